@@ -1,0 +1,49 @@
+#include "common/model/job.h"
+
+#include <algorithm>
+
+#include "common/model/codec.h"
+
+namespace podium {
+namespace {
+
+constexpr EnumNames<JobState, 7> kStates{{{JobState::queued, "queued"},
+                                          {JobState::starting, "starting"},
+                                          {JobState::running, "running"},
+                                          {JobState::stopping, "stopping"},
+                                          {JobState::succeeded, "succeeded"},
+                                          {JobState::failed, "failed"},
+                                          {JobState::cancelled, "cancelled"}}};
+
+constexpr EnumNames<AttemptEnd, 6> kEnds{{{AttemptEnd::succeeded, "succeeded"},
+                                          {AttemptEnd::failed, "failed"},
+                                          {AttemptEnd::preempted, "preempted"},
+                                          {AttemptEnd::cancelled, "cancelled"},
+                                          {AttemptEnd::node_lost, "node_lost"},
+                                          {AttemptEnd::walltime, "walltime"}}};
+
+constexpr std::pair<JobState, JobState> kTransitions[] = {
+    {JobState::queued, JobState::starting},    {JobState::queued, JobState::cancelled},
+    {JobState::starting, JobState::running},   {JobState::starting, JobState::stopping},
+    {JobState::running, JobState::succeeded},  {JobState::running, JobState::failed},
+    {JobState::running, JobState::cancelled},  {JobState::running, JobState::stopping},
+    {JobState::stopping, JobState::queued},    {JobState::stopping, JobState::cancelled},
+    {JobState::stopping, JobState::failed},    {JobState::stopping, JobState::succeeded},
+};
+
+}  // namespace
+
+bool may_follow(JobState from, JobState to) {
+  return std::ranges::find(kTransitions, std::pair{from, to}) != std::end(kTransitions);
+}
+
+bool is_terminal(JobState state) {
+  return state == JobState::succeeded || state == JobState::failed || state == JobState::cancelled;
+}
+
+std::string_view to_string(JobState state) { return enum_name(kStates, state); }
+std::string_view to_string(AttemptEnd end) { return enum_name(kEnds, end); }
+JobState job_state_from(std::string_view text) { return enum_value(kStates, text, "job state"); }
+AttemptEnd attempt_end_from(std::string_view text) { return enum_value(kEnds, text, "attempt end"); }
+
+}  // namespace podium

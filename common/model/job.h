@@ -1,0 +1,45 @@
+// The states of a job and which may follow which. Nothing else in Podium decides this.
+//
+//   queued → starting → running → succeeded | failed | cancelled
+//              ↓           ↓
+//            stopping ← ← ←      (preempted, cancelled, or one task is gone and the rest must go too)
+//              ↓
+//            queued | cancelled | failed | succeeded
+//
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/time.h"
+
+namespace podium {
+
+enum class JobState { queued, starting, running, stopping, succeeded, failed, cancelled };
+
+// How an attempt ended. `ended_*` in the API and on the dashboard's time line.
+enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime };
+
+// What the scheduler needs to know of a job; everything else stays in the store.
+struct JobRequest {
+  std::string name;
+  int devices = 1;
+  int per_node = 0;  // 0: as many as fit
+  std::string kind = "gpu";
+  Duration walltime = std::chrono::hours(24);
+  int priority = 50;
+  int max_restarts = 5;
+
+  bool operator==(const JobRequest&) const = default;
+};
+
+bool may_follow(JobState from, JobState to);
+bool is_terminal(JobState state);
+
+std::string_view to_string(JobState state);
+std::string_view to_string(AttemptEnd end);
+JobState job_state_from(std::string_view text);      // throws std::invalid_argument
+AttemptEnd attempt_end_from(std::string_view text);  // throws std::invalid_argument
+
+}  // namespace podium

@@ -1,0 +1,52 @@
+#include "common/model/launch.h"
+
+namespace podium {
+
+using nlohmann::json;
+
+json to_json(const Launch& launch) {
+  return {{"version", 1},
+          {"job", launch.task.attempt.job.value},
+          {"attempt", launch.task.attempt.number},
+          {"rank", launch.task.rank},
+          {"name", launch.name},
+          {"world_size", launch.world_size},
+          {"local_rank", launch.local_rank},
+          {"local_world_size", launch.local_world_size},
+          {"node_rank", launch.node_rank},
+          {"nodes", launch.nodes},
+          {"node", launch.node.value},
+          {"master", {{"address", launch.master_address}, {"port", launch.master_port}, {"secret", launch.secret}}},
+          {"device", {{"kind", launch.device_kind}, {"index", launch.device_index}, {"threads", launch.threads}}},
+          {"spec", to_json(launch.spec)},
+          {"paths",
+           {{"data", launch.data_folder}, {"checkpoints", launch.checkpoint_folder}, {"events", launch.events_path}}},
+          {"grace_ms", launch.grace.count()}};
+}
+
+Launch launch_from_json(const json& in) {
+  if (in.at("version") != 1) throw std::invalid_argument("launch version must be 1");
+  Launch launch;
+  launch.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
+  launch.name = in.at("name");
+  launch.world_size = in.at("world_size");
+  launch.local_rank = in.at("local_rank");
+  launch.local_world_size = in.at("local_world_size");
+  launch.node_rank = in.at("node_rank");
+  launch.nodes = in.at("nodes");
+  launch.node.value = in.at("node");
+  launch.master_address = in.at("master").at("address");
+  launch.master_port = in.at("master").at("port");
+  launch.secret = in.at("master").at("secret");
+  launch.device_kind = in.at("device").at("kind");
+  launch.device_index = in.at("device").at("index");
+  launch.threads = in.at("device").at("threads");
+  launch.spec = job_spec_from_json(in.at("spec"));
+  launch.data_folder = in.at("paths").at("data");
+  launch.checkpoint_folder = in.at("paths").at("checkpoints");
+  launch.events_path = in.at("paths").at("events");
+  launch.grace = Duration{in.at("grace_ms").get<std::int64_t>()};
+  return launch;
+}
+
+}  // namespace podium

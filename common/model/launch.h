@@ -1,0 +1,59 @@
+// launch.json: everything one worker process is told, written by the agent into the task's folder, and the exit codes
+// the worker answers with. The worker also runs from a launch.json written by hand.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+#include "common/model/spec.h"
+
+namespace podium {
+
+// What podium-worker's exit status means. Each class has its own retry rule in coordinator/core.
+enum class WorkerExit : int {
+  done = 0,            // finished, or saved and left after SIGTERM (the coordinator knows which)
+  bug = 1,             // an unexpected failure; retried
+  bad_spec = 64,       // EX_USAGE: the job can never work as written; not retried
+  bad_data = 65,       // EX_DATAERR: unreadable or malformed input; not retried
+  disk_full = 73,      // EX_CANTCREAT: a checkpoint or event could not be written; not retried
+  peer_lost = 74,      // EX_IOERR: another rank vanished; retried, never the root cause
+  address_in_use = 75, // EX_TEMPFAIL: rank 0 could not listen on its port; retried at once
+  diverged = 76,       // the loss is not a number; not retried
+  no_device = 77,      // the device or its driver is missing; retried elsewhere
+};
+
+struct Launch {
+  TaskId task;
+  std::string name;  // of the job
+  int world_size = 1;
+  int local_rank = 0;
+  int local_world_size = 1;
+  int node_rank = 0;
+  int nodes = 1;
+  NodeId node;
+
+  std::string master_address = "127.0.0.1";
+  int master_port = 0;  // rank 0 listens here; unused when world_size is 1
+  std::string secret;   // of this attempt: peers prove they belong to it
+
+  std::string device_kind = "cpu";  // cpu | gpu
+  int device_index = 0;
+  int threads = 0;  // CPU threads for this process; 0: all the node has, shared by its local ranks
+
+  JobSpec spec;
+
+  // Filled in by the agent, absolute.
+  std::string data_folder;        // where relative data paths begin
+  std::string checkpoint_folder;  // shared by all nodes of the job and by all its attempts
+  std::string events_path;        // events.jsonl of this task
+
+  Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL
+};
+
+nlohmann::json to_json(const Launch& launch);
+Launch launch_from_json(const nlohmann::json& json);
+
+}  // namespace podium

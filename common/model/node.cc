@@ -1,0 +1,54 @@
+#include "common/model/node.h"
+
+#include "common/model/codec.h"
+
+namespace podium {
+
+using nlohmann::json;
+
+namespace {
+constexpr EnumNames<NodeState, 3> kStates{
+    {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};
+}
+
+std::string_view to_string(NodeState state) { return enum_name(kStates, state); }
+
+json to_json(const Device& device) {
+  return {{"index", device.index},     {"kind", device.kind},
+          {"model", device.model},     {"uuid", device.uuid},
+          {"memory_bytes", device.memory_bytes}, {"threads", device.threads},
+          {"artificial", device.artificial},     {"health", device.health}};
+}
+
+Device device_from_json(const json& in) {
+  Device device;
+  device.index = in.at("index");
+  device.kind = in.at("kind");
+  device.model = in.value("model", "");
+  device.uuid = in.value("uuid", "");
+  device.memory_bytes = in.value("memory_bytes", std::int64_t{0});
+  device.threads = in.value("threads", 0);
+  device.artificial = in.value("artificial", false);
+  device.health = in.value("health", "");
+  return device;
+}
+
+json to_json(const NodeDescription& node) {
+  json devices = json::array();
+  for (const Device& device : node.devices) devices.push_back(to_json(device));
+  return {{"id", node.id.value},   {"address", node.address}, {"agent_version", node.agent_version},
+          {"boot", node.boot},     {"labels", node.labels},   {"devices", std::move(devices)}};
+}
+
+NodeDescription node_description_from_json(const json& in) {
+  NodeDescription node;
+  node.id.value = in.at("id");
+  node.address = in.at("address");
+  node.agent_version = in.value("agent_version", "");
+  node.boot = in.value("boot", "");
+  node.labels = in.value("labels", std::map<std::string, std::string>{});
+  for (const json& device : in.at("devices")) node.devices.push_back(device_from_json(device));
+  return node;
+}
+
+}  // namespace podium

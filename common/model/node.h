@@ -1,0 +1,52 @@
+// A node of the cluster and its devices, as its agent reports them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/base/id.h"
+
+namespace podium {
+
+struct Device {
+  int index = 0;             // on its node
+  std::string kind = "cpu";  // cpu | gpu
+  std::string model;         // "NVIDIA H200", "Intel Xeon …"
+  std::string uuid;          // of the GPU; "" for a CPU slot
+  std::int64_t memory_bytes = 0;
+  int threads = 0;        // CPU threads that come with it; 0: unknown
+  bool artificial = false;  // made up by --artificial-gpus
+  std::string health;     // "" when healthy, else why it must not be used
+
+  bool operator==(const Device&) const = default;
+};
+
+// What an agent says of its node when it joins and whenever that changes.
+struct NodeDescription {
+  NodeId id;
+  std::string address;        // where this node's worker processes can be reached by the others
+  std::string agent_version;
+  std::string boot;           // random for each agent process
+  std::map<std::string, std::string> labels;
+  std::vector<Device> devices;
+
+  bool operator==(const NodeDescription&) const = default;
+};
+
+// Silence makes a node unknown; only when the lease has run out as well is it lost, and its attempts with it.
+//
+//   up ⇄ unknown → lost → up
+//
+enum class NodeState { up, unknown, lost };
+
+std::string_view to_string(NodeState state);
+
+nlohmann::json to_json(const Device& device);
+Device device_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const NodeDescription& node);
+NodeDescription node_description_from_json(const nlohmann::json& json);
+
+}  // namespace podium

@@ -1,0 +1,166 @@
+// What a user asks for, with every default filled in. The YAML form is described by schemas/experiment.schema.json;
+// common/spec reads, checks and normalises it. The JSON form written here is itself a valid spec, and normalising it
+// again changes nothing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace podium {
+
+enum class ModelFamily { bert, gpt };
+enum class TrainingTask { pretrain, squad, classify, lm };
+enum class Precision { fp32, bf16, fp16 };
+enum class OptimizerKind { adamw, lamb };
+enum class Decay { constant, linear, cosine, poly };
+
+struct ModelSpec {
+  ModelFamily family = ModelFamily::bert;
+  std::string preset;  // "" when the shape is explicit
+  int layers = 0;
+  int hidden = 0;
+  int heads = 0;
+  int intermediate = 0;
+  int vocab = 0;  // 0: the tokenizer's size, padded to a multiple of 8
+  int max_positions = 0;
+  double dropout = 0.1;            // after embeddings and before each residual
+  double attention_dropout = 0.1;  // on attention probabilities
+  double initializer_range = 0.02;
+};
+
+struct TokenizerSpec {
+  std::string wordpiece;  // path of vocab.txt; "" when bpe
+  bool lowercase = true;  // wordpiece only
+  std::string bpe_vocab;  // paths of vocab.json and merges.txt; "" when wordpiece
+  std::string bpe_merges;
+};
+
+struct DataSpec {
+  std::vector<std::string> train;  // paths or globs, relative to the node's data folder
+  TokenizerSpec tokenizer;
+};
+
+struct OptimizerSpec {
+  OptimizerKind name = OptimizerKind::adamw;
+  double lr = 0;
+  double weight_decay = 0.01;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-6;
+  double clip = 1.0;  // global gradient norm; 0: none
+};
+
+struct ScheduleSpec {
+  std::int64_t steps = 0;
+  double warmup = 0;  // a fraction of steps when below 1, else a number of steps
+  Decay decay = Decay::linear;
+  double power = 1.0;   // poly only
+  double min_lr = 0.0;  // the rate decay ends at
+};
+
+struct BatchSpec {
+  std::int64_t global = 0;  // sequences an optimizer step
+  std::int64_t micro = 0;   // sequences a device handles at once
+};
+
+struct MaskingSpec {
+  double probability = 0.15;
+  int max_predictions = 0;  // 0: by sequence length, as in BERT's recipe (20 at 128, 80 at 512)
+  bool whole_word = false;
+};
+
+struct TrainingSpec {
+  TrainingTask task = TrainingTask::pretrain;
+  Precision precision = Precision::fp32;
+  OptimizerSpec optimizer;
+  ScheduleSpec schedule;
+  BatchSpec batch;
+  int sequence_length = 128;
+  MaskingSpec masking;
+  std::uint64_t seed = 1;
+  std::int64_t log_every = 10;  // steps
+};
+
+struct ParallelSpec {
+  int tensor = 1;
+  int pipeline = 1;  // data parallel = devices / (tensor × pipeline)
+};
+
+struct ResourcesSpec {
+  int devices = 1;
+  int per_node = 0;  // devices of this job a node holds; 0: as many as fit
+  std::string kind = "gpu";  // gpu | cpu
+  Duration walltime = std::chrono::hours(24);
+};
+
+struct CheckpointSpec {
+  std::int64_t every = 0;  // steps; 0: only at the end and on SIGTERM
+  int keep = 3;
+};
+
+struct EvaluateSpec {
+  std::int64_t every = 0;  // steps; 0: never
+  std::string data;        // path or glob of held-out text
+  std::int64_t sequences = 1024;  // at most this many held-out sequences
+};
+
+// The clock stops when `metric` reaches the threshold; exactly one of the two bounds is set.
+struct TargetSpec {
+  std::string metric;
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+
+  bool reached(double value) const { return at_least ? value >= *at_least : value <= *at_most; }
+};
+
+// One job: every parameter fixed.
+struct JobSpec {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  ModelSpec model;
+  DataSpec data;
+  TrainingSpec training;
+  ParallelSpec parallel;
+  ResourcesSpec resources;
+  CheckpointSpec checkpoint;
+  EvaluateSpec evaluate;
+  std::optional<TargetSpec> target;
+  int max_restarts = 5;
+  int priority = 50;
+  std::vector<std::string> command;  // any program instead of podium-worker; then model, data, training are unused
+};
+
+enum class ScalingMode { weak, strong };
+
+struct ScalingSpec {
+  std::vector<int> devices;
+  ScalingMode mode = ScalingMode::weak;
+};
+
+// What one YAML file holds: a job, or a study that expands to several.
+struct ExperimentSpec {
+  JobSpec base;
+  std::optional<ScalingSpec> scaling;
+  std::map<std::string, std::vector<nlohmann::json>> sweep;  // "training.optimizer.lr" -> values
+};
+
+nlohmann::json to_json(const JobSpec& spec);
+// Reads what to_json(JobSpec) or normalisation wrote; throws nlohmann::json::exception or std::invalid_argument
+// naming the field on anything else.
+JobSpec job_spec_from_json(const nlohmann::json& json);
+
+std::string_view to_string(ModelFamily value);
+std::string_view to_string(TrainingTask value);
+std::string_view to_string(Precision value);
+std::string_view to_string(OptimizerKind value);
+std::string_view to_string(Decay value);
+std::string_view to_string(ScalingMode value);
+
+}  // namespace podium

@@ -1,0 +1,45 @@
+// How agents ship files: the body of POST /api/v1/nodes/{id}/streams is a run of chunks, each one JSON line
+//   {"job":12,"attempt":3,"rank":0,"stream":"events","offset":4096,"length":812}
+// followed by exactly `length` raw bytes of that file from that offset. The coordinator keeps what is new by
+// (task, stream, offset), so a chunk sent twice changes nothing and a gap is answered with the offset to go back to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/id.h"
+
+namespace podium {
+
+enum class StreamKind { events, out, err };  // "events", "stdout", "stderr" on the wire
+
+struct StreamChunk {
+  TaskId task;
+  StreamKind stream = StreamKind::events;
+  std::int64_t offset = 0;
+  std::string_view bytes;  // borrowed from the body
+};
+
+// The answer for one stream: all bytes before `next` are on the coordinator's disk.
+struct StreamPosition {
+  TaskId task;
+  StreamKind stream = StreamKind::events;
+  std::int64_t next = 0;
+
+  bool operator==(const StreamPosition&) const = default;
+};
+
+std::string_view to_string(StreamKind stream);
+StreamKind stream_kind_from(std::string_view text);  // throws std::invalid_argument
+
+void append_chunk(std::string& body, const StreamChunk& chunk);
+Result<std::vector<StreamChunk>> parse_chunks(std::string_view body);
+
+// {"streams":[{"job":…,"attempt":…,"rank":…,"stream":"events","next":n},…]}
+std::string positions_to_json(const std::vector<StreamPosition>& positions);
+std::vector<StreamPosition> positions_from_json(std::string_view text);  // throws nlohmann::json::exception
+
+}  // namespace podium

@@ -1,0 +1,65 @@
+// events.jsonl: what a running task tells, one JSON object a line, appended and never rewritten.
+// The agent ships the file's bytes unread; the coordinator parses them here. Unknown fields are ignored.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace podium {
+
+// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n,"device":"…"}: training begins after `step`.
+struct StartedEvent {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  std::int64_t parameters = 0;
+  std::string device;
+};
+
+// {"type":"metrics","t":ms,"step":n,"values":{"train/loss":1.5,…}}; rank 0 only. Steps count finished optimizer steps.
+struct MetricsEvent {
+  std::int64_t step = 0;
+  std::vector<std::pair<std::string, double>> values;
+};
+
+// {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n,"seconds":s}: whole and on disk.
+struct CheckpointEvent {
+  std::int64_t step = 0;
+  std::string path;
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+// {"type":"target","t":ms,"step":n,"metric":"eval/mlm_loss","value":x}: the clock stops at t.
+struct TargetEvent {
+  std::int64_t step = 0;
+  std::string metric;
+  double value = 0;
+};
+
+// {"type":"note","t":ms,"level":"info|warning|error","message":"…"}: for people; an error says why the task ends.
+struct NoteEvent {
+  std::string level;
+  std::string message;
+};
+
+// {"type":"finished","t":ms,"step":n,"status":"succeeded|preempted|failed"}: the last line of a task that could say so.
+struct FinishedEvent {
+  std::int64_t step = 0;
+  std::string status;
+};
+
+struct WorkerEvent {
+  Time time;
+  std::variant<StartedEvent, MetricsEvent, CheckpointEvent, TargetEvent, NoteEvent, FinishedEvent> body;
+};
+
+nlohmann::json to_json(const WorkerEvent& event);
+WorkerEvent worker_event_from_json(const nlohmann::json& json);
+
+}  // namespace podium
