@@ -19,8 +19,9 @@ std::string_view to_string(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::invalid;
-  std::string message;  // what is wrong with which object, and what to do next
-  std::string where;    // "quickstart.yaml:12", "/training/batch/micro", "" when it has no place
+  std::string message;    // what is wrong with which object, and what to do next
+  std::string where;      // "quickstart.yaml:12:3", "" when it has no place
+  std::string pointer{};  // of the value in its document, as a JSON pointer: "/training/batch/micro"
 
   bool operator==(const Error&) const = default;
 };

@@ -1,0 +1,30 @@
+// The one door for experiment specs: YAML text in, jobs out, or every problem at once with its place in the
+// file. The command line, the API and the git sync all come through here, so a spec means the same thing
+// everywhere. Pure: reads no file and no clock, and refuses hostile input by limits instead of by luck.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/model/spec.h"
+
+namespace podium {
+
+constexpr std::size_t kMaxSpecBytes = 256 * 1024;
+constexpr std::size_t kMaxJobsOfExperiment = 1000;
+
+struct LoadedExperiment {
+  std::string name;
+  nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
+  std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
+};
+
+// `file_name` only begins each problem's place: Error.where is "file:line:column" and Error.pointer the JSON
+// pointer.
+Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name);
+
+}  // namespace podium
