@@ -1,0 +1,79 @@
+// A model's parameters: one flat f32 buffer of master weights, one of gradients, and the table that names the
+// parts. Optimizers, all-reduce and checkpoints work on the flat buffers. Parameters start at multiples of 16
+// elements; the gaps between them are zero in both buffers and must stay so.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/tensor/tensor.h"
+
+namespace podium {
+
+enum class Initializer { normal, zeros, ones };
+
+struct Parameter {
+  std::string name;  // as in Hugging Face's checkpoints
+  Shape shape;
+  std::int64_t offset = 0;  // into weights() and gradients(), in elements
+  bool decay = true;        // false for biases and LayerNorm: no weight decay
+  Initializer initializer = Initializer::normal;
+
+  std::int64_t size() const { return shape.size(); }
+};
+
+// A parameter's place in its store.
+struct ParameterId {
+  std::size_t index = 0;
+};
+
+class ParameterStore {
+ public:
+  // Declares the next parameter; only before `allocate`.
+  ParameterId add(std::string name, const Shape& shape, Initializer initializer, bool decay);
+  // Makes the two buffers, all zero.
+  void allocate();
+
+  std::span<const Parameter> list() const { return parameters_; }
+  const Parameter* find(std::string_view name) const;  // nullptr where there is none
+  const Parameter& operator[](ParameterId id) const { return parameters_[id.index]; }
+
+  std::span<float> weights() { return weights_.view().values<float>(); }
+  std::span<const float> weights() const { return weights_.view().values<float>(); }
+  std::span<float> gradients() { return gradients_.view().values<float>(); }
+
+  std::span<float> weights(const Parameter& p) { return part(weights(), p); }
+  std::span<const float> weights(const Parameter& p) const { return part(weights(), p); }
+  std::span<float> gradients(const Parameter& p) { return part(gradients(), p); }
+
+  ConstTensorView weight(ParameterId id) const;
+  TensorView gradient(ParameterId id);
+
+  std::int64_t parameter_count() const;  // without the gaps
+
+  // Fresh weights: a function of (seed, parameter name) alone. Ends with weights_changed().
+  void initialise(std::uint64_t seed, double initializer_range);
+  void clear_gradients();
+
+  // To be called after every change of weights(): layers then renew their converted copies when they next
+  // run.
+  void weights_changed() { ++generation_; }
+  std::int64_t generation() const { return generation_; }
+
+ private:
+  template <class T>
+  static std::span<T> part(std::span<T> all, const Parameter& p) {
+    return all.subspan(static_cast<std::size_t>(p.offset), static_cast<std::size_t>(p.size()));
+  }
+
+  std::vector<Parameter> parameters_;
+  std::int64_t size_ = 0;
+  Tensor weights_;
+  Tensor gradients_;
+  std::int64_t generation_ = 1;
+};
+
+}  // namespace podium

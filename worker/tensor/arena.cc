@@ -1,0 +1,54 @@
+#include "worker/tensor/arena.h"
+
+#include <algorithm>
+
+namespace podium {
+namespace {
+constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
+}
+
+void* Arena::allocate_bytes(std::size_t bytes) {
+  const std::size_t size = std::max((bytes + kAlignment - 1) / kAlignment, std::size_t{1}) * kAlignment;
+  while (current_ < blocks_.size() && blocks_[current_].used + size > blocks_[current_].capacity) {
+    if (current_ + 1 == blocks_.size()) break;
+    ++current_;
+  }
+  if (blocks_.empty() || blocks_[current_].used + size > blocks_[current_].capacity) {
+    const std::size_t capacity = std::max(size, kSmallestBlock);
+    blocks_.push_back({allocate_aligned(capacity), capacity, 0});
+    current_ = blocks_.size() - 1;
+  }
+  Block& block = blocks_[current_];
+  void* memory = block.memory.get() + block.used;
+  block.used += size;
+  return memory;
+}
+
+TensorView Arena::allocate(DType dtype, const Shape& shape) {
+  return {allocate_bytes(static_cast<std::size_t>(shape.size()) * size_of(dtype)), dtype, shape};
+}
+
+void Arena::reset() {
+  if (blocks_.size() > 1) {
+    std::size_t capacity = 0;
+    for (const Block& block : blocks_) capacity += block.capacity;
+    blocks_.clear();
+    blocks_.push_back({allocate_aligned(capacity), capacity, 0});
+  }
+  rewind({});
+}
+
+std::size_t Arena::used() const {
+  std::size_t total = 0;
+  for (const Block& block : blocks_) total += block.used;
+  return total;
+}
+
+Arena::Mark Arena::mark() const { return blocks_.empty() ? Mark{} : Mark{current_, blocks_[current_].used}; }
+
+void Arena::rewind(Mark mark) {
+  for (std::size_t i = mark.block; i < blocks_.size(); ++i) blocks_[i].used = i == mark.block ? mark.used : 0;
+  current_ = mark.block;
+}
+
+}  // namespace podium

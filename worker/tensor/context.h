@@ -1,0 +1,26 @@
+// What every op and layer is given: where to compute and with how much. There is no global device, thread
+// count or random generator; two contexts in one process do not know of each other.
+#pragma once
+
+#include <memory>
+
+#include "worker/tensor/arena.h"
+
+namespace podium {
+
+enum class Backend { cpu, cuda };
+
+// What a back end keeps between calls (compiled primitives, library handles). Each back end derives its own.
+struct BackendState {
+  virtual ~BackendState() = default;
+};
+
+// Used by one thread at a time.
+struct Context {
+  Backend backend = Backend::cpu;
+  int threads = 1;                      // CPU threads an op may use
+  Arena scratch;                        // for one op's temporaries; open an ArenaScope
+  std::unique_ptr<BackendState> state;  // made by the first op that needs it
+};
+
+}  // namespace podium
