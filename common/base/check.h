@@ -8,7 +8,7 @@ namespace podium {
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, std::string_view message);
 }
 
-#define PODIUM_CHECK(condition, message)                                        \
-  do {                                                                          \
+#define PODIUM_CHECK(condition, message)                                               \
+  do {                                                                                 \
     if (!(condition)) ::podium::check_failed(__FILE__, __LINE__, #condition, message); \
   } while (false)

@@ -49,7 +49,7 @@ void write_all(int fd, std::string_view bytes, const std::filesystem::path& path
 
 std::string read_file(const std::filesystem::path& path) {
   const Fd fd = open_file(path, O_RDONLY);
-  struct stat status{};
+  struct stat status {};
   if (::fstat(fd.get(), &status) != 0) fail("cannot stat", path);
   std::string content;
   content.resize(static_cast<std::size_t>(status.st_size));

@@ -5,7 +5,9 @@
 
 namespace podium {
 
-Time SystemClock::now() const { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+Time SystemClock::now() const {
+  return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+}
 
 std::string format_time(Time time) {
   const std::int64_t millis = to_millis(time);

@@ -1,4 +1,5 @@
-// Wall-clock time in milliseconds, the unit of every wire and disk format, and the seam that replaces it in tests.
+// Wall-clock time in milliseconds, the unit of every wire and disk format, and the seam that replaces it in
+// tests.
 #pragma once
 
 #include <chrono>

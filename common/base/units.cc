@@ -13,19 +13,20 @@ constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kDurationUnit
     {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
 
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 9> kSizeUnits{{{"B", 1},
-                                                                              {"kB", 1'000},
-                                                                              {"MB", 1'000'000},
-                                                                              {"GB", 1'000'000'000},
-                                                                              {"TB", 1'000'000'000'000},
-                                                                              {"KiB", 1LL << 10},
-                                                                              {"MiB", 1LL << 20},
-                                                                              {"GiB", 1LL << 30},
-                                                                              {"TiB", 1LL << 40}}};
+                                                                               {"kB", 1'000},
+                                                                               {"MB", 1'000'000},
+                                                                               {"GB", 1'000'000'000},
+                                                                               {"TB", 1'000'000'000'000},
+                                                                               {"KiB", 1LL << 10},
+                                                                               {"MiB", 1LL << 20},
+                                                                               {"GiB", 1LL << 30},
+                                                                               {"TiB", 1LL << 40}}};
 
 // Reads "12.5" at the front of `text` and drops it.
 std::optional<double> take_number(std::string_view& text) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || end == text.data() || number < 0 || !std::isfinite(number)) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return number;

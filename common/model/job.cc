@@ -23,12 +23,12 @@ constexpr EnumNames<AttemptEnd, 6> kEnds{{{AttemptEnd::succeeded, "succeeded"},
                                           {AttemptEnd::walltime, "walltime"}}};
 
 constexpr std::pair<JobState, JobState> kTransitions[] = {
-    {JobState::queued, JobState::starting},    {JobState::queued, JobState::cancelled},
-    {JobState::starting, JobState::running},   {JobState::starting, JobState::stopping},
-    {JobState::running, JobState::succeeded},  {JobState::running, JobState::failed},
-    {JobState::running, JobState::cancelled},  {JobState::running, JobState::stopping},
-    {JobState::stopping, JobState::queued},    {JobState::stopping, JobState::cancelled},
-    {JobState::stopping, JobState::failed},    {JobState::stopping, JobState::succeeded},
+    {JobState::queued, JobState::starting},   {JobState::queued, JobState::cancelled},
+    {JobState::starting, JobState::running},  {JobState::starting, JobState::stopping},
+    {JobState::running, JobState::succeeded}, {JobState::running, JobState::failed},
+    {JobState::running, JobState::cancelled}, {JobState::running, JobState::stopping},
+    {JobState::stopping, JobState::queued},   {JobState::stopping, JobState::cancelled},
+    {JobState::stopping, JobState::failed},   {JobState::stopping, JobState::succeeded},
 };
 
 }  // namespace

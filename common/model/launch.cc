@@ -5,23 +5,27 @@ namespace podium {
 using nlohmann::json;
 
 json to_json(const Launch& launch) {
-  return {{"version", 1},
-          {"job", launch.task.attempt.job.value},
-          {"attempt", launch.task.attempt.number},
-          {"rank", launch.task.rank},
-          {"name", launch.name},
-          {"world_size", launch.world_size},
-          {"local_rank", launch.local_rank},
-          {"local_world_size", launch.local_world_size},
-          {"node_rank", launch.node_rank},
-          {"nodes", launch.nodes},
-          {"node", launch.node.value},
-          {"master", {{"address", launch.master_address}, {"port", launch.master_port}, {"secret", launch.secret}}},
-          {"device", {{"kind", launch.device_kind}, {"index", launch.device_index}, {"threads", launch.threads}}},
-          {"spec", to_json(launch.spec)},
-          {"paths",
-           {{"data", launch.data_folder}, {"checkpoints", launch.checkpoint_folder}, {"events", launch.events_path}}},
-          {"grace_ms", launch.grace.count()}};
+  return {
+      {"version", 1},
+      {"job", launch.task.attempt.job.value},
+      {"attempt", launch.task.attempt.number},
+      {"rank", launch.task.rank},
+      {"name", launch.name},
+      {"world_size", launch.world_size},
+      {"local_rank", launch.local_rank},
+      {"local_world_size", launch.local_world_size},
+      {"node_rank", launch.node_rank},
+      {"nodes", launch.nodes},
+      {"node", launch.node.value},
+      {"master",
+       {{"address", launch.master_address}, {"port", launch.master_port}, {"secret", launch.secret}}},
+      {"device", {{"kind", launch.device_kind}, {"index", launch.device_index}, {"threads", launch.threads}}},
+      {"spec", to_json(launch.spec)},
+      {"paths",
+       {{"data", launch.data_folder},
+        {"checkpoints", launch.checkpoint_folder},
+        {"events", launch.events_path}}},
+      {"grace_ms", launch.grace.count()}};
 }
 
 Launch launch_from_json(const json& in) {

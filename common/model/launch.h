@@ -1,5 +1,5 @@
-// launch.json: everything one worker process is told, written by the agent into the task's folder, and the exit codes
-// the worker answers with. The worker also runs from a launch.json written by hand.
+// launch.json: everything one worker process is told, written by the agent into the task's folder, and the
+// exit codes the worker answers with. The worker also runs from a launch.json written by hand.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace podium {
 
 // What podium-worker's exit status means. Each class has its own retry rule in coordinator/core.
 enum class WorkerExit : int {
-  done = 0,            // finished, or saved and left after SIGTERM (the coordinator knows which)
-  bug = 1,             // an unexpected failure; retried
-  bad_spec = 64,       // EX_USAGE: the job can never work as written; not retried
-  bad_data = 65,       // EX_DATAERR: unreadable or malformed input; not retried
-  disk_full = 73,      // EX_CANTCREAT: a checkpoint or event could not be written; not retried
-  peer_lost = 74,      // EX_IOERR: another rank vanished; retried, never the root cause
-  address_in_use = 75, // EX_TEMPFAIL: rank 0 could not listen on its port; retried at once
-  diverged = 76,       // the loss is not a number; not retried
-  no_device = 77,      // the device or its driver is missing; retried elsewhere
+  done = 0,             // finished, or saved and left after SIGTERM (the coordinator knows which)
+  bug = 1,              // an unexpected failure; retried
+  bad_spec = 64,        // EX_USAGE: the job can never work as written; not retried
+  bad_data = 65,        // EX_DATAERR: unreadable or malformed input; not retried
+  disk_full = 73,       // EX_CANTCREAT: a checkpoint or event could not be written; not retried
+  peer_lost = 74,       // EX_IOERR: another rank vanished; retried, never the root cause
+  address_in_use = 75,  // EX_TEMPFAIL: rank 0 could not listen on its port; retried at once
+  diverged = 76,        // the loss is not a number; not retried
+  no_device = 77,       // the device or its driver is missing; retried elsewhere
 };
 
 struct Launch {

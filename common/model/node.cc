@@ -14,10 +14,14 @@ constexpr EnumNames<NodeState, 3> kStates{
 std::string_view to_string(NodeState state) { return enum_name(kStates, state); }
 
 json to_json(const Device& device) {
-  return {{"index", device.index},     {"kind", device.kind},
-          {"model", device.model},     {"uuid", device.uuid},
-          {"memory_bytes", device.memory_bytes}, {"threads", device.threads},
-          {"artificial", device.artificial},     {"health", device.health}};
+  return {{"index", device.index},
+          {"kind", device.kind},
+          {"model", device.model},
+          {"uuid", device.uuid},
+          {"memory_bytes", device.memory_bytes},
+          {"threads", device.threads},
+          {"artificial", device.artificial},
+          {"health", device.health}};
 }
 
 Device device_from_json(const json& in) {
@@ -36,8 +40,8 @@ Device device_from_json(const json& in) {
 json to_json(const NodeDescription& node) {
   json devices = json::array();
   for (const Device& device : node.devices) devices.push_back(to_json(device));
-  return {{"id", node.id.value},   {"address", node.address}, {"agent_version", node.agent_version},
-          {"boot", node.boot},     {"labels", node.labels},   {"devices", std::move(devices)}};
+  return {{"id", node.id.value}, {"address", node.address}, {"agent_version", node.agent_version},
+          {"boot", node.boot},   {"labels", node.labels},   {"devices", std::move(devices)}};
 }
 
 NodeDescription node_description_from_json(const json& in) {

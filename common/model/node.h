@@ -17,9 +17,9 @@ struct Device {
   std::string model;         // "NVIDIA H200", "Intel Xeon …"
   std::string uuid;          // of the GPU; "" for a CPU slot
   std::int64_t memory_bytes = 0;
-  int threads = 0;        // CPU threads that come with it; 0: unknown
+  int threads = 0;          // CPU threads that come with it; 0: unknown
   bool artificial = false;  // made up by --artificial-gpus
-  std::string health;     // "" when healthy, else why it must not be used
+  std::string health;       // "" when healthy, else why it must not be used
 
   bool operator==(const Device&) const = default;
 };
@@ -27,9 +27,9 @@ struct Device {
 // What an agent says of its node when it joins and whenever that changes.
 struct NodeDescription {
   NodeId id;
-  std::string address;        // where this node's worker processes can be reached by the others
+  std::string address;  // where this node's worker processes can be reached by the others
   std::string agent_version;
-  std::string boot;           // random for each agent process
+  std::string boot;  // random for each agent process
   std::map<std::string, std::string> labels;
   std::vector<Device> devices;
 

@@ -17,10 +17,14 @@ constexpr EnumNames<TrainingTask, 4> kTasks{{{TrainingTask::pretrain, "pretrain"
                                              {TrainingTask::lm, "lm"}}};
 constexpr EnumNames<Precision, 3> kPrecisions{
     {{Precision::fp32, "fp32"}, {Precision::bf16, "bf16"}, {Precision::fp16, "fp16"}}};
-constexpr EnumNames<OptimizerKind, 2> kOptimizers{{{OptimizerKind::adamw, "adamw"}, {OptimizerKind::lamb, "lamb"}}};
-constexpr EnumNames<Decay, 4> kDecays{
-    {{Decay::constant, "constant"}, {Decay::linear, "linear"}, {Decay::cosine, "cosine"}, {Decay::poly, "poly"}}};
-constexpr EnumNames<ScalingMode, 2> kScalingModes{{{ScalingMode::weak, "weak"}, {ScalingMode::strong, "strong"}}};
+constexpr EnumNames<OptimizerKind, 2> kOptimizers{
+    {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::lamb, "lamb"}}};
+constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
+                                       {Decay::linear, "linear"},
+                                       {Decay::cosine, "cosine"},
+                                       {Decay::poly, "poly"}}};
+constexpr EnumNames<ScalingMode, 2> kScalingModes{
+    {{ScalingMode::weak, "weak"}, {ScalingMode::strong, "strong"}}};
 
 std::string steps_text(std::int64_t steps) { return std::to_string(steps) + " steps"; }
 
@@ -38,7 +42,8 @@ std::int64_t steps_from(const json& value, const char* field) {
 Duration duration_from(const json& value, const char* field) {
   const auto& text = value.get_ref<const std::string&>();
   const auto duration = parse_duration(text);
-  if (!duration) throw std::invalid_argument(std::string(field) + " must read like \"72h\", not \"" + text + "\"");
+  if (!duration)
+    throw std::invalid_argument(std::string(field) + " must read like \"72h\", not \"" + text + "\"");
   return *duration;
 }
 
@@ -84,7 +89,8 @@ json data_json(const DataSpec& data) {
 DataSpec data_from(const json& in) {
   DataSpec data;
   const json& train = in.at("train");
-  data.train = train.is_string() ? std::vector{train.get<std::string>()} : train.get<std::vector<std::string>>();
+  data.train =
+      train.is_string() ? std::vector{train.get<std::string>()} : train.get<std::vector<std::string>>();
   const json& tokenizer = in.at("tokenizer");
   if (tokenizer.contains("bpe")) {
     data.tokenizer.bpe_vocab = tokenizer.at("bpe").at("vocab");
@@ -130,7 +136,8 @@ TrainingSpec training_from(const json& in) {
   training.task = enum_value(kTasks, in.at("task").get<std::string>(), "training.task");
   training.precision = enum_value(kPrecisions, in.at("precision").get<std::string>(), "training.precision");
   const json& optimizer = in.at("optimizer");
-  training.optimizer.name = enum_value(kOptimizers, optimizer.at("name").get<std::string>(), "training.optimizer.name");
+  training.optimizer.name =
+      enum_value(kOptimizers, optimizer.at("name").get<std::string>(), "training.optimizer.name");
   training.optimizer.lr = optimizer.at("lr");
   training.optimizer.weight_decay = optimizer.at("weight_decay");
   training.optimizer.beta1 = optimizer.at("beta1");
@@ -140,7 +147,8 @@ TrainingSpec training_from(const json& in) {
   const json& schedule = in.at("schedule");
   training.schedule.steps = schedule.at("steps");
   training.schedule.warmup = schedule.at("warmup");
-  training.schedule.decay = enum_value(kDecays, schedule.at("decay").get<std::string>(), "training.schedule.decay");
+  training.schedule.decay =
+      enum_value(kDecays, schedule.at("decay").get<std::string>(), "training.schedule.decay");
   training.schedule.power = schedule.at("power");
   training.schedule.min_lr = schedule.at("min_lr");
   training.batch.global = in.at("batch").at("global");

@@ -1,6 +1,6 @@
-// What a user asks for, with every default filled in. The YAML form is described by schemas/experiment.schema.json;
-// common/spec reads, checks and normalises it. The JSON form written here is itself a valid spec, and normalising it
-// again changes nothing.
+// What a user asks for, with every default filled in. The YAML form is described by
+// schemas/experiment.schema.json; common/spec reads, checks and normalises it. The JSON form written here is
+// itself a valid spec, and normalising it again changes nothing.
 #pragma once
 
 #include <chrono>
@@ -95,7 +95,7 @@ struct ParallelSpec {
 
 struct ResourcesSpec {
   int devices = 1;
-  int per_node = 0;  // devices of this job a node holds; 0: as many as fit
+  int per_node = 0;          // devices of this job a node holds; 0: as many as fit
   std::string kind = "gpu";  // gpu | cpu
   Duration walltime = std::chrono::hours(24);
 };
@@ -106,8 +106,8 @@ struct CheckpointSpec {
 };
 
 struct EvaluateSpec {
-  std::int64_t every = 0;  // steps; 0: never
-  std::string data;        // path or glob of held-out text
+  std::int64_t every = 0;         // steps; 0: never
+  std::string data;               // path or glob of held-out text
   std::int64_t sequences = 1024;  // at most this many held-out sequences
 };
 
@@ -134,7 +134,8 @@ struct JobSpec {
   std::optional<TargetSpec> target;
   int max_restarts = 5;
   int priority = 50;
-  std::vector<std::string> command;  // any program instead of podium-worker; then model, data, training are unused
+  std::vector<std::string>
+      command;  // any program instead of podium-worker; then model, data, training are unused
 };
 
 enum class ScalingMode { weak, strong };
@@ -152,8 +153,8 @@ struct ExperimentSpec {
 };
 
 nlohmann::json to_json(const JobSpec& spec);
-// Reads what to_json(JobSpec) or normalisation wrote; throws nlohmann::json::exception or std::invalid_argument
-// naming the field on anything else.
+// Reads what to_json(JobSpec) or normalisation wrote; throws nlohmann::json::exception or
+// std::invalid_argument naming the field on anything else.
 JobSpec job_spec_from_json(const nlohmann::json& json);
 
 std::string_view to_string(ModelFamily value);

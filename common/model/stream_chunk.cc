@@ -17,7 +17,9 @@ json header(TaskId task, StreamKind stream) {
           {"stream", to_string(stream)}};
 }
 
-TaskId task_from(const json& in) { return {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")}; }
+TaskId task_from(const json& in) {
+  return {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
+}
 
 Error malformed(std::size_t at, const std::string& what) {
   return {ErrorCode::invalid, "malformed stream chunk: " + what, "byte " + std::to_string(at)};
@@ -45,8 +47,10 @@ Result<std::vector<StreamChunk>> parse_chunks(std::string_view body) {
     if (line_end == std::string_view::npos) return malformed(at, "a header line without an end");
     try {
       const json line = json::parse(body.substr(at, line_end - at));
-      StreamChunk chunk{task_from(line), stream_kind_from(line.at("stream").get<std::string>()),
-                        line.at("offset").get<std::int64_t>(), {}};
+      StreamChunk chunk{task_from(line),
+                        stream_kind_from(line.at("stream").get<std::string>()),
+                        line.at("offset").get<std::int64_t>(),
+                        {}};
       const auto length = line.at("length").get<std::int64_t>();
       const std::size_t left = body.size() - line_end - 1;
       if (length < 0 || chunk.offset < 0 || static_cast<std::uint64_t>(length) > left)
@@ -75,7 +79,8 @@ std::vector<StreamPosition> positions_from_json(std::string_view text) {
   const json in = json::parse(text);
   std::vector<StreamPosition> positions;
   for (const json& entry : in.at("streams"))
-    positions.push_back({task_from(entry), stream_kind_from(entry.at("stream").get<std::string>()), entry.at("next")});
+    positions.push_back(
+        {task_from(entry), stream_kind_from(entry.at("stream").get<std::string>()), entry.at("next")});
   return positions;
 }
 

@@ -1,7 +1,8 @@
 // How agents ship files: the body of POST /api/v1/nodes/{id}/streams is a run of chunks, each one JSON line
 //   {"job":12,"attempt":3,"rank":0,"stream":"events","offset":4096,"length":812}
 // followed by exactly `length` raw bytes of that file from that offset. The coordinator keeps what is new by
-// (task, stream, offset), so a chunk sent twice changes nothing and a gap is answered with the offset to go back to.
+// (task, stream, offset), so a chunk sent twice changes nothing and a gap is answered with the offset to go
+// back to.
 #pragma once
 
 #include <cstdint>

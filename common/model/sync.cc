@@ -43,7 +43,10 @@ std::string_view to_string(TaskState state) { return enum_name(kTaskStates, stat
 json to_json(const NodeReport& report) {
   json tasks = json::array();
   for (const TaskReport& task : report.tasks) tasks.push_back(task_json(task));
-  return {{"version", 1}, {"node", to_json(report.node)}, {"tasks", std::move(tasks)}, {"orders_seen", report.orders_seen}};
+  return {{"version", 1},
+          {"node", to_json(report.node)},
+          {"tasks", std::move(tasks)},
+          {"orders_seen", report.orders_seen}};
 }
 
 NodeReport node_report_from_json(const json& in) {

@@ -15,31 +15,40 @@ struct Overloaded : Ts... {
 }  // namespace
 
 json to_json(const WorkerEvent& event) {
-  json out = std::visit(
-      Overloaded{
-          [](const StartedEvent& e) -> json {
-            return {{"type", "started"},
-                    {"step", e.step},
-                    {"steps", e.steps},
-                    {"parameters", e.parameters},
-                    {"device", e.device}};
-          },
-          [](const MetricsEvent& e) -> json {
-            json values = json::object();
-            for (const auto& [name, value] : e.values) values[name] = number_to_json(value);
-            return {{"type", "metrics"}, {"step", e.step}, {"values", std::move(values)}};
-          },
-          [](const CheckpointEvent& e) -> json {
-            return {
-                {"type", "checkpoint"}, {"step", e.step}, {"path", e.path}, {"bytes", e.bytes}, {"seconds", e.seconds}};
-          },
-          [](const TargetEvent& e) -> json {
-            return {{"type", "target"}, {"step", e.step}, {"metric", e.metric}, {"value", number_to_json(e.value)}};
-          },
-          [](const NoteEvent& e) -> json { return {{"type", "note"}, {"level", e.level}, {"message", e.message}}; },
-          [](const FinishedEvent& e) -> json { return {{"type", "finished"}, {"step", e.step}, {"status", e.status}}; },
-      },
-      event.body);
+  json out = std::visit(Overloaded{
+                            [](const StartedEvent& e) -> json {
+                              return {{"type", "started"},
+                                      {"step", e.step},
+                                      {"steps", e.steps},
+                                      {"parameters", e.parameters},
+                                      {"device", e.device}};
+                            },
+                            [](const MetricsEvent& e) -> json {
+                              json values = json::object();
+                              for (const auto& [name, value] : e.values) values[name] = number_to_json(value);
+                              return {{"type", "metrics"}, {"step", e.step}, {"values", std::move(values)}};
+                            },
+                            [](const CheckpointEvent& e) -> json {
+                              return {{"type", "checkpoint"},
+                                      {"step", e.step},
+                                      {"path", e.path},
+                                      {"bytes", e.bytes},
+                                      {"seconds", e.seconds}};
+                            },
+                            [](const TargetEvent& e) -> json {
+                              return {{"type", "target"},
+                                      {"step", e.step},
+                                      {"metric", e.metric},
+                                      {"value", number_to_json(e.value)}};
+                            },
+                            [](const NoteEvent& e) -> json {
+                              return {{"type", "note"}, {"level", e.level}, {"message", e.message}};
+                            },
+                            [](const FinishedEvent& e) -> json {
+                              return {{"type", "finished"}, {"step", e.step}, {"status", e.status}};
+                            },
+                        },
+                        event.body);
   out["t"] = to_millis(event.time);
   return out;
 }
@@ -49,7 +58,8 @@ WorkerEvent worker_event_from_json(const json& in) {
   const auto& type = in.at("type").get_ref<const std::string&>();
   if (type == "metrics") {
     MetricsEvent metrics{in.at("step"), {}};
-    for (const auto& [name, value] : in.at("values").items()) metrics.values.emplace_back(name, number_from_json(value));
+    for (const auto& [name, value] : in.at("values").items())
+      metrics.values.emplace_back(name, number_from_json(value));
     event.body = std::move(metrics);
   } else if (type == "started") {
     event.body = StartedEvent{in.at("step"), in.at("steps"), in.at("parameters"), in.at("device")};

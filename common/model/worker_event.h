@@ -13,7 +13,8 @@
 
 namespace podium {
 
-// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n,"device":"…"}: training begins after `step`.
+// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n,"device":"…"}: training begins after
+// `step`.
 struct StartedEvent {
   std::int64_t step = 0;
   std::int64_t steps = 0;
@@ -21,7 +22,8 @@ struct StartedEvent {
   std::string device;
 };
 
-// {"type":"metrics","t":ms,"step":n,"values":{"train/loss":1.5,…}}; rank 0 only. Steps count finished optimizer steps.
+// {"type":"metrics","t":ms,"step":n,"values":{"train/loss":1.5,…}}; rank 0 only. Steps count finished
+// optimizer steps.
 struct MetricsEvent {
   std::int64_t step = 0;
   std::vector<std::pair<std::string, double>> values;
@@ -42,13 +44,15 @@ struct TargetEvent {
   double value = 0;
 };
 
-// {"type":"note","t":ms,"level":"info|warning|error","message":"…"}: for people; an error says why the task ends.
+// {"type":"note","t":ms,"level":"info|warning|error","message":"…"}: for people; an error says why the task
+// ends.
 struct NoteEvent {
   std::string level;
   std::string message;
 };
 
-// {"type":"finished","t":ms,"step":n,"status":"succeeded|preempted|failed"}: the last line of a task that could say so.
+// {"type":"finished","t":ms,"step":n,"status":"succeeded|preempted|failed"}: the last line of a task that
+// could say so.
 struct FinishedEvent {
   std::int64_t step = 0;
   std::string status;

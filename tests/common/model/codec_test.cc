@@ -1,0 +1,72 @@
+// Every structure that crosses a wire or a disk comes back as it went, and its bytes are the golden file's.
+#include "common/model/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "common/base/file.h"
+#include "common/model/launch.h"
+#include "common/model/sync.h"
+#include "common/model/worker_event.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+json golden(const std::string& name) {
+  return json::parse(read_file(PODIUM_SOURCE_DIR "/tests/golden/" + name));
+}
+
+TEST(Codec, NumbersJsonCannotHoldTravelByName) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(number_from_json(number_to_json(infinity)), infinity);
+  EXPECT_EQ(number_from_json(number_to_json(-infinity)), -infinity);
+  EXPECT_TRUE(std::isnan(number_from_json(number_to_json(std::nan("")))));
+  EXPECT_EQ(number_from_json(number_to_json(0.1)), 0.1);
+  EXPECT_THROW(number_from_json("many"), std::invalid_argument);
+}
+
+TEST(Codec, LaunchMatchesItsGoldenFile) {
+  const json file = golden("launch.json");
+  EXPECT_EQ(to_json(launch_from_json(file)), file);
+}
+
+TEST(Codec, LaunchOfAnotherVersionIsRefused) {
+  json file = golden("launch.json");
+  file["version"] = 2;
+  EXPECT_THROW(launch_from_json(file), std::invalid_argument);
+}
+
+TEST(Codec, NodeReportMatchesItsGoldenFile) {
+  const json file = golden("node-report.json");
+  EXPECT_EQ(to_json(node_report_from_json(file)), file);
+}
+
+TEST(Codec, AnExitBelongsToAnExitedTask) {
+  json file = golden("node-report.json");
+  file["tasks"][0]["state"] = "exited";
+  EXPECT_THROW(node_report_from_json(file), std::invalid_argument);
+}
+
+TEST(Codec, NodeOrdersMatchTheirGoldenFile) {
+  const json file = golden("node-orders.json");
+  EXPECT_EQ(to_json(node_orders_from_json(file)), file);
+}
+
+TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
+  const std::string lines = read_file(PODIUM_SOURCE_DIR "/tests/golden/events.jsonl");
+  int count = 0;
+  for (std::size_t at = 0; at < lines.size(); ++count) {
+    const std::size_t end = lines.find('\n', at);
+    const json line = json::parse(lines.substr(at, end - at));
+    EXPECT_EQ(to_json(worker_event_from_json(line)), line);
+    at = end + 1;
+  }
+  EXPECT_EQ(count, 7);
+}
+
+}  // namespace
+}  // namespace podium

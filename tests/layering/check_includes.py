@@ -1,0 +1,98 @@
+"""Holds every #include to the table "Folders and what may include what" of docs/architecture.md.
+
+LAYERS is that table: a folder may include its own headers, those of the layers it names, and theirs in turn.
+PRIVATE_LIBRARIES keeps a third-party library where it belongs.
+"""
+
+import pathlib
+import re
+import sys
+
+LAYERS = {
+    "common/base": [],
+    "common/model": ["common/base"],
+    "common/spec": ["common/model"],
+    "common/net": ["common/base"],
+    "coordinator/core": ["common/model"],
+    "coordinator/store": ["coordinator/core", "coordinator/tracking"],
+    "coordinator/tracking": ["common/model"],
+    "coordinator/specs": ["coordinator/core", "common/spec"],
+    "coordinator/api": ["coordinator/core", "coordinator/store", "coordinator/tracking", "common/spec", "common/net"],
+    "coordinator": ["coordinator/api", "coordinator/specs"],
+    "agent/core": ["common/model"],
+    "agent/device": ["common/model"],
+    "agent/process": ["common/model", "agent/core"],
+    "agent": ["agent/core", "agent/device", "agent/process", "common/net"],
+    "worker/tensor": ["common/base"],
+    "worker/ops": ["worker/tensor"],
+    "worker/comm": ["worker/tensor"],
+    "worker/nn": ["worker/ops", "worker/comm", "common/model"],
+    "worker/data": ["common/model"],
+    "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
+    "worker": ["worker/train"],
+    "cli": ["common/spec", "common/net"],
+}
+
+# Header prefix: the folders that may include it.
+PRIVATE_LIBRARIES = {
+    "boost/": ["common/net", "coordinator", "agent", "cli"],
+    "sqlite3.h": ["coordinator/store"],
+    "yaml-cpp/": ["common/spec"],
+    "valijson/": ["common/spec"],
+    "git2": ["coordinator/specs", "cli"],
+    "unicode/": ["worker/data"],
+    "dnnl": ["worker/ops", "worker/tensor"],
+    "oneapi/dnnl": ["worker/ops", "worker/tensor"],
+    "gloo/": ["worker/comm"],
+    "openssl/": ["common/net"],
+    "CLI/": ["cli", "agent", "worker", "coordinator"],
+}
+
+# The scheduler's core and the agent's core are pure: no clock, randomness, I/O or logging.
+PURE = ["coordinator/core", "agent/core", "coordinator/tracking"]
+IMPURE_HEADERS = re.compile(
+    r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
+)
+IMPURE_CALLS = re.compile(r"\b(system_clock|steady_clock)::now\b|\brand\(|std::getenv")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+
+
+def reachable(layer: str) -> set[str]:
+    found = {layer}
+    for below in LAYERS[layer]:
+        found |= reachable(below)
+    return found
+
+
+def layer_of(path: str) -> str | None:
+    """The longest layer that is a folder of `path`; "worker/ops/cpu/x.h" belongs to "worker/ops"."""
+    matches = [layer for layer in LAYERS if path.startswith(layer + "/")]
+    return max(matches, key=len, default=None)
+
+
+def violations(root: pathlib.Path):
+    files = [p for top in ("common", "coordinator", "agent", "worker", "cli") for p in (root / top).rglob("*")]
+    sources = [p for p in files if p.suffix in (".h", ".cc", ".cu", ".cuh")]
+    if len(sources) < 50:
+        yield f"only {len(sources)} sources found under {root}: is this the source root?"
+    for source in sorted(sources):
+        name = source.relative_to(root).as_posix()
+        layer = layer_of(name)
+        text = source.read_text()
+        if layer in PURE and (call := IMPURE_CALLS.search(text)):
+            yield f"{name}: {layer} is pure and must not use {call.group()}; take the value as an argument"
+        for header in INCLUDE.findall(text):
+            target = layer_of(header)
+            if target and target not in reachable(layer):
+                yield f"{name}: {layer} must not include {target} ({header})"
+            for prefix, allowed in PRIVATE_LIBRARIES.items():
+                if header.startswith(prefix) and not any(name.startswith(folder + "/") for folder in allowed):
+                    yield f"{name}: only {', '.join(allowed)} may include {header}"
+            if layer in PURE and IMPURE_HEADERS.match(header):
+                yield f"{name}: {layer} is pure and must not include {header}"
+
+
+problems = list(violations(pathlib.Path(sys.argv[1])))
+print("\n".join(problems) or "every include follows the table")
+sys.exit(1 if problems else 0)
