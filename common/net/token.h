@@ -1,0 +1,16 @@
+// Bearer tokens and other secrets.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace podium {
+
+// In time that depends on the lengths alone, so that an answer's delay tells nothing of the secret.
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+
+// `bytes` random bytes of the kernel, as hex.
+std::string random_hex(std::size_t bytes);
+
+}  // namespace podium
