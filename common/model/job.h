@@ -30,6 +30,7 @@ struct JobRequest {
   Duration walltime = std::chrono::hours(24);
   int priority = 50;
   int max_restarts = 5;
+  bool command = false;  // a program of the user's own, whose exit codes mean what launchers agree on
 
   bool operator==(const JobRequest&) const = default;
 };

@@ -1,0 +1,48 @@
+// What may be asked of the cluster. A command is a wish: `handle` turns it into events or refuses it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/id.h"
+#include "common/model/job.h"
+#include "common/model/spec.h"
+#include "common/model/sync.h"
+
+namespace podium {
+
+// All jobs of one spec, or none. They get consecutive ids, in this order.
+struct SubmitExperiment {
+  std::string name;
+  std::vector<JobRequest> jobs;
+};
+
+struct CancelJob {
+  JobId job;
+};
+
+struct NodeReported {
+  NodeReport report;
+};
+
+// A task's events.jsonl told of a checkpoint that is whole and on disk.
+struct CheckpointSaved {
+  AttemptId attempt;
+  std::int64_t step = 0;
+};
+
+// Time passed. Due at Plan::wake_at, and at least every five seconds.
+struct Tick {};
+
+// The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
+struct CoordinatorUp {};
+
+using Command = std::variant<SubmitExperiment, CancelJob, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+
+// The part of a spec that the scheduler needs.
+JobRequest job_request(const JobSpec& spec);
+
+}  // namespace podium

@@ -1,0 +1,180 @@
+// What happened, in the past tense. Events are the only thing that changes a ClusterState, and the log of them is the
+// truth on disk: a published event never changes its meaning; codec changes raise its "v" and keep the old reader.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "coordinator/core/state.h"
+
+namespace podium {
+
+struct ExperimentCreated {
+  ExperimentId experiment;
+  std::string name;
+  bool operator==(const ExperimentCreated&) const = default;
+};
+
+struct JobQueued {
+  JobId job;
+  ExperimentId experiment;
+  JobRequest request;
+  bool operator==(const JobQueued&) const = default;
+};
+
+struct AttemptCreated {
+  AttemptId attempt;
+  Allocation allocation;
+  bool operator==(const AttemptCreated&) const = default;
+};
+
+struct TaskStarted {
+  TaskId task;
+  std::int64_t pid = 0;
+  bool operator==(const TaskStarted&) const = default;
+};
+
+struct TaskExited {
+  TaskId task;
+  TaskExit exit;
+  bool operator==(const TaskExited&) const = default;
+};
+
+// Its node reports without it; found again, or lost after Limits::missing_after.
+struct TaskMissed {
+  TaskId task;
+  bool operator==(const TaskMissed&) const = default;
+};
+
+struct TaskFound {
+  TaskId task;
+  bool operator==(const TaskFound&) const = default;
+};
+
+// Its exit will never be known.
+struct TaskLost {
+  TaskId task;
+  std::string reason;
+  bool operator==(const TaskLost&) const = default;
+};
+
+struct AttemptStopping {
+  AttemptId attempt;
+  StopCause cause = StopCause::none;
+  std::string reason;
+  bool operator==(const AttemptStopping&) const = default;
+};
+
+struct AttemptEnded {
+  AttemptId attempt;
+  AttemptEnd end = AttemptEnd::succeeded;
+  std::string reason;
+  bool operator==(const AttemptEnded&) const = default;
+};
+
+// The job will be queued again: what its last attempt taught. JobStateChanged follows.
+struct RetryPlanned {
+  JobId job;
+  RetryCounts retries;
+  std::optional<Time> not_before;
+  std::vector<NodeId> avoid;
+  bool operator==(const RetryPlanned&) const = default;
+};
+
+struct JobStateChanged {
+  JobId job;
+  JobState from = JobState::queued;
+  JobState to = JobState::queued;
+  std::string reason;
+  bool operator==(const JobStateChanged&) const = default;
+};
+
+struct CheckpointNoted {
+  AttemptId attempt;
+  std::int64_t step = 0;
+  bool operator==(const CheckpointNoted&) const = default;
+};
+
+struct NodeJoined {
+  NodeDescription node;
+  bool operator==(const NodeJoined&) const = default;
+};
+
+// Its devices, address, labels, version or agent process are others now.
+struct NodeChanged {
+  NodeDescription node;
+  bool operator==(const NodeChanged&) const = default;
+};
+
+struct NodeStateChanged {
+  NodeId node;
+  NodeState from = NodeState::up;
+  NodeState to = NodeState::up;
+  std::string reason;
+  bool operator==(const NodeStateChanged&) const = default;
+};
+
+struct NodeStraysCounted {
+  NodeId node;
+  int strays = 0;
+  bool operator==(const NodeStraysCounted&) const = default;
+};
+
+// Every node's silence counts from now: the coordinator was away, or the clock jumped.
+struct SilenceForgiven {
+  std::string reason;
+  bool operator==(const SilenceForgiven&) const = default;
+};
+
+// Not durable: only `last_seen` and `clock` follow from these two.
+struct NodeSeen {
+  NodeId node;
+  bool operator==(const NodeSeen&) const = default;
+};
+
+struct Ticked {
+  bool operator==(const Ticked&) const = default;
+};
+
+struct Event {
+  Time at;
+  std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound, TaskLost,
+               AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted, NodeJoined, NodeChanged,
+               NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen, Ticked>
+      body;
+
+  bool operator==(const Event&) const = default;
+};
+
+using Events = std::vector<Event>;
+
+// The only mutator. An event that does not fit the state is a bug and ends the process.
+void apply(ClusterState& state, const Event& event);
+void apply(ClusterState& state, const Events& events);
+
+// Whether it belongs in the log; the rest only moves clocks.
+bool is_durable(const Event& event);
+
+// "job_queued": its name in the log and in the API.
+std::string_view type_of(const Event& event);
+
+// The job or node that it is about, if any.
+std::optional<JobId> job_of(const Event& event);
+std::optional<NodeId> node_of(const Event& event);
+
+// One sentence for people, without the time.
+std::string describe(const Event& event);
+
+// {"v":1,"type":"job_queued","at_ms":…,…}. Reading throws nlohmann::json::exception or std::invalid_argument.
+nlohmann::json to_json(const Event& event);
+Event event_from_json(const nlohmann::json& json);
+
+// A whole state, for snapshots; without what is not durable.
+nlohmann::json to_json(const ClusterState& state);
+ClusterState cluster_state_from_json(const nlohmann::json& json);
+
+}  // namespace podium

@@ -1,0 +1,171 @@
+// What the coordinator knows of the cluster: nodes, the jobs that have not ended, and indexes over both.
+// Plain values. Only `apply` (events.h) writes them; everything here can be rebuilt by replaying the event log, but for
+// `Node::last_seen` and `clock`, which are fresh after a restart. Jobs leave when they end: the store remembers them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/node.h"
+#include "common/model/sync.h"
+
+namespace podium {
+
+// How long the coordinator waits before it believes something. Set once by the daemon's configuration.
+struct Limits {
+  Duration unknown_after = std::chrono::seconds(20);  // silence that makes a node unknown
+  Duration lease = std::chrono::seconds(60);          // the agent stops its tasks when it hears nothing for so long
+  // Silence that makes a node lost. The agent's lease begins with our answer, at most 15 s after its report, and its
+  // tasks have 30 s to leave: only after all three may their devices and their work be given to others.
+  Duration lost_after = std::chrono::seconds(110);
+  Duration missing_after = std::chrono::seconds(15);  // a task its node no longer lists is lost
+  Duration longest_pause = std::chrono::seconds(10);  // without a turn for so long, silence is our own fault
+
+  bool operator==(const Limits&) const = default;
+};
+
+// Where one rank runs. Ranks count by node, then by device index.
+struct Placement {
+  NodeId node;
+  int device = 0;
+  int local_rank = 0;
+  int local_world_size = 1;
+  int node_rank = 0;
+
+  bool operator==(const Placement&) const = default;
+};
+
+struct Allocation {
+  std::vector<Placement> ranks;  // by rank
+  int nodes = 0;
+  std::string master_address;
+  int master_port = 0;  // and the two above it are this attempt's alone
+
+  bool operator==(const Allocation&) const = default;
+};
+
+//   ordered → running → exited | lost       (a task may skip running; lost: its exit will never be known)
+enum class TaskPhase { ordered, running, exited, lost };
+
+struct Task {
+  TaskPhase phase = TaskPhase::ordered;
+  std::int64_t pid = 0;
+  std::optional<TaskExit> exit;        // when exited; when lost, only its message says something
+  std::optional<Time> missing_since;   // its node reports, but no longer lists it
+
+  bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
+  bool operator==(const Task&) const = default;
+};
+
+// Why the tasks of an attempt are being stopped.
+enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime };
+
+struct Attempt {
+  int number = 0;
+  Allocation allocation;
+  std::vector<Task> tasks;  // by rank
+  Time created;
+  std::optional<Time> started;  // all tasks ran
+  std::int64_t first_checkpoint = -1;  // the job's newest checkpoint when this attempt was created
+  std::int64_t orders_version = 0;     // of each of its nodes, at least, once they know of this attempt
+  StopCause stop = StopCause::none;
+  std::optional<int> culprit;  // the rank to blame if this attempt fails; see lifecycle.h
+
+  bool operator==(const Attempt&) const = default;
+};
+
+// Retries are counted apart, each against its own budget; see lifecycle.h.
+struct RetryCounts {
+  int failures = 0;   // against JobRequest::max_restarts
+  int requeues = 0;   // the task asked to be started again
+  int moves = 0;      // the task asked for other hardware
+  int losses = 0;     // nodes lost
+  int fruitless = 0;  // failed attempts in a row that left no newer checkpoint
+  int quick = 0;      // failed attempts in a row that ended soon after they began
+
+  bool operator==(const RetryCounts&) const = default;
+};
+
+struct Job {
+  JobId id;
+  ExperimentId experiment;
+  JobRequest request;
+  JobState state = JobState::queued;
+  Time submitted;  // its age; kept over restarts
+  int attempts = 0;
+  RetryCounts retries;
+  std::int64_t checkpoint = -1;  // step of its newest checkpoint
+  std::optional<Time> not_before;  // queued, but backing off
+  std::vector<NodeId> avoid;       // nodes that failed it
+  std::optional<Attempt> attempt;  // while starting, running or stopping
+
+  AttemptId attempt_id() const { return {id, attempts}; }
+  bool operator==(const Job&) const = default;
+};
+
+struct DeviceSlot {
+  Device device;
+  std::optional<JobId> holder;
+
+  bool operator==(const DeviceSlot&) const = default;
+};
+
+struct Node {
+  NodeDescription description;  // its devices are in `devices`
+  std::vector<DeviceSlot> devices;
+  NodeState state = NodeState::up;
+  Time last_seen;
+  std::int64_t orders_version = 1;
+  int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
+
+  bool usable() const { return state == NodeState::up && strays == 0; }
+  bool operator==(const Node&) const = default;
+};
+
+// Jobs of one device kind in the order they may start: priority, then age.
+struct QueueKey {
+  int priority = 0;
+  Time submitted;
+  JobId job;
+
+  bool operator==(const QueueKey&) const = default;
+  bool operator<(const QueueKey& other) const {
+    if (priority != other.priority) return priority > other.priority;
+    return std::pair{submitted, job} < std::pair{other.submitted, other.job};
+  }
+};
+
+struct ClusterState {
+  Limits limits;
+  std::map<NodeId, Node> nodes;
+  std::map<JobId, Job> jobs;  // those that have not ended
+  JobId next_job{1};
+  ExperimentId next_experiment{1};
+  std::int64_t attempts_created = 0;  // gives each attempt its own ports
+  Time clock;                         // of the last turn
+
+  // Indexes, kept by apply.
+  std::map<std::string, std::set<QueueKey>> queues;  // by device kind
+  std::set<std::pair<Time, JobId>> timers;           // next_timer of every job that has one
+
+  bool operator==(const ClusterState&) const = default;
+};
+
+const Job* find_job(const ClusterState& state, JobId job);
+const Node* find_node(const ClusterState& state, const NodeId& node);
+
+// When a job next needs a Tick: its walltime, its back-off or a missing task runs out.
+std::optional<Time> next_timer(const Job& job, const Limits& limits);
+
+// What the agent of `node` shall do. Launches lack what the core does not know: spec and secret.
+// `version` changes exactly when the rest does.
+NodeOrders node_orders(const ClusterState& state, const NodeId& node);
+
+}  // namespace podium

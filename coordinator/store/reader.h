@@ -1,0 +1,158 @@
+// What the API reads: plain rows from a read-only connection, as of the last commit. One thread at a time.
+// Throws SqliteError. What only memory knows (why a job waits, who holds a device) is the caller's to add.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/job.h"
+#include "common/model/node.h"
+#include "common/model/stream_chunk.h"
+#include "coordinator/core/state.h"
+#include "coordinator/tracking/series.h"
+
+namespace podium {
+
+struct Point {
+  std::string key;
+  std::int64_t step = 0;
+  Time time;
+  double value = 0;
+};
+
+struct Progress {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  Time updated;
+};
+
+struct TargetView {
+  std::string metric;
+  std::optional<double> at_least, at_most;
+  std::optional<double> latest, best;
+  std::optional<Time> reached;
+  std::optional<std::int64_t> reached_step;
+};
+
+struct TaskView {
+  int rank = 0;
+  NodeId node;
+  int device = 0;
+  TaskPhase phase = TaskPhase::ordered;
+  std::int64_t pid = 0;
+  std::optional<TaskExit> exit;
+};
+
+struct AttemptView {
+  int number = 0;
+  Time created;
+  std::optional<Time> started, ended;
+  std::optional<AttemptEnd> end;
+  std::string reason;
+  std::optional<std::int64_t> first_step, last_step;
+  std::vector<TaskView> tasks;
+};
+
+struct JobView {
+  JobId id;
+  ExperimentId experiment;
+  JobRequest request;
+  JobState state = JobState::queued;
+  std::string labels;  // JSON object
+  Time submitted;
+  std::optional<Time> started, ended;  // of the first attempt; of the job
+  int attempt = 0;
+  int restarts = 0;    // attempts after the first
+  std::string reason;  // why it failed, or was queued again; "" otherwise
+  std::optional<Progress> progress;
+  std::map<std::string, double> latest;  // by metric
+  std::optional<TargetView> target;
+  std::optional<double> time_to_train_seconds;
+};
+
+struct JobFilter {
+  std::vector<JobState> states;             // any, when empty
+  std::optional<ExperimentId> experiment;
+  std::string name;                         // substring
+  std::string label_key, label_value;       // both or none
+  bool oldest_first = false;
+  int limit = 100;
+  std::optional<JobId> after;               // the last job of the page before
+};
+
+struct JobPage {
+  std::vector<JobView> jobs;
+  std::int64_t total = 0;  // that match, over all pages
+  bool more = false;
+};
+
+struct ExperimentView {
+  ExperimentId id;
+  std::string name;
+  Time created;
+  std::string source;  // JSON or ""
+  std::string file;
+  std::string spec;  // YAML
+  std::vector<JobId> jobs;
+};
+
+struct HistoryEntry {
+  std::int64_t id = 0;
+  Time time;
+  std::string type;
+  std::string text;
+  std::string level;  // info | warning | error
+};
+
+struct MetricSummary {
+  std::string key;
+  std::int64_t count = 0;
+  std::int64_t first_step = 0, last_step = 0;
+  Time last_time;
+  double last = 0, min = 0, max = 0;
+};
+
+struct LogPart {
+  std::string text;
+  std::int64_t next = 0;  // the offset after it
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& home);
+  ~Reader();
+
+  std::optional<JobView> job(JobId job);
+  JobPage jobs(const JobFilter& filter);
+  std::map<JobState, std::int64_t> job_counts();
+  std::vector<AttemptView> attempts(JobId job);
+  std::optional<std::string> job_spec(JobId job);  // normalised JSON
+
+  std::optional<ExperimentView> experiment(ExperimentId experiment);
+  // Newest first, without the YAML. `before`: the last of the page before.
+  std::vector<ExperimentView> experiments(int limit, std::optional<ExperimentId> before);
+  std::optional<ExperimentId> experiment_by_key(const std::string& idempotency_key);
+
+  // Oldest first; entries after `after`.
+  std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);
+
+  std::vector<MetricSummary> metrics(JobId job);
+  // Thinned to about `points`; empty for an unknown key.
+  Series series(JobId job, const std::string& key, int points);
+
+  // Bytes from `offset`, at most `limit`.
+  LogPart log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit);
+  // The last `bytes` bytes.
+  LogPart log_tail(TaskId task, StreamKind stream, std::int64_t bytes);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace podium
