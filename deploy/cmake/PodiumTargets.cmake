@@ -17,7 +17,8 @@ if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
 endif()
 
-add_compile_options(-Wall -Wextra -Wshadow -Werror)
+# Designated initialisers leave members at their defaults on purpose.
+add_compile_options(-Wall -Wextra -Wshadow -Werror -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside its own library headers (GCC bugs 105329, 105651, 105593).
   add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow)

@@ -1,0 +1,144 @@
+#include "tests/cluster.h"
+
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "common/base/file.h"
+#include "common/net/http_client.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+std::string program(const std::string& name) { return std::string(PODIUM_BIN_DIR "/") + name; }
+
+}  // namespace
+
+std::vector<pid_t> processes_with(const std::string& text) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    try {
+      if (read_file(entry.path() / "cmdline").find(text) != std::string::npos)
+        found.push_back(std::stoi(name));
+    } catch (const std::system_error&) {
+      // The process ended between the listing and the look.
+    }
+  }
+  return found;
+}
+
+Cluster::Cluster(int nodes) {
+  std::filesystem::create_directory(data());
+  write_file_atomic(folder() / "user.token", "user-token-of-this-test");
+  write_file_atomic(folder() / "agent.token", "agent-token-of-this-test");
+  start_coordinator();
+  for (int node = 1; node <= nodes; ++node) start_agent(node);
+  wait_until("the agents to join", [&] { return get("/health")["nodes"].value("up", 0) == nodes; });
+}
+
+Cluster::~Cluster() {
+  agents_.clear();
+  coordinator_.reset();
+  for (const pid_t pid : processes_with(folder().string() + "/")) ::kill(pid, SIGKILL);
+}
+
+std::filesystem::path Cluster::checkpoints(JobId job) const {
+  return folder() / "shared" / "jobs" / to_string(job) / "checkpoints";
+}
+
+std::filesystem::path Cluster::task_folder(int node, TaskId task) const {
+  return folder() / ("node-" + std::to_string(node)) / "jobs" / to_string(task.attempt.job) /
+         std::to_string(task.attempt.number) / std::to_string(task.rank);
+}
+
+void Cluster::start_coordinator() {
+  const auto home = folder() / "coordinator";
+  std::filesystem::remove(home / "coordinator.address");
+  coordinator_ = std::make_unique<Child>(
+      std::vector<std::string>{program("podium-coordinator"), "--home", home, "--listen",
+                               "127.0.0.1:" + std::to_string(port_), "--user-token-file",
+                               folder() / "user.token", "--agent-token-file", folder() / "agent.token"},
+      folder() / "coordinator.log");
+  wait_until("the coordinator to listen",
+             [&] { return std::filesystem::exists(home / "coordinator.address"); });
+  const std::string address = read_file(home / "coordinator.address");
+  port_ = std::stoi(address.substr(address.rfind(':') + 1));
+}
+
+void Cluster::start_agent(int node) {
+  const std::string name = "node-" + std::to_string(node);
+  auto agent = std::make_unique<Child>(
+      std::vector<std::string>{program("podium-agent"), "--name", name, "--coordinator",
+                               "http://127.0.0.1:" + std::to_string(port_), "--token-file",
+                               folder() / "agent.token", "--home", folder() / name, "--shared",
+                               folder() / "shared", "--data", data(), "--cpu-slots", "1",
+                               "--threads-per-slot", "1"},
+      folder() / (name + ".log"));
+  const auto at = static_cast<std::size_t>(node - 1);
+  if (at == agents_.size())
+    agents_.push_back(std::move(agent));
+  else
+    agents_.at(at) = std::move(agent);
+}
+
+json Cluster::get(const std::string& path) const {
+  const HttpResponse response =
+      fetch(*parse_url("http://127.0.0.1:" + std::to_string(port_)), {.target = "/api/v1" + path}, 10s);
+  if (!response.ok())
+    throw std::runtime_error("GET " + path + ": " + std::to_string(response.status) + " " + response.body);
+  return json::parse(response.body);
+}
+
+json Cluster::post(const std::string& path, const json& body) const {
+  const HttpResponse response = fetch(
+      *parse_url("http://127.0.0.1:" + std::to_string(port_)),
+      {.method = "POST",
+       .target = "/api/v1" + path,
+       .headers = {{"Authorization", "Bearer user-token-of-this-test"}, {"Content-Type", "application/json"}},
+       .body = body.dump()},
+      10s);
+  if (!response.ok()) throw std::runtime_error("POST " + path + ": " + response.body);
+  return json::parse(response.body);
+}
+
+JobId Cluster::submit(const std::string& yaml) const {
+  const json reply = post("/experiments", {{"spec", yaml}, {"file", "test.yaml"}});
+  return {reply.at("jobs").at(0).at("id").get<std::int64_t>()};
+}
+
+void Cluster::cancel(JobId job) const { post("/jobs/" + to_string(job) + "/cancel", json::object()); }
+
+json Cluster::wait_for(JobId job, const std::function<bool(const json&)>& done) const {
+  json seen;
+  wait_until("job " + to_string(job), [&] {
+    seen = get("/jobs/" + to_string(job));
+    if (done(seen)) return true;
+    const std::string state = seen.at("state");
+    if (state == "succeeded" || state == "failed" || state == "cancelled")
+      throw std::runtime_error("job " + to_string(job) + " ended too early: " + seen.dump(1));
+    return false;
+  });
+  return seen;
+}
+
+json Cluster::wait_for_state(JobId job, const std::string& state) const {
+  return wait_for(job, [&](const json& seen) { return seen.at("state") == state; });
+}
+
+void Cluster::wait_until(const std::string& what, const std::function<bool()>& done) const {
+  const auto deadline = std::chrono::steady_clock::now() + 2min;
+  while (!done()) {
+    if (std::chrono::steady_clock::now() > deadline)
+      throw std::runtime_error("waited two minutes for " + what + "; the logs are:\n" +
+                               read_file(folder() / "coordinator.log"));
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+}  // namespace podium
