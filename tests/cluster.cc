@@ -1,5 +1,7 @@
 #include "tests/cluster.h"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <csignal>
 #include <stdexcept>
@@ -13,6 +15,17 @@ namespace {
 
 using nlohmann::json;
 using namespace std::chrono_literals;
+
+constexpr const char* kUserToken = "user-token-of-this-test";
+constexpr const char* kAgentToken = "agent-token-of-this-test";
+
+HttpRequest user_post(const std::string& path, const json& body) {
+  return {.method = "POST",
+          .target = "/api/v1" + path,
+          .headers = {{"Authorization", std::string("Bearer ") + kUserToken},
+                      {"Content-Type", "application/json"}},
+          .body = body.dump()};
+}
 
 std::string program(const std::string& name) { return std::string(PODIUM_BIN_DIR "/") + name; }
 
@@ -35,8 +48,8 @@ std::vector<pid_t> processes_with(const std::string& text) {
 
 Cluster::Cluster(int nodes) {
   std::filesystem::create_directory(data());
-  write_file_atomic(folder() / "user.token", "user-token-of-this-test");
-  write_file_atomic(folder() / "agent.token", "agent-token-of-this-test");
+  write_file_atomic(folder() / "user.token", kUserToken);
+  write_file_atomic(folder() / "agent.token", kAgentToken);
   start_coordinator();
   for (int node = 1; node <= nodes; ++node) start_agent(node);
   wait_until("the agents to join", [&] { return get("/health")["nodes"].value("up", 0) == nodes; });
@@ -87,22 +100,17 @@ void Cluster::start_agent(int node) {
     agents_.at(at) = std::move(agent);
 }
 
+Url Cluster::server() const { return *parse_url("http://127.0.0.1:" + std::to_string(port_)); }
+
 json Cluster::get(const std::string& path) const {
-  const HttpResponse response =
-      fetch(*parse_url("http://127.0.0.1:" + std::to_string(port_)), {.target = "/api/v1" + path}, 10s);
+  const HttpResponse response = fetch(server(), {.target = "/api/v1" + path}, 10s);
   if (!response.ok())
     throw std::runtime_error("GET " + path + ": " + std::to_string(response.status) + " " + response.body);
   return json::parse(response.body);
 }
 
 json Cluster::post(const std::string& path, const json& body) const {
-  const HttpResponse response = fetch(
-      *parse_url("http://127.0.0.1:" + std::to_string(port_)),
-      {.method = "POST",
-       .target = "/api/v1" + path,
-       .headers = {{"Authorization", "Bearer user-token-of-this-test"}, {"Content-Type", "application/json"}},
-       .body = body.dump()},
-      10s);
+  const HttpResponse response = fetch(server(), user_post(path, body), 10s);
   if (!response.ok()) throw std::runtime_error("POST " + path + ": " + response.body);
   return json::parse(response.body);
 }
@@ -110,6 +118,33 @@ json Cluster::post(const std::string& path, const json& body) const {
 JobId Cluster::submit(const std::string& yaml) const {
   const json reply = post("/experiments", {{"spec", yaml}, {"file", "test.yaml"}});
   return {reply.at("jobs").at(0).at("id").get<std::int64_t>()};
+}
+
+void Cluster::submit_all(int count, const std::function<std::string(int)>& yaml) const {
+  boost::asio::io_context context;
+  HttpClient client(context.get_executor(), server());
+  const auto submit_each = [&]() -> boost::asio::awaitable<void> {
+    for (int i = 0; i < count; ++i) {
+      const json body{{"spec", yaml(i)}, {"file", "test.yaml"}};
+      const HttpResponse response = co_await client.request(user_post("/experiments", body), 30s);
+      if (response.status != 201) throw std::runtime_error("submit: " + response.body);
+    }
+  };
+  boost::asio::co_spawn(context, submit_each, [](std::exception_ptr failure) {
+    if (failure) std::rethrow_exception(failure);
+  });
+  context.run();
+}
+
+void Cluster::post_streams(const std::string& node, const std::string& body) const {
+  const HttpResponse response = fetch(server(),
+                                      {.method = "POST",
+                                       .target = "/api/v1/nodes/" + node + "/streams",
+                                       .headers = {{"Authorization", std::string("Bearer ") + kAgentToken},
+                                                   {"Content-Type", "application/x-podium-streams"}},
+                                       .body = body},
+                                      30s);
+  if (!response.ok()) throw std::runtime_error("POST streams: " + response.body);
 }
 
 void Cluster::cancel(JobId job) const { post("/jobs/" + to_string(job) + "/cancel", json::object()); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/id.h"
+#include "common/net/url.h"
 #include "tests/child.h"
 #include "tests/temp_folder.h"
 
@@ -36,12 +37,17 @@ class Cluster {
   nlohmann::json get(const std::string& path) const;  // under /api/v1; fails the test on any status but 200
   JobId submit(const std::string& yaml) const;        // the spec's first job
   void cancel(JobId job) const;
+  // `count` submissions one after the other over one kept connection. Safe from several threads at once.
+  void submit_all(int count, const std::function<std::string(int)>& yaml) const;
+  // POST /nodes/{node}/streams with the agents' token.
+  void post_streams(const std::string& node, const std::string& body) const;
   // Polls the job until `done` likes what it sees; throws when the job ends without that, or after two
   // minutes.
   nlohmann::json wait_for(JobId job, const std::function<bool(const nlohmann::json&)>& done) const;
   nlohmann::json wait_for_state(JobId job, const std::string& state) const;
 
  private:
+  Url server() const;
   nlohmann::json post(const std::string& path, const nlohmann::json& body) const;
   void wait_until(const std::string& what, const std::function<bool()>& done) const;
 

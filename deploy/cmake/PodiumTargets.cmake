@@ -45,6 +45,9 @@ function(podium_program name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  if(name MATCHES "^podium")
+    install(TARGETS ${name} RUNTIME)
+  endif()
 endfunction()
 
 # podium_test(NAME SOURCES x_test.cc DEPS target... [LABELS quick|slow] [TIMEOUT s]): one GoogleTest program,

@@ -1,0 +1,115 @@
+// Metric points a second through POST /streams, from HTTP to committed in SQLite; against bare SQLite
+// inserting the same points with the same durability and nothing else.
+#include <sqlite3.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "bench/cluster/benchmarks.h"
+#include "common/model/stream_chunk.h"
+#include "tests/cluster.h"
+
+namespace podium {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+using std::chrono::steady_clock;
+
+constexpr int kBatches = 24;
+constexpr int kStepsPerBatch = 4000;
+constexpr int kMetrics = 6;
+constexpr double kPoints = double{kBatches} * kStepsPerBatch * kMetrics;
+
+std::string metric_lines(int batch) {
+  std::string lines;
+  for (int i = 0; i < kStepsPerBatch; ++i) {
+    const int step = batch * kStepsPerBatch + i + 1;
+    lines += R"({"step":)" + std::to_string(step) + R"(,"t":)" +
+             std::to_string(1767225600000LL + step * 10LL) +
+             R"(,"type":"metrics","values":{"train/grad_norm":1.2345678,"train/learning_rate":0.000123456,)"
+             R"("train/loss":6.2345678901,"train/mlm_loss":5.6345678901,"train/nsp_loss":0.6,)"
+             R"("train/sequences_per_second":1234.5678}})"
+             "\n";
+  }
+  return lines;
+}
+
+double podium_points_per_second() {
+  const Cluster cluster(1);
+  const JobId job = cluster.submit(
+      "version: 1\nname: ingest\ncommand: [\"/bin/sleep\", \"600\"]\nresources: {devices: 1, kind: cpu}\n");
+  cluster.wait_for_state(job, "running");
+
+  std::vector<std::string> bodies;
+  std::int64_t offset = 0;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const std::string lines = metric_lines(batch);
+    append_chunk(bodies.emplace_back(), {{{job, 1}, 0}, StreamKind::events, offset, lines});
+    offset += static_cast<std::int64_t>(lines.size());
+  }
+  const auto start = steady_clock::now();
+  for (const std::string& body : bodies) cluster.post_streams("node-1", body);
+  const double seconds = Seconds(steady_clock::now() - start).count();
+
+  const auto metrics = cluster.get("/jobs/" + to_string(job) + "/metrics").at("metrics");
+  double stored = 0;
+  for (const auto& metric : metrics) stored += metric.at("count").get<double>();
+  if (stored != kPoints) throw std::runtime_error("ingest: " + metrics.dump() + " does not hold every point");
+  return kPoints / seconds;
+}
+
+void run(sqlite3* database, const char* sql) {
+  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    throw std::runtime_error(sqlite3_errmsg(database));
+}
+
+double sqlite_points_per_second() {
+  const TempFolder folder;
+  sqlite3* database = nullptr;
+  if (sqlite3_open((folder.path() / "points.db").c_str(), &database) != SQLITE_OK)
+    throw std::runtime_error("cannot open a database in " + folder.path().string());
+  run(database, "PRAGMA journal_mode=WAL");
+  run(database, "PRAGMA synchronous=FULL");
+  run(database,
+      "CREATE TABLE points(series INTEGER, step INTEGER, attempt INTEGER, time_ms INTEGER, value REAL, "
+      "PRIMARY KEY(series, step, attempt)) WITHOUT ROWID");
+  sqlite3_stmt* insert = nullptr;
+  sqlite3_prepare_v2(database, "INSERT INTO points VALUES(?,?,1,?,?)", -1, &insert, nullptr);
+
+  const auto start = steady_clock::now();
+  for (int batch = 0; batch < kBatches; ++batch) {
+    run(database, "BEGIN");
+    for (int i = 0; i < kStepsPerBatch * kMetrics; ++i) {
+      sqlite3_bind_int(insert, 1, i % kMetrics);
+      sqlite3_bind_int(insert, 2, batch * kStepsPerBatch + i / kMetrics);
+      sqlite3_bind_int64(insert, 3, 1767225600000LL + i);
+      sqlite3_bind_double(insert, 4, 6.2345678901);
+      if (sqlite3_step(insert) != SQLITE_DONE) throw std::runtime_error(sqlite3_errmsg(database));
+      sqlite3_reset(insert);
+    }
+    run(database, "COMMIT");
+  }
+  const double seconds = Seconds(steady_clock::now() - start).count();
+  sqlite3_finalize(insert);
+  sqlite3_close(database);
+  return kPoints / seconds;
+}
+
+}  // namespace
+
+std::vector<Figure> measure_ingest() {
+  std::vector<double> ours, bare;
+  for (int round = 0; round < 3; ++round) {
+    ours.push_back(podium_points_per_second());
+    bare.push_back(sqlite_points_per_second());
+  }
+  return {{.name = "metric ingest through HTTP",
+           .value = median(ours),
+           .unit = "points/s",
+           .peer = "bare SQLite inserts",
+           .peer_value = median(bare),
+           .goal = 100'000}};
+}
+
+}  // namespace podium

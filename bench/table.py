@@ -1,0 +1,28 @@
+"""Prints the figures of bench/run as a table: one line a figure, the peer beside it and whether the goal is reached."""
+
+import json
+import sys
+
+
+def number(value):
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+rows = [("figure", "value", "peer", "peer's value", "ratio", "goal", "")]
+for line in open(sys.argv[1], encoding="utf-8"):
+    figure = json.loads(line)
+    unit = figure["unit"]
+    rows.append(
+        (
+            figure["name"],
+            f"{number(figure['value'])} {unit}",
+            figure.get("peer", ""),
+            f"{number(figure['peer_value'])} {unit}" if "peer" in figure else "",
+            f"{figure['ratio']:.2f}" if "ratio" in figure else "",
+            (("≥ " if figure["better"] == "higher" else "≤ ") + number(figure["goal"])) if figure.get("goal") else "",
+            ("reached" if figure["reached"] else "MISSED") if figure.get("goal") else "",
+        )
+    )
+widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+for row in rows:
+    print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
