@@ -1,0 +1,116 @@
+#include "common/spec/defaults.h"
+
+#include <array>
+#include <string>
+
+#include "common/model/spec.h"
+#include "common/spec/schema.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+// BERT: Turc et al. 2019 and Devlin et al. 2018. GPT-2: Radford et al. 2019; from 1.2b on Shoeybi et al.
+// 2019, whose vocabulary is padded to 51,200 for eight-way tensor parallelism.
+constexpr std::array<ModelPreset, 12> kPresets{{{"bert-tiny", "bert", 2, 128, 2, 0},
+                                                {"bert-mini", "bert", 4, 256, 4, 0},
+                                                {"bert-small", "bert", 4, 512, 8, 0},
+                                                {"bert-medium", "bert", 8, 512, 8, 0},
+                                                {"bert-base", "bert", 12, 768, 12, 0},
+                                                {"bert-large", "bert", 24, 1024, 16, 0},
+                                                {"gpt2-124m", "gpt", 12, 768, 12, 0},
+                                                {"gpt2-345m", "gpt", 24, 1024, 16, 0},
+                                                {"gpt2-1.2b", "gpt", 40, 1536, 16, 51200},
+                                                {"gpt2-2.5b", "gpt", 54, 1920, 20, 51200},
+                                                {"gpt2-4.2b", "gpt", 64, 2304, 24, 51200},
+                                                {"gpt2-8.3b", "gpt", 72, 3072, 32, 51200}}};
+
+void drop_required(const json& schema, json& defaults) {
+  const json& here = resolved(schema);
+  for (const json& key : here.value("required", json::array()))
+    if (const auto value = defaults.find(key.get<std::string>()); value != defaults.end() && !value->is_object())
+      defaults.erase(value);
+  for (auto& [name, value] : defaults.items())
+    if (value.is_object()) drop_required(here.at("properties").at(name), value);
+}
+
+// JobSpec's defaults as JSON, without the keys that must be written: those have none.
+json struct_defaults(bool runs_command) {
+  JobSpec spec;
+  if (runs_command) spec.command = {"program"};
+  json defaults = to_json(spec);
+  for (const char* key : {"command", "data"}) defaults.erase(key);
+  if (!runs_command)
+    for (const char* key : {"family", "layers", "hidden", "heads", "intermediate", "max_positions"})
+      defaults["model"].erase(key);
+  if (!runs_command) defaults["training"].erase("task");
+  drop_required(experiment_schema(), defaults);
+  return defaults;
+}
+
+// Adds to `value` what `defaults` has and it lacks.
+void fill(json& value, const json& defaults) {
+  for (const auto& [name, standard] : defaults.items()) {
+    if (!value.contains(name)) {
+      value[name] = standard;
+    } else if (value[name].is_object() && standard.is_object()) {
+      fill(value[name], standard);
+    }
+  }
+}
+
+void set_default(json& object, const char* key, json value) {
+  if (!object.contains(key)) object[key] = std::move(value);
+}
+
+void fill_model(json& model) {
+  const json name = model.value("preset", json());
+  if (const ModelPreset* preset = name.is_string() ? find_preset(name.get<std::string>()) : nullptr) {
+    set_default(model, "family", preset->family);
+    set_default(model, "layers", preset->layers);
+    set_default(model, "hidden", preset->hidden);
+    set_default(model, "heads", preset->heads);
+    set_default(model, "vocab", preset->vocab);
+    const bool as_published = model["layers"] == preset->layers && model["hidden"] == preset->hidden &&
+                              model["heads"] == preset->heads && model["family"] == preset->family;
+    if (!as_published && model["family"] == preset->family) model.erase("preset");
+  }
+  const json hidden = model.value("hidden", json());
+  if (hidden.is_number_integer()) set_default(model, "intermediate", 4 * hidden.get<std::int64_t>());
+  set_default(model, "max_positions", model.value("family", json()) == "gpt" ? 1024 : 512);
+}
+
+void fill_data(json& data) {
+  if (data.contains("train") && data["train"].is_string()) data["train"] = json::array({data["train"]});
+  if (data.contains("tokenizer") && data["tokenizer"].is_object() && data["tokenizer"].contains("wordpiece"))
+    set_default(data["tokenizer"], "lowercase", TokenizerSpec{}.lowercase);
+}
+
+}  // namespace
+
+const ModelPreset* find_preset(std::string_view name) {
+  for (const ModelPreset& preset : kPresets)
+    if (preset.name == name) return &preset;
+  return nullptr;
+}
+
+json with_defaults(const json& document) {
+  json filled = document;
+  const auto part = [&](const char* key) {
+    return filled.contains(key) && filled[key].is_object() ? &filled[key] : nullptr;
+  };
+  if (json* model = part("model")) {
+    fill_model(*model);
+    if (json* training = part("training"))
+      set_default(*training, "task", model->value("family", json()) == "gpt" ? "lm" : "pretrain");
+  }
+  if (json* data = part("data")) fill_data(*data);
+  json defaults = struct_defaults(document.contains("command"));
+  for (const char* key : {"model", "training", "resources"})
+    if (!document.contains(key)) defaults.erase(key);
+  fill(filled, defaults);
+  return filled;
+}
+
+}  // namespace podium

@@ -1,0 +1,245 @@
+#include "common/spec/explain.h"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <vector>
+
+#include "common/spec/schema.h"
+#include "common/spec/suggest.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string type_in_words(const std::string& type) {
+  if (type == "integer") return "a whole number";
+  if (type == "number") return "a number";
+  if (type == "string") return "text";
+  if (type == "boolean") return "true or false";
+  if (type == "array") return "a list";
+  return "a mapping of keys to values";
+}
+
+bool has_type(const json& value, const std::string& type) {
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_boolean();
+  if (type == "array") return value.is_array();
+  return value.is_object();
+}
+
+std::vector<std::string> types_of(const json& schema) {
+  const json& type = schema.at("type");
+  return type.is_string() ? std::vector{type.get<std::string>()} : type.get<std::vector<std::string>>();
+}
+
+// ", as in 72h" from the schema's examples.
+std::string example_of(const json& schema) {
+  const auto examples = schema.find("examples");
+  return examples == schema.end() ? "" : ", as in " + examples->front().dump();
+}
+
+// What to do about a value of the wrong type, where that can be told.
+std::string type_remedy(const json& value, const std::string& type) {
+  if (type == "string" && (value.is_number() || value.is_boolean()))
+    return "; put it in quotes: " + in_quotes(value.dump());
+  if (type == "array" && !value.is_null() && !value.is_object()) return "; write [" + value.dump() + "]";
+  if (!value.is_string()) return "";
+  const auto& text = value.get_ref<const std::string&>();
+  if (type == "boolean" && (text == "yes" || text == "on")) return "; write true";
+  if (type == "boolean" && (text == "no" || text == "off")) return "; write false";
+  const bool grouped = !text.empty() && text.find_first_not_of("0123456789_,.") == std::string::npos;
+  if (type != "integer" && type != "number") return "";
+  return grouped ? "; write the digits alone, without quotes, commas or underscores"
+                 : "; write it without quotes or units";
+}
+
+// One value against the keywords of its own schema.
+class Explainer {
+ public:
+  Explainer(const json& schema, const json& value, std::string pointer, Problems& problems)
+      : schema_(schema),
+        value_(value),
+        pointer_(std::move(pointer)),
+        name_(dotted(pointer_)),
+        problems_(problems) {}
+
+  bool run() {
+    if (type()) {
+      choice();
+      if (value_.is_number()) bounds();
+      if (value_.is_string()) text();
+      if (value_.is_array()) list();
+      if (value_.is_object()) mapping();
+    }
+    return said_;
+  }
+
+ private:
+  void say(const std::string& message) {
+    problems_.add(pointer_, message);
+    said_ = true;
+  }
+
+  // False when the type is wrong: nothing else can be said then.
+  bool type() {
+    if (!schema_.contains("type")) return true;
+    const auto types = types_of(schema_);
+    if (std::any_of(types.begin(), types.end(), [&](const auto& type) { return has_type(value_, type); }))
+      return true;
+    std::string wanted;
+    for (const std::string& type : types) wanted += (wanted.empty() ? "" : " or ") + type_in_words(type);
+    if (value_.is_null()) {
+      say(name_ + " is empty and must be " + wanted + example_of(schema_) + "; fill it in or remove it");
+    } else {
+      say(name_ + " must be " + wanted + example_of(schema_) + ", not " + shown(value_) +
+          type_remedy(value_, types.front()));
+    }
+    return false;
+  }
+
+  void choice() {
+    const auto choices = schema_.find("enum");
+    if (choices == schema_.end() || std::find(choices->begin(), choices->end(), value_) != choices->end())
+      return;
+    std::vector<std::string> names;
+    std::string all;
+    for (const json& choice : *choices) {
+      names.push_back(choice.is_string() ? choice.get<std::string>() : choice.dump());
+      all += (all.empty() ? "" : ", ") + names.back();
+    }
+    const auto near = value_.is_string() ? closest(value_.get<std::string>(), names) : std::nullopt;
+    say(name_ + " cannot be " + shown(value_) + (near ? "; did you mean " + in_quotes(*near) + "?" : ";") +
+        (names.size() == 1 ? " It must be " : " It is one of ") + all);
+  }
+
+  void bounds() {
+    const double number = value_.get<double>();
+    const auto bound = [&](const char* keyword, const char* words, auto holds) {
+      const auto limit = schema_.find(keyword);
+      if (limit != schema_.end() && !holds(number, limit->get<double>()))
+        say(name_ + " must be " + words + " " + limit->dump() + ", not " + shown(value_));
+    };
+    bound("minimum", "at least", std::greater_equal<>());
+    bound("maximum", "at most", std::less_equal<>());
+    bound("exclusiveMinimum", "above", std::greater<>());
+    bound("exclusiveMaximum", "below", std::less<>());
+  }
+
+  void text() {
+    const auto& text = value_.get_ref<const std::string&>();
+    if (text.size() < schema_.value("minLength", 0u))
+      return say(name_ + " must not be empty" + example_of(schema_));
+    const auto longest = schema_.value("maxLength", text.size());
+    if (text.size() > longest)
+      return say(name_ + " must have at most " + std::to_string(longest) + " characters, not " +
+                 std::to_string(text.size()));
+    const auto pattern = schema_.find("pattern");
+    if (pattern == schema_.end() || std::regex_search(text, std::regex(pattern->get<std::string>()))) return;
+    const auto words = schema_.find("x-says");
+    say(words != schema_.end()
+            ? name_ + " " + words->get<std::string>() + example_of(schema_) + ", not " + shown(value_)
+            : name_ + " must read like " + schema_.at("examples").front().dump() + ", not " + shown(value_));
+  }
+
+  void list() {
+    const auto size = value_.size();
+    if (size < schema_.value("minItems", 0u)) say(name_ + " needs at least one item" + example_of(schema_));
+    if (size > schema_.value("maxItems", size))
+      say(name_ + " may list at most " + schema_.at("maxItems").dump() + " items, not " +
+          std::to_string(size));
+    if (!schema_.value("uniqueItems", false)) return;
+    std::set<json> seen;
+    for (std::size_t i = 0; i < size; ++i)
+      if (!seen.insert(value_[i]).second) {
+        problems_.add(pointer_ + "/" + std::to_string(i),
+                      name_ + " lists " + shown(value_[i]) + " twice; keep one");
+        said_ = true;
+      }
+  }
+
+  void mapping() {
+    for (const json& key : schema_.value("required", json::array()))
+      if (!value_.contains(key)) missing_key(key.get<std::string>());
+    if (value_.size() < schema_.value("minProperties", 0u)) say(name_ + " needs at least one key");
+    if (value_.size() > schema_.value("maxProperties", value_.size()))
+      say(name_ + " may have at most " + schema_.at("maxProperties").dump() + " keys, not " +
+          std::to_string(value_.size()));
+    if (schema_.value("additionalProperties", json(true)) != json(false)) return;
+    for (const auto& [key, value] : value_.items())
+      if (!schema_.at("properties").contains(key)) unknown_key(key);
+  }
+
+  void missing_key(const std::string& key) {
+    const json& property = schema_.at("properties").at(key);
+    problems_.add_missing(pointer_ + "/" + pointer_step(key),
+                          name_ + " needs the key " + in_quotes(key) + example_of(resolved(property)));
+    said_ = true;
+  }
+
+  void unknown_key(const std::string& key) {
+    std::vector<Suggestion> siblings;
+    for (const auto& [name, property] : schema_.at("properties").items()) {
+      siblings.emplace_back(name, name);
+      for (const json& other : also_called(property)) siblings.emplace_back(other.get<std::string>(), name);
+    }
+    auto near = closest(key, siblings);
+    if (!near) near = closest(key, all_keys());
+    std::string known;
+    for (const auto& [name, property] : schema_.at("properties").items())
+      known += (known.empty() ? "" : ", ") + name;
+    const std::string where = pointer_.empty() ? "known here: " : "known in " + name_ + ": ";
+    problems_.add_key(pointer_ + "/" + pointer_step(key),
+                      "unknown key " + in_quotes(key) +
+                          (near ? "; did you mean " + in_quotes(*near) + "?" : "; " + where + known));
+    said_ = true;
+  }
+
+  const json& schema_;
+  const json& value_;
+  std::string pointer_;
+  std::string name_;
+  Problems& problems_;
+  bool said_ = false;
+};
+
+}  // namespace
+
+std::string dotted(const std::string& pointer) {
+  if (pointer.empty()) return "the spec";
+  std::string path;
+  for (json::json_pointer at(pointer); !at.empty(); at = at.parent_pointer())
+    path = path.empty() ? at.back() : at.back() + "." + path;
+  return path;
+}
+
+std::string shown(const json& value) {
+  constexpr std::size_t kLongest = 60;
+  if (value.is_object()) return "a mapping";
+  if (value.is_array()) return "a list";
+  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+const json& also_called(const json& property) {
+  static const json none = json::array();
+  const auto names = property.find("x-also-called");
+  return names == property.end() ? none : *names;
+}
+
+bool explain(const json& document, const std::string& pointer, Problems& problems) {
+  const json::json_pointer at(pointer);
+  const json* schema = schema_of(at);
+  if (!schema || !document.contains(at)) return false;
+  return Explainer(resolved(*schema), document.at(at), pointer, problems).run();
+}
+
+}  // namespace podium

@@ -1,0 +1,70 @@
+#include "common/spec/load.h"
+
+#include "common/spec/defaults.h"
+#include "common/spec/meaning.h"
+#include "common/spec/problems.h"
+#include "common/spec/schema.h"
+#include "common/spec/study.h"
+#include "common/spec/yaml_document.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+// Nulls what was refused, so that the rules of meaning.h leave it alone.
+json without_refused(json document, const Problems& problems) {
+  for (const std::string& pointer : problems.pointers()) {
+    const json::json_pointer at(pointer);
+    if (!at.empty() && document.contains(at)) document[at] = nullptr;
+  }
+  return document;
+}
+
+// Checks one job's document; the filled document is worth reading only if no problem was added.
+json check_job(const json& document, Problems& problems) {
+  check_shape(document, problems);
+  if (!document.is_object()) return {};
+  json filled = with_defaults(without_refused(document, problems));
+  check_meaning(filled, problems);
+  return filled;
+}
+
+json normalised_study(const json& document, const JobSpec& base) {
+  json normalised = to_json(base);
+  for (const char* study : {"scaling", "sweep"})
+    if (document.contains(study)) normalised[study] = document[study];
+  if (normalised.contains("scaling") && !normalised["scaling"].contains("mode"))
+    normalised["scaling"]["mode"] = to_string(ScalingSpec{}.mode);
+  return normalised;
+}
+
+}  // namespace
+
+Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name) {
+  const auto read = read_yaml(yaml, file_name);
+  if (!read) return read.errors();
+  json document = read->value;
+  Problems problems(file_name, read->places);
+  if (document.is_object()) fill_from_sweep(document);
+  const json filled = check_job(document, problems);
+  if (!problems.empty()) return problems.errors();
+
+  LoadedExperiment loaded;
+  const JobSpec base = job_spec_from_json(filled);
+  loaded.name = base.name;
+  loaded.normalised = normalised_study(document, base);
+  if (!is_study(document)) {
+    loaded.jobs.push_back(base);
+    return loaded;
+  }
+  for (const Variant& variant : expand_study(document, problems)) {
+    problems.redirect(variant.written_at);
+    const json job = check_job(variant.document, problems);
+    if (problems.empty()) loaded.jobs.push_back(job_spec_from_json(job));
+  }
+  if (!problems.empty()) return problems.errors();
+  return loaded;
+}
+
+}  // namespace podium

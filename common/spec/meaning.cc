@@ -1,0 +1,192 @@
+#include "common/spec/meaning.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "common/spec/defaults.h"
+#include "common/spec/explain.h"
+
+namespace podium {
+
+using nlohmann::json;
+
+void check_meaning(const json& filled, Problems& problems) {
+  const Facts facts(filled);
+  check_parts(facts, problems);
+  check_model(facts, problems);
+  check_training(facts, problems);
+  check_layout(facts, problems);
+  check_target(facts, problems);
+  check_supported(facts, problems);
+}
+
+void check_parts(const Facts& facts, Problems& problems) {
+  const bool runs_command = facts.has("/command");
+  if (runs_command)
+    for (const char* part : {"/model", "/data", "/training", "/parallel", "/checkpoint", "/evaluate"})
+      if (facts.has(part))
+        problems.add_key(part,
+                         fmt::format("{} is for podium-worker's own trainings and this spec runs a command; "
+                                     "remove one of the two",
+                                     dotted(part)));
+  if (!runs_command)
+    for (const char* part : {"/model", "/data", "/training"})
+      if (!facts.has(part))
+        problems.add_missing(part,
+                             fmt::format("the spec needs the key \"{}\" (or \"command\", to run a program of "
+                                         "your own)",
+                                         dotted(part)));
+  if (facts.has("/labels") && facts.all()["labels"].is_object())
+    for (const auto& [key, value] : facts.all()["labels"].items())
+      if (key.empty() || key.size() > 63 || key.find_first_of(":, \n") != std::string::npos)
+        problems.add_key("/labels/" + pointer_step(key),
+                         fmt::format("the label key {} must have 1 to 63 characters "
+                                     "and no space, comma or colon",
+                                     json(key).dump()));
+}
+
+namespace {
+
+void check_tokenizer(const Facts& facts, Problems& problems) {
+  const bool known = facts.has("/data/tokenizer") && facts.all()["data"]["tokenizer"].is_object();
+  if (!known) return;
+  const bool wordpiece = facts.has("/data/tokenizer/wordpiece");
+  const bool bpe = facts.has("/data/tokenizer/bpe");
+  if (!wordpiece && !bpe)
+    problems.add("/data/tokenizer",
+                 "data.tokenizer needs \"wordpiece\" (a vocab.txt, for bert) or \"bpe\" (for gpt)");
+  if (wordpiece && bpe)
+    problems.add_key("/data/tokenizer/bpe", "data.tokenizer has both wordpiece and bpe; keep one");
+  if (bpe && facts.has("/data/tokenizer/lowercase"))
+    problems.add_key("/data/tokenizer/lowercase",
+                     "data.tokenizer.lowercase is for wordpiece only; remove it");
+  const auto family = facts.text("/model/family");
+  if (family == "bert" && bpe && !wordpiece)
+    problems.add_key("/data/tokenizer/bpe",
+                     "a bert model reads wordpiece tokens; write \"wordpiece: vocab.txt\"");
+  if (family == "gpt" && wordpiece && !bpe)
+    problems.add_key(
+        "/data/tokenizer/wordpiece",
+        "a gpt model reads byte-pair tokens; write \"bpe: {vocab: vocab.json, merges: merges.txt}\"");
+}
+
+void check_task(const Facts& facts, Problems& problems) {
+  const auto family = facts.text("/model/family");
+  const auto task = facts.text("/training/task");
+  if (!family || !task || (*task == "lm") == (*family == "gpt")) return;
+  problems.add("/training/task",
+               fmt::format("a {} model cannot be trained for the task {}; bert is for pretrain, squad "
+                           "and classify, gpt for lm",
+                           *family, *task));
+}
+
+}  // namespace
+
+void check_model(const Facts& facts, Problems& problems) {
+  check_tokenizer(facts, problems);
+  if (!facts.has("/model") || !facts.all()["model"].is_object()) return;
+  const auto family = facts.text("/model/family");
+  const auto preset = facts.text("/model/preset");
+  if (!facts.has("/model/family"))
+    problems.add_missing("/model/family", "model needs the key \"family\" (bert or gpt), or a preset");
+  if (!facts.has("/model/preset"))
+    for (const char* key : {"layers", "hidden", "heads"})
+      if (!facts.has((std::string("/model/") + key).c_str()))
+        problems.add_missing(std::string("/model/") + key,
+                             fmt::format("model needs the key \"{}\", or a preset such as bert-mini", key));
+  const ModelPreset* published = preset ? find_preset(*preset) : nullptr;
+  if (published && family && *family != published->family)
+    problems.add("/model/preset",
+                 fmt::format("the preset {} is of the family {}, not {}; change one of the two", *preset,
+                             published->family, *family));
+  const auto hidden = facts.integer("/model/hidden");
+  const auto heads = facts.integer("/model/heads");
+  if (hidden && heads && *hidden % *heads != 0)
+    problems.add("/model/heads",
+                 fmt::format("model.hidden ({}) must be a multiple of model.heads ({})", *hidden, *heads));
+  check_task(facts, problems);
+}
+
+namespace {
+
+void check_schedule(const Facts& facts, Problems& problems) {
+  const auto steps = facts.integer("/training/schedule/steps");
+  const auto warmup = facts.number("/training/schedule/warmup");
+  if (warmup && *warmup >= 1 && *warmup != std::floor(*warmup))
+    problems.add("/training/schedule/warmup",
+                 fmt::format("training.schedule.warmup ({}) must be a fraction of the steps "
+                             "below 1, or a whole number of steps",
+                             *warmup));
+  if (steps && warmup && *warmup >= static_cast<double>(*steps) && *warmup >= 1)
+    problems.add("/training/schedule/warmup",
+                 fmt::format("training.schedule.warmup ({} steps) must be shorter than the "
+                             "schedule ({} steps)",
+                             *warmup, *steps));
+  const auto lr = facts.number("/training/optimizer/lr");
+  const auto min_lr = facts.number("/training/schedule/min_lr");
+  if (lr && min_lr && *min_lr > *lr)
+    problems.add("/training/schedule/min_lr", fmt::format("training.schedule.min_lr ({}) must not be above "
+                                                          "training.optimizer.lr ({})",
+                                                          *min_lr, *lr));
+}
+
+void check_batch(const Facts& facts, Problems& problems) {
+  const auto global = facts.integer("/training/batch/global");
+  const auto micro = facts.integer("/training/batch/micro");
+  const auto devices = facts.integer("/resources/devices");
+  const auto tensor = facts.integer("/parallel/tensor");
+  const auto pipeline = facts.integer("/parallel/pipeline");
+  if (!global || !micro || !devices || !tensor || !pipeline || *devices % (*tensor * *pipeline) != 0) return;
+  const std::int64_t replicas = *devices / (*tensor * *pipeline);
+  const std::int64_t unit = *micro * replicas;
+  if (*global % unit == 0) return;
+  const std::int64_t below = *global / unit * unit;
+  problems.add(
+      "/training/batch/global",
+      fmt::format(
+          "training.batch.global ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
+          "parallel devices; {}{} would do",
+          *global, unit, *micro, replicas, below > 0 ? std::to_string(below) + " or " : "", below + unit));
+}
+
+void check_evaluation(const Facts& facts, Problems& problems) {
+  const bool has_data = facts.has("/evaluate/data");
+  const bool never = !facts.has("/evaluate/every") || facts.steps("/evaluate/every") == 0;
+  if (has_data && never)
+    problems.add_missing("/evaluate/every",
+                         "evaluate.data is given and evaluate.every is not, so it would never be read; "
+                         "add \"every: 100 steps\"");
+  if (!has_data && !never)
+    problems.add_missing("/evaluate/data",
+                         "evaluate.every is given and evaluate.data is not; name the held-out text");
+  const auto every = facts.steps("/evaluate/every");
+  const auto steps = facts.integer("/training/schedule/steps");
+  if (every && steps && *every > *steps)
+    problems.add("/evaluate/every",
+                 fmt::format("evaluate.every ({} steps) is beyond the end of the schedule ({} steps)", *every,
+                             *steps));
+}
+
+}  // namespace
+
+void check_training(const Facts& facts, Problems& problems) {
+  if (!facts.has("/training")) return;
+  check_schedule(facts, problems);
+  check_batch(facts, problems);
+  check_evaluation(facts, problems);
+  const auto length = facts.integer("/training/sequence_length");
+  const auto positions = facts.integer("/model/max_positions");
+  if (length && positions && *length > *positions)
+    problems.add("/training/sequence_length", fmt::format("training.sequence_length ({}) must not be above "
+                                                          "model.max_positions ({})",
+                                                          *length, *positions));
+  const auto predictions = facts.integer("/training/masking/max_predictions");
+  if (length && predictions && *predictions >= *length)
+    problems.add("/training/masking/max_predictions",
+                 fmt::format("training.masking.max_predictions ({}) must be below "
+                             "training.sequence_length ({})",
+                             *predictions, *length));
+}
+
+}  // namespace podium

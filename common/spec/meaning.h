@@ -1,0 +1,23 @@
+// The rules that bind several values together, which the schema cannot say. Each names the values it compared
+// and what would satisfy it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "common/spec/facts.h"
+#include "common/spec/problems.h"
+
+namespace podium {
+
+// `filled` is with_defaults() of a document whose refused values are null.
+void check_meaning(const nlohmann::json& filled, Problems& problems);
+
+// The parts of check_meaning.
+void check_parts(const Facts& facts, Problems& problems);      // which sections go together
+void check_model(const Facts& facts, Problems& problems);      // the model's shape and the task it suits
+void check_training(const Facts& facts, Problems& problems);   // schedule, batch, masking, evaluation
+void check_layout(const Facts& facts, Problems& problems);     // devices, nodes, parallelism, walltime
+void check_target(const Facts& facts, Problems& problems);     // the metric and its bound
+void check_supported(const Facts& facts, Problems& problems);  // what podium-worker of this version can train
+
+}  // namespace podium

@@ -1,0 +1,49 @@
+// Collects what is wrong with one document and gives each problem its place. A problem said twice is kept
+// once: the jobs of a study share most of their document.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "common/base/error.h"
+#include "common/spec/source_map.h"
+
+namespace podium {
+
+class Problems {
+ public:
+  // Both must outlive this.
+  Problems(std::string_view file_name, const SourceMap& places) : file_name_(file_name), places_(&places) {}
+
+  // With the value at `pointer`.
+  void add(const std::string& pointer, std::string message);
+  // With the key there.
+  void add_key(const std::string& pointer, std::string message);
+  // With a key that is not there; its place is the key around it.
+  void add_missing(const std::string& pointer, std::string message);
+  void add_at(Place place, const std::string& pointer, std::string message);
+
+  // From now on, problems with the first of a pair are problems with the second: a study's jobs differ from
+  // the document in values that stand elsewhere in it.
+  void redirect(std::map<std::string, std::string> pointers) { redirected_ = std::move(pointers); }
+
+  bool empty() const { return found_.empty(); }
+  std::set<std::string> pointers() const;
+  Errors errors() const;  // in the order of the file
+
+ private:
+  std::string target_of(const std::string& pointer) const;
+
+  std::string_view file_name_;
+  const SourceMap* places_;
+  std::map<std::string, std::string> redirected_;
+  std::set<std::tuple<Place, std::string, std::string>> found_;
+};
+
+// "spec.yaml:4:1"
+std::string format_place(std::string_view file_name, Place place);
+
+}  // namespace podium

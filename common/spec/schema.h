@@ -1,0 +1,28 @@
+// schemas/experiment.schema.json at work: valijson judges a document, explain.h puts its verdict into words.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/spec/problems.h"
+#include "common/spec/suggest.h"
+
+namespace podium {
+
+const nlohmann::json& experiment_schema();
+
+// Follows "$ref" to the schema that is meant.
+const nlohmann::json& resolved(const nlohmann::json& schema);
+
+// The schema that governs the value at `pointer`; null where none does (below an unknown key).
+const nlohmann::json* schema_of(const nlohmann::json::json_pointer& pointer);
+
+// Every key of the format and every name people use for it, with its dotted path: ("learning_rate",
+// "training.optimizer.lr").
+const std::vector<Suggestion>& all_keys();
+
+// Adds a problem for each way in which `document` is not of the format's shape.
+void check_shape(const nlohmann::json& document, Problems& problems);
+
+}  // namespace podium

@@ -1,0 +1,41 @@
+// Where each value of a document stands in its file, by JSON pointer, so that every problem can name its
+// line.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace podium {
+
+// Both count from 1; a column is a character, as editors show it.
+struct Place {
+  int line = 1;
+  int column = 1;
+
+  auto operator<=>(const Place&) const = default;
+};
+
+class SourceMap {
+ public:
+  struct Entry {
+    Place key;  // of a mapping's key; of the value itself in a list and at the root
+    Place value;
+  };
+
+  void add(const std::string& pointer, Entry entry) { entries_.emplace(pointer, entry); }
+
+  // Of the value at `pointer`, or of the nearest value around it.
+  Place value(std::string_view pointer) const { return find(pointer).value; }
+  Place key(std::string_view pointer) const { return find(pointer).key; }
+
+ private:
+  Entry find(std::string_view pointer) const;
+
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+// "a/b" -> "a~1b": one step of a JSON pointer.
+std::string pointer_step(std::string_view key);
+
+}  // namespace podium

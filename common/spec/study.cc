@@ -1,0 +1,158 @@
+#include "common/spec/study.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/spec/load.h"
+#include "common/spec/schema.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+// "training.optimizer.lr" -> "/training/optimizer/lr"
+std::string pointer_of(const std::string& path) {
+  std::string pointer = "/" + path;
+  std::replace(pointer.begin(), pointer.end(), '.', '/');
+  return pointer;
+}
+
+// The schema of a parameter that a sweep may vary: one value, outside the study itself. Null for any other
+// path.
+const json* sweepable(const std::string& path) {
+  const json* schema = schema_of(json::json_pointer(pointer_of(path)));
+  if (!schema || path == "version" || path == "name" || path.starts_with("sweep") ||
+      path.starts_with("scaling"))
+    return nullptr;
+  const std::string type = resolved(*schema).value("type", json()).dump();
+  const bool is_single = type.find("object") == std::string::npos && type != "\"array\"";
+  return is_single ? schema : nullptr;
+}
+
+void check_sweep_paths(const json& document, Problems& problems) {
+  if (!document.contains("sweep")) return;
+  for (const auto& [path, values] : document["sweep"].items()) {
+    if (sweepable(path)) continue;
+    std::vector<std::string> known;
+    for (const auto& [name, dotted_path] : all_keys())
+      if (sweepable(dotted_path)) known.push_back(dotted_path);
+    auto near = closest(path, known);
+    if (!near) near = closest(path, all_keys());
+    problems.add_key(
+        "/sweep/" + pointer_step(path),
+        fmt::format("sweep cannot vary \"{}\"; {}", path,
+                    near ? "did you mean \"" + *near + "\"?"
+                         : "write the full path of one parameter, such as training.optimizer.lr"));
+  }
+}
+
+std::size_t count_jobs(const json& document) {
+  std::size_t count = document.contains("scaling") ? document["scaling"]["devices"].size() : 1;
+  if (document.contains("sweep"))
+    for (const auto& [path, values] : document["sweep"].items())
+      count = std::min(count * values.size(), kMaxJobsOfExperiment + 1);
+  return count;
+}
+
+// The part of a job's name that a value adds: only what a name may hold.
+std::string suffix(const std::string& key, const json& value) {
+  std::string text = key + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return !std::isalnum(c) && !std::strchr("._=-", c); },
+      '_');
+  return "-" + text;
+}
+
+// The batch of `devices` devices when `base` has one for its own number; null when it cannot be cut evenly.
+json scaled_batch(const json& base, std::int64_t devices) {
+  const json::json_pointer global("/training/batch/global");
+  const std::int64_t sequences = base.at(global).get<std::int64_t>() * devices;
+  const auto base_devices = base["resources"]["devices"].get<std::int64_t>();
+  return sequences % base_devices == 0 ? json(sequences / base_devices) : json();
+}
+
+Variant scaled(const json& document, std::size_t index, Problems& problems) {
+  Variant variant{document, {}};
+  const json& devices = document["scaling"]["devices"][index];
+  const std::string here = "/scaling/devices/" + std::to_string(index);
+  json& job = variant.document;
+  json& resources = job["resources"];
+  const bool weak = document["scaling"].value("mode", "weak") == "weak";
+  if (weak && job.contains(json::json_pointer("/training/batch/global"))) {
+    job[json::json_pointer("/training/batch/global")] = scaled_batch(document, devices.get<std::int64_t>());
+    if (job.at(json::json_pointer("/training/batch/global")).is_null())
+      problems.add(
+          here,
+          fmt::format("training.batch.global is for {} devices and cannot be scaled to {} evenly; choose a "
+                      "multiple of {}",
+                      resources["devices"].dump(), devices.dump(), resources["devices"].dump()));
+    variant.written_at["/training/batch/global"] = here;
+  }
+  resources["devices"] = devices;
+  if (resources.contains("per_node") && resources["per_node"] > devices) resources["per_node"] = devices;
+  variant.written_at["/resources/devices"] = here;
+  variant.written_at["/resources/per_node"] = here;
+  job["name"] = job["name"].get<std::string>() + suffix("devices", devices);
+  return variant;
+}
+
+// The shortest end of `path` that no other swept path shares.
+std::string short_name(const std::string& path, const json& sweep) {
+  const std::string last = path.substr(path.rfind('.') + 1);
+  for (const auto& [other, values] : sweep.items())
+    if (other != path && other.substr(other.rfind('.') + 1) == last) return path;
+  return last;
+}
+
+std::vector<Variant> swept(const std::vector<Variant>& variants, const std::string& path, const json& sweep) {
+  std::vector<Variant> out;
+  for (const Variant& variant : variants)
+    for (std::size_t i = 0; i < sweep[path].size(); ++i) {
+      Variant next = variant;
+      const json& value = sweep[path][i];
+      next.document[json::json_pointer(pointer_of(path))] = value;
+      next.document["name"] =
+          next.document["name"].get<std::string>() + suffix(short_name(path, sweep), value);
+      next.written_at[pointer_of(path)] = "/sweep/" + pointer_step(path) + "/" + std::to_string(i);
+      out.push_back(std::move(next));
+    }
+  return out;
+}
+
+}  // namespace
+
+bool is_study(const json& document) { return document.contains("scaling") || document.contains("sweep"); }
+
+void fill_from_sweep(json& document) {
+  if (!document.contains("sweep") || !document["sweep"].is_object()) return;
+  for (const auto& [path, values] : json(document["sweep"]).items()) {
+    if (!sweepable(path) || !values.is_array() || values.empty()) continue;
+    const json::json_pointer at(pointer_of(path));
+    const auto parent = at.parent_pointer();
+    const bool reachable = !document.contains(parent) || document.at(parent).is_object();
+    if (reachable && !document.contains(at)) document[at] = values.front();
+  }
+}
+
+std::vector<Variant> expand_study(const json& document, Problems& problems) {
+  check_sweep_paths(document, problems);
+  if (count_jobs(document) > kMaxJobsOfExperiment)
+    problems.add_key(document.contains("sweep") ? "/sweep" : "/scaling",
+                     fmt::format("the study has more than {} jobs; vary fewer values", kMaxJobsOfExperiment));
+  if (!problems.empty()) return {};
+  std::vector<Variant> variants;
+  const std::size_t scalings = document.contains("scaling") ? document["scaling"]["devices"].size() : 0;
+  for (std::size_t i = 0; i < scalings; ++i) variants.push_back(scaled(document, i, problems));
+  if (scalings == 0) variants.push_back({document, {}});
+  if (document.contains("sweep"))
+    for (const auto& [path, values] : document["sweep"].items())
+      variants = swept(variants, path, document["sweep"]);
+  for (Variant& variant : variants)
+    for (const char* study : {"scaling", "sweep"}) variant.document.erase(study);
+  return variants;
+}
+
+}  // namespace podium

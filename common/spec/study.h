@@ -1,0 +1,27 @@
+// Studies: one document with `scaling` or `sweep` becomes one document a job.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/spec/problems.h"
+
+namespace podium {
+
+struct Variant {
+  nlohmann::json document;                        // without `scaling` and `sweep`
+  std::map<std::string, std::string> written_at;  // pointers of changed values -> where the file has them
+};
+
+bool is_study(const nlohmann::json& document);
+
+// Gives values that only `sweep` names their first value, so that the document can be read as a job.
+void fill_from_sweep(nlohmann::json& document);
+
+// Every job of the study, device counts first, then all combinations of the sweep. Empty, with problems
+// added, when the study itself makes no sense. `document` has passed check_shape.
+std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
+
+}  // namespace podium

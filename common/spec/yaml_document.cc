@@ -1,0 +1,139 @@
+#include "common/spec/yaml_document.h"
+
+#include <string>
+
+#include "common/spec/problems.h"
+#include "common/spec/yaml_scalar.h"
+#include "common/spec/yaml_text.h"
+#include "common/spec/yaml_tree.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+// Turns the tree into JSON, noting places on the way and collecting what cannot be turned.
+class Converter {
+ public:
+  Converter(std::string_view file_name, SourceMap& places) : places_(places), problems_(file_name, places) {}
+
+  json convert(const YamlNode& node, const std::string& pointer, int depth) {
+    if (!spend(node, pointer)) return nullptr;
+    if (depth > kMaxYamlDepth) {
+      problems_.add(pointer, "aliases nest values more than " + std::to_string(kMaxYamlDepth) +
+                                 " deep here; flatten them");
+      return nullptr;
+    }
+    switch (node.kind) {
+      case YamlNode::Kind::scalar:
+        return scalar(node, pointer);
+      case YamlNode::Kind::list:
+        return list(node, pointer, depth);
+      case YamlNode::Kind::map:
+        return map(node, pointer, depth);
+    }
+    PODIUM_CHECK(false, "unknown YamlNode::Kind");
+  }
+
+  Errors errors() const { return problems_.errors(); }
+
+ private:
+  bool exhausted() const { return spent_ > kMaxExpandedBytes; }
+
+  // Charges one value; false, and a problem the first time, when the document has grown too large.
+  bool spend(const YamlNode& node, const std::string& pointer) {
+    if (exhausted()) return false;
+    spent_ += 16 + node.text.size();
+    if (exhausted()) problems_.add(pointer, "aliases make the spec too large here; use fewer of them");
+    return !exhausted();
+  }
+
+  json scalar(const YamlNode& node, const std::string& pointer) {
+    if (node.quoted) return node.text;
+    if (auto value = plain_scalar(node.text)) return *std::move(value);
+    problems_.add(pointer, node.text + " is not a finite number; write one");
+    return nullptr;
+  }
+
+  json list(const YamlNode& node, const std::string& pointer, int depth) {
+    json out = json::array();
+    for (const YamlNodePtr& item : node.items) {
+      const std::string at = pointer + "/" + std::to_string(out.size());
+      places_.add(at, {item->place, item->place});
+      out.push_back(convert(*item, at, depth + 1));
+      if (exhausted()) break;
+    }
+    return out;
+  }
+
+  json map(const YamlNode& node, const std::string& pointer, int depth) {
+    json out = json::object();
+    for (const auto& [key, value] : node.members)
+      if (key->quoted || key->text != "<<") add_member(out, *key, *value, pointer, depth);
+    for (const auto& [key, value] : node.members)
+      if (!key->quoted && key->text == "<<") merge(out, *value, pointer, depth);
+    return out;
+  }
+
+  void add_member(json& out, const YamlNode& key, const YamlNode& value, const std::string& pointer,
+                  int depth) {
+    if (exhausted()) return;
+    const std::string at = pointer + "/" + pointer_step(key.text);
+    if (out.contains(key.text)) {
+      const Place first = places_.key(at);
+      problems_.add_at(key.place, at,
+                       "key \"" + key.text + "\" is written twice, first in line " +
+                           std::to_string(first.line) + "; keep one");
+      return;
+    }
+    places_.add(at, {key.place, value.place});
+    out[key.text] = convert(value, at, depth + 1);
+  }
+
+  // "<<: *base" adds the members of `base` that are not there yet.
+  void merge(json& out, const YamlNode& source, const std::string& pointer, int depth) {
+    if (source.kind == YamlNode::Kind::list) {
+      for (const YamlNodePtr& item : source.items) {
+        if (item->kind == YamlNode::Kind::list) return refuse_merge(source, pointer);
+        merge(out, *item, pointer, depth);
+      }
+      return;
+    }
+    if (source.kind != YamlNode::Kind::map) return refuse_merge(source, pointer);
+    for (const auto& [key, value] : source.members) {
+      if (!spend(*key, pointer)) return;
+      if (!key->quoted && key->text == "<<") {
+        if (depth < kMaxYamlDepth) merge(out, *value, pointer, depth + 1);
+      } else if (!out.contains(key->text)) {
+        add_member(out, *key, *value, pointer, depth);
+      }
+    }
+  }
+
+  void refuse_merge(const YamlNode& source, const std::string& pointer) {
+    problems_.add_at(source.place, pointer,
+                     "\"<<\" merges a mapping or a list of mappings, as in \"<<: *base\"");
+  }
+
+  SourceMap& places_;
+  Problems problems_;
+  std::size_t spent_ = 0;
+};
+
+}  // namespace
+
+Result<YamlDocument> read_yaml(std::string_view text, std::string_view file_name) {
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  if (Errors faults = check_yaml_text(text, file_name); !faults.empty()) return faults;
+  const auto tree = read_yaml_tree(text, file_name);
+  if (!tree) return tree.errors();
+  YamlDocument document;
+  const YamlNode& root = **tree;
+  document.places.add("", {root.place, root.place});
+  Converter converter(file_name, document.places);
+  document.value = converter.convert(root, "", 0);
+  if (Errors errors = converter.errors(); !errors.empty()) return errors;
+  return document;
+}
+
+}  // namespace podium

@@ -1,0 +1,27 @@
+// YAML text to JSON with a place for every value. One document, plain data only: no custom tags, no repeated
+// keys, and limits on size, depth and what aliases may expand to, so that no input can cost more than it
+// weighs.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "common/base/error.h"
+#include "common/spec/source_map.h"
+
+namespace podium {
+
+constexpr int kMaxYamlDepth = 32;
+// Counted after aliases are expanded, each value as its text and 16 bytes more: only aliases can reach it.
+constexpr std::size_t kMaxExpandedBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMaxYamlScalarBytes = 4'096;  // also keeps std::regex, which recurses, within its stack
+
+struct YamlDocument {
+  nlohmann::json value;
+  SourceMap places;
+};
+
+Result<YamlDocument> read_yaml(std::string_view text, std::string_view file_name);
+
+}  // namespace podium

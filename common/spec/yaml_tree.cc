@@ -1,0 +1,153 @@
+#include "common/spec/yaml_tree.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <map>
+#include <sstream>
+
+#include "common/spec/problems.h"
+#include "common/spec/yaml_document.h"
+#include "common/spec/yaml_text.h"
+
+namespace podium {
+namespace {
+
+// Ends the parse; never leaves this file.
+struct Refusal {
+  Place place;
+  std::string message;
+};
+
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::string_view text) : lines_(text) {}
+
+  YamlNodePtr root() const { return root_; }
+  Place place(const YAML::Mark& mark) const { return lines_.place(mark.line, mark.column); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_)
+      throw Refusal{place(mark), "a second document begins here; put each experiment into a file of its own"};
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(make(mark, YamlNode::Kind::scalar), anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end())
+      throw Refusal{place(mark), "this alias stands inside the value it names; write the value out"};
+    place_value(found->second, place(mark));
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (value.size() > kMaxYamlScalarBytes)
+      throw Refusal{place(mark), "this text has " + std::to_string(value.size()) + " bytes and at most " +
+                                     std::to_string(kMaxYamlScalarBytes) + " are read; shorten it"};
+    auto node = make(mark, YamlNode::Kind::scalar);
+    refuse_tag(tag, mark);
+    node->quoted = tag == "!";
+    node->text = value;
+    add(std::move(node), anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    refuse_tag(tag, mark);
+    open(make(mark, YamlNode::Kind::list), anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    refuse_tag(tag, mark);
+    open(make(mark, YamlNode::Kind::map), anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    std::shared_ptr<YamlNode> node;
+    YAML::anchor_t anchor;
+    YamlNodePtr key;  // read, and waiting for its value
+  };
+
+  std::shared_ptr<YamlNode> make(const YAML::Mark& mark, YamlNode::Kind kind) const {
+    auto node = std::make_shared<YamlNode>();
+    node->kind = kind;
+    node->place = place(mark);
+    return node;
+  }
+
+  void refuse_tag(const std::string& tag, const YAML::Mark& mark) const {
+    if (tag != "?" && tag != "!" && !tag.empty())
+      throw Refusal{place(mark), "the tag " + tag + " is not understood; write the plain value"};
+  }
+
+  void open(std::shared_ptr<YamlNode> node, YAML::anchor_t anchor) {
+    if (open_.size() >= static_cast<std::size_t>(kMaxYamlDepth))
+      throw Refusal{node->place,
+                    "values are nested more than " + std::to_string(kMaxYamlDepth) + " deep; flatten them"};
+    open_.push_back({std::move(node), anchor, nullptr});
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    add(std::move(done.node), done.anchor);
+  }
+
+  void add(std::shared_ptr<YamlNode> node, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+    const Place at = node->place;
+    place_value(std::move(node), at);
+  }
+
+  void place_value(YamlNodePtr node, Place at) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+    } else if (open_.back().node->kind == YamlNode::Kind::list) {
+      open_.back().node->items.push_back(std::move(node));
+    } else if (!open_.back().key) {
+      if (node->kind != YamlNode::Kind::scalar) throw Refusal{at, "a key must be plain text"};
+      open_.back().key = std::move(node);
+    } else {
+      open_.back().node->members.emplace_back(std::move(open_.back().key), std::move(node));
+      open_.back().key = nullptr;
+    }
+  }
+
+  LineIndex lines_;
+  YamlNodePtr root_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNodePtr> anchors_;
+};
+
+}  // namespace
+
+Result<YamlNodePtr> read_yaml_tree(std::string_view text, std::string_view file_name) {
+  const auto problem = [&](Place place, std::string message) {
+    return Error{ErrorCode::invalid, std::move(message), format_place(file_name, place)};
+  };
+  TreeBuilder builder(text);
+  std::istringstream stream{std::string(text)};
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const Refusal& refusal) {
+    return problem(refusal.place, refusal.message);
+  } catch (const YAML::Exception& error) {
+    return problem(builder.place(error.mark), "this is not YAML: " + error.msg);
+  }
+  if (!builder.root()) return problem({}, "the file is empty; start from configs/quickstart.yaml");
+  return builder.root();
+}
+
+}  // namespace podium

@@ -1,0 +1,33 @@
+// A YAML document as a tree of nodes with places, built from yaml-cpp's events. Repeated keys are still in it
+// and aliases share their node: yaml_document.cc decides about both.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/spec/source_map.h"
+
+namespace podium {
+
+struct YamlNode;
+// Shared because an alias is a second owner of its anchor's node; the tree has no cycles.
+using YamlNodePtr = std::shared_ptr<const YamlNode>;
+
+struct YamlNode {
+  enum class Kind { scalar, list, map };
+
+  Kind kind = Kind::scalar;
+  Place place;
+  bool quoted = false;  // a quoted scalar is text, whatever it looks like
+  std::string text;     // of a scalar
+  std::vector<YamlNodePtr> items;
+  std::vector<std::pair<YamlNodePtr, YamlNodePtr>> members;
+};
+
+Result<YamlNodePtr> read_yaml_tree(std::string_view text, std::string_view file_name);
+
+}  // namespace podium
