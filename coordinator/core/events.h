@@ -1,11 +1,13 @@
-// What happened, in the past tense. Events are the only thing that changes a ClusterState, and the log of them is the
-// truth on disk: a published event never changes its meaning; codec changes raise its "v" and keep the old reader.
+// What happened, in the past tense. Events are the only thing that changes a ClusterState, and the log of
+// them is the truth on disk: a published event never changes its meaning; codec changes raise its "v" and
+// keep the old reader.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -142,9 +144,10 @@ struct Ticked {
 
 struct Event {
   Time at;
-  std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound, TaskLost,
-               AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted, NodeJoined, NodeChanged,
-               NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen, Ticked>
+  std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound,
+               TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
+               NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
+               Ticked>
       body;
 
   bool operator==(const Event&) const = default;
@@ -175,6 +178,6 @@ Event event_from_json(const nlohmann::json& json);
 
 // A whole state, for snapshots; without what is not durable.
 nlohmann::json to_json(const ClusterState& state);
-ClusterState cluster_state_from_json(const nlohmann::json& json);
+ClusterState cluster_state_from_json(const nlohmann::json& json, const Limits& limits);
 
 }  // namespace podium

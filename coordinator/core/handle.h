@@ -1,10 +1,12 @@
-// The decision: a command and the state give events, or a refusal that says why. Pure; the same arguments give the same
-// answer. The caller applies the events, plans, enacts the plan and commits all of it as one turn:
+// The decision: a command and the state give events, or a refusal that says why. Pure; the same arguments
+// give the same answer. The caller applies the events, plans, enacts the plan and commits all of it as one
+// turn:
 //
 //   events = handle(state, command, now);  apply(state, events);
 //   plan   = make_plan(state, policy, now);
 //   more   = enact(state, plan, now);      apply(state, more);
-//   store.commit(events + more)            … and only then replies, orders and live updates leave the process.
+//   store.commit(events + more)            … and only then replies, orders and live updates leave the
+//   process.
 #pragma once
 
 #include "common/base/error.h"

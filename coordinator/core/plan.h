@@ -1,5 +1,6 @@
-// What to do next with the state as it is: which waiting jobs start where, which attempts make room, when to look again,
-// and why every other job waits. Pure. A policy orders the jobs; gangs start whole or not at all under every policy.
+// What to do next with the state as it is: which waiting jobs start where, which attempts make room, when to
+// look again, and why every other job waits. Pure. A policy orders the jobs; gangs start whole or not at all
+// under every policy.
 #pragma once
 
 #include <map>
@@ -34,8 +35,8 @@ class Policy {
   virtual void schedule(const ClusterState& state, Time now, Plan& plan) const = 0;
 };
 
-// Priority, then age. A job that cannot start yet keeps its place: later jobs for the same kind of device wait behind
-// it, but for nodes with fewer devices than its per_node, which it can never use.
+// Priority, then age. A job that cannot start yet keeps its place: later jobs for the same kind of device
+// wait behind it, but for nodes with fewer devices than its smallest share of a node, which it can never use.
 class PriorityPolicy final : public Policy {
  public:
   // With `preempt`, a blocked job may stop running jobs of lower priority to make room.

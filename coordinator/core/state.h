@@ -1,6 +1,7 @@
 // What the coordinator knows of the cluster: nodes, the jobs that have not ended, and indexes over both.
-// Plain values. Only `apply` (events.h) writes them; everything here can be rebuilt by replaying the event log, but for
-// `Node::last_seen` and `clock`, which are fresh after a restart. Jobs leave when they end: the store remembers them.
+// Plain values. Only `apply` (events.h) writes them; everything here can be rebuilt by replaying the event
+// log, but for `Node::last_seen` and `clock`, which are fresh after a restart. Jobs leave when they end: the
+// store remembers them.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/id.h"
@@ -21,9 +24,10 @@ namespace podium {
 // How long the coordinator waits before it believes something. Set once by the daemon's configuration.
 struct Limits {
   Duration unknown_after = std::chrono::seconds(20);  // silence that makes a node unknown
-  Duration lease = std::chrono::seconds(60);          // the agent stops its tasks when it hears nothing for so long
-  // Silence that makes a node lost. The agent's lease begins with our answer, at most 15 s after its report, and its
-  // tasks have 30 s to leave: only after all three may their devices and their work be given to others.
+  Duration lease = std::chrono::seconds(60);  // the agent stops its tasks when it hears nothing for so long
+  // Silence that makes a node lost. The agent's lease begins with our answer, at most 15 s after its report,
+  // and its tasks have 30 s to leave: only after all three may their devices and their work be given to
+  // others.
   Duration lost_after = std::chrono::seconds(110);
   Duration missing_after = std::chrono::seconds(15);  // a task its node no longer lists is lost
   Duration longest_pause = std::chrono::seconds(10);  // without a turn for so long, silence is our own fault
@@ -38,6 +42,7 @@ struct Placement {
   int local_rank = 0;
   int local_world_size = 1;
   int node_rank = 0;
+  int threads = 0;  // that come with the device; 0: unknown
 
   bool operator==(const Placement&) const = default;
 };
@@ -57,8 +62,9 @@ enum class TaskPhase { ordered, running, exited, lost };
 struct Task {
   TaskPhase phase = TaskPhase::ordered;
   std::int64_t pid = 0;
-  std::optional<TaskExit> exit;        // when exited; when lost, only its message says something
-  std::optional<Time> missing_since;   // its node reports, but no longer lists it
+  std::optional<TaskExit> exit;       // when exited; when lost, only its message says something
+  std::optional<Time> missing_since;  // its node reports, but does not list it
+  std::int64_t orders_version = 0;    // the node's orders that first held it
 
   bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
   bool operator==(const Task&) const = default;
@@ -67,16 +73,21 @@ struct Task {
 // Why the tasks of an attempt are being stopped.
 enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime };
 
+// How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
+// A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
+// one that lost a peer is a victim, but the best there is when nobody else failed.
+enum class Blame { none, stopped, peer_lost, killed, failed };
+
 struct Attempt {
   int number = 0;
   Allocation allocation;
   std::vector<Task> tasks;  // by rank
   Time created;
-  std::optional<Time> started;  // all tasks ran
+  std::optional<Time> started;         // all tasks ran
   std::int64_t first_checkpoint = -1;  // the job's newest checkpoint when this attempt was created
-  std::int64_t orders_version = 0;     // of each of its nodes, at least, once they know of this attempt
   StopCause stop = StopCause::none;
-  std::optional<int> culprit;  // the rank to blame if this attempt fails; see lifecycle.h
+  std::optional<int> culprit;  // the rank to blame if this attempt fails
+  Blame blame = Blame::none;   // and how surely
 
   bool operator==(const Attempt&) const = default;
 };
@@ -101,7 +112,7 @@ struct Job {
   Time submitted;  // its age; kept over restarts
   int attempts = 0;
   RetryCounts retries;
-  std::int64_t checkpoint = -1;  // step of its newest checkpoint
+  std::int64_t checkpoint = -1;    // step of its newest checkpoint
   std::optional<Time> not_before;  // queued, but backing off
   std::vector<NodeId> avoid;       // nodes that failed it
   std::optional<Attempt> attempt;  // while starting, running or stopping
@@ -157,6 +168,9 @@ struct ClusterState {
 
   bool operator==(const ClusterState&) const = default;
 };
+
+std::string_view to_string(TaskPhase phase);
+std::string_view to_string(StopCause cause);
 
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);

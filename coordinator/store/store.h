@@ -71,8 +71,8 @@ class Store {
   Store(std::filesystem::path home, Post post);
   ~Store();  // finishes what is queued
 
-  // Once, before the first commit.
-  Loaded load();
+  // Once, before the first commit. The limits are the daemon's, not the disk's.
+  Loaded load(const Limits& limits);
 
   void commit(Commit turn, std::function<void()> done);
 

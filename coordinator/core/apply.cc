@@ -1,0 +1,240 @@
+// apply(ClusterState&, Event): the job's own part is apply_to_job, which `handle` also uses on drafts; the
+// rest keeps nodes and indexes in step. Every change of what node_orders() returns must bump that node's
+// orders_version, no other.
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "coordinator/core/apply_job.h"
+#include "coordinator/core/lifecycle.h"
+
+namespace podium {
+namespace {
+
+Node& node_at(ClusterState& state, const NodeId& id) {
+  const auto found = state.nodes.find(id);
+  PODIUM_CHECK(found != state.nodes.end(), "an event names a node that never joined: " + id.value);
+  return found->second;
+}
+
+// Devices the agent no longer reports stay while a job holds them, unusable.
+void describe_node(Node& node, const NodeDescription& description) {
+  std::vector<DeviceSlot> slots;
+  for (const Device& device : description.devices) slots.push_back({device, std::nullopt});
+  for (const DeviceSlot& old : node.devices) {
+    if (!old.holder) continue;
+    const auto same =
+        std::ranges::find(slots, old.device.index, [](const DeviceSlot& s) { return s.device.index; });
+    if (same != slots.end()) {
+      same->holder = old.holder;
+    } else {
+      slots.push_back(old);
+      slots.back().device.health = "its agent no longer reports it";
+    }
+  }
+  std::ranges::sort(slots, {}, [](const DeviceSlot& slot) { return slot.device.index; });
+  node.devices = std::move(slots);
+  node.description = description;
+}
+
+void take_devices(ClusterState& state, Job& job) {
+  Attempt& attempt = *job.attempt;
+  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank) {
+    const Placement& place = attempt.allocation.ranks[rank];
+    Node& node = node_at(state, place.node);
+    const auto slot =
+        std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
+    PODIUM_CHECK(slot != node.devices.end() && !slot->holder,
+                 "a device is granted once: " + to_string(job.id));
+    slot->holder = job.id;
+    attempt.tasks[rank].orders_version = ++node.orders_version;
+  }
+}
+
+void release_devices(ClusterState& state, const Job& job) {
+  for (const Placement& place : job.attempt->allocation.ranks) {
+    auto& slots = node_at(state, place.node).devices;
+    const auto slot =
+        std::ranges::find(slots, place.device, [](const DeviceSlot& s) { return s.device.index; });
+    PODIUM_CHECK(slot != slots.end() && slot->holder == job.id, "a held device stays with its job");
+    slot->holder.reset();
+    const auto& reported = node_at(state, place.node).description.devices;
+    if (std::ranges::find(reported, place.device, &Device::index) == reported.end()) slots.erase(slot);
+  }
+}
+
+// Every node that still has a task of the attempt sees it turn from run to stop.
+void bump_live_nodes(ClusterState& state, const Attempt& attempt) {
+  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
+    if (!attempt.tasks[rank].over()) ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
+}
+
+void apply_around_job(ClusterState& state, const Event& event, Job& job) {
+  if (std::holds_alternative<AttemptEnded>(event.body)) release_devices(state, job);
+  if (std::holds_alternative<AttemptStopping>(event.body) && job.attempt->stop == StopCause::none)
+    bump_live_nodes(state, *job.attempt);
+  apply_to_job(job, event);
+  if (std::holds_alternative<AttemptCreated>(event.body)) {
+    ++state.attempts_created;
+    take_devices(state, job);
+  }
+  const auto task_over = [&](TaskId task) {
+    ++node_at(state, job.attempt->allocation.ranks[static_cast<std::size_t>(task.rank)].node).orders_version;
+  };
+  if (const auto* exited = std::get_if<TaskExited>(&event.body)) task_over(exited->task);
+  if (const auto* lost = std::get_if<TaskLost>(&event.body)) task_over(lost->task);
+}
+
+void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
+  const auto found = state.jobs.find(id);
+  PODIUM_CHECK(found != state.jobs.end(), "an event names a job that does not live: " + to_string(id));
+  Job& job = found->second;
+  leave_indexes(state, job);
+  apply_around_job(state, event, job);
+  if (is_terminal(job.state))
+    state.jobs.erase(found);
+  else
+    enter_indexes(state, job);
+}
+
+void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
+  PODIUM_CHECK(queued.job == state.next_job, "job ids are given in order");
+  Job& job = state.jobs[queued.job];
+  job.id = queued.job;
+  job.experiment = queued.experiment;
+  job.request = queued.request;
+  job.submitted = at;
+  ++state.next_job.value;
+  enter_indexes(state, job);
+}
+
+struct ClusterApplier {
+  ClusterState& state;
+  Time at;
+
+  void operator()(const ExperimentCreated& e) const {
+    PODIUM_CHECK(e.experiment == state.next_experiment, "experiment ids are given in order");
+    ++state.next_experiment.value;
+  }
+  void operator()(const JobQueued& e) const { queue_job(state, e, at); }
+  void operator()(const NodeJoined& e) const {
+    Node& node = state.nodes[e.node.id];
+    describe_node(node, e.node);
+    node.last_seen = at;
+  }
+  void operator()(const NodeChanged& e) const { describe_node(node_at(state, e.node.id), e.node); }
+  void operator()(const NodeStateChanged& e) const { node_at(state, e.node).state = e.to; }
+  void operator()(const NodeStraysCounted& e) const { node_at(state, e.node).strays = e.strays; }
+  void operator()(const SilenceForgiven&) const {
+    state.clock = at;
+    for (auto& [id, node] : state.nodes) node.last_seen = at;
+  }
+  void operator()(const NodeSeen& e) const { node_at(state, e.node).last_seen = at; }
+  void operator()(const Ticked&) const { state.clock = at; }
+  template <class JobEvent>
+  void operator()(const JobEvent&) const {
+    PODIUM_CHECK(false, "job events are applied to their job");
+  }
+};
+
+struct JobApplier {
+  Job& job;
+  Time at;
+
+  Attempt& attempt(AttemptId id) const {
+    PODIUM_CHECK(job.attempt && job.attempt_id() == id,
+                 "an event is about the attempt that lives: " + to_string(id));
+    return *job.attempt;
+  }
+  Task& task(TaskId id) const { return attempt(id.attempt).tasks.at(static_cast<std::size_t>(id.rank)); }
+
+  void operator()(const AttemptCreated& e) const {
+    PODIUM_CHECK(!job.attempt && e.attempt.number == job.attempts + 1, "attempts follow one another");
+    job.attempts = e.attempt.number;
+    job.not_before.reset();
+    Attempt& created = job.attempt.emplace();
+    created.number = e.attempt.number;
+    created.allocation = e.allocation;
+    created.tasks.resize(e.allocation.ranks.size());
+    created.created = at;
+    created.first_checkpoint = job.checkpoint;
+  }
+  void operator()(const TaskStarted& e) const {
+    task(e.task).phase = TaskPhase::running;
+    task(e.task).pid = e.pid;
+  }
+  void operator()(const TaskExited& e) const {
+    Attempt& now = attempt(e.task.attempt);
+    end_task(e.task, TaskPhase::exited, e.exit);
+    const Blame blame = blame_for(e.exit, now.stop != StopCause::none, job.request.command);
+    if (blame <= now.blame) return;
+    now.blame = blame;
+    now.culprit = e.task.rank;
+  }
+  void operator()(const TaskMissed& e) const { task(e.task).missing_since = at; }
+  void operator()(const TaskFound& e) const { task(e.task).missing_since.reset(); }
+  void operator()(const TaskLost& e) const { end_task(e.task, TaskPhase::lost, TaskExit{-1, 0, e.reason}); }
+  void operator()(const AttemptStopping& e) const { attempt(e.attempt).stop = e.cause; }
+  void operator()(const AttemptEnded& e) const {
+    PODIUM_CHECK(std::ranges::all_of(attempt(e.attempt).tasks, &Task::over),
+                 "an attempt ends after its tasks");
+    job.attempt.reset();
+  }
+  void operator()(const RetryPlanned& e) const {
+    job.retries = e.retries;
+    job.not_before = e.not_before;
+    job.avoid = e.avoid;
+  }
+  void operator()(const JobStateChanged& e) const {
+    PODIUM_CHECK(job.state == e.from && may_follow(e.from, e.to),
+                 "job " + to_string(job.id) + " cannot go from " + std::string(to_string(job.state)) +
+                     " to " + std::string(to_string(e.to)));
+    job.state = e.to;
+    if (e.to == JobState::running) job.attempt->started = at;
+  }
+  void operator()(const CheckpointNoted& e) const {
+    job.checkpoint = e.step;
+    job.retries.fruitless = 0;
+  }
+  template <class Other>
+  void operator()(const Other&) const {
+    PODIUM_CHECK(false, "only events about a job that lives reach it");
+  }
+
+  void end_task(TaskId id, TaskPhase phase, const TaskExit& exit) const {
+    Task& ended = task(id);
+    PODIUM_CHECK(!ended.over(), "a task ends once: " + to_string(id));
+    ended.phase = phase;
+    ended.exit = exit;
+    ended.missing_since.reset();
+  }
+};
+
+}  // namespace
+
+void leave_indexes(ClusterState& state, const Job& job) {
+  if (job.state == JobState::queued)
+    state.queues[job.request.kind].erase({job.request.priority, job.submitted, job.id});
+  if (const auto timer = next_timer(job, state.limits)) state.timers.erase({*timer, job.id});
+}
+
+void enter_indexes(ClusterState& state, const Job& job) {
+  if (job.state == JobState::queued)
+    state.queues[job.request.kind].insert({job.request.priority, job.submitted, job.id});
+  if (const auto timer = next_timer(job, state.limits)) state.timers.insert({*timer, job.id});
+}
+
+void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }
+
+void apply(ClusterState& state, const Event& event) {
+  const auto job = job_of(event);
+  if (job && !std::holds_alternative<JobQueued>(event.body))
+    apply_to_existing_job(state, event, *job);
+  else
+    std::visit(ClusterApplier{state, event.at}, event.body);
+}
+
+void apply(ClusterState& state, const Events& events) {
+  for (const Event& event : events) apply(state, event);
+}
+
+}  // namespace podium

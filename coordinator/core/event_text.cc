@@ -1,0 +1,103 @@
+// What an event is about, and how to tell it to people.
+#include "coordinator/core/events.h"
+#include "coordinator/core/lifecycle.h"
+
+namespace podium {
+namespace {
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+std::string rank_of(TaskId task) { return "rank " + std::to_string(task.rank); }
+std::string attempt_of(AttemptId attempt) { return "attempt " + std::to_string(attempt.number); }
+std::string name_of(auto value) { return std::string(to_string(value)); }
+
+std::string describe_allocation(const AttemptCreated& e) {
+  std::string text = attempt_of(e.attempt) + " on ";
+  const auto& ranks = e.allocation.ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (i > 0) text += ranks[i].node == ranks[i - 1].node ? "," : "; ";
+    if (i == 0 || ranks[i].node != ranks[i - 1].node) text += ranks[i].node.value + " device ";
+    text += std::to_string(ranks[i].device);
+  }
+  return text;
+}
+
+std::string describe_retry(const RetryPlanned& e) {
+  return e.not_before ? "will start again at " + format_time(*e.not_before) : "will start again";
+}
+
+const auto kDescribe = Overloaded{
+    [](const ExperimentCreated& e) {
+      return "experiment " + to_string(e.experiment) + " \"" + e.name + "\" submitted";
+    },
+    [](const JobQueued& e) { return "queued with priority " + std::to_string(e.request.priority); },
+    [](const AttemptCreated& e) { return describe_allocation(e); },
+    [](const TaskStarted& e) { return rank_of(e.task) + " runs as process " + std::to_string(e.pid); },
+    [](const TaskExited& e) {
+      return rank_of(e.task) +
+             (e.exit.clean() ? " finished" : " ended with " + describe_exit(e.exit, std::nullopt));
+    },
+    [](const TaskMissed& e) { return rank_of(e.task) + " is not in its node's report"; },
+    [](const TaskFound& e) { return rank_of(e.task) + " is in its node's report again"; },
+    [](const TaskLost& e) { return rank_of(e.task) + " was lost" + because(e.reason); },
+    [](const AttemptStopping& e) { return attempt_of(e.attempt) + " is being stopped" + because(e.reason); },
+    [](const AttemptEnded& e) {
+      return attempt_of(e.attempt) + " ended: " + name_of(e.end) + because(e.reason);
+    },
+    [](const RetryPlanned& e) { return describe_retry(e); },
+    [](const JobStateChanged& e) { return name_of(e.from) + " → " + name_of(e.to) + because(e.reason); },
+    [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
+    [](const NodeJoined& e) {
+      return e.node.id.value + " joined with " + std::to_string(e.node.devices.size()) + " devices";
+    },
+    [](const NodeChanged& e) { return e.node.id.value + " changed its description or its agent restarted"; },
+    [](const NodeStateChanged& e) { return e.node.value + " is " + name_of(e.to) + because(e.reason); },
+    [](const NodeStraysCounted& e) {
+      return e.node.value + " has " + std::to_string(e.strays) + " processes that nobody ordered";
+    },
+    [](const SilenceForgiven& e) { return "all nodes get time to report" + because(e.reason); },
+    [](const NodeSeen& e) { return e.node.value + " reported"; },
+    [](const Ticked&) { return std::string("time passed"); },
+};
+
+}  // namespace
+
+std::string describe(const Event& event) { return std::visit(kDescribe, event.body); }
+
+bool is_durable(const Event& event) {
+  return !std::holds_alternative<NodeSeen>(event.body) && !std::holds_alternative<Ticked>(event.body);
+}
+
+std::optional<JobId> job_of(const Event& event) {
+  return std::visit(
+      [](const auto& e) -> std::optional<JobId> {
+        if constexpr (requires { e.job; })
+          return e.job;
+        else if constexpr (requires { e.attempt.job; })
+          return e.attempt.job;
+        else if constexpr (requires { e.task; })
+          return e.task.attempt.job;
+        else
+          return std::nullopt;
+      },
+      event.body);
+}
+
+std::optional<NodeId> node_of(const Event& event) {
+  return std::visit(
+      [](const auto& e) -> std::optional<NodeId> {
+        if constexpr (requires { e.node.id; })
+          return e.node.id;
+        else if constexpr (requires { e.node; })
+          return e.node;
+        else
+          return std::nullopt;
+      },
+      event.body);
+}
+
+}  // namespace podium

@@ -1,0 +1,146 @@
+#include "coordinator/core/handle.h"
+
+#include <algorithm>
+
+#include "common/base/units.h"
+#include "coordinator/core/draft.h"
+#include "coordinator/core/placement.h"
+#include "coordinator/core/report.h"
+
+namespace podium {
+namespace {
+
+Result<Events> submit(const ClusterState& state, const SubmitExperiment& command, Time now) {
+  if (command.jobs.empty()) return Error{ErrorCode::invalid, "an experiment needs at least one job", ""};
+  Errors errors;
+  for (const JobRequest& request : command.jobs)
+    if (auto reason = never_fits(state, request))
+      errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
+  if (!errors.empty()) return errors;
+
+  Events events{{now, ExperimentCreated{state.next_experiment, command.name}}};
+  JobId job = state.next_job;
+  for (const JobRequest& request : command.jobs) {
+    events.push_back({now, JobQueued{job, state.next_experiment, request}});
+    ++job.value;
+  }
+  return events;
+}
+
+Result<Events> cancel(const ClusterState& state, JobId id, Time now) {
+  const std::string name = "job " + to_string(id);
+  const Job* job = find_job(state, id);
+  if (!job && id.value > 0 && id < state.next_job)
+    return Error{ErrorCode::conflict, name + " has already ended", ""};
+  if (!job) return Error{ErrorCode::not_found, "there is no " + name, ""};
+  Events events;
+  JobDraft draft(*job, events, now);
+  if (job->attempt)
+    draft.stop(StopCause::cancelled, "cancelled");
+  else
+    draft.change_state(JobState::cancelled, "cancelled");
+  return events;
+}
+
+Result<Events> note_checkpoint(const ClusterState& state, const CheckpointSaved& command, Time now) {
+  const Job* job = find_job(state, command.attempt.job);
+  if (!job || command.step <= job->checkpoint) return Events{};
+  return Events{{now, CheckpointNoted{command.attempt, command.step}}};
+}
+
+std::vector<JobId> holders(const Node& node) {
+  std::vector<JobId> jobs;
+  for (const DeviceSlot& slot : node.devices)
+    if (slot.holder && std::ranges::find(jobs, *slot.holder) == jobs.end()) jobs.push_back(*slot.holder);
+  return jobs;
+}
+
+void lose_tasks(const NodeId& id, const Node& node, const std::string& reason, Drafts& drafts) {
+  for (const JobId holder : holders(node)) {
+    JobDraft& draft = drafts.of(holder);
+    for (std::size_t rank = 0; rank < draft.job().attempt->tasks.size(); ++rank)
+      if (draft.job().attempt->allocation.ranks[rank].node == id && !draft.job().attempt->tasks[rank].over())
+        draft.emit(TaskLost{draft.task(static_cast<int>(rank)), reason});
+  }
+}
+
+void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& drafts) {
+  for (const auto& [id, node] : state.nodes) {
+    const Duration silence = now - node.last_seen;
+    const std::string reason = "no word from the agent of " + id.value + " for " + format_duration(silence);
+    if (node.state == NodeState::up && silence >= state.limits.unknown_after)
+      events.push_back({now, NodeStateChanged{id, NodeState::up, NodeState::unknown, reason}});
+    if (node.state != NodeState::unknown || silence < state.limits.lost_after) continue;
+    events.push_back({now, NodeStateChanged{id, NodeState::unknown, NodeState::lost, reason}});
+    lose_tasks(id, node, reason, drafts);
+  }
+}
+
+void run_timer(const Limits& limits, Time now, JobDraft& draft) {
+  if (!draft.job().attempt) return;  // a back-off: the next plan sees that it is over
+  for (std::size_t rank = 0; rank < draft.job().attempt->tasks.size(); ++rank) {
+    const Task& task = draft.job().attempt->tasks[rank];
+    if (!task.missing_since || *task.missing_since + limits.missing_after > now) continue;
+    const NodeId& node = draft.job().attempt->allocation.ranks[rank].node;
+    draft.emit(
+        TaskLost{draft.task(static_cast<int>(rank)), "the agent of " + node.value + " does not know it"});
+  }
+  const bool over_time = draft.job().attempt->created + draft.job().request.walltime <= now;
+  if (over_time) draft.stop(StopCause::walltime, "its walltime is over");
+}
+
+// A clock that leapt says nothing about the nodes: they get a fresh start instead of being declared lost.
+bool clock_leapt(const ClusterState& state, Time now) {
+  return now < state.clock || now - state.clock > state.limits.longest_pause;
+}
+
+Result<Events> tick(const ClusterState& state, Time now) {
+  Events events;
+  if (clock_leapt(state, now)) {
+    const std::string by = now < state.clock ? "back by " + format_duration(state.clock - now)
+                                             : "on by " + format_duration(now - state.clock);
+    events.push_back({now, SilenceForgiven{"the coordinator's clock went " + by + " between two looks"}});
+  }
+  Drafts drafts(state, events, now);
+  if (events.empty()) judge_silence(state, now, events, drafts);
+  for (auto timer = state.timers.begin(); timer != state.timers.end() && timer->first <= now; ++timer)
+    run_timer(state.limits, now, drafts.of(timer->second));
+  drafts.settle_all();
+  events.push_back({now, Ticked{}});
+  return events;
+}
+
+struct Handler {
+  const ClusterState& state;
+  Time now;
+
+  Result<Events> operator()(const SubmitExperiment& c) const { return submit(state, c, now); }
+  Result<Events> operator()(const CancelJob& c) const { return cancel(state, c.job, now); }
+  Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
+  Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
+  Result<Events> operator()(const Tick&) const { return tick(state, now); }
+  Result<Events> operator()(const CoordinatorUp&) const {
+    return Events{{now, SilenceForgiven{"the coordinator started"}}};
+  }
+};
+
+}  // namespace
+
+Result<Events> handle(const ClusterState& state, const Command& command, Time now) {
+  return std::visit(Handler{state, now}, command);
+}
+
+JobRequest job_request(const JobSpec& spec) {
+  JobRequest request;
+  request.name = spec.name;
+  request.devices = spec.resources.devices;
+  request.per_node = spec.resources.per_node;
+  request.kind = spec.resources.kind;
+  request.walltime = spec.resources.walltime;
+  request.priority = spec.priority;
+  request.max_restarts = spec.max_restarts;
+  request.command = !spec.command.empty();
+  return request;
+}
+
+}  // namespace podium

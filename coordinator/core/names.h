@@ -1,0 +1,30 @@
+// The wire names of the core's enums; private to the core and its codecs.
+#pragma once
+
+#include "common/model/codec.h"
+#include "coordinator/core/state.h"
+
+namespace podium {
+
+inline constexpr EnumNames<TaskPhase, 4> kTaskPhases{{{TaskPhase::ordered, "ordered"},
+                                                      {TaskPhase::running, "running"},
+                                                      {TaskPhase::exited, "exited"},
+                                                      {TaskPhase::lost, "lost"}}};
+
+inline constexpr EnumNames<StopCause, 6> kStopCauses{{{StopCause::none, "none"},
+                                                      {StopCause::task_failed, "task_failed"},
+                                                      {StopCause::node_lost, "node_lost"},
+                                                      {StopCause::preempted, "preempted"},
+                                                      {StopCause::cancelled, "cancelled"},
+                                                      {StopCause::walltime, "walltime"}}};
+
+inline constexpr EnumNames<Blame, 5> kBlames{{{Blame::none, "none"},
+                                              {Blame::stopped, "stopped"},
+                                              {Blame::peer_lost, "peer_lost"},
+                                              {Blame::killed, "killed"},
+                                              {Blame::failed, "failed"}}};
+
+inline constexpr EnumNames<NodeState, 3> kNodeStates{
+    {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};
+
+}  // namespace podium

@@ -1,0 +1,101 @@
+#include "coordinator/core/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "coordinator/core/draft.h"
+
+namespace podium {
+namespace {
+
+Errors check_report(const NodeReport& report) {
+  Errors errors;
+  if (report.node.id.value.empty()) errors.push_back({ErrorCode::invalid, "a node needs an id", "/node/id"});
+  std::set<int> indexes;
+  for (const Device& device : report.node.devices)
+    if (!indexes.insert(device.index).second)
+      errors.push_back({ErrorCode::invalid, "device " + std::to_string(device.index) + " is listed twice",
+                        "/node/devices"});
+  return errors;
+}
+
+void see_node(const ClusterState& state, const NodeDescription& node, Time now, Events& events) {
+  const Node* known = find_node(state, node.id);
+  if (!known) {
+    events.push_back({now, NodeJoined{node}});
+    return;
+  }
+  if (known->description != node) events.push_back({now, NodeChanged{node}});
+  events.push_back({now, NodeSeen{node.id}});
+  if (known->state != NodeState::up)
+    events.push_back(
+        {now, NodeStateChanged{node.id, known->state, NodeState::up, "its agent reports again"}});
+}
+
+// The task as the core knows it, if it belongs to the attempt that lives and to this node.
+const Task* current_task(const ClusterState& state, const NodeId& node, TaskId id) {
+  const Job* job = find_job(state, id.attempt.job);
+  if (!job || !job->attempt || job->attempt->number != id.attempt.number) return nullptr;
+  const auto rank = static_cast<std::size_t>(id.rank);
+  if (id.rank < 0 || rank >= job->attempt->tasks.size()) return nullptr;
+  return job->attempt->allocation.ranks[rank].node == node ? &job->attempt->tasks[rank] : nullptr;
+}
+
+void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
+  const JobId job = report.task.attempt.job;
+  if (known.missing_since) drafts.of(job).emit(TaskFound{report.task});
+  if (report.state == TaskState::exited)
+    drafts.of(job).emit(TaskExited{report.task, *report.exit});
+  else if (report.state == TaskState::running && known.phase == TaskPhase::ordered)
+    drafts.of(job).emit(TaskStarted{report.task, report.pid});
+}
+
+// Tasks this node should have and does not list. One that was only ordered may still be on its way.
+void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed,
+                Drafts& drafts) {
+  const Node* node = find_node(state, report.node.id);
+  if (!node) return;
+  std::set<JobId> jobs;
+  for (const DeviceSlot& slot : node->devices)
+    if (slot.holder) jobs.insert(*slot.holder);
+  for (const JobId id : jobs) {
+    const Job& job = state.jobs.at(id);
+    for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+      const Task& task = job.attempt->tasks[rank];
+      const TaskId task_id{job.attempt_id(), static_cast<int>(rank)};
+      const bool here = job.attempt->allocation.ranks[rank].node == report.node.id;
+      if (!here || task.over() || task.missing_since || listed.contains(task_id)) continue;
+      if (task.phase == TaskPhase::running || report.orders_seen >= task.orders_version)
+        drafts.of(id).emit(TaskMissed{task_id});
+    }
+  }
+}
+
+}  // namespace
+
+Result<Events> take_report(const ClusterState& state, const NodeReport& report, Time now) {
+  if (Errors errors = check_report(report); !errors.empty()) return errors;
+  Events events;
+  see_node(state, report.node, now, events);
+
+  Drafts drafts(state, events, now);
+  std::set<TaskId> listed;
+  int strays = 0;
+  for (const TaskReport& task : report.tasks) {
+    if (!listed.insert(task.task).second) continue;
+    const Task* known = current_task(state, report.node.id, task.task);
+    if (known && !known->over())
+      take_task(task, *known, drafts);
+    else if (task.state != TaskState::exited)
+      ++strays;
+  }
+  miss_tasks(state, report, listed, drafts);
+  drafts.settle_all();
+
+  const Node* known = find_node(state, report.node.id);
+  if (strays != (known ? known->strays : 0))
+    events.push_back({now, NodeStraysCounted{report.node.id, strays}});
+  return events;
+}
+
+}  // namespace podium

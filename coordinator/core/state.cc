@@ -1,0 +1,33 @@
+#include "coordinator/core/state.h"
+
+#include <algorithm>
+
+#include "common/model/codec.h"
+#include "coordinator/core/names.h"
+
+namespace podium {
+
+std::string_view to_string(TaskPhase phase) { return enum_name(kTaskPhases, phase); }
+std::string_view to_string(StopCause cause) { return enum_name(kStopCauses, cause); }
+
+const Job* find_job(const ClusterState& state, JobId job) {
+  const auto found = state.jobs.find(job);
+  return found == state.jobs.end() ? nullptr : &found->second;
+}
+
+const Node* find_node(const ClusterState& state, const NodeId& node) {
+  const auto found = state.nodes.find(node);
+  return found == state.nodes.end() ? nullptr : &found->second;
+}
+
+std::optional<Time> next_timer(const Job& job, const Limits& limits) {
+  if (!job.attempt) return job.not_before;
+  std::optional<Time> next;
+  const auto earlier = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  if (job.attempt->stop == StopCause::none) earlier(job.attempt->created + job.request.walltime);
+  for (const Task& task : job.attempt->tasks)
+    if (task.missing_since) earlier(*task.missing_since + limits.missing_after);
+  return next;
+}
+
+}  // namespace podium

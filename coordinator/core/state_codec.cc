@@ -1,0 +1,153 @@
+// A whole ClusterState as JSON, for snapshots. Indexes are rebuilt on reading; what is not durable stays out.
+#include <nlohmann/json.hpp>
+
+#include "coordinator/core/apply_job.h"
+#include "coordinator/core/names.h"
+#include "coordinator/core/wire.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using namespace wire;
+
+constexpr int kVersion = 1;
+
+json task_json(const Task& task) {
+  return {{"phase", to_string(task.phase)},
+          {"pid", task.pid},
+          {"exit", task.exit ? exit_json(*task.exit) : json(nullptr)},
+          {"missing_since_ms", time_json(task.missing_since)},
+          {"orders_version", task.orders_version}};
+}
+
+Task task_from(const json& in) {
+  Task task;
+  task.phase = enum_value(kTaskPhases, in.at("phase").get<std::string>(), "phase");
+  task.pid = in.at("pid");
+  if (!in.at("exit").is_null()) task.exit = exit_from(in.at("exit"));
+  task.missing_since = optional_time_from(in.at("missing_since_ms"));
+  task.orders_version = in.at("orders_version");
+  return task;
+}
+
+json attempt_json(const Attempt& attempt) {
+  json tasks = json::array();
+  for (const Task& task : attempt.tasks) tasks.push_back(task_json(task));
+  return {{"number", attempt.number},
+          {"allocation", allocation_json(attempt.allocation)},
+          {"tasks", std::move(tasks)},
+          {"created_ms", to_millis(attempt.created)},
+          {"started_ms", time_json(attempt.started)},
+          {"first_checkpoint", attempt.first_checkpoint},
+          {"stop", to_string(attempt.stop)},
+          {"culprit", attempt.culprit ? json(*attempt.culprit) : json(nullptr)},
+          {"blame", enum_name(kBlames, attempt.blame)}};
+}
+
+Attempt attempt_from(const json& in) {
+  Attempt attempt;
+  attempt.number = in.at("number");
+  attempt.allocation = allocation_from(in.at("allocation"));
+  for (const json& task : in.at("tasks")) attempt.tasks.push_back(task_from(task));
+  attempt.created = time_from(in.at("created_ms"));
+  attempt.started = optional_time_from(in.at("started_ms"));
+  attempt.first_checkpoint = in.at("first_checkpoint");
+  attempt.stop = enum_value(kStopCauses, in.at("stop").get<std::string>(), "stop");
+  if (!in.at("culprit").is_null()) attempt.culprit = in.at("culprit").get<int>();
+  attempt.blame = enum_value(kBlames, in.at("blame").get<std::string>(), "blame");
+  return attempt;
+}
+
+json job_json(const Job& job) {
+  return {{"id", job.id.value},
+          {"experiment", job.experiment.value},
+          {"request", request_json(job.request)},
+          {"state", to_string(job.state)},
+          {"submitted_ms", to_millis(job.submitted)},
+          {"attempts", job.attempts},
+          {"retries", retries_json(job.retries)},
+          {"checkpoint", job.checkpoint},
+          {"not_before_ms", time_json(job.not_before)},
+          {"avoid", nodes_json(job.avoid)},
+          {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
+}
+
+Job job_record_from(const json& in) {
+  Job job;
+  job.id = job_from(in.at("id"));
+  job.experiment = {in.at("experiment").get<std::int64_t>()};
+  job.request = request_from(in.at("request"));
+  job.state = job_state_from(in.at("state").get<std::string>());
+  job.submitted = time_from(in.at("submitted_ms"));
+  job.attempts = in.at("attempts");
+  job.retries = retries_from(in.at("retries"));
+  job.checkpoint = in.at("checkpoint");
+  job.not_before = optional_time_from(in.at("not_before_ms"));
+  job.avoid = nodes_from(in.at("avoid"));
+  if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
+  return job;
+}
+
+json node_json(const Node& node) {
+  json slots = json::array();
+  for (const DeviceSlot& slot : node.devices)
+    slots.push_back(
+        {{"device", to_json(slot.device)}, {"holder", slot.holder ? json(slot.holder->value) : json()}});
+  return {{"description", to_json(node.description)},
+          {"devices", std::move(slots)},
+          {"state", to_string(node.state)},
+          {"orders_version", node.orders_version},
+          {"strays", node.strays}};
+}
+
+Node node_from(const json& in) {
+  Node node;
+  node.description = node_description_from_json(in.at("description"));
+  for (const json& slot : in.at("devices")) {
+    const json& holder = slot.at("holder");
+    node.devices.push_back({device_from_json(slot.at("device")),
+                            holder.is_null() ? std::nullopt : std::optional<JobId>(job_from(holder))});
+  }
+  node.state = enum_value(kNodeStates, in.at("state").get<std::string>(), "state");
+  node.orders_version = in.at("orders_version");
+  node.strays = in.at("strays");
+  return node;
+}
+
+}  // namespace
+
+json to_json(const ClusterState& state) {
+  json nodes = json::array();
+  for (const auto& [id, node] : state.nodes) nodes.push_back(node_json(node));
+  json jobs = json::array();
+  for (const auto& [id, job] : state.jobs) jobs.push_back(job_json(job));
+  return {{"v", kVersion},
+          {"nodes", std::move(nodes)},
+          {"jobs", std::move(jobs)},
+          {"next_job", state.next_job.value},
+          {"next_experiment", state.next_experiment.value},
+          {"attempts_created", state.attempts_created}};
+}
+
+ClusterState cluster_state_from_json(const json& in, const Limits& limits) {
+  if (in.at("v") != kVersion)
+    throw std::invalid_argument("snapshot version must be " + std::to_string(kVersion));
+  ClusterState state;
+  state.limits = limits;
+  for (const json& entry : in.at("nodes")) {
+    Node node = node_from(entry);
+    state.nodes.emplace(node.description.id, std::move(node));
+  }
+  for (const json& entry : in.at("jobs")) {
+    Job job = job_record_from(entry);
+    enter_indexes(state, job);
+    state.jobs.emplace(job.id, std::move(job));
+  }
+  state.next_job = job_from(in.at("next_job"));
+  state.next_experiment = {in.at("next_experiment").get<std::int64_t>()};
+  state.attempts_created = in.at("attempts_created");
+  return state;
+}
+
+}  // namespace podium

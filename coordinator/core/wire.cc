@@ -1,0 +1,93 @@
+#include "coordinator/core/wire.h"
+
+namespace podium::wire {
+
+using nlohmann::json;
+
+json request_json(const JobRequest& request) {
+  return {{"name", request.name},
+          {"devices", request.devices},
+          {"per_node", request.per_node},
+          {"kind", request.kind},
+          {"walltime_ms", request.walltime.count()},
+          {"priority", request.priority},
+          {"max_restarts", request.max_restarts},
+          {"command", request.command}};
+}
+
+JobRequest request_from(const json& in) {
+  return {in.at("name"),
+          in.at("devices"),
+          in.at("per_node"),
+          in.at("kind"),
+          Duration{in.at("walltime_ms").get<std::int64_t>()},
+          in.at("priority"),
+          in.at("max_restarts"),
+          in.at("command")};
+}
+
+json allocation_json(const Allocation& allocation) {
+  json ranks = json::array();
+  for (const Placement& place : allocation.ranks)
+    ranks.push_back({{"node", place.node.value},
+                     {"device", place.device},
+                     {"local_rank", place.local_rank},
+                     {"local_world_size", place.local_world_size},
+                     {"node_rank", place.node_rank},
+                     {"threads", place.threads}});
+  return {{"ranks", std::move(ranks)},
+          {"nodes", allocation.nodes},
+          {"master", {{"address", allocation.master_address}, {"port", allocation.master_port}}}};
+}
+
+Allocation allocation_from(const json& in) {
+  Allocation allocation;
+  for (const json& place : in.at("ranks"))
+    allocation.ranks.push_back({{place.at("node").get<std::string>()},
+                                place.at("device"),
+                                place.at("local_rank"),
+                                place.at("local_world_size"),
+                                place.at("node_rank"),
+                                place.at("threads")});
+  allocation.nodes = in.at("nodes");
+  allocation.master_address = in.at("master").at("address");
+  allocation.master_port = in.at("master").at("port");
+  return allocation;
+}
+
+json exit_json(const TaskExit& exit) {
+  return {{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}};
+}
+
+TaskExit exit_from(const json& in) { return {in.at("code"), in.at("signal"), in.at("message")}; }
+
+json retries_json(const RetryCounts& retries) {
+  return {{"failures", retries.failures}, {"requeues", retries.requeues},   {"moves", retries.moves},
+          {"losses", retries.losses},     {"fruitless", retries.fruitless}, {"quick", retries.quick}};
+}
+
+RetryCounts retries_from(const json& in) {
+  return {in.at("failures"), in.at("requeues"),  in.at("moves"),
+          in.at("losses"),   in.at("fruitless"), in.at("quick")};
+}
+
+json nodes_json(const std::vector<NodeId>& nodes) {
+  json out = json::array();
+  for (const NodeId& node : nodes) out.push_back(node.value);
+  return out;
+}
+
+std::vector<NodeId> nodes_from(const json& in) {
+  std::vector<NodeId> nodes;
+  for (const json& node : in) nodes.push_back({node.get<std::string>()});
+  return nodes;
+}
+
+json time_json(std::optional<Time> time) { return time ? json(to_millis(*time)) : json(nullptr); }
+
+std::optional<Time> optional_time_from(const json& in) {
+  if (in.is_null()) return std::nullopt;
+  return time_from(in);
+}
+
+}  // namespace podium::wire
