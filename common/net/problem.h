@@ -1,0 +1,18 @@
+// application/problem+json (RFC 9457): the one form in which a service says no.
+#pragma once
+
+#include <string>
+
+#include "common/base/error.h"
+#include "common/net/http_server.h"
+
+namespace podium {
+
+// `errors` are listed one by one beside `detail`, which says it in one sentence.
+ServerReply problem(int status, const std::string& detail, const std::string& request_id,
+                    const Errors& errors = {});
+
+// The status is that of the first error's code.
+ServerReply problem(const Errors& errors, const std::string& request_id);
+
+}  // namespace podium
