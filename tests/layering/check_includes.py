@@ -27,7 +27,7 @@ LAYERS = {
     "worker/ops": ["worker/tensor"],
     "worker/comm": ["worker/tensor"],
     "worker/nn": ["worker/ops", "worker/comm", "common/model"],
-    "worker/data": ["common/model"],
+    "worker/data": ["common/model", "worker/tensor"],
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
     "worker": ["worker/train"],
     "cli": ["common/spec", "common/net"],

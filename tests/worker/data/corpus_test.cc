@@ -1,0 +1,55 @@
+#include "worker/data/corpus.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "tests/worker/data/corpus_fixture.h"
+#include "worker/data/bad_data.h"
+
+namespace podium {
+namespace {
+
+TEST(Corpus, KeepsDocumentsAndSentences) {
+  MadeUpCorpus made;
+  const Corpus corpus = made.read("w1 w2\nw3\n\n\n  \nw4p5 w6\n");
+  ASSERT_EQ(corpus.documents(), 2);
+  EXPECT_EQ(corpus.sentences(), 3);
+  EXPECT_EQ(corpus.tokens(), 6);
+  EXPECT_EQ(corpus.first_sentence(1), 2);
+  EXPECT_EQ(corpus.sentence_length(0), 2);
+  std::vector<std::int32_t> ids;
+  corpus.append_sentence(2, ids);
+  const Vocabulary& vocabulary = made.tokenizer.vocabulary();
+  EXPECT_EQ(ids, (std::vector{*vocabulary.find("w4"), *vocabulary.find("##p5"), *vocabulary.find("w6")}));
+}
+
+TEST(Corpus, AFilesEndEndsItsDocument) {
+  MadeUpCorpus made;
+  const auto path = made.folder.path() / "text.txt";
+  made.read("w1");
+  EXPECT_EQ(Corpus::read({path, path}, made.tokenizer).documents(), 2);
+}
+
+TEST(Corpus, TextWithoutASentenceIsRefused) {
+  MadeUpCorpus made;
+  EXPECT_THROW(made.read("\n \n"), BadData);
+}
+
+TEST(Corpus, CountsItsTokens) {
+  const MadeUpCorpus made;
+  const auto counts = made.corpus.frequencies();
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), made.corpus.tokens());
+}
+
+TEST(TokenArray, HoldsIdsOfBothWidths) {
+  for (const std::int32_t vocabulary : {1 << 16, (1 << 16) + 1}) {
+    TokenArray array(vocabulary);
+    array.append(std::vector<std::int32_t>{0, 7, vocabulary - 1});
+    EXPECT_EQ(array.size(), 3u);
+    EXPECT_EQ(array[2], vocabulary - 1);
+  }
+}
+
+}  // namespace
+}  // namespace podium

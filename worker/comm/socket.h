@@ -1,0 +1,45 @@
+// Blocking TCP with deadlines, for the rendezvous. Failures throw SocketError; whoever calls says what they
+// mean.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "common/base/file.h"
+
+namespace podium {
+
+struct SocketError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+// Listens on `host`:`port`. Throws AddressInUse where the port is taken, SocketError where the address is not
+// ours.
+Fd listen_on(const std::string& host, int port);
+int port_of(const Fd& socket);
+
+// The next connection, or nothing when `timeout` has passed.
+std::optional<Fd> accept_within(const Fd& listener, std::chrono::milliseconds timeout);
+
+// Connects, trying again until the deadline while nobody listens there yet.
+Fd connect_before(const std::string& host, int port, Deadline deadline);
+
+// This end's IP address, as text: how the peer on the other end sees this machine.
+std::string local_address(const Fd& socket);
+
+void send_all(const Fd& socket, std::string_view bytes, Deadline deadline);
+// Exactly `size` bytes; throws SocketError when the peer closes before.
+std::string receive(const Fd& socket, std::size_t size, Deadline deadline);
+
+// Frames: a length in four bytes, little endian, then the bytes. At most kLargestFrame.
+inline constexpr std::size_t kLargestFrame = 1 << 20;
+void send_frame(const Fd& socket, std::string_view payload, Deadline deadline);
+std::string receive_frame(const Fd& socket, Deadline deadline);
+
+}  // namespace podium

@@ -1,0 +1,65 @@
+// A corpus in memory as token ids: documents of sentences. Text files hold one sentence a line and a blank
+// line between documents; the end of a file ends a document. Immutable once read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/data/wordpiece.h"
+
+namespace podium {
+
+// Token ids in two bytes each where the vocabulary allows it, else in four.
+class TokenArray {
+ public:
+  explicit TokenArray(std::int32_t vocabulary_size) : narrow_(vocabulary_size <= 1 << 16) {}
+
+  void append(std::span<const std::int32_t> ids);
+  std::int32_t operator[](std::size_t i) const {
+    return narrow_ ? static_cast<std::int32_t>(narrow_ids_[i]) : wide_ids_[i];
+  }
+  std::size_t size() const { return narrow_ ? narrow_ids_.size() : wide_ids_.size(); }
+
+ private:
+  bool narrow_;
+  std::vector<std::uint16_t> narrow_ids_;
+  std::vector<std::int32_t> wide_ids_;
+};
+
+class Corpus {
+ public:
+  // Reads `files` in order. Throws BadData where a file is unreadable or all of them hold no sentence.
+  static Corpus read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer);
+
+  std::int64_t documents() const { return static_cast<std::int64_t>(document_begin_.size()) - 1; }
+  std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_begin_.size()) - 1; }
+  std::int64_t tokens() const { return static_cast<std::int64_t>(tokens_.size()); }
+
+  std::int64_t first_sentence(std::int64_t document) const { return document_begin_[index(document)]; }
+  std::int64_t end_sentence(std::int64_t document) const { return document_begin_[index(document + 1)]; }
+  std::int64_t sentence_length(std::int64_t sentence) const {
+    return sentence_begin_[index(sentence + 1)] - sentence_begin_[index(sentence)];
+  }
+  void append_sentence(std::int64_t sentence, std::vector<std::int32_t>& ids) const;
+
+  // How often each token id occurs.
+  std::vector<std::int64_t> frequencies() const;
+  std::int32_t vocabulary_size() const { return vocabulary_size_; }
+
+ private:
+  explicit Corpus(std::int32_t vocabulary_size)
+      : vocabulary_size_(vocabulary_size), tokens_(vocabulary_size) {}
+  static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+  void add_sentence(std::span<const std::int32_t> ids);
+  void end_document();
+
+  std::int32_t vocabulary_size_;
+  TokenArray tokens_;
+  std::vector<std::int64_t> sentence_begin_{0};  // into tokens_, one more than there are sentences
+  std::vector<std::int64_t> document_begin_{0};  // into sentences, one more than there are documents
+};
+
+}  // namespace podium

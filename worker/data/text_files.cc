@@ -1,0 +1,84 @@
+#include "worker/data/text_files.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "common/base/file.h"
+#include "worker/data/bad_data.h"
+#include "worker/data/words.h"
+
+namespace podium {
+namespace {
+
+constexpr std::size_t kReadBytes = 1 << 20;
+
+Fd open_text(const std::filesystem::path& path) {
+  try {
+    return open_file(path, O_RDONLY);
+  } catch (const std::system_error& error) {
+    throw BadData(std::string("cannot read the text: ") + error.what());
+  }
+}
+
+// Reads into the end of `buffer`; false at the end of the file.
+bool read_more(const Fd& file, std::string& buffer, const std::filesystem::path& path) {
+  const std::size_t used = buffer.size();
+  buffer.resize(used + kReadBytes);
+  ssize_t got = 0;
+  do {
+    got = ::read(file.get(), buffer.data() + used, kReadBytes);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) throw BadData("cannot read the text: " + path.string() + ": " + std::strerror(errno));
+  buffer.resize(used + static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+void check_line(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
+  const std::size_t bad = find_invalid_utf8(line);
+  if (bad == std::string_view::npos) return;
+  throw BadData(path.string() + ":" + std::to_string(number) + ": byte " + std::to_string(bad + 1) +
+                " of the line is not UTF-8; convert the file (for example with iconv) or drop the line");
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& patterns,
+                                                const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& pattern : patterns) {
+    const std::string full = (folder / pattern).string();
+    glob_t found{};
+    const int status = ::glob(full.c_str(), GLOB_ERR, nullptr, &found);
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) files.emplace_back(found.gl_pathv[i]);
+    ::globfree(&found);
+    if (status == GLOB_NOMATCH) throw BadData("no text file matches " + full);
+    if (status != 0) throw BadData("cannot list the folder of " + full + ": " + std::strerror(errno));
+  }
+  return files;
+}
+
+void for_each_line(const std::filesystem::path& path,
+                   const std::function<void(std::string_view line)>& sink) {
+  const Fd file = open_text(path);
+  std::string buffer;
+  std::int64_t number = 0;
+  const auto take = [&](std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    check_line(line, path, ++number);
+    sink(line);
+  };
+  while (read_more(file, buffer, path)) {
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = buffer.find('\n', begin)) != std::string::npos; begin = end + 1)
+      take(std::string_view(buffer).substr(begin, end - begin));
+    buffer.erase(0, begin);
+  }
+  if (!buffer.empty()) take(buffer);
+}
+
+}  // namespace podium

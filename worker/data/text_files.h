@@ -1,0 +1,21 @@
+// Text files named by paths and globs, read line by line. What cannot be read is BadData with the file and
+// the line.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podium {
+
+// The files that `patterns` name, each glob's matches sorted; relative patterns begin at `folder`. A pattern
+// that matches nothing is BadData.
+std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& patterns,
+                                                const std::filesystem::path& folder);
+
+// Calls `sink` with every line, without its line end.
+void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& sink);
+
+}  // namespace podium
