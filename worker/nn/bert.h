@@ -49,7 +49,8 @@ using GradientsReady = std::function<void(std::int64_t begin, std::int64_t end)>
 
 class BertForPretraining {
  public:
-  // Throws std::invalid_argument where the shape or the precision cannot be computed on this back end.
+  // Throws std::invalid_argument where the shape or the precision cannot be computed on this back end. All weights are
+  // zero until parameters().initialise() or a checkpoint fills them.
   BertForPretraining(Context& context, const ModelSpec& spec, int sequence_length, Precision precision);
   ~BertForPretraining();
 

@@ -36,13 +36,25 @@ const Parameter* ParameterStore::find(std::string_view name) const {
   return found == parameters_.end() ? nullptr : &*found;
 }
 
-ConstTensorView ParameterStore::weight(ParameterId id) const {
-  const Parameter& p = (*this)[id];
+Parameter ParameterStore::stacked(ParameterId first, int count) const {
+  Parameter all = (*this)[first];
+  const Shape one = all.shape;
+  for (int i = 1; i < count; ++i) {
+    const Parameter& next = parameters_[first.index + static_cast<std::size_t>(i)];
+    PODIUM_CHECK(next.shape == one && next.offset == all.offset + i * one.size(),
+                 "stacked parameters have one shape, a multiple of 16 elements, and lie side by side");
+  }
+  all.shape = one.rank() == 1 ? Shape{count * one[0]} : Shape{count * one[0], one[1]};
+  return all;
+}
+
+ConstTensorView ParameterStore::weight(ParameterId first, int count) const {
+  const Parameter p = stacked(first, count);
   return view_of(weights(p), p.shape);
 }
 
-TensorView ParameterStore::gradient(ParameterId id) {
-  const Parameter& p = (*this)[id];
+TensorView ParameterStore::gradient(ParameterId first, int count) {
+  const Parameter p = stacked(first, count);
   return view_of(gradients(p), p.shape);
 }
 

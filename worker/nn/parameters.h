@@ -49,10 +49,12 @@ class ParameterStore {
   std::span<const float> weights(const Parameter& p) const { return part(weights(), p); }
   std::span<float> gradients(const Parameter& p) { return part(gradients(), p); }
 
-  ConstTensorView weight(ParameterId id) const;
-  TensorView gradient(ParameterId id);
+  // A parameter, or `count` of them declared in a row and stacked along the first axis, as one tensor.
+  ConstTensorView weight(ParameterId first, int count = 1) const;
+  TensorView gradient(ParameterId first, int count = 1);
 
-  std::int64_t parameter_count() const;  // without the gaps
+  std::int64_t end() const { return size_; }  // of the buffers as declared so far, in elements
+  std::int64_t parameter_count() const;       // without the gaps
 
   // Fresh weights: a function of (seed, parameter name) alone. Ends with weights_changed().
   void initialise(std::uint64_t seed, double initializer_range);
@@ -64,6 +66,9 @@ class ParameterStore {
   std::int64_t generation() const { return generation_; }
 
  private:
+  // Where `count` stacked parameters lie; they must have no gap between them.
+  Parameter stacked(ParameterId first, int count) const;
+
   template <class T>
   static std::span<T> part(std::span<T> all, const Parameter& p) {
     return all.subspan(static_cast<std::size_t>(p.offset), static_cast<std::size_t>(p.size()));

@@ -1,4 +1,5 @@
-// Element types and the 16-bit float conversions. f32 to bf16 rounds to nearest even; NaN stays NaN.
+// Element types and the 16-bit float conversions. f32 to bf16 rounds to nearest even; the quiet NaN
+// that arithmetic makes stays a NaN.
 #pragma once
 
 #include <bit>
@@ -30,9 +31,7 @@ inline float to_float(BFloat16 value) {
 
 inline BFloat16 to_bfloat16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const std::uint32_t quiet_nan = (bits >> 16) | 0x40U;
-  return {static_cast<std::uint16_t>((bits & 0x7fffffffU) > 0x7f800000U ? quiet_nan : rounded)};
+  return {static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16)};
 }
 
 template <class T>

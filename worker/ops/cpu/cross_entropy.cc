@@ -1,0 +1,139 @@
+#include "worker/ops/cpu/cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/parallel.h"
+#include "worker/ops/cpu/vector_math.h"
+
+namespace podium::ops::cpu {
+namespace {
+
+struct RowSums {
+  float highest = 0.0F;
+  float sum = 0.0F;  // of exp(x - highest)
+};
+
+template <class T>
+PODIUM_SIMD_CLONES float highest_of(const T* x, std::int64_t count) {
+  float highest = to_float(x[0]);
+#pragma omp simd reduction(max : highest)
+  for (std::int64_t j = 0; j < count; ++j) {
+    const float value = to_float(x[j]);
+    highest = value > highest ? value : highest;
+  }
+  return highest;
+}
+
+constexpr std::int64_t kChunk =
+    4096;  // columns whose exponentials are summed in f32 before going into a double
+
+// Writes exp(x - highest) to `e`.
+template <class T>
+PODIUM_SIMD_CLONES float exponentials(const T* x, std::int64_t count, float highest, float* e) {
+  float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t j = 0; j < count; ++j) {
+    const float value = fast_exp(to_float(x[j]) - highest);
+    e[j] = value;
+    sum += value;
+  }
+  return sum;
+}
+
+// gradient = e * factor, also added to dbias.
+template <class T>
+PODIUM_SIMD_CLONES void scale_exponentials(const float* e, std::int64_t count, float factor, T* gradient,
+                                           float* dbias) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < count; ++j) {
+    const float value = e[j] * factor;
+    gradient[j] = from_float<T>(value);
+    dbias[j] += value;
+  }
+}
+
+template <class T>
+RowSums row_sums(const T* x, std::int64_t classes, float* e) {
+  const float highest = highest_of(x, classes);
+  double sum = 0;
+  for (std::int64_t j = 0; j < classes; j += kChunk) {
+    sum += exponentials(x + j, std::min(kChunk, classes - j), highest, e + j);
+  }
+  return {highest, static_cast<float>(sum)};
+}
+
+void count_row(const RowSums& sums, float label_logit, CrossEntropySums& total) {
+  total.loss += std::log(static_cast<double>(sums.sum)) + sums.highest - label_logit;
+  total.rows += 1;
+  total.correct += label_logit >= sums.highest;
+}
+
+CrossEntropySums add_up(const std::vector<CrossEntropySums>& parts) {
+  CrossEntropySums total;
+  for (const CrossEntropySums& part : parts) {
+    total.loss += part.loss;
+    total.rows += part.rows;
+    total.correct += part.correct;
+  }
+  return total;
+}
+
+}  // namespace
+
+CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
+                               std::span<const std::int32_t> labels) {
+  const ArenaScope scope(context.scratch);
+  const std::int64_t rows = logits.shape[0], classes = logits.shape[1];
+  float* const exps = context.scratch.allocate(DType::f32, Shape{context.threads, classes}).data<float>();
+  std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
+  with_float_type(logits.dtype, [&]<class T>(Type<T>) {
+    parallel_ranges(context.threads, rows, 1, [&](Range range, int thread) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const std::int32_t label = labels[static_cast<std::size_t>(i)];
+        if (label < 0) continue;
+        const T* const x = logits.data<T>() + i * classes;
+        count_row(row_sums(x, classes, exps + thread * classes), to_float(x[label]),
+                  parts[static_cast<std::size_t>(thread)]);
+      }
+    });
+  });
+  return add_up(parts);
+}
+
+CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
+                                        std::span<const std::int32_t> labels, float scale, TensorView dbias) {
+  const ArenaScope scope(context.scratch);
+  const std::int64_t rows = logits.shape[0], classes = logits.shape[1], threads = context.threads;
+  float* const exps = context.scratch.allocate(DType::f32, Shape{threads, classes}).data<float>();
+  float* const bias_sums = context.scratch.allocate(DType::f32, Shape{threads, classes}).data<float>();
+  std::fill_n(bias_sums, threads * classes, 0.0F);
+  std::vector<CrossEntropySums> parts(static_cast<std::size_t>(threads));
+  with_float_type(logits.dtype, [&]<class T>(Type<T>) {
+    parallel_ranges(context.threads, rows, 1, [&](Range range, int thread) {
+      float* const e = exps + thread * classes;
+      float* const bias = bias_sums + thread * classes;
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const std::int32_t label = labels[static_cast<std::size_t>(i)];
+        T* const x = logits.data<T>() + i * classes;
+        if (label < 0) {
+          std::fill_n(x, classes, T{});
+          continue;
+        }
+        const float label_logit = to_float(x[label]);
+        const RowSums sums = row_sums(x, classes, e);
+        count_row(sums, label_logit, parts[static_cast<std::size_t>(thread)]);
+        e[label] -= sums.sum;
+        scale_exponentials(e, classes, scale / sums.sum, x, bias);
+      }
+    });
+  });
+  for (std::int64_t thread = 0; thread < threads; ++thread) {
+    for (std::int64_t j = 0; j < classes; ++j) dbias.data<float>()[j] += bias_sums[thread * classes + j];
+  }
+  return add_up(parts);
+}
+
+}  // namespace podium::ops::cpu

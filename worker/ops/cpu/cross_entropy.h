@@ -1,0 +1,13 @@
+// CPU side of worker/ops/cross_entropy.h.
+#pragma once
+
+#include "worker/ops/cross_entropy.h"
+
+namespace podium::ops::cpu {
+
+CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
+                               std::span<const std::int32_t> labels);
+CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
+                                        std::span<const std::int32_t> labels, float scale, TensorView dbias);
+
+}  // namespace podium::ops::cpu

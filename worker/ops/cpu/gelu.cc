@@ -1,0 +1,53 @@
+#include "worker/ops/cpu/gelu.h"
+
+#include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/parallel.h"
+#include "worker/ops/cpu/vector_math.h"
+
+namespace podium::ops::cpu {
+namespace {
+
+constexpr std::int64_t kGrain = 1024;
+
+template <class T>
+PODIUM_SIMD_CLONES void gelu_range(T* x, T* y, std::int64_t count) {
+  constexpr float kInverseRoot2 = 0.70710678118654752F;
+  constexpr float kInverseRoot2Pi = 0.39894228040143268F;
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = to_float(x[i]);
+    const ErfExp e = fast_erf(value * kInverseRoot2);
+    const float phi = 0.5F + 0.5F * e.erf;
+    y[i] = from_float<T>(value * phi);
+    x[i] = from_float<T>(phi + value * kInverseRoot2Pi * e.exp);
+  }
+}
+
+template <class T>
+PODIUM_SIMD_CLONES void multiply_range(const T* slope, T* dy, std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) dy[i] = from_float<T>(to_float(dy[i]) * to_float(slope[i]));
+}
+
+}  // namespace
+
+void gelu_forward(Context& context, TensorView x, TensorView y) {
+  with_float_type(x.dtype, [&]<class T>(Type<T>) {
+    T* const in = x.data<T>();
+    T* const out = y.data<T>();
+    parallel_ranges(context.threads, x.size(), kGrain,
+                    [&](Range r, int) { gelu_range(in + r.begin, out + r.begin, r.end - r.begin); });
+  });
+}
+
+void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) {
+  with_float_type(dy.dtype, [&]<class T>(Type<T>) {
+    const T* const factor = slope.data<T>();
+    T* const gradient = dy.data<T>();
+    parallel_ranges(context.threads, dy.size(), kGrain, [&](Range r, int) {
+      multiply_range(factor + r.begin, gradient + r.begin, r.end - r.begin);
+    });
+  });
+}
+
+}  // namespace podium::ops::cpu

@@ -1,0 +1,143 @@
+// Forward and backward-input read weights repacked (and in bf16 mode converted) into the layout oneDNN asks
+// for, once for every change of the master.
+#include "worker/ops/cpu/linear.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/parallel.h"
+#include "worker/ops/cpu/simd.h"
+#include "worker/ops/cpu/state.h"
+
+namespace podium::ops::cpu {
+namespace {
+
+// One layout's copy. Products of different row counts that ask for the same layout share it.
+struct PackedCopy {
+  bool transposed = false;  // of the master
+  dnnl::memory memory;
+  std::int64_t generation = 0;
+  dnnl::memory master;
+  dnnl::reorder reorder;
+};
+
+struct CpuPackedWeight final : PackedWeight {
+  std::vector<PackedCopy> copies;
+};
+
+// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W.
+const dnnl::memory& packed(CpuState& state, LinearWeight& weight, bool transposed,
+                           const dnnl::memory::desc& layout) {
+  if (!weight.packed) weight.packed = std::make_unique<CpuPackedWeight>();
+  auto& copies = static_cast<CpuPackedWeight&>(*weight.packed).copies;
+  auto copy = std::ranges::find_if(copies, [&](const PackedCopy& c) {
+    return c.transposed == transposed && c.memory.get_desc() == layout;
+  });
+  if (copy == copies.end()) {
+    const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
+    const auto dims = transposed ? dnnl::memory::dims{in, out} : dnnl::memory::dims{out, in};
+    const auto strides = transposed ? dnnl::memory::dims{1, in} : dnnl::memory::dims{in, 1};
+    const dnnl::memory::desc plain(dims, dnnl::memory::data_type::f32, strides);
+    PackedCopy made;
+    made.transposed = transposed;
+    made.memory = dnnl::memory(layout, state.engine());
+    made.master = dnnl::memory(plain, state.engine(), nullptr);
+    made.reorder = dnnl::reorder(made.master, made.memory);
+    copies.push_back(std::move(made));
+    copy = copies.end() - 1;
+  }
+  if (copy->generation != weight.generation) {
+    copy->master.set_data_handle(const_cast<void*>(weight.master.address));
+    copy->reorder.execute(state.stream(), copy->master, copy->memory);
+    copy->generation = weight.generation;
+  }
+  return copy->memory;
+}
+
+constexpr std::int64_t kSumColumns = 256;  // a slice of columns whose sums stay in the first-level cache
+constexpr std::int64_t kSumRows = 64;      // partial sums of this many rows keep the rounding error small
+
+template <class T>
+PODIUM_SIMD_CLONES void add_column_sums(const T* x, std::int64_t rows, std::int64_t stride,
+                                        std::int64_t columns, float* sums) {
+  float partial[kSumColumns];
+  for (std::int64_t begin = 0; begin < rows; begin += kSumRows) {
+    const std::int64_t end = std::min(rows, begin + kSumRows);
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) partial[j] = 0.0F;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* row = x + i * stride;
+#pragma omp simd
+      for (std::int64_t j = 0; j < columns; ++j) partial[j] += to_float(row[j]);
+    }
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) sums[j] += partial[j];
+  }
+}
+
+void add_bias_gradient(Context& context, ConstTensorView dy, TensorView db) {
+  const std::int64_t rows = dy.shape[0], columns = dy.shape[1];
+  with_float_type(dy.dtype, [&]<class T>(Type<T>) {
+    const T* const x = dy.data<T>();
+    float* const sums = db.data<float>();
+    parallel_ranges(context.threads, columns, kAlignment / sizeof(T), [&](Range range, int) {
+      for (std::int64_t j = range.begin; j < range.end; j += kSumColumns) {
+        add_column_sums(x + j, rows, columns, std::min(kSumColumns, range.end - j), sums + j);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                    TensorView y) {
+  CpuState& state = cpu_state(context);
+  const ThreadsScope threads(context.threads);
+  const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
+  Matmul& product = state.matmul({.m = x.shape[0],
+                                  .n = out,
+                                  .k = in,
+                                  .a = {x.dtype, in},
+                                  .b = {x.dtype, 0, true, true},
+                                  .c = {y.dtype, out},
+                                  .bias = bias.address != nullptr});
+  product.run(state.stream(), {.a = x.address, .c = y.address, .bias = bias.address},
+              packed(state, weight, true, product.packed_layout()));
+}
+
+void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
+                           const ProductOptions& options) {
+  CpuState& state = cpu_state(context);
+  const ThreadsScope threads(context.threads);
+  const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
+  Matmul& product = state.matmul({.m = dy.shape[0],
+                                  .n = in,
+                                  .k = out,
+                                  .a = {dy.dtype, out},
+                                  .b = {dy.dtype, 0, false, true},
+                                  .c = {dx.dtype, in},
+                                  .accumulate = options.accumulate,
+                                  .multiply = options.multiply_by.address != nullptr});
+  product.run(state.stream(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
+              packed(state, weight, false, product.packed_layout()));
+}
+
+void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                            TensorView db) {
+  CpuState& state = cpu_state(context);
+  const ThreadsScope threads(context.threads);
+  const std::int64_t out = dw.shape[0], in = dw.shape[1];
+  Matmul& product = state.matmul({.m = out,
+                                  .n = in,
+                                  .k = x.shape[0],
+                                  .a = {dy.dtype, out, true},
+                                  .b = {x.dtype, in},
+                                  .c = {DType::f32, in},
+                                  .accumulate = true});
+  product.run(state.stream(), {.a = dy.address, .b = x.address, .c = dw.address});
+  if (db.address != nullptr) add_bias_gradient(context, dy, db);
+}
+
+}  // namespace podium::ops::cpu

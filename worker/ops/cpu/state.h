@@ -1,0 +1,47 @@
+// What the CPU back end keeps in a Context between calls: oneDNN's engine and the products compiled so far.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "worker/ops/cpu/matmul.h"
+#include "worker/tensor/context.h"
+
+namespace podium::ops::cpu {
+
+class CpuState final : public BackendState {
+ public:
+  explicit CpuState(int threads) : threads_(threads) {}
+
+  const dnnl::engine& engine() const { return engine_; }
+  dnnl::stream& stream() { return stream_; }
+
+  // A product that all threads of the context compute together.
+  Matmul& matmul(const MatmulSpec& spec);
+  // The same product for one thread alone, to be run inside a parallel region; each thread has its own.
+  Matmul& single_thread_matmul(const MatmulSpec& spec, int thread);
+
+ private:
+  int threads_;
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  std::map<MatmulSpec, Matmul> shared_;
+  std::map<MatmulSpec, std::vector<Matmul>> single_;
+};
+
+// The context's state, made at the first call.
+CpuState& cpu_state(Context& context);
+
+// oneDNN takes its number of threads from OpenMP's setting of the calling thread; this sets it for one scope.
+class ThreadsScope {
+ public:
+  explicit ThreadsScope(int threads);
+  ~ThreadsScope();
+  ThreadsScope(const ThreadsScope&) = delete;
+  ThreadsScope& operator=(const ThreadsScope&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace podium::ops::cpu

@@ -1,0 +1,11 @@
+// CPU side of worker/ops/tanh.h.
+#pragma once
+
+#include "worker/ops/tanh.h"
+
+namespace podium::ops::cpu {
+
+void tanh_forward(Context& context, TensorView x);
+void tanh_backward(Context& context, ConstTensorView y, TensorView dy);
+
+}  // namespace podium::ops::cpu

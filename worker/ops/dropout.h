@@ -1,0 +1,32 @@
+// Dropout (Srivastava et al., 2014) whose masks are never stored: each is a function of (key, site, row,
+// column) and is drawn again in backward. A row's draws do not depend on how many rows are computed together,
+// nor by whom.
+//
+//   y = keep ? x * scale : 0,   keep with probability 1 - threshold / 65536,   scale = its inverse
+#pragma once
+
+#include <cstdint>
+
+#include "worker/tensor/context.h"
+#include "worker/tensor/random.h"
+#include "worker/tensor/tensor.h"
+
+namespace podium::ops {
+
+struct Dropout {
+  PhiloxKey key;
+  std::uint32_t site = 0;       // which dropout of the model
+  std::uint64_t first_row = 0;  // global number of the tensor's first row
+  std::uint32_t threshold = 0;  // dropped fraction in 65536ths; 0: no dropout
+  float scale = 1.0F;
+
+  bool active() const { return threshold > 0; }
+};
+
+// `probability` in [0, 1) is rounded to a multiple of 1/65536.
+Dropout make_dropout(double probability, PhiloxKey key, std::uint32_t site, std::uint64_t first_row);
+
+// In place over x [rows, columns]; applied to a gradient it is its own backward. Does nothing where inactive.
+void dropout(Context& context, TensorView x, const Dropout& dropout);
+
+}  // namespace podium::ops

@@ -1,0 +1,20 @@
+#include "worker/ops/gelu.h"
+
+#include "worker/ops/check.h"
+#include "worker/ops/cpu/gelu.h"
+
+namespace podium::ops {
+
+void gelu_forward(Context& context, TensorView x, TensorView y) {
+  check_cpu(context);
+  check_tensor(y, x.dtype, x.shape, "y");
+  cpu::gelu_forward(context, x, y);
+}
+
+void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) {
+  check_cpu(context);
+  check_tensor(dy, slope.dtype, slope.shape, "dy");
+  cpu::gelu_backward(context, slope, dy);
+}
+
+}  // namespace podium::ops

@@ -1,0 +1,66 @@
+#include "worker/ops/layer_norm.h"
+
+#include "worker/ops/check.h"
+#include "worker/ops/cpu/layer_norm.h"
+
+namespace podium::ops {
+namespace {
+
+void check_shapes(const ConstTensorView& x, const LayerNormParameters& parameters,
+                  const ConstTensorView& statistics) {
+  PODIUM_CHECK(x.shape.rank() == 2, "layer norm works on [rows, columns]");
+  check_tensor(parameters.gamma, DType::f32, Shape{x.shape[1]}, "gamma");
+  check_tensor(parameters.beta, DType::f32, Shape{x.shape[1]}, "beta");
+  check_tensor(statistics, DType::f32, Shape{x.shape[0], 2}, "statistics");
+}
+
+void check_gradients(const ConstTensorView& x, const LayerNormGradients& gradients) {
+  check_tensor(gradients.gamma, DType::f32, Shape{x.shape[1]}, "gamma's gradient");
+  check_tensor(gradients.beta, DType::f32, Shape{x.shape[1]}, "beta's gradient");
+}
+
+}  // namespace
+
+void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
+                        TensorView y, TensorView statistics) {
+  check_cpu(context);
+  check_shapes(x, parameters, statistics);
+  check_tensor(y, x.dtype, x.shape, "y");
+  cpu::layer_norm_forward(context, x, parameters, y, statistics);
+}
+
+void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
+                         const LayerNormParameters& parameters, TensorView dx,
+                         const LayerNormGradients& gradients) {
+  check_cpu(context);
+  check_shapes(x, parameters, statistics);
+  check_gradients(x, gradients);
+  check_tensor(dy, x.dtype, x.shape, "dy");
+  check_tensor(dx, x.dtype, x.shape, "dx");
+  cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients);
+}
+
+void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
+                            const Dropout& dropout, const LayerNormParameters& parameters, TensorView y,
+                            TensorView statistics) {
+  check_cpu(context);
+  check_shapes(branch, parameters, statistics);
+  check_tensor(residual, branch.dtype, branch.shape, "residual");
+  check_tensor(y, branch.dtype, branch.shape, "y");
+  cpu::add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
+}
+
+void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
+                             ConstTensorView statistics, const Dropout& dropout,
+                             const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
+                             const LayerNormGradients& gradients) {
+  check_cpu(context);
+  check_shapes(sum, parameters, statistics);
+  check_gradients(sum, gradients);
+  check_tensor(dy, sum.dtype, sum.shape, "dy");
+  check_tensor(dsum, sum.dtype, sum.shape, "dsum");
+  check_tensor(dbranch, sum.dtype, sum.shape, "dbranch");
+  cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients);
+}
+
+}  // namespace podium::ops

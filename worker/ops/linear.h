@@ -1,0 +1,43 @@
+// A dense layer: x [rows, in], weight [out, in] and bias [out] in f32 masters, y [rows, out].
+//
+//   y = x W^T + b        dx = dy W        dW += dy^T x        db += column sums of dy
+//
+// x, y, dx and dy share one type, f32 or bf16; sums run in f32.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "worker/tensor/context.h"
+#include "worker/tensor/tensor.h"
+
+namespace podium::ops {
+
+// A back end's converted copies of a weight matrix.
+struct PackedWeight {
+  virtual ~PackedWeight() = default;
+};
+
+// A weight matrix together with its converted copies, which are renewed when `generation` has moved on.
+struct LinearWeight {
+  ConstTensorView master;       // f32 [out, in]
+  std::int64_t generation = 0;  // of the master: changes whenever the master's values do
+  std::unique_ptr<PackedWeight> packed;
+};
+
+struct ProductOptions {
+  bool accumulate = false;  // add to dx instead of replacing it
+  ConstTensorView multiply_by =
+      {};  // where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks
+};
+
+// `bias` without an address: none.
+void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                    TensorView y);
+void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
+                           const ProductOptions& options = {});
+// `db` without an address: not wanted.
+void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                            TensorView db);
+
+}  // namespace podium::ops
