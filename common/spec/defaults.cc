@@ -29,7 +29,8 @@ constexpr std::array<ModelPreset, 12> kPresets{{{"bert-tiny", "bert", 2, 128, 2,
 void drop_required(const json& schema, json& defaults) {
   const json& here = resolved(schema);
   for (const json& key : here.value("required", json::array()))
-    if (const auto value = defaults.find(key.get<std::string>()); value != defaults.end() && !value->is_object())
+    if (const auto value = defaults.find(key.get<std::string>());
+        value != defaults.end() && !value->is_object())
       defaults.erase(value);
   for (auto& [name, value] : defaults.items())
     if (value.is_object()) drop_required(here.at("properties").at(name), value);
@@ -83,8 +84,10 @@ void fill_model(json& model) {
 
 void fill_data(json& data) {
   if (data.contains("train") && data["train"].is_string()) data["train"] = json::array({data["train"]});
-  if (data.contains("tokenizer") && data["tokenizer"].is_object() && data["tokenizer"].contains("wordpiece"))
-    set_default(data["tokenizer"], "lowercase", TokenizerSpec{}.lowercase);
+  if (!data.contains("tokenizer") || !data["tokenizer"].is_object()) return;
+  json& tokenizer = data["tokenizer"];
+  if (tokenizer.contains("wordpiece") && !tokenizer.contains("bpe"))
+    set_default(tokenizer, "lowercase", TokenizerSpec{}.lowercase);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "common/spec/schema.h"
 #include "common/spec/suggest.h"
+#include "common/spec/yaml_scalar.h"
 
 namespace podium {
 namespace {
@@ -44,19 +45,31 @@ std::string example_of(const json& schema) {
   return examples == schema.end() ? "" : ", as in " + examples->front().dump();
 }
 
+bool matches_pattern(const json& schema, const std::string& text) {
+  const auto pattern = schema.find("pattern");
+  return pattern == schema.end() || std::regex_search(text, std::regex(pattern->get<std::string>()));
+}
+
+// What to do about text where a number belongs.
+std::string number_remedy(const std::string& text) {
+  if (plain_scalar(text).value_or("").is_number()) return "; write it without quotes";
+  const bool grouped = text.find_first_not_of("0123456789_,.") == std::string::npos;
+  return grouped ? "; write the digits alone, without commas or underscores" : "; write it without a unit";
+}
+
 // What to do about a value of the wrong type, where that can be told.
-std::string type_remedy(const json& value, const std::string& type) {
-  if (type == "string" && (value.is_number() || value.is_boolean()))
+std::string type_remedy(const json& value, const json& schema) {
+  const std::string type = types_of(schema).front();
+  const bool is_plain = value.is_number() || value.is_boolean();
+  if (type == "string" && is_plain && matches_pattern(schema, value.dump()))
     return "; put it in quotes: " + in_quotes(value.dump());
-  if (type == "array" && !value.is_null() && !value.is_object()) return "; write [" + value.dump() + "]";
+  if (type == "array" && (is_plain || value.is_string())) return "; write [" + value.dump() + "]";
   if (!value.is_string()) return "";
   const auto& text = value.get_ref<const std::string&>();
   if (type == "boolean" && (text == "yes" || text == "on")) return "; write true";
   if (type == "boolean" && (text == "no" || text == "off")) return "; write false";
-  const bool grouped = !text.empty() && text.find_first_not_of("0123456789_,.") == std::string::npos;
-  if (type != "integer" && type != "number") return "";
-  return grouped ? "; write the digits alone, without quotes, commas or underscores"
-                 : "; write it without quotes or units";
+  const bool begins_with_digit = !text.empty() && std::isdigit(static_cast<unsigned char>(text.front()));
+  return (type == "integer" || type == "number") && begins_with_digit ? number_remedy(text) : "";
 }
 
 // One value against the keywords of its own schema.
@@ -98,7 +111,7 @@ class Explainer {
       say(name_ + " is empty and must be " + wanted + example_of(schema_) + "; fill it in or remove it");
     } else {
       say(name_ + " must be " + wanted + example_of(schema_) + ", not " + shown(value_) +
-          type_remedy(value_, types.front()));
+          type_remedy(value_, schema_));
     }
     return false;
   }
@@ -114,7 +127,7 @@ class Explainer {
       all += (all.empty() ? "" : ", ") + names.back();
     }
     const auto near = value_.is_string() ? closest(value_.get<std::string>(), names) : std::nullopt;
-    say(name_ + " cannot be " + shown(value_) + (near ? "; did you mean " + in_quotes(*near) + "?" : ";") +
+    say(name_ + " cannot be " + shown(value_) + (near ? "; did you mean " + in_quotes(*near) + "?" : ".") +
         (names.size() == 1 ? " It must be " : " It is one of ") + all);
   }
 
@@ -139,8 +152,7 @@ class Explainer {
     if (text.size() > longest)
       return say(name_ + " must have at most " + std::to_string(longest) + " characters, not " +
                  std::to_string(text.size()));
-    const auto pattern = schema_.find("pattern");
-    if (pattern == schema_.end() || std::regex_search(text, std::regex(pattern->get<std::string>()))) return;
+    if (matches_pattern(schema_, text)) return;
     const auto words = schema_.find("x-says");
     say(words != schema_.end()
             ? name_ + " " + words->get<std::string>() + example_of(schema_) + ", not " + shown(value_)

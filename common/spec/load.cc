@@ -12,6 +12,9 @@ namespace {
 
 using nlohmann::json;
 
+// The jobs of a study tend to fail alike: nobody reads more than this.
+constexpr std::size_t kEnoughProblems = 20;
+
 // Nulls what was refused, so that the rules of meaning.h leave it alone.
 json without_refused(json document, const Problems& problems) {
   for (const std::string& pointer : problems.pointers()) {
@@ -42,11 +45,15 @@ json normalised_study(const json& document, const JobSpec& base) {
 }  // namespace
 
 Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name) {
-  const auto read = read_yaml(yaml, file_name);
-  if (!read) return read.errors();
-  json document = read->value;
-  Problems problems(file_name, read->places);
-  if (document.is_object()) fill_from_sweep(document);
+  SourceMap places;
+  Problems problems(file_name, places);
+  const auto read = read_yaml(yaml, places, problems);
+  if (!read) return problems.errors();
+  json document = *read;
+  if (document.is_object()) {
+    check_sweep(document, problems);
+    fill_from_sweep(document);
+  }
   const json filled = check_job(document, problems);
   if (!problems.empty()) return problems.errors();
 
@@ -59,9 +66,10 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
     return loaded;
   }
   for (const Variant& variant : expand_study(document, problems)) {
-    problems.redirect(variant.written_at);
+    problems.turn_to_job(variant.document["name"].get<std::string>(), variant.written_at);
     const json job = check_job(variant.document, problems);
     if (problems.empty()) loaded.jobs.push_back(job_spec_from_json(job));
+    if (problems.count() > kEnoughProblems) break;
   }
   if (!problems.empty()) return problems.errors();
   return loaded;

@@ -36,8 +36,8 @@ void check_walltime(const Facts& facts, Problems& problems) {
   const auto duration = parse_duration(*walltime);
   if (!duration)
     problems.add("/resources/walltime",
-                 fmt::format("resources.walltime must read like \"72h\" or \"1d12h30m\" (units d, h, "
-                             "m, s, from large to small), not \"{}\"",
+                 fmt::format("resources.walltime ({}) must have each unit at most once, from large to "
+                             "small, as in 1d12h30m",
                              *walltime));
   else if (*duration < std::chrono::seconds(1))
     problems.add("/resources/walltime", "resources.walltime must be at least 1s");

@@ -6,19 +6,25 @@ std::string format_place(std::string_view file_name, Place place) {
   return std::string(file_name) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 
-std::string Problems::target_of(const std::string& pointer) const {
-  const auto found = redirected_.find(pointer);
-  return found == redirected_.end() ? pointer : found->second;
+void Problems::turn_to_job(std::string name, std::map<std::string, std::string> redirected) {
+  job_ = std::move(name);
+  redirected_ = std::move(redirected);
+}
+
+std::pair<std::string, std::string> Problems::told(const std::string& pointer, std::string message) const {
+  if (const auto found = redirected_.find(pointer); found != redirected_.end())
+    return {found->second, message};
+  return {pointer, job_.empty() ? message : message + " (in job " + job_ + ")"};
 }
 
 void Problems::add(const std::string& pointer, std::string message) {
-  const std::string target = target_of(pointer);
-  add_at(places_->value(target), target, std::move(message));
+  const auto [target, text] = told(pointer, std::move(message));
+  add_at(places_->value(target), target, text);
 }
 
 void Problems::add_key(const std::string& pointer, std::string message) {
-  const std::string target = target_of(pointer);
-  add_at(places_->key(target), target, std::move(message));
+  const auto [target, text] = told(pointer, std::move(message));
+  add_at(places_->key(target), target, text);
 }
 
 void Problems::add_missing(const std::string& pointer, std::string message) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "common/base/error.h"
 #include "common/spec/source_map.h"
@@ -26,19 +27,22 @@ class Problems {
   void add_missing(const std::string& pointer, std::string message);
   void add_at(Place place, const std::string& pointer, std::string message);
 
-  // From now on, problems with the first of a pair are problems with the second: a study's jobs differ from
-  // the document in values that stand elsewhere in it.
-  void redirect(std::map<std::string, std::string> pointers) { redirected_ = std::move(pointers); }
+  // From now on, problems with the first of a pair are problems with the second, and the others tell the job:
+  // a study's jobs differ from the document in values that stand elsewhere in it.
+  void turn_to_job(std::string name, std::map<std::string, std::string> redirected);
 
   bool empty() const { return found_.empty(); }
+  std::size_t count() const { return found_.size(); }
   std::set<std::string> pointers() const;
   Errors errors() const;  // in the order of the file
 
  private:
-  std::string target_of(const std::string& pointer) const;
+  // The pointer to show, and the message with its job.
+  std::pair<std::string, std::string> told(const std::string& pointer, std::string message) const;
 
   std::string_view file_name_;
   const SourceMap* places_;
+  std::string job_;
   std::map<std::string, std::string> redirected_;
   std::set<std::tuple<Place, std::string, std::string>> found_;
 };

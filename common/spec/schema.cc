@@ -92,8 +92,10 @@ void check_shape(const json& document, Problems& problems) {
   // each place alone, so the places around stay silent.
   std::set<std::string> places;
   for (const auto& result : results) places.insert(pointer_from(result.context));
-  bool explained = false;
-  for (const std::string& place : places) explained |= explain(document, place, problems);
+  const std::set<std::string> refused = problems.pointers();
+  bool explained = !refused.empty();
+  for (const std::string& place : places)
+    explained |= !refused.contains(place) && explain(document, place, problems);
   if (explained) return;
   for (const auto& result : results) problems.add(pointer_from(result.context), result.description);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/spec/explain.h"
 #include "common/spec/load.h"
 #include "common/spec/schema.h"
 
@@ -15,38 +16,34 @@ using nlohmann::json;
 
 // "training.optimizer.lr" -> "/training/optimizer/lr"
 std::string pointer_of(const std::string& path) {
-  std::string pointer = "/" + path;
+  std::string pointer = "/" + pointer_step(path);
   std::replace(pointer.begin(), pointer.end(), '.', '/');
   return pointer;
 }
 
-// The schema of a parameter that a sweep may vary: one value, outside the study itself. Null for any other
-// path.
-const json* sweepable(const std::string& path) {
+// Whether a sweep may vary `path`: one value of a job, or a label.
+bool sweepable(const std::string& path) {
+  if (path == "version" || path == "name" || path.starts_with("sweep") || path.starts_with("scaling"))
+    return false;
+  const auto is_path = [&](const Suggestion& key) { return key.second == path; };
+  if (!path.starts_with("labels.") && std::none_of(all_keys().begin(), all_keys().end(), is_path))
+    return false;
   const json* schema = schema_of(json::json_pointer(pointer_of(path)));
-  if (!schema || path == "version" || path == "name" || path.starts_with("sweep") ||
-      path.starts_with("scaling"))
-    return nullptr;
-  const std::string type = resolved(*schema).value("type", json()).dump();
-  const bool is_single = type.find("object") == std::string::npos && type != "\"array\"";
-  return is_single ? schema : nullptr;
+  if (!schema) return false;
+  const json type = resolved(*schema).at("type");
+  return type.is_array() || (type != "object" && type != "array");
 }
 
-void check_sweep_paths(const json& document, Problems& problems) {
-  if (!document.contains("sweep")) return;
-  for (const auto& [path, values] : document["sweep"].items()) {
-    if (sweepable(path)) continue;
-    std::vector<std::string> known;
-    for (const auto& [name, dotted_path] : all_keys())
-      if (sweepable(dotted_path)) known.push_back(dotted_path);
-    auto near = closest(path, known);
-    if (!near) near = closest(path, all_keys());
-    problems.add_key(
-        "/sweep/" + pointer_step(path),
-        fmt::format("sweep cannot vary \"{}\"; {}", path,
-                    near ? "did you mean \"" + *near + "\"?"
-                         : "write the full path of one parameter, such as training.optimizer.lr"));
-  }
+void refuse_path(const std::string& path, Problems& problems) {
+  std::vector<Suggestion> known;
+  for (const auto& [name, full] : all_keys())
+    if (sweepable(full)) known.emplace_back(full.substr(0, full.rfind('.') + 1) + name, full);
+  auto near = closest(path, known);
+  if (!near) near = closest(path, all_keys());
+  problems.add_key("/sweep/" + pointer_step(path),
+                   fmt::format("sweep cannot vary \"{}\"; {}", path,
+                               near ? "did you mean \"" + *near + "\"?"
+                                    : "write the full path of one parameter, such as training.optimizer.lr"));
 }
 
 std::size_t count_jobs(const json& document) {
@@ -128,21 +125,40 @@ bool is_study(const json& document) { return document.contains("scaling") || doc
 
 void fill_from_sweep(json& document) {
   if (!document.contains("sweep") || !document["sweep"].is_object()) return;
-  for (const auto& [path, values] : json(document["sweep"]).items()) {
+  const json sweep = document["sweep"];
+  for (const auto& [path, values] : sweep.items()) {
     if (!sweepable(path) || !values.is_array() || values.empty()) continue;
     const json::json_pointer at(pointer_of(path));
-    const auto parent = at.parent_pointer();
-    const bool reachable = !document.contains(parent) || document.at(parent).is_object();
-    if (reachable && !document.contains(at)) document[at] = values.front();
+    json::json_pointer around = at.parent_pointer();
+    while (!document.contains(around)) around = around.parent_pointer();
+    if (document.at(around).is_object() && !document.contains(at)) document[at] = values.front();
+  }
+}
+
+void check_sweep(const json& document, Problems& problems) {
+  if (!document.contains("sweep") || !document["sweep"].is_object()) return;
+  for (const auto& [path, values] : document["sweep"].items()) {
+    if (!sweepable(path)) {
+      refuse_path(path, problems);
+      continue;
+    }
+    json trial;  // only the path: explain() looks at nothing else
+    for (std::size_t i = 0; values.is_array() && i < values.size(); ++i) {
+      trial[json::json_pointer(pointer_of(path))] = values[i];
+      problems.turn_to_job("",
+                           {{pointer_of(path), "/sweep/" + pointer_step(path) + "/" + std::to_string(i)}});
+      explain(trial, pointer_of(path), problems);
+    }
+    problems.turn_to_job("", {});
   }
 }
 
 std::vector<Variant> expand_study(const json& document, Problems& problems) {
-  check_sweep_paths(document, problems);
-  if (count_jobs(document) > kMaxJobsOfExperiment)
+  if (count_jobs(document) > kMaxJobsOfExperiment) {
     problems.add_key(document.contains("sweep") ? "/sweep" : "/scaling",
                      fmt::format("the study has more than {} jobs; vary fewer values", kMaxJobsOfExperiment));
-  if (!problems.empty()) return {};
+    return {};
+  }
   std::vector<Variant> variants;
   const std::size_t scalings = document.contains("scaling") ? document["scaling"]["devices"].size() : 0;
   for (std::size_t i = 0; i < scalings; ++i) variants.push_back(scaled(document, i, problems));

@@ -20,8 +20,11 @@ bool is_study(const nlohmann::json& document);
 // Gives values that only `sweep` names their first value, so that the document can be read as a job.
 void fill_from_sweep(nlohmann::json& document);
 
-// Every job of the study, device counts first, then all combinations of the sweep. Empty, with problems
-// added, when the study itself makes no sense. `document` has passed check_shape.
+// Adds a problem for each path that cannot be swept and each value its parameter cannot take.
+void check_sweep(const nlohmann::json& document, Problems& problems);
+
+// Every job of the study, device counts first, then all combinations of the sweep. `document` has no problem
+// so far.
 std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

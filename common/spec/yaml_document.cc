@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "common/spec/problems.h"
 #include "common/spec/yaml_scalar.h"
 #include "common/spec/yaml_text.h"
 #include "common/spec/yaml_tree.h"
@@ -15,7 +14,7 @@ using nlohmann::json;
 // Turns the tree into JSON, noting places on the way and collecting what cannot be turned.
 class Converter {
  public:
-  Converter(std::string_view file_name, SourceMap& places) : places_(places), problems_(file_name, places) {}
+  Converter(SourceMap& places, Problems& problems) : places_(places), problems_(problems) {}
 
   json convert(const YamlNode& node, const std::string& pointer, int depth) {
     if (!spend(node, pointer)) return nullptr;
@@ -35,11 +34,9 @@ class Converter {
     PODIUM_CHECK(false, "unknown YamlNode::Kind");
   }
 
-  Errors errors() const { return problems_.errors(); }
-
- private:
   bool exhausted() const { return spent_ > kMaxExpandedBytes; }
 
+ private:
   // Charges one value; false, and a problem the first time, when the document has grown too large.
   bool spend(const YamlNode& node, const std::string& pointer) {
     if (exhausted()) return false;
@@ -116,24 +113,22 @@ class Converter {
   }
 
   SourceMap& places_;
-  Problems problems_;
+  Problems& problems_;
   std::size_t spent_ = 0;
 };
 
 }  // namespace
 
-Result<YamlDocument> read_yaml(std::string_view text, std::string_view file_name) {
+std::optional<json> read_yaml(std::string_view text, SourceMap& places, Problems& problems) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
-  if (Errors faults = check_yaml_text(text, file_name); !faults.empty()) return faults;
-  const auto tree = read_yaml_tree(text, file_name);
-  if (!tree) return tree.errors();
-  YamlDocument document;
-  const YamlNode& root = **tree;
-  document.places.add("", {root.place, root.place});
-  Converter converter(file_name, document.places);
-  document.value = converter.convert(root, "", 0);
-  if (Errors errors = converter.errors(); !errors.empty()) return errors;
-  return document;
+  if (!check_yaml_text(text, problems)) return std::nullopt;
+  const YamlNodePtr root = read_yaml_tree(text, problems);
+  if (!root) return std::nullopt;
+  places.add("", {root->place, root->place});
+  Converter converter(places, problems);
+  json value = converter.convert(*root, "", 0);
+  if (converter.exhausted()) return std::nullopt;
+  return value;
 }
 
 }  // namespace podium

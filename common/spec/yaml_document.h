@@ -5,9 +5,10 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
-#include "common/base/error.h"
+#include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 
 namespace podium {
@@ -17,11 +18,8 @@ constexpr int kMaxYamlDepth = 32;
 constexpr std::size_t kMaxExpandedBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxYamlScalarBytes = 4'096;  // also keeps std::regex, which recurses, within its stack
 
-struct YamlDocument {
-  nlohmann::json value;
-  SourceMap places;
-};
-
-Result<YamlDocument> read_yaml(std::string_view text, std::string_view file_name);
+// Notes where every value stands in `places` and what is wrong in `problems`. Nothing when there is no
+// document to go on with; otherwise a value that cannot be had is null.
+std::optional<nlohmann::json> read_yaml(std::string_view text, SourceMap& places, Problems& problems);
 
 }  // namespace podium

@@ -63,7 +63,8 @@ std::optional<json> plain_scalar(std::string_view text) {
   std::string_view digits = text;
   const bool negative = digits.front() == '-';
   if (digits.front() == '+') digits.remove_prefix(1);
-  if (auto number = integer(digits)) return number;
+  if (digits == text || !digits.starts_with('-'))
+    if (auto number = integer(digits)) return number;
   if (negative) digits.remove_prefix(1);
   if (is_one_of(digits, {".inf", ".Inf", ".INF", ".nan", ".NaN", ".NAN"})) return std::nullopt;
   if (!looks_like_float(digits)) return json(std::string(text));

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "common/spec/load.h"
-#include "common/spec/problems.h"
 
 namespace podium {
 namespace {
@@ -37,24 +36,28 @@ const char* fault_of(std::string_view rest, std::size_t length) {
 
 }  // namespace
 
-Errors check_yaml_text(std::string_view text, std::string_view file_name) {
-  if (text.size() > kMaxSpecBytes)
-    return {{ErrorCode::too_large,
-             "the spec has " + std::to_string(text.size()) + " bytes and at most " +
-                 std::to_string(kMaxSpecBytes) + " are read; shorten it",
-             std::string(file_name)}};
+bool check_yaml_text(std::string_view text, Problems& problems) {
+  if (text.size() > kMaxSpecBytes) {
+    problems.add_at({}, "",
+                    "the spec has " + std::to_string(text.size()) + " bytes and at most " +
+                        std::to_string(kMaxSpecBytes) + " are read; shorten it");
+    return false;
+  }
   Place place;
   bool indenting = true;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_length(text.substr(i));
     const char* fault = fault_of(text.substr(i), length);
     if (!fault && indenting && text[i] == '\t') fault = "the line is indented with a tab; indent with spaces";
-    if (fault) return {{ErrorCode::invalid, fault, format_place(file_name, place)}};
+    if (fault) {
+      problems.add_at(place, "", fault);
+      return false;
+    }
     indenting = text[i] == '\n' || (indenting && text[i] == ' ');
     place = text[i] == '\n' ? Place{place.line + 1, 1} : Place{place.line, place.column + 1};
     i += length;
   }
-  return {};
+  return true;
 }
 
 LineIndex::LineIndex(std::string_view text) {

@@ -4,13 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/error.h"
+#include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 
 namespace podium {
 
-// Empty when the text may be parsed.
-Errors check_yaml_text(std::string_view text, std::string_view file_name);
+// False, and a problem added, when the text must not be parsed.
+bool check_yaml_text(std::string_view text, Problems& problems);
 
 // Turns the parser's zero-based line and byte column into the place an editor shows.
 class LineIndex {

@@ -8,7 +8,6 @@
 #include <map>
 #include <sstream>
 
-#include "common/spec/problems.h"
 #include "common/spec/yaml_document.h"
 #include "common/spec/yaml_text.h"
 
@@ -129,12 +128,22 @@ class TreeBuilder final : public YAML::EventHandler {
   std::map<YAML::anchor_t, YamlNodePtr> anchors_;
 };
 
+// yaml-cpp's complaint with what to do about it, where that can be told.
+std::string in_words(const std::string& complaint) {
+  using namespace YAML::ErrorMsg;
+  if (complaint == END_OF_SEQ_FLOW) return "a \"[\" before this is not closed; add \"]\"";
+  if (complaint == END_OF_MAP_FLOW) return "a \"{\" before this is not closed; add \"}\"";
+  if (complaint == MAP_VALUE)
+    return "no \":\" belongs here; check the line's indentation, or put text with a \":\" in it in quotes";
+  if (complaint == END_OF_MAP || complaint == END_OF_SEQ)
+    return "this line does not belong to the lines above; check its indentation and the \":\" after its key";
+  if (complaint == UNKNOWN_ANCHOR) return "no anchor of this name stands above; write the value out";
+  return "this is not YAML: " + complaint;
+}
+
 }  // namespace
 
-Result<YamlNodePtr> read_yaml_tree(std::string_view text, std::string_view file_name) {
-  const auto problem = [&](Place place, std::string message) {
-    return Error{ErrorCode::invalid, std::move(message), format_place(file_name, place)};
-  };
+YamlNodePtr read_yaml_tree(std::string_view text, Problems& problems) {
   TreeBuilder builder(text);
   std::istringstream stream{std::string(text)};
   try {
@@ -142,11 +151,13 @@ Result<YamlNodePtr> read_yaml_tree(std::string_view text, std::string_view file_
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const Refusal& refusal) {
-    return problem(refusal.place, refusal.message);
+    problems.add_at(refusal.place, "", refusal.message);
+    return nullptr;
   } catch (const YAML::Exception& error) {
-    return problem(builder.place(error.mark), "this is not YAML: " + error.msg);
+    problems.add_at(builder.place(error.mark), "", in_words(error.msg));
+    return nullptr;
   }
-  if (!builder.root()) return problem({}, "the file is empty; start from configs/quickstart.yaml");
+  if (!builder.root()) problems.add_at({}, "", "the file is empty; start from configs/quickstart.yaml");
   return builder.root();
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/error.h"
+#include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 
 namespace podium {
@@ -28,6 +28,7 @@ struct YamlNode {
   std::vector<std::pair<YamlNodePtr, YamlNodePtr>> members;
 };
 
-Result<YamlNodePtr> read_yaml_tree(std::string_view text, std::string_view file_name);
+// Null, and a problem added, when the text is not one YAML document within the limits of yaml_document.h.
+YamlNodePtr read_yaml_tree(std::string_view text, Problems& problems);
 
 }  // namespace podium

@@ -1,0 +1,131 @@
+// What load_experiment makes of a spec: defaults, presets, studies, and the form of its errors.
+#include "common/spec/load.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podium {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string bert(const std::string& model, const std::string& more = "") {
+  return "version: 1\nname: t\nmodel: " + model +
+         "\ndata: {train: a.txt, tokenizer: {wordpiece: v.txt}}\n"
+         "training: {optimizer: {lr: 1e-3}, schedule: {steps: 10}, batch: {global: 8, micro: 2}}\n"
+         "resources: {devices: 2}\n" +
+         more;
+}
+
+LoadedExperiment load(const std::string& yaml) {
+  auto loaded = load_experiment(yaml, "t.yaml");
+  if (!loaded.ok()) throw std::runtime_error(describe(loaded.errors()));
+  return std::move(loaded).value();
+}
+
+std::string errors_of(const std::string& yaml) { return describe(load_experiment(yaml, "t.yaml").errors()); }
+
+TEST(LoadExperiment, PresetsHaveTheirPublishedShapes) {
+  const JobSpec job = load(bert("{preset: bert-large}")).jobs.at(0);
+  EXPECT_EQ(job.model.family, ModelFamily::bert);
+  EXPECT_EQ(job.model.preset, "bert-large");
+  EXPECT_EQ(job.model.layers, 24);
+  EXPECT_EQ(job.model.hidden, 1024);
+  EXPECT_EQ(job.model.heads, 16);
+  EXPECT_EQ(job.model.intermediate, 4096);
+  EXPECT_EQ(job.model.max_positions, 512);
+  EXPECT_EQ(job.model.vocab, 0);
+}
+
+TEST(LoadExperiment, AChangedPresetLosesItsName) {
+  const JobSpec job = load(bert("{preset: bert-large, layers: 2}")).jobs.at(0);
+  EXPECT_EQ(job.model.preset, "");
+  EXPECT_EQ(job.model.layers, 2);
+  EXPECT_EQ(job.model.hidden, 1024);
+  EXPECT_EQ(load(bert("{preset: bert-mini, dropout: 0}")).jobs.at(0).model.preset, "bert-mini");
+}
+
+TEST(LoadExperiment, DefaultsAreThoseOfJobSpec) {
+  const JobSpec job = load(bert("{preset: bert-tiny}")).jobs.at(0);
+  const JobSpec standard;
+  EXPECT_EQ(job.training.task, TrainingTask::pretrain);
+  EXPECT_EQ(job.training.precision, standard.training.precision);
+  EXPECT_EQ(job.training.optimizer.beta2, standard.training.optimizer.beta2);
+  EXPECT_EQ(job.training.log_every, standard.training.log_every);
+  EXPECT_EQ(job.resources.walltime, standard.resources.walltime);
+  EXPECT_EQ(job.checkpoint.keep, standard.checkpoint.keep);
+  EXPECT_EQ(job.max_restarts, standard.max_restarts);
+  EXPECT_EQ(job.priority, standard.priority);
+  EXPECT_FALSE(job.target.has_value());
+}
+
+TEST(LoadExperiment, WeakScalingGrowsTheBatchAndFitsPerNode) {
+  const auto loaded = load(bert("{preset: bert-tiny}", "scaling: {devices: [1, 4]}\n"));
+  ASSERT_EQ(loaded.jobs.size(), 2u);
+  EXPECT_EQ(loaded.jobs[0].name, "t-devices=1");
+  EXPECT_EQ(loaded.jobs[0].resources.devices, 1);
+  EXPECT_EQ(loaded.jobs[0].training.batch.global, 4);
+  EXPECT_EQ(loaded.jobs[1].training.batch.global, 16);
+  EXPECT_EQ(loaded.normalised["scaling"]["mode"], "weak");
+  EXPECT_EQ(loaded.normalised["training"]["batch"]["global"], 8);
+}
+
+TEST(LoadExperiment, StrongScalingKeepsTheBatch) {
+  const auto loaded = load(bert("{preset: bert-tiny}", "scaling: {devices: [1, 4], mode: strong}\n"));
+  ASSERT_EQ(loaded.jobs.size(), 2u);
+  EXPECT_EQ(loaded.jobs[0].training.batch.global, 8);
+  EXPECT_EQ(loaded.jobs[1].training.batch.global, 8);
+}
+
+TEST(LoadExperiment, ASweepIsTheProductOfItsLists) {
+  const auto loaded = load(bert(
+      "{preset: bert-tiny}", "sweep: {training.seed: [1, 2], model.dropout: [0, 0.1], labels.run: [a]}\n"));
+  std::vector<std::string> names;
+  for (const JobSpec& job : loaded.jobs) names.push_back(job.name);
+  EXPECT_THAT(names, ElementsAre("t-run=a-dropout=0-seed=1", "t-run=a-dropout=0-seed=2",
+                                 "t-run=a-dropout=0.1-seed=1", "t-run=a-dropout=0.1-seed=2"));
+  EXPECT_EQ(loaded.jobs[3].training.seed, 2u);
+  EXPECT_EQ(loaded.jobs[3].model.dropout, 0.1);
+  EXPECT_EQ(loaded.jobs[3].labels.at("run"), "a");
+}
+
+TEST(LoadExperiment, AJobOfAStudyThatCannotRunIsNamedByItsValue) {
+  EXPECT_EQ(errors_of(bert("{preset: bert-tiny}", "sweep: {training.sequence_length: [128, 1024]}\n")),
+            "t.yaml:7:41: training.sequence_length (1024) must not be above model.max_positions (512)");
+  EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "sweep: {training.batch.micro: [2, 3]}\n")),
+              HasSubstr("6 or 12 would do (in job t-micro=3)"));
+}
+
+TEST(LoadExperiment, HostilePathsInASweepAreRefused) {
+  for (const char* path :
+       {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0", "sweep.x", "name"})
+    EXPECT_FALSE(
+        load_experiment(bert("{preset: bert-tiny}", std::string("sweep: {\"") + path + "\": [[1]]}\n"), "t")
+            .ok())
+        << path;
+}
+
+TEST(LoadExperiment, ErrorsCarryPlaceAndPointer) {
+  const auto loaded = load_experiment(bert("{preset: bert-tiny, heads: 3}"), "dir/t.yaml");
+  ASSERT_EQ(loaded.errors().size(), 1u);
+  EXPECT_EQ(loaded.errors()[0].where, "dir/t.yaml:3:35");
+  EXPECT_EQ(loaded.errors()[0].pointer, "/model/heads");
+  EXPECT_EQ(loaded.errors()[0].code, ErrorCode::invalid);
+}
+
+TEST(LoadExperiment, TooLongAFileIsNotRead) {
+  EXPECT_THAT(errors_of(std::string(kMaxSpecBytes + 1, ' ')), HasSubstr("at most 262144 are read"));
+}
+
+TEST(LoadExperiment, MisspeltKeysFindTheirName) {
+  EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "lable: {}\n")),
+              HasSubstr("unknown key \"lable\"; did you mean \"labels\"?"));
+  EXPECT_THAT(errors_of("training: {optimizer: {lerning_rate: 1}}\n"),
+              HasSubstr("unknown key \"lerning_rate\"; did you mean \"lr\"?"));
+  EXPECT_THAT(errors_of("training: {learning_rate: 1}\n"),
+              HasSubstr("unknown key \"learning_rate\"; did you mean \"training.optimizer.lr\"?"));
+}
+
+}  // namespace
+}  // namespace podium
