@@ -76,13 +76,13 @@ struct JobView {
 };
 
 struct JobFilter {
-  std::vector<JobState> states;             // any, when empty
+  std::vector<JobState> states;  // any, when empty
   std::optional<ExperimentId> experiment;
-  std::string name;                         // substring
-  std::string label_key, label_value;       // both or none
+  std::string name;                    // substring
+  std::string label_key, label_value;  // both or none
   bool oldest_first = false;
   int limit = 100;
-  std::optional<JobId> after;               // the last job of the page before
+  std::optional<JobId> after;  // the last job of the page before
 };
 
 struct JobPage {

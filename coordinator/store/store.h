@@ -1,7 +1,7 @@
-// The coordinator's disk: event log, projections for the API, metric series, checkpoints, logs; all under one home.
-// One thread owns the writing connection and commits what has queued up together. Callbacks run where `Post` puts them.
-// A commit that fails ends the process: the state in memory would be ahead of the disk. An ingest that fails is an
-// answer (`unavailable`), because the agent keeps what it could not deliver.
+// The coordinator's disk: event log, projections for the API, metric series, checkpoints, logs; all under one
+// home. One thread owns the writing connection and commits what has queued up together. Callbacks run where
+// `Post` puts them. A commit that fails ends the process: the state in memory would be ahead of the disk. An
+// ingest that fails is an answer (`unavailable`), because the agent keeps what it could not deliver.
 #pragma once
 
 #include <exception>
@@ -22,11 +22,11 @@ namespace podium {
 // What the log does not hold of a new experiment.
 struct ExperimentText {
   ExperimentId experiment;
-  std::string spec;                     // the YAML as it came
-  std::string file;                     // its name
-  std::string source;                   // JSON: repository, commit, path, dirty; "" without
-  std::string idempotency_key;          // "" without
-  std::vector<std::string> job_specs;   // normalised JSON of each job, in the order of their ids
+  std::string spec;                    // the YAML as it came
+  std::string file;                    // its name
+  std::string source;                  // JSON: repository, commit, path, dirty; "" without
+  std::string idempotency_key;         // "" without; never one that exists or is on its way
+  std::vector<std::string> job_specs;  // normalised JSON of each job, in the order of their ids
 };
 
 struct AttemptSecret {
@@ -39,7 +39,7 @@ struct Commit {
   Events events;
   std::optional<ExperimentText> experiment;
   std::vector<AttemptSecret> secrets;  // one for each AttemptCreated
-  std::string snapshot;                // to_json(state) after these events, when wants_snapshot() said so; else ""
+  std::string snapshot;  // to_json(state) after these events, when wants_snapshot() said so; else ""
 };
 
 // What a restarted coordinator continues with.
@@ -48,12 +48,11 @@ struct Loaded {
   std::vector<AttemptSecret> secrets;  // of the attempts that have not ended
 };
 
-// What a batch of streams told, one entry a job, for the live stream and the core.
+// What a batch of streams told, one entry a job, for the live stream and the core. The reader has the rest.
 struct JobNews {
   JobId job;
   int attempt = 0;
-  std::vector<Point> points;           // at most a few hundred of each key; the series has them all
-  std::optional<Progress> progress;
+  std::vector<Point> points;               // at most a few hundred of each key; the series has them all
   std::optional<std::int64_t> checkpoint;  // the newest step
   bool target_reached = false;
 };
@@ -76,8 +75,8 @@ class Store {
 
   void commit(Commit turn, std::function<void()> done);
 
-  // `body` as common/model/stream_chunk.h describes; at most 8 MiB. All its positions are durable when `done` runs.
-  // Errors: `invalid` for a malformed body, `unavailable` when the queue or the disk is full.
+  // `body` as common/model/stream_chunk.h describes; at most 8 MiB. All its positions are durable when `done`
+  // runs. Errors: `invalid` for a malformed body, `unavailable` when the queue or the disk is full.
   void ingest(std::string body, std::function<void(Result<Ingested>)> done);
 
   // Enough events since the last snapshot that the next commit should bring one.

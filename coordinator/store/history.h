@@ -1,0 +1,23 @@
+// Rows of the table `history`: what happened to a job, for people.
+#pragma once
+
+#include <string>
+
+#include "coordinator/core/events.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+class History {
+ public:
+  explicit History(Database& database);
+
+  void add(JobId job, Time time, const std::string& type, const std::string& level, const std::string& text);
+  // Those of the log's events that tell people something new.
+  void add(const Event& event);
+
+ private:
+  Statement insert_;
+};
+
+}  // namespace podium

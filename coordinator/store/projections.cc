@@ -1,0 +1,117 @@
+#include "coordinator/store/projections.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/check.h"
+#include "coordinator/store/store.h"
+
+namespace podium {
+
+struct Projections::Visitor {
+  Projections& tables;
+  std::int64_t at;
+
+  void operator()(const ExperimentCreated& e) const {
+    tables.insert_experiment_.run(e.experiment.value, e.name, at);
+  }
+  void operator()(const JobQueued& e) const {
+    const JobRequest& r = e.request;
+    tables.insert_job_.run(e.job.value, e.experiment.value, r.name, r.kind, r.devices, r.per_node,
+                           std::int64_t{r.walltime.count()}, r.priority, r.max_restarts, r.command, at);
+  }
+  void operator()(const AttemptCreated& e) const {
+    const std::int64_t job = e.attempt.job.value;
+    tables.insert_attempt_.run(job, e.attempt.number, at);
+    tables.job_attempt_.run(job, e.attempt.number);
+    for (std::size_t rank = 0; rank < e.allocation.ranks.size(); ++rank) {
+      const Placement& place = e.allocation.ranks[rank];
+      tables.insert_task_.run(job, e.attempt.number, static_cast<int>(rank), place.node.value, place.device);
+    }
+  }
+  void operator()(const TaskStarted& e) const {
+    tables.task_started_.run(e.task.attempt.job.value, e.task.attempt.number, e.task.rank, e.pid);
+  }
+  void operator()(const TaskExited& e) const { end_task(e.task, TaskPhase::exited, e.exit); }
+  void operator()(const TaskLost& e) const { end_task(e.task, TaskPhase::lost, {-1, 0, e.reason}); }
+  void operator()(const AttemptEnded& e) const {
+    tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason);
+  }
+  void operator()(const JobStateChanged& e) const {
+    // A cancelled job needs no explanation; the reason column is for what went wrong.
+    const std::string reason = e.to == JobState::cancelled ? "" : e.reason;
+    tables.job_state_.run(e.job.value, to_string(e.to), reason);
+    if (e.to == JobState::running) {
+      tables.job_started_.run(e.job.value, at);
+      tables.attempt_started_.run(e.job.value, at);
+    }
+    if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
+  }
+  template <class Other>
+  void operator()(const Other&) const {}  // nodes, retries and presence are read from memory
+
+  void end_task(TaskId task, TaskPhase phase, const TaskExit& exit) const {
+    tables.task_ended_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(phase),
+                           exit.code, exit.signal, exit.message);
+  }
+};
+
+Projections::Projections(Database& db)
+    : insert_experiment_(db, "INSERT INTO experiments (id, name, created_ms) VALUES (?1, ?2, ?3)"),
+      insert_job_(
+          db,
+          "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority,"
+          " max_restarts, command, submitted_ms)"
+          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"),
+      insert_attempt_(db, "INSERT INTO attempts (job, number, created_ms) VALUES (?1, ?2, ?3)"),
+      insert_task_(db,
+                   "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "
+                   "'ordered')"),
+      job_attempt_(db, "UPDATE jobs SET attempt = ?2 WHERE id = ?1"),
+      job_state_(db, "UPDATE jobs SET state = ?2, reason = ?3 WHERE id = ?1"),
+      job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),
+      job_ended_(db, "UPDATE jobs SET ended_ms = ?2 WHERE id = ?1"),
+      attempt_started_(db,
+                       "UPDATE attempts SET started_ms = ?2 WHERE job = ?1 AND"
+                       " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
+      attempt_ended_(
+          db, "UPDATE attempts SET ended_ms = ?3, end = ?4, reason = ?5 WHERE job = ?1 AND number = ?2"),
+      task_started_(
+          db, "UPDATE tasks SET phase = 'running', pid = ?4 WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
+      task_ended_(db,
+                  "UPDATE tasks SET phase = ?4, exit_code = ?5, exit_signal = ?6, exit_message = ?7"
+                  " WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
+      experiment_text_(
+          db,
+          "UPDATE experiments SET spec = ?2, file = ?3, source = ?4, idempotency_key = nullif(?5, '')"
+          " WHERE id = ?1"),
+      job_text_(db,
+                "UPDATE jobs SET spec = ?3, labels = ?4, target_metric = ?5, target_at_least = ?6, "
+                "target_at_most = ?7"
+                " WHERE id = (SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id LIMIT 1 OFFSET ?2)"),
+      secret_(db, "UPDATE attempts SET secret = ?3 WHERE job = ?1 AND number = ?2") {}
+
+void Projections::take(const Event& event) { std::visit(Visitor{*this, to_millis(event.at)}, event.body); }
+
+void Projections::take(const ExperimentText& text) {
+  experiment_text_.run(text.experiment.value, text.spec, text.file, text.source, text.idempotency_key);
+  for (std::size_t i = 0; i < text.job_specs.size(); ++i) {
+    const auto spec = nlohmann::json::parse(text.job_specs[i]);
+    const std::string labels = spec.value("labels", nlohmann::json::object()).dump();
+    std::optional<std::string> metric;
+    std::optional<double> at_least, at_most;
+    if (spec.contains("target")) {
+      const auto& target = spec.at("target");
+      metric = target.at("metric").get<std::string>();
+      if (target.contains("at_least")) at_least = target.at("at_least").get<double>();
+      if (target.contains("at_most")) at_most = target.at("at_most").get<double>();
+    }
+    job_text_.run(text.experiment.value, static_cast<std::int64_t>(i), text.job_specs[i], labels, metric,
+                  at_least, at_most);
+  }
+}
+
+void Projections::take(const AttemptSecret& secret) {
+  secret_.run(secret.attempt.job.value, secret.attempt.number, secret.secret);
+}
+
+}  // namespace podium

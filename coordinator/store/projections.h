@@ -1,0 +1,30 @@
+// Keeps the tables the API reads in step with the log. Runs inside the transaction that appends the events.
+#pragma once
+
+#include "coordinator/core/events.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+struct ExperimentText;
+struct AttemptSecret;
+
+class Projections {
+ public:
+  explicit Projections(Database& database);
+
+  void take(const Event& event);
+  // After the events that created what they belong to.
+  void take(const ExperimentText& text);
+  void take(const AttemptSecret& secret);
+
+ private:
+  struct Visitor;
+
+  Statement insert_experiment_, insert_job_, insert_attempt_, insert_task_;
+  Statement job_attempt_, job_state_, job_started_, job_ended_, attempt_started_, attempt_ended_;
+  Statement task_started_, task_ended_;
+  Statement experiment_text_, job_text_, secret_;
+};
+
+}  // namespace podium

@@ -1,0 +1,26 @@
+// What the reader's source files share.
+#pragma once
+
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+class Reader::Impl {
+ public:
+  explicit Impl(const std::filesystem::path& folder)
+      : home(folder), database(folder / "podium.db", Access::read, kCacheKib) {}
+
+  std::vector<JobId> jobs_of(ExperimentId experiment);
+  JobView job_row(Statement& row);
+
+  std::filesystem::path home;
+  Database database;
+
+ private:
+  static constexpr int kCacheKib = 1024;
+
+  void add_latest(JobView& job);
+};
+
+}  // namespace podium

@@ -1,0 +1,82 @@
+#include "coordinator/store/sqlite.h"
+
+#include <cmath>
+#include <limits>
+
+namespace podium {
+
+Database::Database(const std::filesystem::path& path, Access access, int cache_kib) : name_(path.string()) {
+  const int flags =
+      access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name_.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) fail("open it");
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, 5000);
+  run("PRAGMA cache_size = -" + std::to_string(cache_kib));
+  if (access == Access::write)
+    run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+        "PRAGMA journal_size_limit = 67108864");
+}
+
+void Database::run(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail("run " + sql);
+}
+
+void Database::fail(const std::string& doing) const {
+  const int code = handle_ ? sqlite3_extended_errcode(handle_.get()) : SQLITE_NOMEM;
+  const char* why = handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory";
+  throw SqliteError(code, "database " + name_ + ": cannot " + doing + ": " + why);
+}
+
+Statement::Statement(Database& database, std::string_view sql) : database_(database) {
+  sqlite3_stmt* handle = nullptr;
+  const int code = sqlite3_prepare_v3(database.handle(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &handle, nullptr);
+  handle_.reset(handle);
+  if (code != SQLITE_OK) database.fail("prepare " + std::string(sql));
+}
+
+bool Statement::next() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  const std::string failure = code == SQLITE_DONE ? "" : sqlite3_sql(handle_.get());
+  sqlite3_reset(handle_.get());
+  if (code != SQLITE_DONE) database_.fail("run " + failure);
+  return false;
+}
+
+void Statement::bind(int index, std::int64_t value) { sqlite3_bind_int64(handle_.get(), index, value); }
+void Statement::bind(int index, double value) { sqlite3_bind_double(handle_.get(), index, value); }
+void Statement::bind(int index, std::nullopt_t) { sqlite3_bind_null(handle_.get(), index); }
+void Statement::bind(int index, std::string_view value) {
+  sqlite3_bind_text(handle_.get(), index, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
+}
+
+double Statement::real(int column) const {
+  return is_null(column) ? std::numeric_limits<double>::quiet_NaN()
+                         : sqlite3_column_double(handle_.get(), column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+  return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column)))
+               : "";
+}
+
+std::optional<std::int64_t> Statement::optional_integer(int column) const {
+  return is_null(column) ? std::nullopt : std::optional(integer(column));
+}
+
+std::optional<double> Statement::optional_real(int column) const {
+  return is_null(column) ? std::nullopt : std::optional(real(column));
+}
+
+Transaction::~Transaction() {
+  // After some errors SQLite has rolled back by itself. A rollback that fails leaves nothing more to do: the
+  // connection is about to be reported broken by the error that brought us here.
+  if (database_.in_transaction()) sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+}  // namespace podium

@@ -1,0 +1,209 @@
+#include "coordinator/store/writer.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "common/base/check.h"
+#include "coordinator/store/migrations.h"
+
+namespace podium {
+namespace {
+
+constexpr int kCacheKib = 2048;
+constexpr std::size_t kPiece = 256 << 10;      // bytes of streams in one transaction
+constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
+constexpr std::int64_t kSnapshotEvery = 5000;  // events
+
+Database open_database(const std::filesystem::path& home) {
+  std::filesystem::create_directories(home);
+  Database database(home / "podium.db", Access::write, kCacheKib);
+  migrate(database);
+  return database;
+}
+
+}  // namespace
+
+Store::Writer::Writer(const std::filesystem::path& home, Post post)
+    : post_(std::move(post)),
+      database_(open_database(home)),
+      projections_(database_),
+      history_(database_),
+      ingestor_(database_, home),
+      insert_event_(database_, "INSERT INTO events (time_ms, type, body) VALUES (?1, ?2, ?3)"),
+      insert_snapshot_(
+          database_,
+          "INSERT OR REPLACE INTO snapshots (seq, state) SELECT coalesce(max(seq), 0), ?1 FROM events"),
+      drop_snapshots_(database_, "DELETE FROM snapshots WHERE seq < (SELECT max(seq) FROM snapshots)"),
+      thread_([this] { work(); }) {}
+
+Store::Writer::~Writer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void Store::Writer::commit(Commit turn, std::function<void()> done) {
+  {
+    const std::lock_guard lock(mutex_);
+    turns_.push_back({std::move(turn), std::move(done)});
+  }
+  wake_.notify_one();
+}
+
+void Store::Writer::ingest(std::string body, std::function<void(Result<Ingested>)> done) {
+  auto batch = std::make_unique<Batch>();
+  batch->body = std::move(body);
+  auto chunks = parse_chunks(batch->body);
+  if (!chunks) return post_([done = std::move(done), errors = chunks.errors()] { done(errors); });
+  batch->chunks = std::move(chunks).value();
+  batch->done = std::move(done);
+  std::unique_lock lock(mutex_);
+  if (queued_bytes_ + batch->body.size() > kMostQueued) {
+    lock.unlock();
+    const Error full{ErrorCode::unavailable,
+                     "too many streams are waiting to be written; send this again later", ""};
+    return post_([done = std::move(batch->done), full] { done(full); });
+  }
+  queued_bytes_ += batch->body.size();
+  batches_.push_back(std::move(batch));
+  lock.unlock();
+  wake_.notify_one();
+}
+
+bool Store::Writer::wants_snapshot() const { return events_since_snapshot_ >= kSnapshotEvery; }
+
+void Store::Writer::work() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return stopping_ || !turns_.empty() || !batches_.empty(); });
+    if (turns_.empty() && batches_.empty()) return;
+    std::deque<Turn> turns = std::exchange(turns_, {});
+    lock.unlock();
+    if (!turns.empty())
+      write_turns(std::move(turns));
+    else
+      write_some_streams();
+  }
+}
+
+void Store::Writer::write_turns(std::deque<Turn> turns) {
+  const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
+    const Commit& c = turn.commit;
+    return c.experiment || !c.secrets.empty() || !c.snapshot.empty() ||
+           std::ranges::any_of(c.events, is_durable);
+  });
+  try {
+    if (anything) {
+      Transaction transaction(database_);
+      for (const Turn& turn : turns) write(turn.commit);
+      transaction.commit();
+    }
+  } catch (const SqliteError& error) {
+    PODIUM_CHECK(
+        false, std::string("a turn could not be committed, and the state in memory is ahead of the disk: ") +
+                   error.what());
+  }
+  for (Turn& turn : turns) post_(std::move(turn.done));
+}
+
+void Store::Writer::write(const Commit& commit) {
+  for (const Event& event : commit.events) {
+    if (!is_durable(event)) continue;
+    insert_event_.run(to_millis(event.at), type_of(event), to_json(event).dump());
+    ++events_since_snapshot_;
+    projections_.take(event);
+    history_.add(event);
+  }
+  if (commit.experiment) projections_.take(*commit.experiment);
+  for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
+  if (commit.snapshot.empty()) return;
+  insert_snapshot_.run(commit.snapshot);
+  drop_snapshots_.run();
+  events_since_snapshot_ = 0;
+}
+
+// One transaction over as many batches as a piece holds; those that end in it are answered once it is on
+// disk.
+void Store::Writer::write_some_streams() {
+  std::deque<std::unique_ptr<Batch>> finished;
+  try {
+    Transaction transaction(database_);
+    for (std::size_t budget = kPiece; budget > 0;) {
+      std::unique_lock lock(mutex_);
+      if (batches_.empty()) break;
+      Batch& batch = *batches_.front();
+      lock.unlock();
+      if (!advance(batch, budget)) continue;
+      lock.lock();
+      queued_bytes_ -= batch.body.size();
+      finished.push_back(std::move(batches_.front()));
+      batches_.pop_front();
+    }
+    transaction.commit();
+  } catch (const std::exception& error) {  // a full disk, mostly; SQLite's or a log file's
+    ingestor_.forget();
+    return refuse(std::move(finished), error.what());
+  }
+  for (auto& batch : finished) {
+    batch->answer.news = std::move(batch->news).publish();
+    post_([done = std::move(batch->done), answer = std::move(batch->answer)] { done(answer); });
+  }
+}
+
+// True when the batch is done.
+bool Store::Writer::advance(Batch& batch, std::size_t& budget) {
+  while (batch.at < batch.chunks.size() && budget > 0) {
+    const StreamChunk& chunk = batch.chunks[batch.at];
+    const Ingestor::Taken taken = ingestor_.take(chunk, budget, batch.news);
+    budget -=
+        std::min(budget, static_cast<std::size_t>(taken.bytes) + 1024);  // the work that every chunk costs
+    if (taken.more) continue;
+    auto& positions = batch.answer.positions;
+    const auto same = std::ranges::find_if(
+        positions, [&](const StreamPosition& p) { return p.task == chunk.task && p.stream == chunk.stream; });
+    if (same != positions.end())
+      same->next = taken.next;
+    else
+      positions.push_back({chunk.task, chunk.stream, taken.next});
+    ++batch.at;
+  }
+  return batch.at == batch.chunks.size();
+}
+
+// These and all that wait. The agents keep what was not accepted and send it again.
+void Store::Writer::refuse(std::deque<std::unique_ptr<Batch>> batches, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& batch : batches_) {
+      queued_bytes_ -= batch->body.size();
+      batches.push_back(std::move(batch));
+    }
+    batches_.clear();
+  }
+  const Error error{ErrorCode::unavailable, "streams could not be written: " + why, ""};
+  for (auto& batch : batches) post_([done = std::move(batch->done), error] { done(error); });
+}
+
+Loaded Store::Writer::load(const Limits& limits) {
+  Loaded loaded;
+  loaded.state.limits = limits;
+  std::int64_t seq = 0;
+  Statement snapshot(database_, "SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1");
+  for (snapshot.start(); snapshot.next();) {
+    seq = snapshot.integer(0);
+    loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), limits);
+  }
+  Statement events(database_, "SELECT body FROM events WHERE seq > ?1 ORDER BY seq");
+  for (events.start(seq); events.next(); ++events_since_snapshot_)
+    apply(loaded.state, event_from_json(nlohmann::json::parse(events.text(0))));
+  Statement secrets(database_, "SELECT job, number, secret FROM attempts WHERE ended_ms IS NULL");
+  for (secrets.start(); secrets.next();)
+    loaded.secrets.push_back({{{secrets.integer(0)}, secrets.small(1)}, secrets.text(2)});
+  return loaded;
+}
+
+}  // namespace podium
