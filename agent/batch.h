@@ -1,0 +1,28 @@
+// Chooses what to send next of the tasks' files: bounded, every task in turn, events before output.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agent/supervisor.h"
+
+namespace podium {
+
+inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;    // of file content in one request
+inline constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // of one file in one request
+
+struct Batch {
+  std::string body;                   // as common/model/stream_chunk.h says
+  std::vector<StreamPosition> sends;  // where each stream in the body begins; `next`: the offset
+  TaskId last;                        // the task to go on after
+};
+
+// Begins with the task after `after`. An empty body: nothing new. Running tasks' events go in whole lines.
+Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after);
+
+// Bytes on disk that the coordinator does not have.
+std::int64_t undelivered_bytes(const Task& task);
+
+}  // namespace podium

@@ -1,0 +1,40 @@
+// What a task's process is started with: program, arguments and environment, as docs/agent.md lists them.
+// Pure. The environment is built from nothing: only kept variables of the agent's own reach a task.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/core/reconcile.h"
+#include "common/base/error.h"
+
+namespace podium {
+
+// The agent's part of a Launch.
+struct TaskPaths {
+  std::string folder;       // of the task
+  std::string launch;       // launch.json in it
+  std::string events;       // events.jsonl in it
+  std::string data;         // the node's data folder
+  std::string checkpoints;  // of the job
+  std::string worker;       // podium-worker
+};
+
+struct Command {
+  std::vector<std::string> arguments;    // the program first; looked up in PATH when it has no slash
+  std::vector<std::string> environment;  // NAME=value
+};
+
+// The order's launch with the agent's part filled in: what launch.json holds.
+Launch complete_launch(const Launch& order, const TaskPaths& paths);
+
+// `inherited` is the agent's own environment. Fails when the spec's text cannot be passed to a process.
+Result<Command> make_command(const Start& start, const TaskPaths& paths,
+                             const std::vector<std::string>& inherited);
+
+// Whether a variable of the agent's environment goes on to its tasks: where programs and libraries are,
+// language, and how the node's network is set up for NCCL and Gloo.
+bool is_kept(std::string_view variable);
+
+}  // namespace podium

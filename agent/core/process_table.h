@@ -1,0 +1,37 @@
+// What the agent knows of the tasks on its node: what `reconcile` compares with the orders. A task is in the
+// table from before its process is started until it is forgotten, so that it can never be started twice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+#include "common/model/sync.h"
+
+namespace podium {
+
+// How far the agent has gone in stopping a task; it never turns back.
+//
+//   none → terminating (SIGTERM sent) → killing (SIGKILL sent)
+//
+enum class Stopping { none, terminating, killing };
+
+struct Process {
+  TaskState state = TaskState::starting;
+  std::string device_kind;
+  int device_index = 0;
+  Stopping stopping = Stopping::none;
+  Time kill_at{};          // when terminating: SIGKILL is due
+  bool delivered = false;  // when exited: the coordinator has every byte of the task's files
+};
+
+struct ProcessTable {
+  std::map<TaskId, Process> processes;
+  std::map<JobId, std::int32_t>
+      forgotten;     // the highest attempt of a job whose tasks are no longer in the table
+  Time last_sync{};  // when the coordinator last answered, on the clock of `now`
+};
+
+}  // namespace podium

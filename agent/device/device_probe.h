@@ -1,0 +1,29 @@
+// Finds the devices a node offers. One probe a kind of device; `find_devices` joins them and numbers the
+// result, GPUs first, so that a GPU's index on its node is NVML's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/model/node.h"
+
+namespace podium {
+
+struct Discovery {
+  std::vector<Device> devices;
+  std::string note;  // for the log: what was found, or why nothing was
+};
+
+class DeviceProbe {
+ public:
+  virtual ~DeviceProbe() = default;
+  virtual Discovery discover() = 0;
+};
+
+using DeviceProbes = std::vector<std::unique_ptr<DeviceProbe>>;
+
+// Asks the probes in order; the notes are joined line by line.
+Discovery find_devices(const DeviceProbes& probes);
+
+}  // namespace podium

@@ -1,0 +1,35 @@
+// The agent's side of the sync: one request always open, carrying the whole report up and the whole orders
+// down. A change on the node cancels it and sends the new report at once.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "agent/coordinator.h"
+#include "agent/supervisor.h"
+
+namespace podium {
+
+class Link {
+ public:
+  Link(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
+       Supervisor& supervisor);
+
+  boost::asio::awaitable<void> run();  // until the executor stops
+
+  void report_now();  // the report is no longer what was last sent
+
+ private:
+  boost::asio::awaitable<void> sync();
+  boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);
+
+  CoordinatorConnection connection_;
+  const NodeDescription node_;
+  Supervisor& supervisor_;
+  boost::asio::steady_timer timer_;
+  bool waiting_ = false;    // for the answer to a report
+  bool outdated_ = false;   // that report
+  bool connected_ = false;  // the last sync was answered
+};
+
+}  // namespace podium

@@ -1,0 +1,134 @@
+// podium-agent: one per node. Wires device discovery, supervisor, link and shipper together and runs them on
+// one thread.
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstdio>
+#include <string>
+
+#include "agent/boot_clock.h"
+#include "agent/device/artificial_devices.h"
+#include "agent/device/cpu_slots.h"
+#include "agent/device/nvml_probe.h"
+#include "agent/home.h"
+#include "agent/link.h"
+#include "agent/options.h"
+#include "agent/shipper.h"
+#include "common/base/logging.h"
+#include "common/net/spawn.h"
+#include "common/net/token.h"
+
+namespace podium {
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+std::vector<Device> find_node_devices(const AgentOptions& options) {
+  DeviceProbes probes;
+  probes.push_back(std::make_unique<NvmlProbe>());
+  probes.push_back(std::make_unique<ArtificialDevices>(options.artificial_gpus));
+  probes.push_back(std::make_unique<CpuSlots>(options.cpu_slots));
+  Discovery found = find_devices(probes);
+  spdlog::info("devices: {}", found.note);
+  return std::move(found.devices);
+}
+
+NodeDescription describe_node(const AgentOptions& options) {
+  NodeDescription node;
+  node.id.value = options.name;
+  node.address = options.address.empty() ? find_address(options.coordinator) : options.address;
+  node.agent_version = "0.1.0";
+  node.boot = random_hex(8);
+  node.labels = options.labels;
+  node.devices = find_node_devices(options);
+  return node;
+}
+
+SupervisorConfig supervisor_config(const AgentOptions& options) {
+  SupervisorConfig config;
+  config.home = options.home;
+  config.shared = options.shared;
+  config.data = options.data;
+  config.worker = options.worker;
+  config.shim = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "podium-shim";
+  for (char** variable = ::environ; *variable; ++variable) config.environment.emplace_back(*variable);
+  return config;
+}
+
+std::string read_token(const std::filesystem::path& path) {
+  std::string token = read_file(path);
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' '))
+    token.pop_back();
+  if (token.empty()) throw std::runtime_error(path.string() + " holds no token");
+  return token;
+}
+
+// Waits for SIGTERM or SIGINT, stops the tasks if asked to, and ends the loop.
+asio::awaitable<void> leave_on_signal(asio::io_context& loop, Supervisor& supervisor, bool stop_tasks) {
+  asio::signal_set signals(loop, SIGTERM, SIGINT);
+  co_await signals.async_wait(asio::use_awaitable);
+  if (stop_tasks) {
+    supervisor.stop_all();
+    asio::steady_timer pause(loop);
+    while (supervisor.running() > 0) {
+      pause.expires_after(20ms);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+  }
+  spdlog::info("leaving; {} task(s) stay", supervisor.running());
+  supervisor.save_records();
+  loop.stop();
+}
+
+int run(const AgentOptions& options) {
+  Result<Fd> home = take_home(options.home);
+  if (!home) {
+    spdlog::error("{}", describe(home.errors()));
+    return 1;
+  }
+  std::filesystem::create_directories(options.shared);
+  const CoordinatorConfig coordinator{
+      options.coordinator, options.ca_file, read_token(options.token_file), {options.name}};
+
+  asio::io_context loop(1);
+  const BootClock clock;
+  Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another
+  Shipper* shipper = nullptr;
+  Supervisor supervisor(loop.get_executor(), supervisor_config(options), clock, [&] {
+    link->report_now();
+    shipper->look_now();
+  });
+  Link the_link(loop.get_executor(), coordinator, describe_node(options), supervisor);
+  Shipper the_shipper(loop.get_executor(), coordinator, supervisor, options.spool_limit);
+  link = &the_link;
+  shipper = &the_shipper;
+
+  supervisor.adopt();
+  spawn(loop.get_executor(), "link", the_link.run());
+  spawn(loop.get_executor(), "shipper", the_shipper.run());
+  spawn(loop.get_executor(), "signals", leave_on_signal(loop, supervisor, options.stop_tasks_on_exit));
+  spdlog::info("node {} reports to {}", options.name, options.coordinator.origin());
+  loop.run();
+  return 0;
+}
+
+}  // namespace
+}  // namespace podium
+
+int main(int count, char** arguments) {
+  const podium::ParsedOptions parsed = podium::parse_options(count, arguments);
+  if (parsed.exit_code) return *parsed.exit_code;
+  podium::set_up_logging("podium-agent", parsed.options.log_level);
+  try {
+    return podium::run(parsed.options);
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,165 @@
+#include "agent/options.h"
+
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+#include <system_error>
+
+#include "common/base/file.h"
+#include "common/base/units.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kFooter[] = R"(
+Examples:
+  podium-agent --name node-1 --coordinator http://127.0.0.1:7070 --token-file agent.token \
+               --home /var/lib/podium/agent --shared /mnt/podium --data /mnt/corpora
+  podium-agent --name big --coordinator https://podium.example:7070 --ca-file ca.pem --token-file agent.token \
+               --home /var/lib/podium/agent --shared /mnt/podium --data /mnt/corpora --label rack=r1
+
+SIGTERM ends the agent and leaves its tasks running: the next agent with the same --home takes them up again.
+With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=process for the first of the two.)";
+
+// The options as typed, before they are made sense of.
+struct RawOptions {
+  std::string coordinator = "http://127.0.0.1:7070";
+  std::vector<std::string> labels;
+  std::string spool_limit = "1GiB";
+};
+
+void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
+  app.add_option("--name", options.name, "The node's name, unique in the cluster")->required();
+  app.add_option("--coordinator", raw.coordinator, "The coordinator's address")->capture_default_str();
+  app.add_option("--token-file", options.token_file, "File that holds the agents' token")->required();
+  app.add_option("--ca-file", options.ca_file,
+                 "PEM of the authority that signed the coordinator's certificate");
+  app.add_option("--home", options.home, "Folder of this agent's own, on a local disk")->required();
+  app.add_option("--shared", options.shared, "Folder that is the same on all nodes; checkpoints go there")
+      ->required();
+  app.add_option("--data", options.data, "Folder where relative data paths of specs begin")->required();
+  app.add_option("--worker", options.worker,
+                 "The training program (default: podium-worker beside this program)");
+  app.add_option("--cpu-slots", options.cpu_slots,
+                 "CPU devices to offer; each gets an equal share of the threads")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--artificial-gpus", options.artificial_gpus, "Made-up GPUs to offer, to try schedules")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--address", options.address,
+                 "Where other nodes reach this one (default: found on the way out)");
+  app.add_option("--label", raw.labels, "KEY=VALUE for the node; may be repeated");
+  app.add_option("--spool-limit", raw.spool_limit, "Files of ended tasks that may wait for delivery")
+      ->capture_default_str();
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
+      ->default_val("info")
+      ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "off"}));
+  app.add_flag("--stop-tasks-on-exit", options.stop_tasks_on_exit, "Stop the node's tasks before leaving");
+  app.footer(kFooter);
+}
+
+// Reads what CLI11 has left as text.
+Errors interpret(const RawOptions& raw, AgentOptions& options) {
+  Errors errors;
+  const Result<Url> url = parse_url(raw.coordinator);
+  if (url)
+    options.coordinator = *url;
+  else
+    errors.push_back({ErrorCode::invalid, describe(url.errors()), "--coordinator"});
+  for (const std::string& label : raw.labels) {
+    const std::size_t equals = label.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      errors.push_back({ErrorCode::invalid, "\"" + label + "\" must be KEY=VALUE", "--label"});
+    else
+      options.labels[label.substr(0, equals)] = label.substr(equals + 1);
+  }
+  const auto limit = parse_size(raw.spool_limit);
+  if (limit)
+    options.spool_limit = *limit;
+  else
+    errors.push_back(
+        {ErrorCode::invalid, "\"" + raw.spool_limit + "\" must be a size such as 512MB", "--spool-limit"});
+  return errors;
+}
+
+bool is_node_name(const std::string& name) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  return !name.empty() && name.size() <= 63 && name.find_first_not_of(kAllowed) == std::string::npos &&
+         name[0] != '.';
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int count, char** arguments) {
+  ParsedOptions parsed;
+  RawOptions raw;
+  CLI::App app{"Runs the tasks a Podium coordinator gives to this node.", "podium-agent"};
+  describe_options(app, parsed.options, raw);
+  app.set_version_flag("--version", "podium-agent 0.1.0");
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = app.exit(error) == 0 ? 0 : 64;
+    return parsed;
+  }
+  Errors errors = interpret(raw, parsed.options);
+  for (Error& error : settle(parsed.options)) errors.push_back(std::move(error));
+  if (!errors.empty()) {
+    std::cerr << "podium-agent: " << describe(errors) << "\n";
+    parsed.exit_code = 64;
+  }
+  return parsed;
+}
+
+Errors settle(AgentOptions& options) {
+  Errors errors;
+  if (!is_node_name(options.name))
+    errors.push_back(
+        {ErrorCode::invalid, "must be at most 63 letters, digits, \"-\", \"_\" and \".\"", "--name"});
+  if (options.worker.empty())
+    options.worker = fs::read_symlink("/proc/self/exe").parent_path() / "podium-worker";
+  for (fs::path* path : {&options.home, &options.shared, &options.data, &options.worker})
+    *path = fs::absolute(*path);
+  if (!fs::is_directory(options.data))
+    errors.push_back(
+        {ErrorCode::not_found, options.data.string() + " is not a folder; create it first", "--data"});
+  if (!fs::is_regular_file(options.token_file))
+    errors.push_back(
+        {ErrorCode::not_found,
+         options.token_file.string() + " is not a file; copy the coordinator's agent token there",
+         "--token-file"});
+  return errors;
+}
+
+std::string find_address(const Url& coordinator) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* list = nullptr;
+  const std::string port = std::to_string(coordinator.port);
+  if (const int error = ::getaddrinfo(coordinator.host.c_str(), port.c_str(), &hints, &list); error != 0)
+    throw std::runtime_error("cannot resolve " + coordinator.host + ": " + ::gai_strerror(error) +
+                             "; give --address");
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(list, ::freeaddrinfo);
+  const Fd fd(::socket(list->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  std::array<char, NI_MAXHOST> text{};
+  // Connecting a datagram socket sends nothing; it only chooses the route.
+  if (!fd || ::connect(fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||
+      ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&own), &length) != 0 ||
+      ::getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text.data(), text.size(), nullptr, 0,
+                    NI_NUMERICHOST) != 0)
+    throw std::system_error(
+        errno, std::generic_category(),
+        "cannot find this node's own address towards " + coordinator.host + "; give --address");
+  return text.data();
+}
+
+}  // namespace podium

@@ -1,0 +1,46 @@
+// The command line of podium-agent, read and checked.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/error.h"
+#include "common/net/url.h"
+
+namespace podium {
+
+struct AgentOptions {
+  std::string name;
+  Url coordinator;
+  std::filesystem::path token_file;
+  std::string ca_file;
+  std::filesystem::path home;
+  std::filesystem::path shared;
+  std::filesystem::path data;
+  std::filesystem::path worker;
+  int cpu_slots = 1;
+  int artificial_gpus = 0;
+  std::string address;  // "": found by find_address
+  std::map<std::string, std::string> labels;
+  std::int64_t spool_limit = 0;  // bytes
+  std::string log_level;
+  bool stop_tasks_on_exit = false;
+};
+
+// What main is to do: run with the options, or end with this exit code because everything has been said.
+struct ParsedOptions {
+  AgentOptions options;
+  std::optional<int> exit_code;
+};
+
+ParsedOptions parse_options(int count, char** arguments);
+
+// All that is wrong with the options' meaning. Makes the paths absolute.
+Errors settle(AgentOptions& options);
+
+// This machine's address on the way to the coordinator. Throws std::system_error when there is no way.
+std::string find_address(const Url& coordinator);
+
+}  // namespace podium

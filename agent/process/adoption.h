@@ -1,0 +1,27 @@
+// After its own restart the agent finds its tasks again. Whether a task's shim lives is decided by the lock
+// on shim.lock, which the kernel drops with the process: a pid alone could by now belong to anybody.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+
+#include "common/base/file.h"
+
+namespace podium {
+
+enum class ShimState {
+  gone,      // no shim holds the lock
+  starting,  // it lives and is about to write its pid: ask again shortly
+  alive,
+};
+
+struct AdoptedShim {
+  ShimState state = ShimState::gone;
+  pid_t program = -1;  // when alive
+  Fd pidfd;            // likewise
+};
+
+AdoptedShim adopt_shim(const std::filesystem::path& folder);
+
+}  // namespace podium

@@ -1,0 +1,34 @@
+// One cgroup v2 a task, where the system lets the agent make them: then not even a process that leaves its
+// group and session escapes the kill. Elsewhere the shim's process group and subreaping do the work.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/base/id.h"
+
+namespace podium {
+
+class Cgroups {
+ public:
+  // Groups for the tasks of the agent whose home this is; nothing where there is no writable cgroup v2.
+  static std::optional<Cgroups> find(const std::filesystem::path& home);
+
+  std::filesystem::path folder(TaskId task) const;
+  // "" when it cannot be made: the task then runs without.
+  std::filesystem::path make(TaskId task) const;
+  void kill(TaskId task) const;
+  void remove(TaskId task) const;  // leaves a group that still holds processes
+
+ private:
+  explicit Cgroups(std::filesystem::path root) : root_(std::move(root)) {}
+  std::filesystem::path root_;
+};
+
+// The mount point of cgroup v2 in the text of /proc/self/mountinfo, and this process's group in that of
+// /proc/self/cgroup; "" when there is none.
+std::string cgroup_mount(const std::string& mountinfo);
+std::string own_cgroup(const std::string& cgroup);
+
+}  // namespace podium

@@ -1,0 +1,39 @@
+#include "agent/process/file_tail.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "common/base/file.h"
+
+namespace podium {
+
+std::string read_range(const std::filesystem::path& path, std::int64_t offset, std::size_t limit) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return "";
+  if (!fd) throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
+  std::string text(limit, '\0');
+  std::size_t used = 0;
+  while (used < limit) {
+    const ssize_t count = ::pread(fd.get(), text.data() + used, limit - used,
+                                  static_cast<off_t>(offset) + static_cast<off_t>(used));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
+    if (count == 0) break;
+    used += static_cast<std::size_t>(count);
+  }
+  text.resize(used);
+  return text;
+}
+
+void keep_whole_lines(std::string& text, std::size_t limit) {
+  const std::size_t end = text.rfind('\n');
+  if (end != std::string::npos)
+    text.resize(end + 1);
+  else if (text.size() < limit)
+    text.clear();
+}
+
+}  // namespace podium

@@ -1,0 +1,49 @@
+#include "agent/process/last_words.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace podium {
+namespace {
+
+constexpr std::size_t kLongest = 500;
+
+// Takes the last line off `text`.
+std::string_view take_last_line(std::string_view& text) {
+  const std::size_t begin = text.rfind('\n');
+  const std::string_view line = begin == std::string_view::npos ? text : text.substr(begin + 1);
+  text = begin == std::string_view::npos ? std::string_view() : text.substr(0, begin);
+  return line;
+}
+
+// Programs may print anything; what goes into JSON must be UTF-8.
+std::string printable(std::string_view text) {
+  const std::string dumped =
+      nlohmann::json(text.substr(0, kLongest)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json::parse(dumped).get<std::string>();
+}
+
+}  // namespace
+
+std::string last_error_note(std::string_view events) {
+  while (!events.empty()) {
+    const auto event = nlohmann::json::parse(take_last_line(events), nullptr, false);
+    if (!event.is_object()) continue;
+    const auto text = [&](const char* key) {
+      return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();
+    };
+    if (text("type") == "note" && text("level") == "error") return text("message");
+  }
+  return "";
+}
+
+std::string last_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = take_last_line(text);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\0'; };
+    if (!std::all_of(line.begin(), line.end(), is_blank)) return printable(line);
+  }
+  return "";
+}
+
+}  // namespace podium

@@ -1,0 +1,16 @@
+// Why a task ended, in its own words, for people.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace podium {
+
+// `events` is the end of an events.jsonl, perhaps beginning within a line: the message of the last error
+// note, or "".
+std::string last_error_note(std::string_view events);
+
+// The last line of `text` that is not blank, cut to a length that fits a table; "" when there is none.
+std::string last_line(std::string_view text);
+
+}  // namespace podium

@@ -1,0 +1,61 @@
+#include "agent/process/leftovers.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "agent/process/spawn.h"
+#include "common/base/file.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxLooks = 100;  // a program that forks faster than it is found is left to its cgroup
+
+bool is_marked(pid_t pid, const std::string& variable) {
+  try {
+    const std::string environment = '\0' + read_file("/proc/" + std::to_string(pid) + "/environ") + '\0';
+    return environment.find('\0' + variable + '\0') != std::string::npos;
+  } catch (const std::system_error&) {
+    return false;  // it has ended, or belongs to another user and so to no task
+  }
+}
+
+// The pidfd is opened before the environment is read, so the process killed is the one looked at.
+bool kill_if_marked(pid_t pid, const std::string& variable) {
+  const Fd pidfd = open_pidfd(pid);
+  if (!pidfd || !is_marked(pid, variable)) return false;
+  signal_pidfd(pidfd.get(), SIGKILL);
+  return true;
+}
+
+int look_once(const std::string& variable) {
+  int killed = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    pid_t pid = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc{} || end != name.data() + name.size() || pid == ::getpid()) continue;
+    if (kill_if_marked(pid, variable)) ++killed;
+  }
+  return killed;
+}
+
+}  // namespace
+
+int kill_marked(const std::string& variable) {
+  int total = 0;
+  for (int look = 0; look < kMaxLooks; ++look) {
+    const int killed = look_once(variable);
+    if (killed == 0) break;
+    total += killed;
+  }
+  return total;
+}
+
+}  // namespace podium

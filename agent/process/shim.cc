@@ -1,0 +1,196 @@
+// podium-shim: the process between the agent and one task's program. It starts the program in a process group
+// (and cgroup) of its own, passes signals on, kills whatever the program leaves behind, and writes exit.json.
+// It outlives the agent, so the exit status is never lost; and it stays tiny: no C++ library, no allocation
+// after the start.
+//
+//   podium-shim CGROUP PROGRAM [ARGUMENT...]      CGROUP: the task's cgroup folder, or - for none
+//
+// Run by the agent with every signal blocked, in the task's folder, with the descriptors of spawn.h. It tells
+// the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM goes to the
+// program's group; SIGUSR1 kills it with everything it has started.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "agent/process/shim_protocol.h"
+
+namespace {
+
+using namespace podium::shim;
+
+constexpr size_t kExitBytes =
+    1024;  // reserved on disk at the start, so that a full disk cannot lose the exit
+
+struct Program {
+  pid_t pid = -1;
+  const char* cgroup = nullptr;  // null: none
+};
+
+// Tells the agent, if it still listens, and leaves.
+[[noreturn]] void give_up(int code, const char* what) {
+  dprintf(kReadyFd, "error %d %s: %s\n", code, what, strerror(errno));
+  _exit(code);
+}
+
+int reserve_exit_file() {
+  const int fd = open(kExitDraft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  char blanks[kExitBytes];
+  memset(blanks, ' ', sizeof blanks);
+  if (fd < 0 || write(fd, blanks, sizeof blanks) != static_cast<ssize_t>(sizeof blanks) || fsync(fd) != 0)
+    give_up(kCannotWrite, "cannot write the task's folder");
+  return fd;
+}
+
+void write_exit(int fd, int code, int signal) {
+  char text[kExitBytes];
+  memset(text, ' ', sizeof text);
+  const int length = snprintf(text, sizeof text, R"({"code":%d,"signal":%d})", code, signal);
+  text[length] = '\n';
+  if (pwrite(fd, text, sizeof text, 0) < 0 || fsync(fd) != 0 || rename(kExitDraft, kExitFile) != 0)
+    fprintf(stderr, "podium-shim: cannot write %s: %s\n", kExitFile, strerror(errno));
+}
+
+bool write_text(const char* folder, const char* file, const char* text) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, file);
+  const int fd = open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = write(fd, text, strlen(text)) > 0;
+  close(fd);
+  return written;
+}
+
+// In the child: waits for the gate to open, so that no program runs that the shim has not told of.
+[[noreturn]] void become_program(int gate, int failure, const char* cgroup, char** arguments) {
+  setpgid(0, 0);
+  char byte;
+  if (read(gate, &byte, 1) != 1) _exit(kCannotRun);  // the shim was killed
+  if (cgroup && !write_text(cgroup, "cgroup.procs", "0"))
+    fprintf(stderr, "podium: cannot enter the cgroup %s: %s\n", cgroup, strerror(errno));
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execvp(arguments[0], arguments);
+  const int error = errno;
+  (void)!write(failure, &error, sizeof error);
+  _exit(kCannotRun);
+}
+
+// Starts the program; 0, or the errno of the exec that failed.
+int start(Program& program, char** arguments) {
+  int gate[2];
+  int failure[2];
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0)
+    give_up(kCannotRun, "cannot make a pipe");
+  program.pid = fork();
+  if (program.pid < 0) give_up(kCannotRun, "cannot fork");
+  if (program.pid == 0) {
+    close(gate[1]);
+    become_program(gate[0], failure[1], program.cgroup, arguments);
+  }
+  setpgid(program.pid, program.pid);  // also here: signals may come before the child has run
+  close(gate[0]);
+  close(failure[1]);
+  dprintf(kLockFd, "%d %d\n", static_cast<int>(getpid()), static_cast<int>(program.pid));
+  (void)!write(gate[1], "g", 1);
+  close(gate[1]);
+  int error = 0;
+  const bool failed = read(failure[0], &error, sizeof error) == sizeof error;
+  close(failure[0]);
+  return failed ? error : 0;
+}
+
+// SIGKILL to each process whose parent is the shim; false where the kernel does not list them.
+bool kill_children() {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[4096];
+  const ssize_t length = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[length > 0 ? length : 0] = '\0';
+  for (char* at = text; *at;) {
+    char* end = at;
+    const long pid = strtol(at, &end, 10);
+    if (end == at || *end != ' ') break;  // every number is followed by a blank: this one was cut off
+    kill(static_cast<pid_t>(pid), SIGKILL);
+    at = end + 1;
+  }
+  return true;
+}
+
+void kill_all(const Program& program) {
+  kill(-program.pid, SIGKILL);
+  if (program.cgroup) write_text(program.cgroup, "cgroup.kill", "1");
+}
+
+// The program has ended but is not yet reaped, so its group's number cannot belong to anyone else. As a
+// subreaper the shim becomes the parent of every process the program leaves behind.
+void kill_leftovers(const Program& program) {
+  kill_all(program);
+  while (kill_children() && waitpid(-1, nullptr, 0) > 0) {
+  }
+  waitpid(program.pid, nullptr, WNOHANG);
+}
+
+siginfo_t watch(const Program& program) {
+  sigset_t all;
+  sigfillset(&all);
+  while (true) {
+    const int signal = sigwaitinfo(&all, nullptr);
+    if (signal == SIGTERM) kill(-program.pid, SIGTERM);
+    if (signal == SIGUSR1) kill_all(program);
+    if (signal != SIGCHLD) continue;
+    siginfo_t ended{};
+    if (waitid(P_PID, static_cast<id_t>(program.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        ended.si_pid != 0)
+      return ended;
+    // An orphan the shim has inherited: collect it, but never the program itself.
+    siginfo_t orphan{};
+    while (waitid(P_ALL, 0, &orphan, WEXITED | WNOHANG | WNOWAIT) == 0 && orphan.si_pid != 0 &&
+           orphan.si_pid != program.pid) {
+      waitpid(orphan.si_pid, nullptr, 0);
+      orphan = {};
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 3) {
+    fputs("podium-shim is started by podium-agent; it is not meant to be run by hand\n", stderr);
+    return 64;
+  }
+  fcntl(kLockFd, F_SETFD, FD_CLOEXEC);
+  fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  const int exit_file = reserve_exit_file();
+
+  Program program;
+  if (strcmp(arguments[1], "-") != 0) program.cgroup = arguments[1];
+  if (const int error = start(program, arguments + 2); error != 0) {
+    waitpid(program.pid, nullptr, 0);
+    write_exit(exit_file, kCannotRun, 0);
+    errno = error;
+    char what[512];
+    snprintf(what, sizeof what, "cannot run %s", arguments[2]);
+    give_up(kCannotRun, what);
+  }
+  dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));
+  close(kReadyFd);
+
+  const siginfo_t ended = watch(program);
+  kill_leftovers(program);
+  const bool exited = ended.si_code == CLD_EXITED;
+  write_exit(exit_file, exited ? ended.si_status : 0, exited ? 0 : ended.si_status);
+  return 0;
+}

@@ -1,0 +1,20 @@
+// What podium-shim and the agent agree on. Plain constants: the shim links no library.
+#pragma once
+
+namespace podium::shim {
+
+// Descriptors the shim starts with, beside the task's stdin, stdout and stderr.
+inline constexpr int kLockFd = 3;   // shim.lock, locked by flock(2): held exactly as long as the shim lives
+inline constexpr int kReadyFd = 4;  // a pipe to the agent
+inline constexpr int kFirstClosedFd = 5;
+
+// In the task's folder. shim.lock holds "SHIM_PID PROGRAM_PID\n" before the program runs.
+inline constexpr char kLockFile[] = "shim.lock";
+inline constexpr char kExitFile[] = "exit.json";  // {"code":n,"signal":n}
+inline constexpr char kExitDraft[] = "exit.tmp";
+
+// Exit codes of tasks whose program never ran.
+inline constexpr int kCannotRun = 127;   // as shells say it
+inline constexpr int kCannotWrite = 73;  // WorkerExit::disk_full
+
+}  // namespace podium::shim

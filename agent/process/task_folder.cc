@@ -1,0 +1,150 @@
+#include "agent/process/task_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "agent/process/shim_protocol.h"
+#include "common/base/file.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kRecordFile[] = "task.json";
+
+fs::path jobs_folder(const fs::path& home) { return home / "jobs"; }
+
+// mkdir -p with mode 0700, each new entry durable in its parent.
+void make_folders(const fs::path& path) {
+  if (fs::is_directory(path)) return;
+  make_folders(path.parent_path());
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    throw std::system_error(errno, std::generic_category(), "cannot create " + path.string());
+  sync_folder(path.parent_path());
+}
+
+void write_private(const fs::path& path, std::string_view content) {
+  const Fd fd = open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  write_all(fd.get(), content, path);
+}
+
+std::vector<fs::path> entries(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder)) paths.push_back(entry.path());
+  return paths;
+}
+
+// The folders in `folder` that are named as a number is written; all else goes to `strange`.
+template <class Number>
+std::vector<std::pair<Number, fs::path>> numbered(const fs::path& folder, std::vector<fs::path>& strange) {
+  std::vector<std::pair<Number, fs::path>> found;
+  for (const fs::path& path : entries(folder)) {
+    const std::string name = path.filename();
+    Number number = -1;
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number >= 0 && std::to_string(number) == name && fs::is_directory(path))
+      found.emplace_back(number, path);
+    else
+      strange.push_back(path);
+  }
+  return found;
+}
+
+json exit_json(const TaskExit& exit) {
+  return {{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}};
+}
+
+TaskExit exit_from(const json& in) { return {in.at("code"), in.at("signal"), in.value("message", "")}; }
+
+}  // namespace
+
+std::size_t stream_index(StreamKind stream) {
+  return static_cast<std::size_t>(std::find(kStreams.begin(), kStreams.end(), stream) - kStreams.begin());
+}
+
+TaskFolder::TaskFolder(const fs::path& home, TaskId task)
+    : home_(home),
+      path_(jobs_folder(home) / to_string(task.attempt.job) / std::to_string(task.attempt.number) /
+            std::to_string(task.rank)) {}
+
+fs::path TaskFolder::stream_path(StreamKind stream) const {
+  return path_ / (stream == StreamKind::events ? "events.jsonl" : to_string(stream));
+}
+
+void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
+  make_folders(path_);
+  write_private(launch_path(), to_json(launch).dump(1) + "\n");
+  write_record(record);
+}
+
+void TaskFolder::write_record(const TaskRecord& record) const {
+  json out{{"version", 1},
+           {"job", record.task.attempt.job.value},
+           {"attempt", record.task.attempt.number},
+           {"rank", record.task.rank},
+           {"device", {{"kind", record.device_kind}, {"index", record.device_index}}},
+           {"pid", record.pid}};
+  for (std::size_t i = 0; i < kStreams.size(); ++i)
+    out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
+  if (record.exit) out["exit"] = exit_json(*record.exit);
+  write_file_atomic(path_ / kRecordFile, out.dump(1) + "\n", 0600);
+}
+
+TaskRecord TaskFolder::read_record() const {
+  const json in = json::parse(read_file(path_ / kRecordFile));
+  if (in.at("version") != 1) throw std::invalid_argument("task.json's version must be 1");
+  TaskRecord record;
+  record.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
+  record.device_kind = in.at("device").at("kind");
+  record.device_index = in.at("device").at("index");
+  record.pid = in.at("pid");
+  for (std::size_t i = 0; i < kStreams.size(); ++i)
+    record.delivered[i] = in.at("delivered").at(std::string(to_string(kStreams[i])));
+  if (in.contains("exit")) record.exit = exit_from(in.at("exit"));
+  return record;
+}
+
+std::optional<TaskExit> TaskFolder::read_exit() const {
+  const fs::path path = path_ / shim::kExitFile;
+  if (!fs::exists(path)) return std::nullopt;
+  return exit_from(json::parse(read_file(path)));
+}
+
+std::int64_t TaskFolder::stream_size(StreamKind stream) const {
+  std::error_code missing;
+  const auto size = fs::file_size(stream_path(stream), missing);
+  return missing ? 0 : static_cast<std::int64_t>(size);
+}
+
+void TaskFolder::remove() const {
+  for (const fs::path& entry : entries(path_))
+    if (entry.filename() != kRecordFile) fs::remove_all(entry);
+  fs::remove_all(path_);
+  for (fs::path parent = path_.parent_path(); parent != jobs_folder(home_); parent = parent.parent_path()) {
+    std::error_code not_empty;
+    if (!fs::remove(parent, not_empty)) break;
+  }
+}
+
+std::vector<TaskId> find_tasks(const fs::path& home, std::vector<fs::path>& strange) {
+  std::vector<TaskId> tasks;
+  if (!fs::exists(jobs_folder(home))) return tasks;
+  for (const auto& [job, job_path] : numbered<std::int64_t>(jobs_folder(home), strange))
+    for (const auto& [attempt, attempt_path] : numbered<std::int32_t>(job_path, strange))
+      for (const auto& [rank, path] : numbered<std::int32_t>(attempt_path, strange)) {
+        if (fs::exists(path / kRecordFile))
+          tasks.push_back({{{job}, attempt}, rank});
+        else
+          strange.push_back(path);
+      }
+  return tasks;
+}
+
+}  // namespace podium

@@ -1,0 +1,63 @@
+// One task's folder, <home>/jobs/<job>/<attempt>/<rank>: task.json is the proof that the task may never be
+// started again, so it is on disk before the process is, and goes last.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/stream_chunk.h"
+#include "common/model/sync.h"
+
+namespace podium {
+
+inline constexpr std::array<StreamKind, 3> kStreams{StreamKind::events, StreamKind::out, StreamKind::err};
+
+std::size_t stream_index(StreamKind stream);  // in kStreams
+
+// task.json.
+struct TaskRecord {
+  TaskId task;
+  std::string device_kind;
+  int device_index = 0;
+  std::int64_t pid = 0;                     // of the program; 0: not known yet
+  std::optional<TaskExit> exit;             // once the agent has seen it
+  std::array<std::int64_t, 3> delivered{};  // bytes of each of kStreams that the coordinator has
+
+  bool operator==(const TaskRecord&) const = default;
+};
+
+class TaskFolder {
+ public:
+  TaskFolder(const std::filesystem::path& home, TaskId task);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path launch_path() const { return path_ / "launch.json"; }
+  std::filesystem::path stream_path(StreamKind stream) const;
+
+  // Makes the folder (mode 0700), launch.json and, durably and last, task.json.
+  void create(const TaskRecord& record, const Launch& launch) const;
+  void write_record(const TaskRecord& record) const;
+  TaskRecord read_record() const;
+
+  // How the program ended, as the shim wrote it; nothing while it runs or when the shim was killed.
+  std::optional<TaskExit> read_exit() const;
+
+  std::int64_t stream_size(StreamKind stream) const;  // 0 when there is no such file
+
+  // Deletes it all, task.json last, and the folders above it that are then empty.
+  void remove() const;
+
+ private:
+  std::filesystem::path home_;
+  std::filesystem::path path_;
+};
+
+// Every task with a task.json under `home`. What is not a task's folder is left alone; its path goes to
+// `strange`.
+std::vector<TaskId> find_tasks(const std::filesystem::path& home,
+                               std::vector<std::filesystem::path>& strange);
+
+}  // namespace podium

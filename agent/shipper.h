@@ -1,0 +1,39 @@
+// Delivers the tasks' files to the coordinator, on a connection of its own so that logs never hold up a sync.
+// The files are the spool: nothing is kept in memory but the batch under way, and an offset advances only on
+// acknowledgement.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "agent/batch.h"
+#include "agent/coordinator.h"
+
+namespace podium {
+
+class Shipper {
+ public:
+  // `spool_limit`: bytes of ended tasks that may wait for delivery; beyond it the oldest are given up, with a
+  // warning.
+  Shipper(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, Supervisor& supervisor,
+          std::int64_t spool_limit);
+
+  boost::asio::awaitable<void> run();  // until the executor stops
+
+  void look_now();  // there may be news before the next look is due
+
+ private:
+  boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);
+  boost::asio::awaitable<void> send(Batch batch);
+  bool acknowledge(const Batch& batch, const std::vector<StreamPosition>& positions);
+  void keep_house();
+
+  CoordinatorConnection connection_;
+  Supervisor& supervisor_;
+  const std::int64_t spool_limit_;
+  boost::asio::steady_timer timer_;
+  TaskId last_;
+  std::chrono::steady_clock::time_point next_housekeeping_{};
+};
+
+}  // namespace podium

@@ -1,0 +1,111 @@
+// Keeps the node's tasks as the orders say: runs reconcile whenever something changes, carries out its
+// actions, watches the processes. Everything runs on one executor, without locks; the only blocking calls are
+// on small local files.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/core/command.h"
+#include "agent/core/reconcile.h"
+#include "agent/process/cgroup.h"
+#include "agent/process/spawn.h"
+#include "agent/process/task_folder.h"
+
+namespace podium {
+
+struct SupervisorConfig {
+  std::filesystem::path home;            // state of this agent
+  std::filesystem::path shared;          // the same folder on every node
+  std::filesystem::path data;            // where a spec's relative data paths begin
+  std::filesystem::path worker;          // podium-worker
+  std::filesystem::path shim;            // podium-shim
+  std::vector<std::string> environment;  // the agent's own, of which tasks get the kept part
+};
+
+// What the agent holds of one task beside its entry in the process table.
+struct Task {
+  TaskRecord record;
+  TaskRecord saved;                  // what task.json holds
+  std::optional<TaskFolder> folder;  // none: refused or failed before anything was on disk
+  std::optional<boost::asio::posix::stream_descriptor> pidfd;  // of the shim, while it is watched
+  pid_t shim = -1;                                             // when it is this agent's own child
+  std::optional<TaskExit> failed_start;
+  Time tell_exit_at{};     // at the latest; before that when its events are delivered
+  bool exit_told = false;  // the reports say exited
+
+  bool is_delivered(std::size_t stream) const {
+    return !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
+  }
+};
+
+class Supervisor {
+ public:
+  // `on_change`: the reports are no longer what they were.
+  Supervisor(boost::asio::any_io_executor executor, SupervisorConfig config, const Clock& clock,
+             std::function<void()> on_change);
+
+  // Takes up the tasks an earlier agent left in this home. Once, before anything else.
+  void adopt();
+
+  // The coordinator's answer to a sync, which also renews the lease. It has passed check_orders.
+  void follow(NodeOrders orders);
+
+  std::int64_t orders_seen() const { return orders_.version; }
+  std::vector<TaskReport> reports() const;
+
+  // For the shipper: what there is to deliver, and that it has been.
+  const std::map<TaskId, Task>& tasks() const { return tasks_; }
+  void set_delivered(TaskId task, StreamKind stream, std::int64_t next);
+  void give_up_delivery(TaskId task);  // all of it counts as delivered from now on
+  void save_records();
+
+  // SIGTERM to every task, for an agent that leaves with its tasks; then wait until `running` is 0.
+  void stop_all();
+  std::size_t running() const;
+
+ private:
+  void act_soon();
+  void act();
+  void carry_out(const Start& start);
+  void carry_out(const Refuse& refuse);
+  void carry_out(const Terminate& terminate);
+  void carry_out(const Kill& kill);
+  void carry_out(const Forget& forget);
+
+  TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
+  void launch(Task& task, const Start& start);
+  void adopt_one(TaskId id);
+  boost::asio::awaitable<void> adopt_later(TaskId id);
+  void watch(TaskId id, Fd pidfd, Fd ready);
+  boost::asio::awaitable<void> watch_to_end(TaskId id, Fd ready);
+  void heard(TaskId id, const Ready& ready);
+  void ended(TaskId id);
+  TaskExit find_exit(const Task& task) const;
+  void set_exit(TaskId id, TaskExit exit);
+  void tell_exit(Task& task);
+  void save(Task& task);
+  void check_delivered(TaskId id);
+  void changed();
+
+  boost::asio::any_io_executor executor_;
+  const SupervisorConfig config_;
+  const Clock& clock_;
+  const std::function<void()> on_change_;
+  const std::optional<Cgroups> cgroups_;
+  boost::asio::steady_timer wake_;
+
+  bool act_pending_ = false;
+  NodeOrders orders_;
+  ProcessTable table_;
+  std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
+};
+
+}  // namespace podium

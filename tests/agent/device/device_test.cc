@@ -1,0 +1,80 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "agent/device/artificial_devices.h"
+#include "agent/device/cpu_slots.h"
+#include "agent/device/nvml_probe.h"
+
+namespace podium {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(NvmlProbe, ReadsTheInventoryThroughTheDriversLibrary) {
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  ASSERT_EQ(found.devices.size(), 2U);
+  EXPECT_EQ(found.devices[0].kind, "gpu");
+  EXPECT_EQ(found.devices[0].model, "NVIDIA H200");
+  EXPECT_EQ(found.devices[0].uuid, "GPU-6ab2e8a1-5f04-7c41-a3a0-6c2c6ad1b3c5");
+  EXPECT_EQ(found.devices[0].memory_bytes, 150'754'820'096);
+  EXPECT_EQ(found.devices[0].health, "");
+  EXPECT_FALSE(found.devices[0].artificial);
+  EXPECT_EQ(found.note, "2 NVIDIA GPU(s), driver 550.90.07");
+}
+
+TEST(NvmlProbe, ListsALostGpuAsUnhealthy) {
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  ASSERT_EQ(found.devices.size(), 2U);
+  EXPECT_THAT(found.devices[1].health, HasSubstr("GPU is lost"));
+}
+
+TEST(NvmlProbe, SaysWhenThereIsNoDriver) {
+  const Discovery found = NvmlProbe("libpodium-no-such-driver.so.1").discover();
+  EXPECT_TRUE(found.devices.empty());
+  EXPECT_THAT(found.note, HasSubstr("no NVIDIA GPUs: libpodium-no-such-driver.so.1"));
+}
+
+TEST(NvmlProbe, SaysWhenTheDriverDoesNotAnswer) {
+  ::setenv("FAKE_NVML_INIT", "9", 1);
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  ::unsetenv("FAKE_NVML_INIT");
+  EXPECT_TRUE(found.devices.empty());
+  EXPECT_EQ(found.note, "no NVIDIA GPUs: nvmlInit: Driver Not Loaded");
+}
+
+TEST(CpuSlots, ShareTheThreads) {
+  const Discovery found = CpuSlots(3, 8).discover();
+  ASSERT_EQ(found.devices.size(), 3U);
+  EXPECT_EQ(found.devices[0].kind, "cpu");
+  EXPECT_EQ(found.devices[0].threads, 2);
+  EXPECT_FALSE(found.devices[0].model.empty());
+}
+
+TEST(CpuSlots, GiveEachAThreadEvenIfThereAreTooFew) {
+  EXPECT_EQ(CpuSlots(8, 2).discover().devices[7].threads, 1);
+}
+
+TEST(CpuSlots, ModelComesFromCpuinfo) {
+  EXPECT_EQ(cpu_model("processor\t: 0\nmodel\t\t: 143\nmodel name\t: Intel(R) Xeon(R) 8481C\n"),
+            "Intel(R) Xeon(R) 8481C");
+  EXPECT_EQ(cpu_model("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n"), "POWER9, altivec supported");
+  EXPECT_EQ(cpu_model("processor\t: 0\nBogoMIPS\t: 50.00\nmodel name\t:\n"), "CPU");
+}
+
+TEST(FindDevices, NumbersAllKindsInOneRow) {
+  DeviceProbes probes;
+  probes.push_back(std::make_unique<NvmlProbe>(FAKE_NVML));
+  probes.push_back(std::make_unique<ArtificialDevices>(1));
+  probes.push_back(std::make_unique<CpuSlots>(1, 4));
+  const Discovery found = find_devices(probes);
+  ASSERT_EQ(found.devices.size(), 4U);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(found.devices[static_cast<std::size_t>(i)].index, i);
+  EXPECT_TRUE(found.devices[2].artificial);
+  EXPECT_EQ(found.devices[2].kind, "gpu");
+  EXPECT_EQ(found.devices[3].kind, "cpu");
+  EXPECT_THAT(found.note, HasSubstr("made up"));
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,33 @@
+#include "agent/process/last_words.h"
+
+#include <gtest/gtest.h>
+
+namespace podium {
+namespace {
+
+TEST(LastErrorNote, IsTheLastErrorAmongTheEvents) {
+  EXPECT_EQ(last_error_note("tep\":1}\n"
+                            "{\"type\":\"note\",\"level\":\"error\",\"message\":\"first\"}\n"
+                            "{\"type\":\"note\",\"level\":\"error\",\"message\":\"disk full: ckpt\"}\n"
+                            "{\"type\":\"note\",\"level\":\"info\",\"message\":\"bye\"}\n"
+                            "{\"type\":\"finished\",\"status\":\"failed\"}\n"),
+            "disk full: ckpt");
+}
+
+TEST(LastErrorNote, IsEmptyWhereThereIsNone) {
+  EXPECT_EQ(last_error_note(""), "");
+  EXPECT_EQ(last_error_note("not json\n[1]\n{\"type\":3}\n"), "");
+}
+
+TEST(LastLine, SkipsBlankOnes) {
+  EXPECT_EQ(last_line("Traceback\nKeyError: 'x'\n\n  \r\n"), "KeyError: 'x'");
+}
+
+TEST(LastLine, IsAlwaysValidText) {
+  EXPECT_EQ(last_line("bad \xff byte"), "bad \xef\xbf\xbd byte");
+  EXPECT_EQ(last_line(std::string(10'000, 'x')).size(), 500U);
+  EXPECT_EQ(last_line("\n\n"), "");
+}
+
+}  // namespace
+}  // namespace podium
