@@ -1,0 +1,80 @@
+#include "worker/ops/layer_norm.h"
+
+#include "tests/worker/ops/op_check.h"
+
+namespace podium::test {
+namespace {
+
+constexpr std::int64_t kRows = 5, kColumns = 37;
+
+struct Norm {
+  explicit Norm(const std::vector<Values>& inputs, std::size_t first)
+      : gamma(tensor_of(inputs[first], DType::f32, {kColumns})),
+        beta(tensor_of(inputs[first + 1], DType::f32, {kColumns})) {}
+  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view()}; }
+  ops::LayerNormGradients gradients() { return {dgamma.view(), dbeta.view()}; }
+
+  Tensor gamma, beta;
+  Tensor dgamma{DType::f32, {kColumns}}, dbeta{DType::f32, {kColumns}}, statistics{DType::f32, {kRows, 2}};
+};
+
+// Inputs: x, gamma, beta.
+OpRun layer_norm(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const Tensor x = tensor_of(inputs[0], type, {kRows, kColumns});
+  Norm norm(inputs, 1);
+  Tensor y(type, {kRows, kColumns});
+  ops::layer_norm_forward(context, x.view(), norm.parameters(), y.view(), norm.statistics.view());
+  if (dy.empty()) return {values_of(y), {}};
+  Tensor gradient = tensor_of(dy, type, {kRows, kColumns});
+  ops::layer_norm_backward(context, gradient.view(), x.view(), norm.statistics.view(), norm.parameters(),
+                           gradient.view(), norm.gradients());
+  return {values_of(y), {values_of(gradient), values_of(norm.dgamma), values_of(norm.dbeta)}};
+}
+
+// Inputs: branch, residual, gamma, beta.
+OpRun add_layer_norm(double probability, Context& context, DType type, const std::vector<Values>& inputs,
+                     const Values& dy) {
+  const ops::Dropout dropout = ops::make_dropout(probability, philox_key(1, 2), 3, 4);
+  Tensor sum = tensor_of(inputs[0], type, {kRows, kColumns});
+  const Tensor residual = tensor_of(inputs[1], type, {kRows, kColumns});
+  Norm norm(inputs, 2);
+  Tensor y(type, {kRows, kColumns});
+  ops::add_layer_norm_forward(context, sum.view(), residual.view(), dropout, norm.parameters(), y.view(),
+                              norm.statistics.view());
+  if (dy.empty()) return {values_of(y), {}};
+  Tensor dsum = tensor_of(dy, type, {kRows, kColumns}), dbranch(type, {kRows, kColumns});
+  ops::add_layer_norm_backward(context, dsum.view(), sum.view(), norm.statistics.view(), dropout,
+                               norm.parameters(), dsum.view(), dbranch.view(), norm.gradients());
+  return {values_of(y), {values_of(dbranch), values_of(dsum), values_of(norm.dgamma), values_of(norm.dbeta)}};
+}
+
+Values matrix(std::uint64_t stream) { return random_values(kRows * kColumns, stream); }
+Values row(std::uint64_t stream) { return random_values(kColumns, stream); }
+
+TEST(LayerNorm, PassesTheOpChecks) { check_op(layer_norm, {matrix(1), row(2), row(3)}); }
+
+TEST(AddLayerNorm, PassesTheOpChecksWithAndWithoutDropout) {
+  for (const double probability : {0.0, 0.3}) {
+    SCOPED_TRACE(probability);
+    check_op(std::bind_front(add_layer_norm, probability), {matrix(1), matrix(2), row(3), row(4)});
+  }
+}
+
+TEST(LayerNorm, RowsHaveMeanZeroAndDeviationOne) {
+  Context context{.threads = 2};
+  const Values y =
+      layer_norm(context, DType::f32, {matrix(1), Values(kColumns, 1.0F), Values(kColumns, 0.0F)}, {}).y;
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    double sum = 0, squares = 0;
+    for (std::int64_t j = 0; j < kColumns; ++j) {
+      const double v = y[static_cast<std::size_t>(i * kColumns + j)];
+      sum += v;
+      squares += v * v;
+    }
+    EXPECT_NEAR(sum / kColumns, 0, 1e-5);
+    EXPECT_NEAR(squares / kColumns, 1, 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace podium::test

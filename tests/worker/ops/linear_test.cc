@@ -1,0 +1,105 @@
+#include "worker/ops/linear.h"
+
+#include "tests/worker/ops/op_check.h"
+#include "worker/ops/gelu.h"
+
+namespace podium::test {
+namespace {
+
+constexpr std::int64_t kRows = 6, kIn = 5, kOut = 7;
+
+// Inputs: x, weight, bias.
+OpRun linear(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const Tensor x = tensor_of(inputs[0], type, {kRows, kIn}),
+               w = tensor_of(inputs[1], DType::f32, {kOut, kIn});
+  const Tensor b = tensor_of(inputs[2], DType::f32, {kOut});
+  Tensor y(type, {kRows, kOut});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  ops::linear_forward(context, x.view(), weight, b.view(), y.view());
+  if (dy.empty()) return {values_of(y), {}};
+
+  const Tensor gradient = tensor_of(dy, type, {kRows, kOut});
+  Tensor dx(type, {kRows, kIn}), dw(DType::f32, {kOut, kIn}), db(DType::f32, {kOut});
+  ops::linear_backward_input(context, gradient.view(), weight, dx.view());
+  ops::linear_backward_weight(context, x.view(), gradient.view(), dw.view(), db.view());
+  return {values_of(y), {values_of(dx), values_of(dw), values_of(db)}};
+}
+
+std::vector<Values> linear_inputs() {
+  return {random_values(kRows * kIn, 1), random_values(kOut * kIn, 2), random_values(kOut, 3)};
+}
+
+TEST(Linear, PassesTheOpChecks) { check_op(linear, linear_inputs()); }
+
+TEST(Linear, AddsToWeightGradients) {
+  Context context{.threads = 2};
+  const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
+  const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
+  Tensor dw(DType::f32, {kOut, kIn}), db(DType::f32, {kOut});
+  ops::linear_backward_weight(context, x.view(), dy.view(), dw.view(), db.view());
+  Values once_w = values_of(dw), once_b = values_of(db);
+  ops::linear_backward_weight(context, x.view(), dy.view(), dw.view(), db.view());
+  for (float& v : once_w) v *= 2;
+  for (float& v : once_b) v *= 2;
+  expect_close(values_of(dw), once_w, 1e-6, "dw");
+  expect_close(values_of(db), once_b, 1e-6, "db");
+}
+
+TEST(Linear, BackwardInputAccumulatesOrMultiplies) {
+  Context context{.threads = 2};
+  const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
+  const Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
+  const Values before = random_values(kRows * kIn, 4);
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  Tensor plain(DType::f32, {kRows, kIn});
+  Tensor summed = tensor_of(before, DType::f32, {kRows, kIn}), multiplied(DType::f32, {kRows, kIn});
+  const Tensor factor = tensor_of(before, DType::f32, {kRows, kIn});
+  ops::linear_backward_input(context, dy.view(), weight, plain.view());
+  ops::linear_backward_input(context, dy.view(), weight, summed.view(), {.accumulate = true});
+  ops::linear_backward_input(context, dy.view(), weight, multiplied.view(), {.multiply_by = factor.view()});
+  Values sum = values_of(plain), product = values_of(plain);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += before[i], product[i] *= before[i];
+  expect_close(values_of(summed), sum, 1e-6, "sum");
+  expect_close(values_of(multiplied), product, 1e-6, "product");
+}
+
+TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
+  Context context{.threads = 2};
+  const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
+  Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
+  Tensor first(DType::f32, {kRows, kOut}), second(DType::f32, {kRows, kOut});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  ops::linear_forward(context, x.view(), weight, {}, first.view());
+  for (float& v : w.view().values<float>()) v *= 3;
+  weight.generation = 2;
+  ops::linear_forward(context, x.view(), weight, {}, second.view());
+  Values tripled = values_of(first);
+  for (float& v : tripled) v *= 3;
+  expect_close(values_of(second), tripled, 1e-6, "y");
+}
+
+// Input: x.
+OpRun gelu(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const auto count = static_cast<std::int64_t>(inputs[0].size());
+  Tensor x = tensor_of(inputs[0], type, {1, count}), y(type, {1, count});
+  ops::gelu_forward(context, x.view(), y.view());
+  if (dy.empty()) return {values_of(y), {}};
+  Tensor gradient = tensor_of(dy, type, {1, count});
+  ops::gelu_backward(context, x.view(), gradient.view());
+  return {values_of(y), {values_of(gradient)}};
+}
+
+TEST(Gelu, PassesTheOpChecks) { check_op(gelu, {random_values(97, 5, 2.0)}); }
+
+TEST(Gelu, AgreesWithTheErrorFunction) {
+  Context context{.threads = 2};
+  Values x;
+  for (float v = -9.0F; v <= 9.0F; v += 0.01F) x.push_back(v);
+  const Values y = gelu(context, DType::f32, {x}, {}).y;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(y[i], 0.5 * x[i] * (1.0 + std::erf(x[i] / std::sqrt(2.0))), 1e-6) << x[i];
+  }
+}
+
+}  // namespace
+}  // namespace podium::test

@@ -1,0 +1,108 @@
+// The three checks every op passes: gradients equal central finite differences (f32), bf16 stays close to
+// f32, and two runs give the same bits. An op is presented as one function of flat f32 inputs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "worker/tensor/context.h"
+#include "worker/tensor/random.h"
+#include "worker/tensor/tensor.h"
+
+namespace podium::test {
+
+using Values = std::vector<float>;
+
+struct OpRun {
+  Values y;
+  std::vector<Values> gradients;  // one for each input, given dy
+};
+
+// Computes y from the inputs in `type`, and the inputs' gradients from dy (shaped like y).
+using Op = std::function<OpRun(Context&, DType type, const std::vector<Values>& inputs, const Values& dy)>;
+
+inline Values random_values(std::int64_t count, std::uint64_t stream, double scale = 1.0) {
+  Random random(42, stream);
+  Values values(static_cast<std::size_t>(count));
+  for (float& v : values)
+    v = to_float(to_bfloat16(static_cast<float>(random.normal() * scale)));  // exact in both types
+  return values;
+}
+
+inline Tensor tensor_of(const Values& values, DType type, const Shape& shape) {
+  Tensor tensor(type, shape);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (type == DType::f32) tensor.view().values<float>()[i] = values[i];
+    if (type == DType::bf16) tensor.view().values<BFloat16>()[i] = to_bfloat16(values[i]);
+  }
+  return tensor;
+}
+
+inline Values values_of(const Tensor& tensor) {
+  Values values;
+  for (std::int64_t i = 0; i < tensor.shape().size(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    values.push_back(tensor.dtype() == DType::f32 ? tensor.view().values<float>()[at]
+                                                  : to_float(tensor.view().values<BFloat16>()[at]));
+  }
+  return values;
+}
+
+inline double dot(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * b[i];
+  return sum;
+}
+
+inline void expect_close(const Values& actual, const Values& expected, double tolerance,
+                         const std::string& what) {
+  ASSERT_EQ(actual.size(), expected.size()) << what;
+  double error = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    error += std::pow(static_cast<double>(actual[i]) - expected[i], 2);
+  const double norm = std::sqrt(dot(expected, expected));
+  EXPECT_GT(norm, 0) << what << ": nothing to compare";
+  EXPECT_LE(std::sqrt(error), tolerance * norm) << what;
+}
+
+// The gradient of dot(dy, y) with respect to one input, by central differences.
+inline Values finite_differences(const Op& op, Context& context, std::vector<Values> inputs, const Values& dy,
+                                 std::size_t index) {
+  constexpr float kStep = 1.0F / 128;
+  Values gradient;
+  for (float& value : inputs[index]) {
+    const float kept = value;
+    value = kept + kStep;
+    const Values above = op(context, DType::f32, inputs, dy).y;
+    value = kept - kStep;
+    const Values below = op(context, DType::f32, inputs, dy).y;
+    value = kept;
+    gradient.push_back(static_cast<float>((dot(dy, above) - dot(dy, below)) / (2.0 * kStep)));
+  }
+  return gradient;
+}
+
+inline void check_op(const Op& op, const std::vector<Values>& inputs, double gradient_tolerance = 1e-3) {
+  Context context{.threads = 2}, other{.threads = 3};
+  const auto outputs = static_cast<std::int64_t>(op(context, DType::f32, inputs, {}).y.size());
+  const Values dy = random_values(outputs, 99);
+  const OpRun exact = op(context, DType::f32, inputs, dy);
+  const OpRun half = op(context, DType::bf16, inputs, dy);
+  const OpRun again = op(context, DType::f32, inputs, dy), elsewhere = op(other, DType::f32, inputs, dy);
+  EXPECT_EQ(exact.y, again.y);
+  EXPECT_EQ(exact.gradients, again.gradients);
+  expect_close(half.y, exact.y, 1e-2, "bf16 y");
+  expect_close(elsewhere.y, exact.y, 1e-5, "y with three threads");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = "gradient of input " + std::to_string(i);
+    expect_close(exact.gradients[i], finite_differences(op, context, inputs, dy, i), gradient_tolerance,
+                 name);
+    expect_close(half.gradients[i], exact.gradients[i], 2e-2, "bf16 " + name);
+    expect_close(elsewhere.gradients[i], exact.gradients[i], 1e-5, name + " with three threads");
+  }
+}
+
+}  // namespace podium::test

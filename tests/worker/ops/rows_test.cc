@@ -1,0 +1,70 @@
+// Embeddings, row picking and tanh: the ops that mostly move rows about.
+#include "worker/ops/rows.h"
+
+#include "tests/worker/ops/op_check.h"
+#include "worker/ops/embedding.h"
+#include "worker/ops/tanh.h"
+
+namespace podium::test {
+namespace {
+
+constexpr std::int64_t kHidden = 40;
+const std::vector<std::int32_t> kIds = {3, 1, 3, 0, 3, 2}, kTypes = {0, 0, 1, 1, 0, 1};
+
+// Inputs: word table [4, hidden], positions [3, hidden], types [2, hidden].
+OpRun embedding(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const Tensor word = tensor_of(inputs[0], DType::f32, {4, kHidden});
+  const Tensor position = tensor_of(inputs[1], DType::f32, {3, kHidden});
+  const Tensor kind = tensor_of(inputs[2], DType::f32, {2, kHidden});
+  const ops::EmbeddingInput input{kIds, kTypes, 3};
+  Tensor y(type, {6, kHidden});
+  ops::embedding_forward(context, input, word.view(), position.view(), kind.view(), y.view());
+  if (dy.empty()) return {values_of(y), {}};
+  const Tensor gradient = tensor_of(dy, type, {6, kHidden});
+  Tensor dword(DType::f32, {4, kHidden}), dposition(DType::f32, {3, kHidden}),
+      dkind(DType::f32, {2, kHidden});
+  ops::embedding_backward(context, input, gradient.view(), dword.view(), dposition.view(), dkind.view());
+  return {values_of(y), {values_of(dword), values_of(dposition), values_of(dkind)}};
+}
+
+TEST(Embedding, PassesTheOpChecks) {
+  check_op(embedding,
+           {random_values(4 * kHidden, 1), random_values(3 * kHidden, 2), random_values(2 * kHidden, 3)});
+}
+
+const std::vector<std::int32_t> kPicked = {4, 0, 2};
+
+// Input: x [5, hidden]; y has one row more than are picked.
+OpRun pick(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const Tensor x = tensor_of(inputs[0], type, {5, kHidden});
+  Tensor y = tensor_of(random_values(4 * kHidden, 8), type, {4, kHidden});
+  ops::gather_rows(context, x.view(), kPicked, y.view());
+  if (dy.empty()) return {values_of(y), {}};
+  const Tensor gradient = tensor_of(dy, type, {4, kHidden});
+  Tensor dx(type, {5, kHidden});
+  ops::scatter_add_rows(context, gradient.view(), kPicked, dx.view());
+  return {values_of(y), {values_of(dx)}};
+}
+
+TEST(Rows, PassTheOpChecks) { check_op(pick, {random_values(5 * kHidden, 1)}); }
+
+TEST(Rows, BeyondThosePickedAreZero) {
+  Context context{.threads = 2};
+  const Values y = pick(context, DType::f32, {random_values(5 * kHidden, 1)}, {}).y;
+  for (std::size_t j = 3 * kHidden; j < y.size(); ++j) EXPECT_EQ(y[j], 0);
+}
+
+// Input: x.
+OpRun tanh_op(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  Tensor y = tensor_of(inputs[0], type, {2, 35});
+  ops::tanh_forward(context, y.view());
+  if (dy.empty()) return {values_of(y), {}};
+  Tensor gradient = tensor_of(dy, type, {2, 35});
+  ops::tanh_backward(context, y.view(), gradient.view());
+  return {values_of(y), {values_of(gradient)}};
+}
+
+TEST(Tanh, PassesTheOpChecks) { check_op(tanh_op, {random_values(70, 4)}); }
+
+}  // namespace
+}  // namespace podium::test
