@@ -1,0 +1,6 @@
+// Runs before the first paint, so that the page never flashes in the other theme. state/theme.ts takes over from here.
+(() => {
+  const chosen = localStorage.getItem("podium.theme");
+  const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+})();

@@ -1,0 +1,130 @@
+// Every request the dashboard makes, one function each. Nothing else in the dashboard calls fetch, but for the stream.
+import { Problem, Unreachable } from "./problem";
+import type {
+  Experiment,
+  Health,
+  Job,
+  JobDetail,
+  JobEvent,
+  Metric,
+  Node,
+  ProblemBody,
+  WireSeries,
+} from "./types";
+
+export const prefix = "api/v1";
+
+interface Options {
+  signal?: AbortSignal | undefined;
+  token?: string;
+  body?: unknown;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  const type = response.headers.get("content-type") ?? "";
+  const body: ProblemBody = type.includes("json") ? await response.json().catch(() => ({})) : {};
+  return new Problem(response.status, body);
+}
+
+async function send(path: string, options: Options): Promise<Response> {
+  const headers: Record<string, string> = {};
+  const init: RequestInit = { headers, cache: "no-store" };
+  if (options.signal) init.signal = options.signal;
+  if (options.token !== undefined) {
+    init.method = "POST";
+    headers["Authorization"] = `Bearer ${options.token}`;
+    headers["Content-Type"] = "application/json";
+    init.body = JSON.stringify(options.body ?? {});
+  }
+  let response: Response;
+  try {
+    response = await fetch(`${prefix}${path}`, init);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new Unreachable(error);
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function json<T>(path: string, options: Options = {}): Promise<T> {
+  const response = await send(path, options);
+  return (await response.json()) as T;
+}
+
+export const getHealth = (signal?: AbortSignal) => json<Health>("/health", { signal });
+
+export interface JobPage {
+  jobs: Job[];
+  total: number;
+  next_page_token?: string;
+}
+
+export function getJobPage(pageToken: string | undefined, signal?: AbortSignal): Promise<JobPage> {
+  const page = pageToken ? `&page_token=${encodeURIComponent(pageToken)}` : "";
+  return json<JobPage>(`/jobs?limit=1000${page}`, { signal });
+}
+
+export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jobs/${id}`, { signal });
+
+export const getJobEvents = async (id: number, signal?: AbortSignal) =>
+  (await json<{ events: JobEvent[] }>(`/jobs/${id}/events`, { signal })).events;
+
+export const getMetrics = async (id: number, signal?: AbortSignal) =>
+  (await json<{ metrics: Metric[] }>(`/jobs/${id}/metrics`, { signal })).metrics;
+
+export async function getSeries(id: number, keys: string[], points: number, signal?: AbortSignal) {
+  const query = keys.map((key) => `key=${encodeURIComponent(key)}`).join("&");
+  const answer = await json<{ series: WireSeries[] }>(`/jobs/${id}/series?${query}&points=${points}`, {
+    signal,
+  });
+  return answer.series;
+}
+
+export const getNodes = async (signal?: AbortSignal) =>
+  (await json<{ nodes: Node[] }>("/nodes", { signal })).nodes;
+
+export const getExperiments = async (signal?: AbortSignal) =>
+  (await json<{ experiments: Experiment[] }>("/experiments", { signal })).experiments;
+
+export const getExperiment = async (id: number, signal?: AbortSignal) => {
+  const answer = await json<Experiment | { experiment: Experiment }>(`/experiments/${id}`, { signal });
+  return "experiment" in answer ? answer.experiment : answer;
+};
+
+export interface LogQuery {
+  attempt: number;
+  rank: number;
+  stream: "stdout" | "stderr";
+}
+
+export interface LogChunk {
+  text: string;
+  nextOffset: number;
+}
+
+export async function getLog(
+  id: number,
+  query: LogQuery,
+  from: { offset: number } | { tail: number },
+  signal?: AbortSignal,
+): Promise<LogChunk> {
+  const where = "offset" in from ? `offset=${from.offset}` : `tail=${from.tail}`;
+  const path = `/jobs/${id}/logs?attempt=${query.attempt}&rank=${query.rank}&stream=${query.stream}&${where}`;
+  const response = await send(path, { signal });
+  return {
+    text: await response.text(),
+    nextOffset: Number(response.headers.get("X-Podium-Next-Offset") ?? 0),
+  };
+}
+
+export const cancelJob = (id: number, token: string) => json<Job>(`/jobs/${id}/cancel`, { token });
+
+export const validateSpec = (spec: string, token: string) =>
+  json<{ valid: boolean; jobs: number; normalised: unknown }>("/validate", {
+    token,
+    body: { spec, file: "spec.yaml" },
+  });
+
+export const submitSpec = (spec: string, token: string) =>
+  json<{ experiment: Experiment; jobs: Job[] }>("/experiments", { token, body: { spec, file: "spec.yaml" } });

@@ -1,0 +1,175 @@
+// The shapes on the wire, as docs/protocols.md gives them. Names are the wire's own, so nothing is renamed on the way.
+
+export const jobStates = [
+  "queued",
+  "starting",
+  "running",
+  "stopping",
+  "succeeded",
+  "failed",
+  "cancelled",
+] as const;
+export type JobState = (typeof jobStates)[number];
+export type AttemptEnd = "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime";
+export type NodeState = "up" | "unknown" | "lost";
+/** JSON has no such numbers, so the wire carries them as words. */
+export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";
+
+export interface Progress {
+  step: number;
+  steps: number;
+  updated_ms: number;
+}
+
+export interface Target {
+  metric: string;
+  at_least?: number | null;
+  at_most?: number | null;
+  latest?: WireNumber | null;
+  best?: WireNumber | null;
+  reached_ms: number | null;
+  reached_step: number | null;
+}
+
+export interface Job {
+  id: number;
+  experiment: number;
+  name: string;
+  state: JobState;
+  priority: number;
+  labels: Record<string, string>;
+  devices: number;
+  per_node: number;
+  kind: string;
+  walltime_seconds: number;
+  max_restarts: number;
+  submitted_ms: number;
+  started_ms: number | null;
+  ended_ms: number | null;
+  attempt: number;
+  restarts: number;
+  reason: string;
+  progress: Progress | null;
+  latest: Record<string, WireNumber>;
+  target: Target | null;
+  time_to_train_seconds: number | null;
+}
+
+export interface Task {
+  rank: number;
+  node: string;
+  device: number;
+  state: string;
+  pid: number | null;
+  exit: number | string | Record<string, unknown> | null;
+}
+
+export interface Attempt {
+  number: number;
+  created_ms: number;
+  started_ms: number | null;
+  ended_ms: number | null;
+  end: AttemptEnd | null;
+  reason: string;
+  first_step: number;
+  last_step: number;
+  tasks: Task[];
+}
+
+export interface Source {
+  repository?: string;
+  commit?: string;
+  path?: string;
+  dirty?: boolean;
+}
+
+export interface JobDetail extends Job {
+  attempts: Attempt[];
+  spec: unknown;
+  source: Source | null;
+}
+
+export interface JobEvent {
+  id: number;
+  time_ms: number;
+  type: string;
+  text: string;
+  step?: number;
+  attempt?: number;
+}
+
+export interface Metric {
+  key: string;
+  count: number;
+  first_step: number;
+  last_step: number;
+  last_ms: number;
+  last: WireNumber;
+  min: WireNumber;
+  max: WireNumber;
+}
+
+export type WirePoint = [step: number, timeMs: number, value: WireNumber];
+
+export interface WireSeries {
+  key: string;
+  points: WirePoint[];
+}
+
+export interface LivePoint {
+  key: string;
+  step: number;
+  time_ms: number;
+  value: WireNumber;
+}
+
+export interface Device {
+  index: number;
+  kind: string;
+  model: string;
+  memory_bytes: number;
+  threads: number;
+  artificial: boolean;
+  health: string;
+  job: number | null;
+}
+
+export interface Node {
+  id: string;
+  address: string;
+  state: NodeState;
+  agent_version: string;
+  labels: Record<string, string>;
+  last_seen_ms: number;
+  devices: Device[];
+}
+
+export interface Experiment {
+  id: number;
+  name: string;
+  created_ms: number;
+  source: Source | null;
+  spec?: string;
+  jobs: number[];
+}
+
+export interface Health {
+  status: string;
+  version: string;
+  uptime_seconds: number;
+  live_id: number;
+}
+
+export interface ProblemBody {
+  title?: string;
+  status?: number;
+  detail?: string;
+  request_id?: string;
+  errors?: { message: string; where?: string }[];
+}
+
+export type LiveMessage =
+  | { event: "job"; data: Job }
+  | { event: "node"; data: Node }
+  | { event: "metrics"; data: { job: number; points: LivePoint[] } }
+  | { event: "reset" };

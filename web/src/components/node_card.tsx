@@ -1,0 +1,63 @@
+// One node: how it is, and its devices with the jobs that hold them.
+import type { Device, Node } from "../api/types";
+import { describeDevices, useOf } from "../model/node_list";
+import { formatBytes } from "../model/numbers";
+import { Ago, Labels, NodeStateBadge } from "./badges";
+import { DeviceUseIcon } from "./icons";
+
+export function NodeCard({ node }: { node: Node }) {
+  const unhealthy = node.devices.filter((device) => device.health !== "");
+  return (
+    <article class={`node panel node-is-${node.state}`} aria-label={`Node ${node.id}`}>
+      <header class="node-head">
+        <h2>{node.id}</h2>
+        <NodeStateBadge state={node.state} />
+        <span class="muted node-seen">
+          seen <Ago ms={node.last_seen_ms} />
+        </span>
+      </header>
+      <p class="node-facts muted">
+        {describeDevices(node)}
+        <span class="node-address">
+          {node.address} · {node.agent_version}
+        </span>
+      </p>
+      <ul class="devices" aria-label={`Devices of ${node.id}`}>
+        {node.devices.map((device) => (
+          <li key={device.index}>
+            <DeviceCell node={node} device={device} />
+          </li>
+        ))}
+      </ul>
+      {unhealthy.map((device) => (
+        <p key={device.index} class="error-text node-health">
+          {device.kind} {device.index}: {device.health}
+        </p>
+      ))}
+      <Labels labels={node.labels} />
+    </article>
+  );
+}
+
+function DeviceCell({ node, device }: { node: Node; device: Device }) {
+  const use = useOf(node, device);
+  const title = `${device.kind} ${device.index}: ${describe(use, device)}${device.memory_bytes > 0 ? `, ${formatBytes(device.memory_bytes)}` : ""}`;
+  if (use === "busy") {
+    return (
+      <a class="device device-busy number" href={`#/jobs/${device.job}`} title={title} aria-label={title}>
+        {device.job}
+      </a>
+    );
+  }
+  return (
+    <span class={`device device-${use}`} title={title} role="img" aria-label={title}>
+      {use === "unhealthy" ? <DeviceUseIcon use={use} /> : device.index}
+    </span>
+  );
+}
+
+function describe(use: ReturnType<typeof useOf>, device: Device): string {
+  if (use === "busy") return `job ${device.job}`;
+  if (use === "unhealthy") return device.health;
+  return use === "free" ? "free" : "its node is away";
+}

@@ -1,0 +1,54 @@
+// Asks for the user token when something first needs it (state/token.ts).
+import { useState } from "preact/hooks";
+import { tokenRequest } from "../state/token";
+import { Dialog } from "./dialog";
+
+export function TokenDialog() {
+  const request = tokenRequest.value;
+  const [token, setToken] = useState("");
+  const [keep, setKeep] = useState(false);
+  if (!request) return null;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    setToken("");
+    if (token.trim()) request.answer(token.trim(), keep);
+  };
+  return (
+    <Dialog title="User token" key={request.complaint} onClose={() => request.answer(null, false)}>
+      <form onSubmit={submit}>
+        <p>
+          Changing anything needs the coordinator's user token. It is in the file that the coordinator was
+          started with (<code>user.token</code>).
+        </p>
+        {request.complaint && (
+          <p class="error-text" role="alert">
+            {request.complaint}
+          </p>
+        )}
+        <label class="field">
+          Token
+          <input
+            type="password"
+            autocomplete="off"
+            autofocus
+            required
+            value={token}
+            onInput={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <label class="check">
+          <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
+          Keep it on this device (otherwise until this tab is closed)
+        </label>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={() => request.answer(null, false)}>
+            Not now
+          </button>
+          <button type="submit" class="button button-primary">
+            Use this token
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

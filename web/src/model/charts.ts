@@ -1,0 +1,72 @@
+// Which metric keys share a chart, and what is drawn in it beside the curves.
+import type { Attempt, Target } from "../api/types";
+import { threshold } from "./progress";
+import type { XAxis } from "./series";
+
+export interface ChartGroup {
+  id: string;
+  title: string;
+  keys: string[];
+  /** Drawn only after a click in the legend: it would flatten the other curves. */
+  hiddenAtFirst: string[];
+  unit: string;
+}
+
+const isLoss = (key: string) => /loss$/.test(key);
+const isAccuracy = (key: string) => /(accuracy|f1|exact_match|mcc|pearson|spearman)$/.test(key);
+const isThroughput = (key: string) => /_per_second$/.test(key);
+
+/** Loss, the target's own chart where no other shows it, accuracy, throughput; then one small chart for each key left. */
+export function groupCharts(keys: readonly string[], target: Target | null): ChartGroup[] {
+  const sorted = [...keys].sort();
+  const losses = sorted.filter(isLoss);
+  const accuracies = sorted.filter(isAccuracy);
+  const throughputs = sorted.filter(isThroughput);
+  const targets = sorted.filter(
+    (key) => key === target?.metric && !isLoss(key) && !isAccuracy(key) && !isThroughput(key),
+  );
+  const rest = sorted.filter((key) => ![...losses, ...accuracies, ...throughputs, ...targets].includes(key));
+  const tokens = throughputs.filter((key) => key.endsWith("tokens_per_second"));
+  const groups: ChartGroup[] = [
+    { id: "loss", title: "Loss", keys: losses, hiddenAtFirst: [], unit: "" },
+    { id: "target", title: "Target", keys: targets, hiddenAtFirst: [], unit: "" },
+    { id: "accuracy", title: "Accuracy", keys: accuracies, hiddenAtFirst: [], unit: "" },
+    {
+      id: "throughput",
+      title: "Throughput",
+      keys: throughputs,
+      hiddenAtFirst: tokens.length < throughputs.length ? tokens : [],
+      unit: "per second",
+    },
+    ...rest.map((key) => ({ id: key, title: titleOf(key), keys: [key], hiddenAtFirst: [], unit: "" })),
+  ];
+  return groups.filter((group) => group.keys.length > 0);
+}
+
+function titleOf(key: string): string {
+  const words = (key.split("/").pop() ?? key).replace(/_/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export interface Mark {
+  x: number;
+  label: string;
+}
+
+/** One mark where each attempt after the first begins. */
+export function attemptMarks(attempts: readonly Attempt[], axis: XAxis, startMs: number): Mark[] {
+  return attempts.slice(1).map((attempt) => ({
+    x: axis === "step" ? attempt.first_step : ((attempt.started_ms ?? attempt.created_ms) - startMs) / 1000,
+    label: `attempt ${attempt.number}`,
+  }));
+}
+
+export const targetLine = (group: ChartGroup, target: Target | null) =>
+  target && group.keys.includes(target.metric) ? threshold(target) : null;
+
+/** Series keep their colour from chart to chart and from visit to visit: it depends on the key alone. */
+export function colourIndex(key: string, keys: readonly string[]): number {
+  return [...keys].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b)).indexOf(key);
+}
+
+const rank = (key: string) => (key.startsWith("train/") ? 0 : 1);

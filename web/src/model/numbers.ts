@@ -1,0 +1,38 @@
+// Numbers from the wire and back to a person's eye.
+import type { WireNumber } from "../api/types";
+
+export function fromWire(value: WireNumber): number {
+  return typeof value === "number" ? value : Number(value);
+}
+
+/** At most `digits` significant digits, thousands grouped, exponents only where a plain number would be unreadable. */
+export function formatNumber(value: number, digits = 4): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size < 1e-4 || size >= 1e9)
+    return minus(value.toExponential(Math.max(0, digits - 2)).replace("e+", "e"));
+  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(size))));
+  return minus(
+    value.toLocaleString("en-US", {
+      maximumFractionDigits: decimals,
+      minimumFractionDigits: size < 1000 ? Math.min(decimals, 3) : 0,
+    }),
+  );
+}
+
+const minus = (text: string) => text.replace("-", "−");
+
+export const formatCount = (value: number) => value.toLocaleString("en-US");
+
+export function formatBytes(bytes: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}

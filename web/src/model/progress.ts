@@ -1,0 +1,61 @@
+// How far a job is, how long it has run, and when it will be done, as far as that can be told.
+import type { Attempt, Job, Target } from "../api/types";
+import { fromWire, formatNumber } from "./numbers";
+import type { Point } from "./series";
+
+/** Seconds from the first start to now or to the end, restarts included. */
+export function elapsedSeconds(job: Job, nowMs: number): number | null {
+  if (job.started_ms === null) return null;
+  return Math.max(0, ((job.ended_ms ?? nowMs) - job.started_ms) / 1000);
+}
+
+/** Seconds until the schedule's last step at the pace of this attempt. */
+export function secondsToLastStep(job: Job, attempt: Attempt | undefined): number | null {
+  const { progress } = job;
+  if (job.state !== "running" || !progress || !attempt?.started_ms) return null;
+  const steps = progress.step - attempt.first_step;
+  const seconds = (progress.updated_ms - attempt.started_ms) / 1000;
+  if (steps <= 0 || seconds <= 0) return null;
+  return ((progress.steps - progress.step) * seconds) / steps;
+}
+
+export const threshold = (target: Target) => target.at_least ?? target.at_most ?? NaN;
+
+export function describeTarget(target: Target): string {
+  const bound = target.at_least != null ? "≥" : "≤";
+  return `${target.metric} ${bound} ${formatNumber(threshold(target), 4)}`;
+}
+
+const trendPoints = 6;
+
+/**
+ * Seconds until the target at the slope of the last few evaluations (least squares over time); null where they do not
+ * lead towards it. An estimate, and labelled as one wherever it is shown.
+ */
+export function secondsToTarget(target: Target, points: readonly Point[], nowMs: number): number | null {
+  const recent = points.filter((point) => Number.isFinite(point.value)).slice(-trendPoints);
+  if (recent.length < 3) return null;
+  const meanTime = recent.reduce((sum, point) => sum + point.timeMs, 0) / recent.length;
+  const meanValue = recent.reduce((sum, point) => sum + point.value, 0) / recent.length;
+  let product = 0;
+  let square = 0;
+  for (const point of recent) {
+    product += (point.timeMs - meanTime) * (point.value - meanValue);
+    square += (point.timeMs - meanTime) ** 2;
+  }
+  const slope = square === 0 ? 0 : product / square;
+  const towards = target.at_least != null ? slope > 0 : slope < 0;
+  if (!towards) return null;
+  const reachedMs = meanTime + (threshold(target) - meanValue) / slope;
+  return Math.max(0, (reachedMs - nowMs) / 1000);
+}
+
+/** 0 at the first value seen, 1 at the threshold: how much of the way to the target is behind us. */
+export function targetFraction(target: Target, first: number | null): number | null {
+  if (target.reached_ms !== null) return 1;
+  const best = target.best ?? target.latest;
+  if (best == null || first === null) return null;
+  const way = threshold(target) - first;
+  if (way === 0) return null;
+  return Math.max(0, Math.min(1, (fromWire(best) - first) / way));
+}
