@@ -13,10 +13,10 @@ UnigramModel::UnigramModel(const std::vector<std::int64_t>& frequencies) {
     losses_.push_back(std::log(total) - std::log(static_cast<double>(count) + 1));
 }
 
-double UnigramModel::mean_loss(std::span<const std::int32_t> tokens) const {
+double UnigramModel::total_loss(std::span<const std::int32_t> tokens) const {
   double sum = 0;
   for (const std::int32_t token : tokens) sum += loss(token);
-  return tokens.empty() ? 0 : sum / static_cast<double>(tokens.size());
+  return sum;
 }
 
 }  // namespace podium

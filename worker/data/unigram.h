@@ -13,7 +13,7 @@ class UnigramModel {
   explicit UnigramModel(const std::vector<std::int64_t>& frequencies);
 
   double loss(std::int32_t token) const { return losses_[static_cast<std::size_t>(token)]; }  // nats
-  double mean_loss(std::span<const std::int32_t> tokens) const;
+  double total_loss(std::span<const std::int32_t> tokens) const;
 
  private:
   std::vector<double> losses_;

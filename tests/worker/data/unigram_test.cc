@@ -11,7 +11,7 @@ TEST(Unigram, LossIsMinusTheLogOfTheSmoothedShare) {
   const UnigramModel model({3, 0, 1});
   EXPECT_DOUBLE_EQ(model.loss(0), -std::log(4.0 / 7.0));
   EXPECT_DOUBLE_EQ(model.loss(1), -std::log(1.0 / 7.0));
-  EXPECT_DOUBLE_EQ(model.mean_loss(std::vector<std::int32_t>{0, 1}), (model.loss(0) + model.loss(1)) / 2);
+  EXPECT_DOUBLE_EQ(model.total_loss(std::vector<std::int32_t>{0, 1}), model.loss(0) + model.loss(1));
 }
 
 TEST(Unigram, SharesAddUpToOne) {

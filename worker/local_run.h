@@ -1,0 +1,22 @@
+// Runs all ranks of a job as processes of this machine, without coordinator or agent.
+#pragma once
+
+#include <filesystem>
+
+#include "common/model/spec.h"
+
+namespace podium {
+
+struct LocalRun {
+  JobSpec spec;
+  int devices = 1;
+  int threads = 0;                    // of each process; 0: the machine's, shared
+  std::filesystem::path data_folder;  // where relative data paths begin
+  std::filesystem::path out_folder;   // gets rank-<r>/{launch.json,events.jsonl} and checkpoints/
+  std::filesystem::path program;      // this executable
+};
+
+// Returns the exit code of the rank that failed first, or 0. SIGTERM and SIGINT are passed on to the ranks.
+int run_locally(const LocalRun& run);
+
+}  // namespace podium

@@ -1,0 +1,33 @@
+// Everything BERT pre-training reads before it begins: vocabulary, training corpus, held-out corpus.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "common/model/spec.h"
+#include "worker/data/corpus.h"
+#include "worker/data/pretraining_dataset.h"
+#include "worker/data/wordpiece.h"
+#include "worker/nn/bert.h"
+
+namespace podium {
+
+struct PretrainingText {
+  WordPieceTokenizer tokenizer;
+  Corpus training;
+  std::optional<Corpus> held_out;  // where the spec evaluates
+};
+
+// Relative paths begin at `data_folder`. Throws BadData.
+PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder);
+
+// The model's vocabulary: as the spec says, or the tokenizer's padded to a multiple of 8.
+// Throws Failure(bad_spec) where the spec's is too small for the tokenizer.
+int model_vocabulary(const ModelSpec& model, const Vocabulary& vocabulary);
+
+PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64_t seed);
+
+// Pads samples to one batch of `length` columns.
+BertBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad);
+
+}  // namespace podium

@@ -1,0 +1,15 @@
+// One worker process from launch to exit code.
+#pragma once
+
+#include <atomic>
+
+#include "common/model/launch.h"
+
+namespace podium {
+
+// Runs the task `launch` describes and returns what the process must exit with; every failure leaves an error
+// note and a `finished` line in events.jsonl and a line on standard error. `stop` asks for a save and an
+// early end.
+WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop);
+
+}  // namespace podium
