@@ -1,9 +1,10 @@
 // How a chart looks: uPlot's options from our series, axes and theme. Colours come from the style sheet's variables.
 import type uPlot from "uplot";
 import type { Mark } from "../model/charts";
-import { formatNumber } from "../model/numbers";
+import { formatPlain } from "../model/numbers";
 import { formatDuration } from "../model/times";
 import type { XAxis } from "../model/series";
+import { niceSeconds } from "../model/time_line";
 
 export interface Curve {
   key: string;
@@ -59,17 +60,23 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
   return {
     width,
     height,
-    padding: [14, 12, 0, 0],
+    padding: [14, 18, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: "job", scales: ["x", null] }, points: { size: 7 }, drag: { x: true, y: false } },
     scales: { x: { time: false }, y: yScale(look) },
     axes: [
-      { ...axis, size: 26, gap: 4, values: (_, ticks) => ticks.map((tick) => xLabel(look.axis, tick)) },
+      {
+        ...axis,
+        ...(look.axis === "time" ? { incs: niceSeconds } : {}),
+        size: 26,
+        gap: 4,
+        values: (_, ticks) => ticks.map((tick) => xLabel(look.axis, tick)),
+      },
       {
         ...axis,
         size: 56,
         gap: 6,
-        values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatNumber(tick, 4))),
+        values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : formatPlain(tick))),
       },
     ],
     series: [{}, ...look.curves.map(curveOptions)],
@@ -109,7 +116,7 @@ function curveOptions(curve: Curve): uPlot.Series {
 
 function xLabel(axis: XAxis, tick: number): string {
   if (axis === "time") return formatDuration(tick);
-  return tick >= 10_000 ? `${formatNumber(tick / 1000, 4)}k` : formatNumber(tick, 6);
+  return tick >= 10_000 ? `${formatPlain(tick / 1000)}k` : formatPlain(tick);
 }
 
 function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void {
@@ -139,7 +146,7 @@ function drawTarget(plot: uPlot, target: number, palette: Palette): void {
   prepare(ctx, palette.target, palette);
   line(ctx, bbox.left, y, bbox.left + bbox.width, y);
   ctx.textBaseline = "bottom";
-  ctx.fillText(`target ${formatNumber(target)}`, bbox.left + 6 * devicePixelRatio, y - 2 * devicePixelRatio);
+  ctx.fillText(`target ${formatPlain(target)}`, bbox.left + 6 * devicePixelRatio, y - 2 * devicePixelRatio);
   ctx.restore();
 }
 
@@ -150,6 +157,7 @@ function prepare(ctx: CanvasRenderingContext2D, colour: string, palette: Palette
   ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
   ctx.font = palette.font.replace("11px", `${11 * devicePixelRatio}px`);
   ctx.textBaseline = "top";
+  ctx.textAlign = "left";
 }
 
 function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {

@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import type { Attempt, Target } from "../api/types";
-import { attemptMarks, colourIndex, targetLine, type ChartGroup } from "../model/charts";
+import { attemptMarks, targetLine, type ChartGroup } from "../model/charts";
 import { formatNumber } from "../model/numbers";
 import { formatAbsolute, formatDuration } from "../model/times";
 import {
@@ -36,7 +36,10 @@ export function ChartPanel({ group, series, settings, attempts, target, startMs 
   const points = group.keys.map((key) => series.get(key) ?? []);
   const { smooth, axis } = settings;
   const data = useMemo(() => {
-    const curves = smooth > 0 ? [...points, ...points.map((each) => smoothed(each, smooth))] : points;
+    const curves =
+      smooth > 0
+        ? [...points, ...group.keys.map((key, index) => smoothIfTraining(key, points[index]!, smooth))]
+        : points;
     return align(curves, axis, startMs);
   }, [...points, smooth, axis, startMs]);
   const positive = data.rows.every((row) => row.every((value) => value === null || value > 0));
@@ -98,10 +101,7 @@ export function ChartPanel({ group, series, settings, attempts, target, startMs 
             title={shown(key) ? "Hide this curve" : "Show this curve"}
             onClick={() => setParams({ flip: flipped(settings.flips, key) })}
           >
-            <span
-              class={`swatch series-${colourIndex(key, group.keys) % seriesColours}`}
-              aria-hidden="true"
-            />
+            <span class={`swatch series-${index % seriesColours}`} aria-hidden="true" />
             <span class="legend-key">{key}</span>
             <Reading cursor={cursor} row={data.rows[data.rows.length - group.keys.length + index] ?? []} />
             <NotFinite points={points[index] ?? []} />
@@ -113,7 +113,11 @@ export function ChartPanel({ group, series, settings, attempts, target, startMs 
 }
 
 const colourOf = (key: string, keys: readonly string[]) =>
-  cssVariable(`--series-${colourIndex(key, keys) % seriesColours}`);
+  cssVariable(`--series-${keys.indexOf(key) % seriesColours}`);
+
+/** Evaluations are few and already averages; smoothing them would only make them late. */
+const smoothIfTraining = (key: string, points: readonly Point[], weight: number) =>
+  key.startsWith("eval/") ? points : smoothed(points, weight);
 
 function Reading({ cursor, row }: { cursor: Signal<number | null>; row: readonly (number | null)[] }) {
   const value = valueAt(row, cursor.value);

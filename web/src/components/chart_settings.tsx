@@ -1,5 +1,4 @@
 // How all charts of a page are drawn: x axis, y scale, smoothing, and which curves differ from their default. In the address.
-import { formatNumber } from "../model/numbers";
 import type { XAxis } from "../model/series";
 import { setParams } from "../state/router";
 
@@ -61,7 +60,7 @@ export function ChartToolbar({ settings }: { settings: ChartSettings }) {
             setParams({ smooth: event.currentTarget.value === "0" ? null : event.currentTarget.value })
           }
         />
-        <span class="number">{settings.smooth === 0 ? "off" : formatNumber(settings.smooth, 2)}</span>
+        <span class="number">{settings.smooth === 0 ? "off" : settings.smooth.toFixed(2)}</span>
       </label>
     </div>
   );

@@ -2,7 +2,6 @@
 // CodeMirror uses adopted style sheets, which the coordinator's content security policy allows.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
-import { yaml } from "@codemirror/legacy-modes/mode/yaml";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
@@ -23,10 +22,22 @@ const look = EditorView.theme({
 });
 
 const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.atom], color: "var(--code-key)" },
-  { tag: [tags.number, tags.keyword], color: "var(--code-value)" },
+  { tag: tags.propertyName, color: "var(--code-key)" },
+  { tag: tags.number, color: "var(--code-value)" },
   { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
 ]);
+
+/** Keys, numbers and comments are all the colour that a spec needs; a full YAML grammar would be 11 kB more. */
+const yaml = StreamLanguage.define<null>({
+  token(stream) {
+    if (stream.match(/^#.*/)) return "comment";
+    if (stream.match(/^[\w./-]+(?=:(\s|$))/)) return "propertyName";
+    if (stream.match(/^-?\d[\d_]*(\.\d+)?(e[+-]?\d+)?(?=[\s,\]}]|$)/i)) return "number";
+    if (!stream.match(/^("[^"]*"|'[^']*'|[\w./*-]+)/)) stream.next();
+    return null;
+  },
+  languageData: { commentTokens: { line: "#" } },
+});
 
 export interface Editor {
   text(): string;
@@ -45,7 +56,7 @@ export function createEditor(host: HTMLElement, initial: string, onChange: () =>
       drawSelection(),
       highlightActiveLine(),
       lintGutter(),
-      StreamLanguage.define(yaml),
+      yaml,
       syntaxHighlighting(colours),
       look,
       keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),

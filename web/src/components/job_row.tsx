@@ -24,7 +24,7 @@ export function JobRow({ job, index, top, height, current, onOpen }: Properties)
   return (
     <div
       id={`job-row-${job.id}`}
-      class={current ? "job-row current" : "job-row"}
+      class={`job-row${current ? " current" : ""}${job.progress ? "" : " waiting"}`}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={current}
@@ -44,8 +44,8 @@ export function JobRow({ job, index, top, height, current, onOpen }: Properties)
         <JobStateBadge state={job.state} />
       </span>
       <span role="gridcell" class="c-progress">
-        <ProgressBar job={job} />
-        <StepText job={job} />
+        {job.progress && <ProgressBar job={job} />}
+        {job.progress && <StepText progress={job.progress} />}
       </span>
       <span role="gridcell" class="c-loss number">
         {loss === null ? "" : formatNumber(loss)}

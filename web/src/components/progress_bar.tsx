@@ -1,5 +1,5 @@
 // How far a job is: a bar, and the step in words beside it.
-import type { Job } from "../api/types";
+import type { Job, Progress } from "../api/types";
 import { fraction } from "../model/job_list";
 import { formatCount } from "../model/numbers";
 
@@ -20,12 +20,11 @@ export function ProgressBar({ job }: { job: Job }) {
   );
 }
 
-export function StepText({ job }: { job: Job }) {
-  if (!job.progress) return <span class="muted">–</span>;
+export function StepText({ progress }: { progress: Progress }) {
   return (
     <span class="steps">
-      {formatCount(job.progress.step)}
-      <span class="muted"> / {formatCount(job.progress.steps)}</span>
+      {formatCount(progress.step)}
+      <span class="muted"> / {formatCount(progress.steps)}</span>
     </span>
   );
 }

@@ -18,7 +18,7 @@ const isThroughput = (key: string) => /_per_second$/.test(key);
 
 /** Loss, the target's own chart where no other shows it, accuracy, throughput; then one small chart for each key left. */
 export function groupCharts(keys: readonly string[], target: Target | null): ChartGroup[] {
-  const sorted = [...keys].sort();
+  const sorted = inOrder(keys);
   const losses = sorted.filter(isLoss);
   const accuracies = sorted.filter(isAccuracy);
   const throughputs = sorted.filter(isThroughput);
@@ -27,8 +27,9 @@ export function groupCharts(keys: readonly string[], target: Target | null): Cha
   );
   const rest = sorted.filter((key) => ![...losses, ...accuracies, ...throughputs, ...targets].includes(key));
   const tokens = throughputs.filter((key) => key.endsWith("tokens_per_second"));
+  const small = losses.includes("train/mlm_loss") ? losses.filter((key) => key.endsWith("nsp_loss")) : [];
   const groups: ChartGroup[] = [
-    { id: "loss", title: "Loss", keys: losses, hiddenAtFirst: [], unit: "" },
+    { id: "loss", title: "Loss", keys: losses, hiddenAtFirst: small, unit: "" },
     { id: "target", title: "Target", keys: targets, hiddenAtFirst: [], unit: "" },
     { id: "accuracy", title: "Accuracy", keys: accuracies, hiddenAtFirst: [], unit: "" },
     {
@@ -64,9 +65,8 @@ export function attemptMarks(attempts: readonly Attempt[], axis: XAxis, startMs:
 export const targetLine = (group: ChartGroup, target: Target | null) =>
   target && group.keys.includes(target.metric) ? threshold(target) : null;
 
-/** Series keep their colour from chart to chart and from visit to visit: it depends on the key alone. */
-export function colourIndex(key: string, keys: readonly string[]): number {
-  return [...keys].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b)).indexOf(key);
+/** Training before evaluation; a series keeps its colour from visit to visit, because it depends on this order alone. */
+function inOrder(keys: readonly string[]): string[] {
+  const rank = (key: string) => (key.startsWith("train/") ? 0 : 1);
+  return [...keys].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 }
-
-const rank = (key: string) => (key.startsWith("train/") ? 0 : 1);

@@ -5,8 +5,20 @@ export function fromWire(value: WireNumber): number {
   return typeof value === "number" ? value : Number(value);
 }
 
-/** At most `digits` significant digits, thousands grouped, exponents only where a plain number would be unreadable. */
+/**
+ * `digits` significant digits, thousands grouped, exponents only where a plain number would be unreadable. Zeros at the
+ * end stay, so that a value that changes does not jump about; `formatPlain` drops them.
+ */
 export function formatNumber(value: number, digits = 4): string {
+  return format(value, digits, true);
+}
+
+/** For what stands still: ticks, thresholds, settings. */
+export function formatPlain(value: number, digits = 6): string {
+  return format(value, digits, false);
+}
+
+function format(value: number, digits: number, keepZeros: boolean): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (value === 0) return "0";
@@ -14,11 +26,9 @@ export function formatNumber(value: number, digits = 4): string {
   if (size < 1e-4 || size >= 1e9)
     return minus(value.toExponential(Math.max(0, digits - 2)).replace("e+", "e"));
   const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(size))));
+  const minimum = keepZeros ? Math.min(decimals, 3) : 0;
   return minus(
-    value.toLocaleString("en-US", {
-      maximumFractionDigits: decimals,
-      minimumFractionDigits: size < 1000 ? Math.min(decimals, 3) : 0,
-    }),
+    value.toLocaleString("en-US", { maximumFractionDigits: decimals, minimumFractionDigits: minimum }),
   );
 }
 

@@ -1,6 +1,6 @@
 // How far a job is, how long it has run, and when it will be done, as far as that can be told.
 import type { Attempt, Job, Target } from "../api/types";
-import { fromWire, formatNumber } from "./numbers";
+import { formatPlain, fromWire } from "./numbers";
 import type { Point } from "./series";
 
 /** Seconds from the first start to now or to the end, restarts included. */
@@ -23,7 +23,7 @@ export const threshold = (target: Target) => target.at_least ?? target.at_most ?
 
 export function describeTarget(target: Target): string {
   const bound = target.at_least != null ? "≥" : "≤";
-  return `${target.metric} ${bound} ${formatNumber(threshold(target), 4)}`;
+  return `${target.metric} ${bound} ${formatPlain(threshold(target))}`;
 }
 
 const trendPoints = 6;
@@ -47,7 +47,7 @@ export function secondsToTarget(target: Target, points: readonly Point[], nowMs:
   const towards = target.at_least != null ? slope > 0 : slope < 0;
   if (!towards) return null;
   const reachedMs = meanTime + (threshold(target) - meanValue) / slope;
-  return Math.max(0, (reachedMs - nowMs) / 1000);
+  return reachedMs > nowMs ? (reachedMs - nowMs) / 1000 : null;
 }
 
 /** 0 at the first value seen, 1 at the threshold: how much of the way to the target is behind us. */

@@ -26,13 +26,15 @@ export interface TimeLine {
   gapSeconds: number;
 }
 
-const niceSeconds = [
-  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
+/** Distances between ticks that people read easily, up to four weeks. */
+export const niceSeconds = [
+  ...[1, 2, 5, 10, 15, 30],
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
+  ...[1, 2, 4, 6, 12].map((hours) => hours * 3600),
+  ...[1, 2, 7, 14, 28].map((days) => days * 86_400),
 ];
 
-function tickStep(span: number): number {
-  return niceSeconds.find((step) => span / step <= 8) ?? 86_400 * Math.ceil(span / 86_400 / 8);
-}
+const tickStep = (span: number) => niceSeconds.find((step) => span / step <= 8) ?? span / 8;
 
 export function layOut(
   attempts: readonly Attempt[],

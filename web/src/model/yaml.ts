@@ -13,7 +13,10 @@ const isScalar = (value: unknown) => typeof value !== "object" || value === null
 
 export function toYaml(value: unknown, indent = ""): string {
   if (isScalar(value)) return `${indent}${scalar(value)}\n`;
-  if (Array.isArray(value)) return value.map((item) => `${indent}-${below(item, indent)}`).join("");
+  // An item's first line moves up beside its dash.
+  if (Array.isArray(value)) {
+    return value.map((item) => `${indent}- ${toYaml(item, `${indent}  `).slice(indent.length + 2)}`).join("");
+  }
   return Object.entries(value as object)
     .map(([key, item]) => `${indent}${scalar(key)}:${below(item, indent)}`)
     .join("");

@@ -3,12 +3,18 @@ import { getExperiments } from "../api/client";
 import type { Experiment, Job, JobState } from "../api/types";
 import { jobStates } from "../api/types";
 import { Ago } from "../components/badges";
+import { FilterBox } from "../components/filter_box";
 import { JobStateIcon } from "../components/icons";
 import { Notice } from "../components/notice";
 import { SourceLine } from "../components/spec_view";
 import { useResource } from "../components/use_resource";
 import { countStates } from "../model/job_list";
+import { formatCount } from "../model/numbers";
+import { route } from "../state/router";
 import { generation, jobs } from "../state/store";
+
+/** A longer table helps nobody: older ones are found with the filter. */
+const most = 200;
 
 export function ExperimentsPage() {
   const known = jobs.value;
@@ -28,11 +34,20 @@ export function ExperimentsPage() {
       </div>
     );
   }
-  const experiments = [...list.data].sort((a, b) => b.id - a.id);
+  const text = route.value.params.get("q") ?? "";
+  const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  const experiments = matching.sort((a, b) => b.id - a.id).slice(0, most);
   return (
     <div class="page">
       <h1 class="visually-hidden">Experiments</h1>
-      {experiments.length === 0 ? (
+      <div class="toolbar">
+        <FilterBox value={text} label="Filter experiments" placeholder="Filter by name" />
+        <span class="toolbar-summary muted" role="status">
+          {formatCount(matching.length)} {matching.length === 1 ? "experiment" : "experiments"}
+          {matching.length > most && `, the newest ${most} shown`}
+        </span>
+      </div>
+      {list.data.length === 0 ? (
         <Notice kind="empty" title="No experiments yet">
           Submit one with <code>podium submit experiment.yaml</code> or <a href="#/submit">here</a>.
         </Notice>

@@ -92,12 +92,12 @@ function DeviceSummary({ devices }: { devices: Record<ReturnType<typeof useOf>, 
   const parts = uses.filter(([use]) => devices[use] > 0);
   return (
     <span class="toolbar-summary muted" role="status">
+      {parts.length > 0 && "Devices:"}
       {parts.map(([use, word]) => (
         <span key={use} class={`use use-${use}`}>
           <span class="number">{formatCount(devices[use])}</span> {word}
         </span>
       ))}
-      {parts.length > 0 && "devices"}
     </span>
   );
 }

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { Device, Node } from "../src/api/types";
+import { describeDevices, nodeFilterFrom, showNodes, summarise } from "../src/model/node_list";
+
+const device = (changes: Partial<Device> = {}): Device => ({
+  index: 0,
+  kind: "gpu",
+  model: "NVIDIA H200",
+  memory_bytes: 0,
+  threads: 0,
+  artificial: false,
+  health: "",
+  job: null,
+  ...changes,
+});
+
+const node = (id: string, changes: Partial<Node> = {}): Node => ({
+  id,
+  address: "10.0.0.1",
+  state: "up",
+  agent_version: "0.1.0",
+  labels: {},
+  last_seen_ms: 0,
+  devices: [],
+  ...changes,
+});
+
+const shown = (nodes: Node[], query = "") =>
+  showNodes(nodes, nodeFilterFrom(new URLSearchParams(query))).map(({ id }) => id);
+
+it("shows trouble first, then nodes in the order people count", () => {
+  expect(
+    shown([
+      node("node-10"),
+      node("node-2"),
+      node("node-30", { state: "lost" }),
+      node("node-4", { state: "unknown" }),
+    ]),
+  ).toEqual(["node-30", "node-4", "node-2", "node-10"]);
+});
+
+it("filters by name, address, device model, label and state", () => {
+  const nodes = [
+    node("a", { labels: { rack: "r1" }, devices: [device()] }),
+    node("b", { address: "10.9.9.9", state: "lost" }),
+  ];
+  expect(shown(nodes, "q=rack:r1")).toEqual(["a"]);
+  expect(shown(nodes, "q=10.9")).toEqual(["b"]);
+  expect(shown(nodes, "q=h200")).toEqual(["a"]);
+  expect(shown(nodes, "state=lost")).toEqual(["b"]);
+});
+
+it("counts every device once, by what it is good for", () => {
+  const devices = [device(), device({ job: 3 }), device({ health: "XID 79", job: 3 })];
+  const summary = summarise([node("a", { devices }), node("b", { state: "lost", devices: [device()] })]);
+  expect(summary).toEqual({
+    nodes: { up: 1, unknown: 0, lost: 1 },
+    devices: { free: 1, busy: 1, unhealthy: 1, away: 1 },
+  });
+});
+
+it("says what devices a node has", () => {
+  expect(
+    describeDevices(node("a", { devices: [device(), device(), device({ model: "", kind: "cpu" })] })),
+  ).toBe("2 × NVIDIA H200, 1 × CPU");
+  expect(describeDevices(node("a"))).toBe("no devices");
+});

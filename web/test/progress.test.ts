@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import {
+  describeTarget,
+  elapsedSeconds,
+  secondsToLastStep,
+  secondsToTarget,
+  targetFraction,
+} from "../src/model/progress";
+import { attempt, job } from "./samples";
+
+const target = {
+  metric: "eval/gain",
+  at_least: 0.4,
+  latest: 0.2,
+  best: 0.2,
+  reached_ms: null,
+  reached_step: null,
+};
+const points = (values: number[]) =>
+  values.map((value, index) => ({ step: index, timeMs: index * 1000, value }));
+
+it("counts from the first start to now, and no further than the end", () => {
+  expect(elapsedSeconds(job(), 1_011_000)).toBe(10);
+  expect(elapsedSeconds(job({ ended_ms: 1_006_000 }), 9_999_000)).toBe(5);
+  expect(elapsedSeconds(job({ started_ms: null }), 1)).toBeNull();
+});
+
+describe("secondsToLastStep", () => {
+  it("goes by the pace of this attempt alone", () => {
+    expect(secondsToLastStep(job(), attempt())).toBe(940);
+    expect(secondsToLastStep(job(), attempt({ first_step: 60 }))).toBe(1880);
+  });
+
+  it("says nothing before the first step and when nothing runs", () => {
+    expect(secondsToLastStep(job(), attempt({ first_step: 120 }))).toBeNull();
+    expect(secondsToLastStep(job({ state: "stopping" }), attempt())).toBeNull();
+  });
+});
+
+describe("secondsToTarget", () => {
+  it("extends the slope of the last evaluations", () => {
+    expect(secondsToTarget(target, points([0, 0.05, 0.1, 0.15]), 3000)).toBeCloseTo(5, 6);
+  });
+
+  it("says nothing with too few points, away from the target, or past the estimate", () => {
+    expect(secondsToTarget(target, points([0, 0.1]), 1000)).toBeNull();
+    expect(secondsToTarget(target, points([0.3, 0.2, 0.1]), 2000)).toBeNull();
+    expect(secondsToTarget(target, points([0, 0.1, 0.2]), 60_000)).toBeNull();
+  });
+
+  it("goes downwards for a target that is an upper bound", () => {
+    const below = { ...target, at_least: null, at_most: 1 };
+    expect(secondsToTarget(below, points([4, 3.5, 3]), 2000)).toBeCloseTo(4, 6);
+    expect(describeTarget(below)).toBe("eval/gain ≤ 1");
+  });
+});
+
+it("measures the way to the target from the first value", () => {
+  expect(targetFraction(target, 0)).toBe(0.5);
+  expect(targetFraction(target, -0.2)).toBeCloseTo(2 / 3, 12);
+  expect(targetFraction({ ...target, reached_ms: 5 }, null)).toBe(1);
+  expect(targetFraction({ ...target, best: null, latest: null }, 0)).toBeNull();
+});

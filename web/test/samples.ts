@@ -1,0 +1,44 @@
+// Values to test with: a running job, and an attempt of it.
+import type { Attempt, Job } from "../src/api/types";
+
+export function job(changes: Partial<Job> = {}): Job {
+  return {
+    id: 12,
+    experiment: 3,
+    name: "quickstart",
+    state: "running",
+    priority: 50,
+    labels: {},
+    devices: 2,
+    per_node: 1,
+    kind: "cpu",
+    walltime_seconds: 3600,
+    max_restarts: 5,
+    submitted_ms: 1_000_000,
+    started_ms: 1_001_000,
+    ended_ms: null,
+    attempt: 1,
+    restarts: 0,
+    reason: "",
+    progress: { step: 120, steps: 2000, updated_ms: 1_061_000 },
+    latest: { "train/loss": 5.1 },
+    target: null,
+    time_to_train_seconds: null,
+    ...changes,
+  };
+}
+
+export function attempt(changes: Partial<Attempt> = {}): Attempt {
+  return {
+    number: 1,
+    created_ms: 1_000_500,
+    started_ms: 1_001_000,
+    ended_ms: null,
+    end: null,
+    reason: "",
+    first_step: 0,
+    last_step: 120,
+    tasks: [],
+    ...changes,
+  };
+}
