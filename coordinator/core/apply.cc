@@ -63,9 +63,11 @@ void release_devices(ClusterState& state, const Job& job) {
 }
 
 // Every node that still has a task of the attempt sees it turn from run to stop.
-void bump_live_nodes(ClusterState& state, const Attempt& attempt) {
+void bump_live_nodes(ClusterState& state, Attempt& attempt) {
   for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
-    if (!attempt.tasks[rank].over()) ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
+    if (!attempt.tasks[rank].over())
+      attempt.tasks[rank].orders_version =
+          ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
 }
 
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
@@ -212,8 +214,11 @@ struct JobApplier {
 }  // namespace
 
 void leave_indexes(ClusterState& state, const Job& job) {
-  if (job.state == JobState::queued)
-    state.queues[job.request.kind].erase({job.request.priority, job.submitted, job.id});
+  if (job.state == JobState::queued) {
+    const auto queue = state.queues.find(job.request.kind);
+    queue->second.erase({job.request.priority, job.submitted, job.id});
+    if (queue->second.empty()) state.queues.erase(queue);
+  }
   if (const auto timer = next_timer(job, state.limits)) state.timers.erase({*timer, job.id});
 }
 
@@ -233,7 +238,7 @@ void apply(ClusterState& state, const Event& event) {
     std::visit(ClusterApplier{state, event.at}, event.body);
 }
 
-void apply(ClusterState& state, const Events& events) {
+void apply_all(ClusterState& state, const Events& events) {
   for (const Event& event : events) apply(state, event);
 }
 

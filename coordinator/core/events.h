@@ -157,7 +157,7 @@ using Events = std::vector<Event>;
 
 // The only mutator. An event that does not fit the state is a bug and ends the process.
 void apply(ClusterState& state, const Event& event);
-void apply(ClusterState& state, const Events& events);
+void apply_all(ClusterState& state, const Events& events);
 
 // Whether it belongs in the log; the rest only moves clocks.
 bool is_durable(const Event& event);

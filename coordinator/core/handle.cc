@@ -1,7 +1,5 @@
 #include "coordinator/core/handle.h"
 
-#include <algorithm>
-
 #include "common/base/units.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/placement.h"
@@ -48,15 +46,8 @@ Result<Events> note_checkpoint(const ClusterState& state, const CheckpointSaved&
   return Events{{now, CheckpointNoted{command.attempt, command.step}}};
 }
 
-std::vector<JobId> holders(const Node& node) {
-  std::vector<JobId> jobs;
-  for (const DeviceSlot& slot : node.devices)
-    if (slot.holder && std::ranges::find(jobs, *slot.holder) == jobs.end()) jobs.push_back(*slot.holder);
-  return jobs;
-}
-
 void lose_tasks(const NodeId& id, const Node& node, const std::string& reason, Drafts& drafts) {
-  for (const JobId holder : holders(node)) {
+  for (const JobId holder : holders_of(node)) {
     JobDraft& draft = drafts.of(holder);
     for (std::size_t rank = 0; rank < draft.job().attempt->tasks.size(); ++rank)
       if (draft.job().attempt->allocation.ranks[rank].node == id && !draft.job().attempt->tasks[rank].over())

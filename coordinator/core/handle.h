@@ -2,9 +2,9 @@
 // give the same answer. The caller applies the events, plans, enacts the plan and commits all of it as one
 // turn:
 //
-//   events = handle(state, command, now);  apply(state, events);
+//   events = handle(state, command, now);  apply_all(state, events);
 //   plan   = make_plan(state, policy, now);
-//   more   = enact(state, plan, now);      apply(state, more);
+//   more   = enact(state, plan, now);      apply_all(state, more);
 //   store.commit(events + more)            … and only then replies, orders and live updates leave the
 //   process.
 #pragma once

@@ -1,6 +1,4 @@
 // node_orders: the tasks of the living attempts on one node, but for those that are over.
-#include <set>
-
 #include "coordinator/core/state.h"
 
 namespace podium {
@@ -36,10 +34,7 @@ NodeOrders node_orders(const ClusterState& state, const NodeId& id) {
   const Node* node = find_node(state, id);
   if (!node) return orders;
   orders.version = node->orders_version;
-  std::set<JobId> jobs;
-  for (const DeviceSlot& slot : node->devices)
-    if (slot.holder) jobs.insert(*slot.holder);
-  for (const JobId job_id : jobs) {
+  for (const JobId job_id : holders_of(*node)) {
     const Job& job = state.jobs.at(job_id);
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
       if (job.attempt->allocation.ranks[rank].node == id && !job.attempt->tasks[rank].over())

@@ -36,7 +36,8 @@ class Policy {
 };
 
 // Priority, then age. A job that cannot start yet keeps its place: later jobs for the same kind of device
-// wait behind it, but for nodes with fewer devices than its smallest share of a node, which it can never use.
+// wait behind it, but for what it can never use: nodes with fewer devices than its smallest share of one, and
+// everything when the nodes known cannot hold it.
 class PriorityPolicy final : public Policy {
  public:
   // With `preempt`, a blocked job may stop running jobs of lower priority to make room.

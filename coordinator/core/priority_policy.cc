@@ -31,11 +31,11 @@ bool none_free(const Room& room) {
 }
 
 // Running jobs on devices of this kind, those to stop first in front: lowest priority, then youngest attempt.
-std::vector<const Job*> victims(const ClusterState& state, const Room& room) {
+std::vector<const Job*> victims(const ClusterState& state, const Room& room, const std::string& kind) {
   std::vector<const Job*> jobs;
   for (const NodeRoom& here : room)
     for (const DeviceSlot& slot : state.nodes.at(here.node).devices)
-      if (slot.holder) jobs.push_back(&state.jobs.at(*slot.holder));
+      if (slot.holder && slot.device.kind == kind) jobs.push_back(&state.jobs.at(*slot.holder));
   const auto earlier = [](const Job* a, const Job* b) {
     if (a->request.priority != b->request.priority) return a->request.priority < b->request.priority;
     return std::pair{a->attempt->created, a->id} > std::pair{b->attempt->created, b->id};
@@ -54,7 +54,7 @@ void return_devices(const Job& job, Room& room) {
 
 // Who must go for the blocked job to start; nobody when those already leaving suffice, or nothing would.
 std::vector<Preemption> make_room(const ClusterState& state, Room room, const Job& blocked) {
-  const auto candidates = victims(state, room);
+  const auto candidates = victims(state, room, blocked.request.kind);
   for (const Job* job : candidates)
     if (job->attempt->stop != StopCause::none) return_devices(*job, room);
   std::vector<Preemption> preempt;
@@ -93,6 +93,10 @@ void schedule_kind(const ClusterState& state, const std::string& kind, Time now,
       plan.start.push_back({job.id, allocate(state, room, *shares, nth)});
       continue;
     }
+    if (const auto never = never_fits(state, job.request)) {  // queued before all nodes were known
+      plan.blocked[job.id] = *never;
+      continue;
+    }
     plan.blocked[job.id] = shortage(open, job.request);
     if (first_blocked && may_preempt) {
       auto preempt = make_room(state, room, job);
@@ -105,8 +109,7 @@ void schedule_kind(const ClusterState& state, const std::string& kind, Time now,
 }  // namespace
 
 void PriorityPolicy::schedule(const ClusterState& state, Time now, Plan& plan) const {
-  for (const auto& [kind, queue] : state.queues)
-    if (!queue.empty()) schedule_kind(state, kind, now, preempt_, plan);
+  for (const auto& [kind, queue] : state.queues) schedule_kind(state, kind, now, preempt_, plan);
 }
 
 }  // namespace podium

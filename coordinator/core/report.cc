@@ -1,6 +1,6 @@
 #include "coordinator/core/report.h"
 
-#include <algorithm>
+#include <csignal>
 #include <set>
 
 #include "coordinator/core/draft.h"
@@ -50,23 +50,29 @@ void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
     drafts.of(job).emit(TaskStarted{report.task, report.pid});
 }
 
-// Tasks this node should have and does not list. One that was only ordered may still be on its way.
+// A task this node should have and does not list. One that was only ordered may still be on its way; one
+// whose node has seen that it shall stop, and never listed it, was stopped before it began.
+void miss_task(const NodeReport& report, const Task& task, TaskId id, StopCause stop, Drafts& drafts) {
+  const bool seen = report.orders_seen >= task.orders_version;
+  const bool began = task.phase == TaskPhase::running;
+  if (!began && seen && stop != StopCause::none)
+    drafts.of(id.attempt.job).emit(TaskExited{id, {0, SIGTERM, "stopped before it began"}});
+  else if ((began || seen) && !task.missing_since)
+    drafts.of(id.attempt.job).emit(TaskMissed{id});
+}
+
 void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed,
                 Drafts& drafts) {
   const Node* node = find_node(state, report.node.id);
   if (!node) return;
-  std::set<JobId> jobs;
-  for (const DeviceSlot& slot : node->devices)
-    if (slot.holder) jobs.insert(*slot.holder);
-  for (const JobId id : jobs) {
+  for (const JobId id : holders_of(*node)) {
     const Job& job = state.jobs.at(id);
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
       const Task& task = job.attempt->tasks[rank];
       const TaskId task_id{job.attempt_id(), static_cast<int>(rank)};
       const bool here = job.attempt->allocation.ranks[rank].node == report.node.id;
-      if (!here || task.over() || task.missing_since || listed.contains(task_id)) continue;
-      if (task.phase == TaskPhase::running || report.orders_seen >= task.orders_version)
-        drafts.of(id).emit(TaskMissed{task_id});
+      if (here && !task.over() && !listed.contains(task_id))
+        miss_task(report, task, task_id, job.attempt->stop, drafts);
     }
   }
 }

@@ -20,6 +20,15 @@ const Node* find_node(const ClusterState& state, const NodeId& node) {
   return found == state.nodes.end() ? nullptr : &found->second;
 }
 
+std::vector<JobId> holders_of(const Node& node) {
+  std::vector<JobId> jobs;
+  for (const DeviceSlot& slot : node.devices)
+    if (slot.holder) jobs.push_back(*slot.holder);
+  std::ranges::sort(jobs);
+  jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());
+  return jobs;
+}
+
 std::optional<Time> next_timer(const Job& job, const Limits& limits) {
   if (!job.attempt) return job.not_before;
   std::optional<Time> next;

@@ -64,7 +64,7 @@ struct Task {
   std::int64_t pid = 0;
   std::optional<TaskExit> exit;       // when exited; when lost, only its message says something
   std::optional<Time> missing_since;  // its node reports, but does not list it
-  std::int64_t orders_version = 0;    // the node's orders that first held it
+  std::int64_t orders_version = 0;    // the node's orders that first held it, and then that first stopped it
 
   bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
   bool operator==(const Task&) const = default;
@@ -174,6 +174,9 @@ std::string_view to_string(StopCause cause);
 
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);
+
+// The jobs that hold devices of a node, by id.
+std::vector<JobId> holders_of(const Node& node);
 
 // When a job next needs a Tick: its walltime, its back-off or a missing task runs out.
 std::optional<Time> next_timer(const Job& job, const Limits& limits);

@@ -1,0 +1,154 @@
+// Seeded random histories of a simulated cluster. A failure names its seed; PODIUM_SIM_SEED=n runs that one
+// alone, and PODIUM_SIM_HISTORIES=n sets how many are run.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/sim/sim_cluster.h"
+
+namespace podium::sim {
+namespace {
+
+using std::chrono::seconds;
+
+std::vector<NodeDescription> random_nodes(Random& random) {
+  std::vector<NodeDescription> nodes;
+  const int count = random.between(1, 4);
+  for (int n = 1; n <= count; ++n) {
+    NodeDescription node;
+    node.id.value = "node-" + std::to_string(n);
+    node.address = "10.0.0." + std::to_string(n);
+    node.boot = "boot-1";
+    const int devices = random.between(1, 4);
+    for (int d = 0; d < devices; ++d) {
+      Device device;
+      device.index = d;
+      device.kind = random.chance(80) ? "cpu" : "gpu";
+      node.devices.push_back(device);
+    }
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+SubmitExperiment random_experiment(Random& random) {
+  SubmitExperiment submit{"sim", {}};
+  const int jobs = random.between(1, 3);
+  for (int i = 0; i < jobs; ++i) {
+    JobRequest request;
+    request.name = "job";
+    request.kind = random.chance(80) ? "cpu" : "gpu";
+    request.devices = random.between(1, 5);
+    request.per_node = random.chance(30) ? random.between(1, 3) : 0;
+    request.priority = random.between(0, 3) * 25;
+    request.max_restarts = random.between(0, 4);
+    request.walltime = seconds(random.chance(20) ? 15 : 3600);
+    request.command = random.chance(20);
+    submit.jobs.push_back(request);
+  }
+  return submit;
+}
+
+AttemptId any_attempt(const ClusterState& state, Random& random) {
+  if (state.jobs.empty()) return {{1}, 1};
+  const auto job = std::next(state.jobs.begin(), random.below(static_cast<int>(state.jobs.size())));
+  return job->second.attempt_id();
+}
+
+void disturb_node(SimNode& node, Random& random) {
+  switch (random.below(8)) {
+    case 0:
+      return node.connect(false);
+    case 1:
+    case 2:
+      return node.connect(true);
+    case 3:
+      return node.crash_agent();
+    case 4:
+    case 5:
+      return node.restart_agent();
+    case 6:
+      return node.lose_power();
+    default:
+      return node.set_health(random.chance(50) ? "" : "too hot");
+  }
+}
+
+void act(SimCluster& cluster, Random& random) {
+  SimNode& node =
+      cluster.nodes()[static_cast<std::size_t>(random.below(static_cast<int>(cluster.nodes().size())))];
+  const int dice = random.below(100);
+  if (dice < 20)
+    cluster.turn(random_experiment(random));
+  else if (dice < 26)
+    cluster.turn(CancelJob{{random.between(0, static_cast<int>(cluster.state().next_job.value))}});
+  else if (dice < 36)
+    node.fail_process(random);
+  else if (dice < 46)
+    disturb_node(node, random);
+  else if (dice < 52)
+    cluster.turn(CheckpointSaved{any_attempt(cluster.state(), random), random.between(1, 1000)});
+  else if (dice < 55)
+    cluster.restart_coordinator(seconds(random.between(0, 300)), random);
+  else if (dice < 57)
+    cluster.jump_clock(seconds(random.between(-1800, 7200)));
+  else if (dice < 60)
+    cluster.pass(seconds(random.between(60, 150)), random);
+  else
+    cluster.pass(seconds(random.between(2, 10)), random);
+}
+
+// Everything works again: then every job must come to its end.
+void drain(SimCluster& cluster, Random& random) {
+  for (SimNode& node : cluster.nodes()) {
+    node.connect(true);
+    node.restart_agent();
+    node.set_health("");
+  }
+  for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i)
+    cluster.pass(seconds(20), random);
+}
+
+// What the histories went through together, so that a quiet generator cannot pass for a sound core.
+struct Coverage {
+  std::set<std::string> events;
+  std::set<std::string> ends;
+
+  void add(const Events& log) {
+    for (const Event& event : log) {
+      events.emplace(type_of(event));
+      if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) ends.emplace(to_string(ended->end));
+    }
+  }
+};
+
+void run_history(std::uint64_t seed, Coverage& coverage) {
+  Random random(seed);
+  SimCluster cluster(random_nodes(random), random.chance(50));
+  cluster.pass(seconds(2), random);  // all nodes join, so that what can never run is refused
+  for (int i = 0; i < 40 && cluster.violation().empty(); ++i) act(cluster, random);
+  drain(cluster, random);
+  cluster.check_replay();
+  coverage.add(cluster.log());
+  ASSERT_EQ(cluster.violation(), "") << "seed " << seed;
+  ASSERT_TRUE(cluster.state().jobs.empty()) << "seed " << seed << cluster.describe_jobs();
+}
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+TEST(Histories, KeepEveryInvariantAndDrain) {
+  Coverage coverage;
+  const std::uint64_t only = number_from_environment("PODIUM_SIM_SEED", 0);
+  if (only != 0) return run_history(only, coverage);
+  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", 2000);
+  for (std::uint64_t seed = 1; seed <= histories && !HasFatalFailure(); ++seed) run_history(seed, coverage);
+  EXPECT_EQ(coverage.events.size(), std::variant_size_v<decltype(Event::body)> - 2)
+      << "all but the two not durable";
+  EXPECT_EQ(coverage.ends.size(), 6u) << "succeeded, failed, preempted, cancelled, node_lost, walltime";
+}
+
+}  // namespace
+}  // namespace podium::sim

@@ -1,0 +1,176 @@
+#include "tests/sim/sim_cluster.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace podium::sim {
+namespace {
+
+bool same_orders(const NodeOrders& a, const NodeOrders& b) {
+  const auto same = [](const TaskOrder& x, const TaskOrder& y) {
+    const Launch &l = x.launch, &m = y.launch;
+    return x.action == y.action && l.task == m.task && l.world_size == m.world_size && l.node == m.node &&
+           l.device_index == m.device_index && l.local_rank == m.local_rank &&
+           l.master_port == m.master_port && l.master_address == m.master_address && l.threads == m.threads;
+  };
+  return std::ranges::equal(a.tasks, b.tasks, same);
+}
+
+}  // namespace
+
+SimCluster::SimCluster(std::vector<NodeDescription> nodes, bool preempt) : policy_(preempt) {
+  for (NodeDescription& node : nodes) nodes_.emplace_back(std::move(node), state_.limits.lease);
+  turn(CoordinatorUp{});
+}
+
+Result<Events> SimCluster::turn(const Command& command) {
+  auto events = handle(state_, command, now());
+  const auto again = handle(state_, command, now());
+  if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
+  if (events) absorb(*events);
+  const Plan plan = make_plan(state_, policy_, now());
+  for (const auto& [id, job] : state_.jobs) {
+    const bool starts = std::ranges::find(plan.start, id, &Start::job) != plan.start.end();
+    if (job.state == JobState::queued && !starts && waiting_reason(state_, plan, id, now()).empty())
+      violate("job " + to_string(id) + " waits without a reason");
+  }
+  absorb(enact(state_, plan, now()));
+  check_orders();
+  check_grants();
+  check_indexes();
+  return events;
+}
+
+void SimCluster::absorb(const Events& events) {
+  for (const Event& event : events) {
+    check_event(event);
+    apply(state_, event);
+    if (is_durable(event)) log_.push_back(event);
+  }
+}
+
+void SimCluster::pass(Duration duration, Random& random) {
+  const Duration step = std::chrono::seconds(2);
+  for (Duration done{0}; done < duration; done += step) {
+    truth_ += step;
+    for (SimNode& node : nodes_) {
+      node.pass(truth_, random);
+      if (!node.reachable()) continue;
+      turn(NodeReported{node.report()});
+      node.take_orders(node_orders(state_, node.description().id), truth_, random);
+      if (!node.crime().empty()) violate(node.crime());
+    }
+    turn(Tick{});
+  }
+}
+
+void SimCluster::restart_coordinator(Duration down, Random& random) {
+  check_replay();
+  const Limits limits = state_.limits;
+  if (random.chance(50)) {
+    state_ = cluster_state_from_json(to_json(state_), limits);
+  } else {
+    state_ = ClusterState{};
+    state_.limits = limits;
+    apply_all(state_, log_);
+  }
+  truth_ += down;
+  for (SimNode& node : nodes_) node.pass(truth_, random);
+  turn(CoordinatorUp{});
+}
+
+void SimCluster::check_replay() {
+  ClusterState replayed;
+  replayed.limits = state_.limits;
+  apply_all(replayed, log_);
+  if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
+  if (replayed.queues != state_.queues || replayed.timers != state_.timers)
+    violate("replaying the log gives other indexes");
+  if (to_json(cluster_state_from_json(to_json(state_), state_.limits)) != to_json(state_))
+    violate("a snapshot does not read back as it was");
+}
+
+void SimCluster::check_event(const Event& event) {
+  const auto job_id = job_of(event);
+  if (job_id && std::ranges::find(ended_, *job_id) != ended_.end())
+    violate("job " + to_string(*job_id) + " had ended, and then: " + describe(event));
+  if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+    const Job& job = state_.jobs.at(created->attempt.job);
+    if (std::ssize(created->allocation.ranks) != job.request.devices) violate("a gang started in part");
+    for (const Placement& place : created->allocation.ranks)
+      if (!state_.nodes.at(place.node).usable()) violate("work was given to a node that is not usable");
+  }
+  const auto* changed = std::get_if<JobStateChanged>(&event.body);
+  if (!changed) return;
+  if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
+    violate("illegal transition: " + describe(event));
+  if (is_terminal(changed->to)) ended_.push_back(changed->job);
+}
+
+void SimCluster::check_orders() {
+  for (const auto& [id, node] : state_.nodes) {
+    const NodeOrders now_ordered = node_orders(state_, id);
+    const NodeOrders& before = orders_[id];
+    const bool other_tasks = !same_orders(before, now_ordered);
+    if (before.version != 0 && other_tasks != (before.version != now_ordered.version))
+      violate("the orders of " + id.value +
+              (other_tasks ? " changed under version " : " kept, but not their version ") +
+              std::to_string(now_ordered.version));
+    orders_[id] = now_ordered;
+  }
+}
+
+// Holders and allocations are two sides of one thing.
+void SimCluster::check_grants() {
+  std::map<std::pair<NodeId, int>, JobId> granted;
+  for (const auto& [id, job] : state_.jobs) {
+    const bool active =
+        job.state == JobState::starting || job.state == JobState::running || job.state == JobState::stopping;
+    if (active != job.attempt.has_value())
+      violate("job " + to_string(id) + " is " + std::string(to_string(job.state)));
+    if (!job.attempt) continue;
+    for (const Placement& place : job.attempt->allocation.ranks)
+      if (!granted.emplace(std::pair{place.node, place.device}, id).second)
+        violate("a device was granted twice");
+  }
+  std::size_t held = 0;
+  for (const auto& [id, node] : state_.nodes)
+    for (const DeviceSlot& slot : node.devices) {
+      if (!slot.holder) continue;
+      ++held;
+      const auto grant = granted.find({id, slot.device.index});
+      if (grant == granted.end() || grant->second != *slot.holder)
+        violate("a device has a holder without a grant");
+    }
+  if (held != granted.size()) violate("a grant has no holder");
+}
+
+void SimCluster::check_indexes() {
+  std::size_t queued = 0, timed = 0, in_queues = 0;
+  for (const auto& [id, job] : state_.jobs) {
+    const auto timer = next_timer(job, state_.limits);
+    if (timer) ++timed;
+    if (timer && !state_.timers.contains({*timer, id})) violate("a job's timer is not in the index");
+    if (job.state != JobState::queued) continue;
+    ++queued;
+    if (!state_.queues.at(job.request.kind).contains({job.request.priority, job.submitted, id}))
+      violate("a queued job is not in its queue");
+  }
+  for (const auto& [kind, queue] : state_.queues) in_queues += queue.size();
+  if (queued != in_queues || timed != state_.timers.size()) violate("an index holds what it should not");
+}
+
+std::string SimCluster::describe_jobs() const {
+  const Plan plan = make_plan(state_, policy_, now());
+  std::string text;
+  for (const auto& [id, job] : state_.jobs)
+    text += "\njob " + to_string(id) + " is " + std::string(to_string(job.state)) + " " +
+            waiting_reason(state_, plan, id, now());
+  return text;
+}
+
+void SimCluster::violate(const std::string& what) {
+  if (violation_.empty()) violation_ = what + " (event " + std::to_string(log_.size()) + " of the log)";
+}
+
+}  // namespace podium::sim

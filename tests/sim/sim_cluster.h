@@ -1,0 +1,55 @@
+// A whole cluster in one object with a virtual clock: the real core, simulated nodes, and a log instead of a
+// disk. Every turn is checked against what must always hold; the first violation is kept in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/core/handle.h"
+#include "coordinator/core/plan.h"
+#include "tests/sim/sim_node.h"
+
+namespace podium::sim {
+
+class SimCluster {
+ public:
+  SimCluster(std::vector<NodeDescription> nodes, bool preempt);
+
+  // One turn of the loop. Refusals are answers, not violations.
+  Result<Events> turn(const Command& command);
+  void pass(Duration duration, Random& random);
+  void restart_coordinator(Duration down, Random& random);
+  void jump_clock(Duration by) { skew_ += by; }
+
+  const ClusterState& state() const { return state_; }
+  std::vector<SimNode>& nodes() { return nodes_; }
+  Time now() const { return truth_ + skew_; }
+  const Events& log() const { return log_; }
+  const std::vector<JobId>& ended() const { return ended_; }
+
+  // Empty while all is well.
+  const std::string& violation() const { return violation_; }
+  void check_replay();
+  // The jobs that live and why they wait.
+  std::string describe_jobs() const;
+
+ private:
+  void absorb(const Events& events);
+  void check_event(const Event& event);
+  void check_orders();
+  void check_grants();
+  void check_indexes();
+  void violate(const std::string& what);
+
+  PriorityPolicy policy_;
+  ClusterState state_;
+  std::vector<SimNode> nodes_;
+  Events log_;
+  std::vector<JobId> ended_;
+  std::map<NodeId, NodeOrders> orders_;
+  Time truth_ = from_millis(1'700'000'000'000);
+  Duration skew_{0};
+  std::string violation_;
+};
+
+}  // namespace podium::sim

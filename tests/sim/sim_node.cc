@@ -1,0 +1,96 @@
+#include "tests/sim/sim_node.h"
+
+#include <csignal>
+
+namespace podium::sim {
+namespace {
+
+constexpr int kExitCodes[] = {1, 1, 64, 65, 73, 74, 74, 75, 76, 77, 137};
+
+}  // namespace
+
+void SimNode::pass(Time truth, Random& random) {
+  if (powered_ && agent_alive_ && answered_ != Time{} && truth - answered_ >= lease_)
+    for (auto& [id, process] : processes_) stop(process, truth, random);
+  for (auto& [id, process] : processes_) {
+    if (process.state == TaskState::exited || process.leaves > truth) continue;
+    process.state = TaskState::exited;
+    process.exit = process.leaving;
+  }
+}
+
+NodeReport SimNode::report() const {
+  NodeReport report{description_, {}, orders_seen_};
+  for (const auto& [id, process] : processes_)
+    report.tasks.push_back({id, process.state, process.pid, process.exit});
+  return report;
+}
+
+void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) {
+  answered_ = truth;
+  orders_seen_ = orders.version;
+  std::set<TaskId> ordered;
+  for (const TaskOrder& order : orders.tasks) {
+    ordered.insert(order.launch.task);
+    if (order.action == TaskAction::run)
+      start(order, truth, random);
+    else if (const auto found = processes_.find(order.launch.task); found != processes_.end())
+      stop(found->second, truth, random);
+  }
+  for (auto at = processes_.begin(); at != processes_.end();) {
+    auto& [id, process] = *at;
+    if (!ordered.contains(id)) stop(process, truth, random);
+    const bool forget = !ordered.contains(id) && process.state == TaskState::exited;
+    at = forget ? processes_.erase(at) : std::next(at);
+  }
+}
+
+void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
+  if (!started_.insert(order.launch.task).second) return;
+  for (const auto& [id, other] : processes_)
+    if (other.device == order.launch.device_index && other.state != TaskState::exited)
+      crime_ = "device " + std::to_string(other.device) + " of " + description_.id.value + " was given to " +
+               to_string(order.launch.task) + " while " + to_string(id) + " lives there";
+  Process process;
+  process.device = order.launch.device_index;
+  process.pid = next_pid_++;
+  process.leaves = truth + std::chrono::seconds(random.between(1, 40));
+  processes_.emplace(order.launch.task, process);
+}
+
+void SimNode::stop(Process& process, Time truth, Random& random) {
+  if (process.stopping || process.state == TaskState::exited) return;
+  process.stopping = true;
+  process.leaves = truth + std::chrono::seconds(random.below(20));
+  process.leaving = random.chance(60) ? TaskExit{} : TaskExit{0, random.chance(50) ? SIGTERM : SIGKILL, ""};
+}
+
+void SimNode::restart_agent() {
+  agent_alive_ = powered_ = true;
+  orders_seen_ = 0;
+  description_.boot = "boot-" + std::to_string(++boots_);
+}
+
+// Its disk remembers which tasks it had, and that nobody saw them end.
+void SimNode::lose_power() {
+  powered_ = agent_alive_ = false;
+  for (auto& [id, process] : processes_) {
+    if (process.state == TaskState::exited) continue;
+    process.state = TaskState::exited;
+    process.exit = TaskExit{1, 0, "was gone when the agent came back"};
+  }
+}
+
+void SimNode::fail_process(Random& random) {
+  if (processes_.empty()) return;
+  auto victim = std::next(processes_.begin(), random.below(static_cast<int>(processes_.size())));
+  Process& process = victim->second;
+  if (process.state == TaskState::exited) return;
+  process.leaves = Time{};
+  const int code = kExitCodes[random.below(static_cast<int>(std::size(kExitCodes)))];
+  process.leaving = random.chance(30) ? TaskExit{0, SIGKILL, ""} : TaskExit{code, 0, "simulated"};
+}
+
+void SimNode::set_health(const std::string& health) { description_.devices.front().health = health; }
+
+}  // namespace podium::sim

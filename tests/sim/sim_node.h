@@ -1,0 +1,68 @@
+// A node with its agent and processes, as they are in truth: what the coordinator believes of it may be late
+// or wrong. Follows the agent's contract: a task starts at most once, orders it lacks are killed, and without
+// an answer for the length of the lease everything is stopped.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/model/sync.h"
+#include "tests/sim/random.h"
+
+namespace podium::sim {
+
+struct Process {
+  TaskState state = TaskState::running;
+  int device = 0;
+  std::int64_t pid = 0;
+  std::optional<TaskExit> exit;
+  Time leaves;       // when it ends by itself, or by the signal on its way
+  TaskExit leaving;  // and how
+  bool stopping = false;
+};
+
+class SimNode {
+ public:
+  SimNode(NodeDescription description, Duration lease)
+      : description_(std::move(description)), lease_(lease) {}
+
+  // The world's time passes: processes end, leases run out.
+  void pass(Time truth, Random& random);
+
+  NodeReport report() const;
+  void take_orders(const NodeOrders& orders, Time truth, Random& random);
+
+  bool reachable() const { return agent_alive_ && connected_ && powered_; }
+  void connect(bool connected) { connected_ = connected; }
+  void crash_agent() { agent_alive_ = false; }
+  void restart_agent();
+  void lose_power();  // every process is gone; comes back with restart_agent
+  void fail_process(Random& random);
+  void set_health(const std::string& health);
+
+  const NodeDescription& description() const { return description_; }
+  const std::map<TaskId, Process>& processes() const { return processes_; }
+  // A device had two live processes at once: the worst thing that can happen.
+  const std::string& crime() const { return crime_; }
+
+ private:
+  void start(const TaskOrder& order, Time truth, Random& random);
+  void stop(Process& process, Time truth, Random& random);
+
+  NodeDescription description_;
+  Duration lease_;
+  std::map<TaskId, Process> processes_;
+  std::set<TaskId> started_;
+  bool agent_alive_ = true;
+  bool connected_ = true;
+  bool powered_ = true;
+  int boots_ = 1;
+  std::int64_t next_pid_ = 100;
+  std::int64_t orders_seen_ = 0;
+  Time answered_;
+  std::string crime_;
+};
+
+}  // namespace podium::sim
