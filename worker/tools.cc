@@ -28,7 +28,8 @@ std::string describe_checkpoint(const std::filesystem::path& checkpoint) {
   for (const auto& [name, digest] : manifest.files)
     text += fmt::format("{}: {} bytes, XXH3 {}: whole\n", name, digest.bytes, digest.xxh3);
   std::int64_t parameters = 0;
-  for (const auto& [name, tensor] : SafetensorsFile(checkpoint / "weights.safetensors").tensors()) {
+  const SafetensorsFile weights(checkpoint / "weights.safetensors");
+  for (const auto& [name, tensor] : weights.tensors()) {
     std::int64_t size = 1;
     for (const std::int64_t extent : tensor.shape) size *= extent;
     parameters += size;

@@ -1,0 +1,125 @@
+// Every class of failure has its exit code, an error note that names the cause, and a `failed` line.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "common/base/file.h"
+#include "tests/worker/train/worker_job.h"
+#include "worker/comm/socket.h"
+
+namespace podium {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void expect_failure(WorkerJob& job, WorkerExit code, const std::string& cause,
+                    const std::string& prefix = "") {
+  EXPECT_THAT(job.run(1, prefix), ElementsAre(static_cast<int>(code)));
+  EXPECT_THAT(job.errors(), HasSubstr(cause));
+  EXPECT_EQ(job.last_status(), "failed");
+}
+
+TEST(WorkerExitCode, MissingTextIsBadData) {
+  WorkerJob job(tiny_job(5));
+  std::filesystem::remove(job.data() / "corpus.txt");
+  expect_failure(job, WorkerExit::bad_data, "corpus.txt");
+}
+
+TEST(WorkerExitCode, TextThatIsNoUtf8IsBadDataWithItsLine) {
+  WorkerJob job(tiny_job(5));
+  std::ofstream(job.data() / "heldout.txt") << "river stone\nwa\xFFter\n";
+  expect_failure(job, WorkerExit::bad_data, "heldout.txt:2");
+}
+
+TEST(WorkerExitCode, AVocabularyWithoutMaskIsBadData) {
+  WorkerJob job(tiny_job(5));
+  write_file_atomic(job.data() / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\nriver\n");
+  expect_failure(job, WorkerExit::bad_data, "vocab.txt");
+}
+
+TEST(WorkerExitCode, WhatThisBuildCannotTrainIsABadSpec) {
+  JobSpec spec = tiny_job(5);
+  spec.training.task = TrainingTask::squad;
+  WorkerJob squad(spec);
+  expect_failure(squad, WorkerExit::bad_spec, "squad");
+  spec = tiny_job(5);
+  spec.training.precision = Precision::fp16;
+  WorkerJob half(spec);
+  expect_failure(half, WorkerExit::bad_spec, "fp16");
+  spec = tiny_job(5);
+  spec.parallel.tensor = 2;
+  WorkerJob tensor(spec);
+  expect_failure(tensor, WorkerExit::bad_spec, "data parallel");
+}
+
+TEST(WorkerExitCode, AModelTooSmallForItsTokenizerIsABadSpec) {
+  JobSpec spec = tiny_job(5);
+  spec.model.vocab = 8;
+  WorkerJob job(spec);
+  expect_failure(job, WorkerExit::bad_spec, "model.vocab");
+}
+
+TEST(WorkerExitCode, AnotherSpecsCheckpointIsABadSpec) {
+  WorkerJob job(tiny_job(5));
+  ASSERT_THAT(job.run(1), ElementsAre(0));
+  job.launch.spec.training.seed = 2;
+  expect_failure(job, WorkerExit::bad_spec, "step-00000005");
+}
+
+TEST(WorkerExitCode, AGpuIsNoDeviceOfThisBuild) {
+  WorkerJob job(tiny_job(5));
+  job.launch.device_kind = "gpu";
+  expect_failure(job, WorkerExit::no_device, "gpu");
+}
+
+TEST(WorkerExitCode, ADivergedRunNamesTheStep) {
+  JobSpec spec = tiny_job(50);
+  spec.training.optimizer.lr = 1e30;
+  spec.training.schedule.warmup = 0;
+  WorkerJob job(spec);
+  expect_failure(job, WorkerExit::diverged, "at step ");
+}
+
+TEST(WorkerExitCode, ACheckpointThatDoesNotFitNamesItsFile) {
+  WorkerJob job(tiny_job(5));
+  expect_failure(job, WorkerExit::disk_full, "weights.safetensors", "ulimit -f 16;");  // blocks of 512 bytes
+}
+
+TEST(WorkerExitCode, EventsThatCannotBeWrittenEndTheTask) {
+  WorkerJob job(tiny_job(500));
+  EXPECT_THAT(job.run(1, "ulimit -f 1;"), ElementsAre(static_cast<int>(WorkerExit::disk_full)));
+}
+
+TEST(WorkerExitCode, ATakenPortIsAddressInUse) {
+  const Fd taken = listen_on("127.0.0.1", 0);
+  WorkerJob job(tiny_job(5));
+  job.launch.master_port = port_of(taken);
+  job.start(2);
+  EXPECT_EQ(exit_of(job.rank(0)), static_cast<int>(WorkerExit::address_in_use));
+  EXPECT_THAT(job.errors(), HasSubstr(std::to_string(port_of(taken))));
+  job.rank(1).signal(SIGKILL);
+}
+
+TEST(WorkerExitCode, ALostPeerIsNeverTheRootCause) {
+  WorkerJob job(tiny_job(100'000));
+  job.start(2);
+  ASSERT_TRUE(job.wait_for_step(2)) << job.errors();
+  job.rank(1).signal(SIGKILL);
+  EXPECT_THAT(job.wait(), ElementsAre(static_cast<int>(WorkerExit::peer_lost), -SIGKILL));
+  EXPECT_THAT(job.errors(), HasSubstr("rank"));
+  EXPECT_EQ(job.last_status(), "failed");
+}
+
+TEST(WorkerExitCode, AMalformedLaunchFileIsABadSpec) {
+  const TempFolder folder;
+  write_file_atomic(folder.path() / "launch.json", "{");
+  Child worker({PODIUM_BIN_DIR "/podium-worker", "run", folder.path() / "launch.json"},
+               folder.path() / "log");
+  EXPECT_EQ(exit_of(worker), static_cast<int>(WorkerExit::bad_spec));
+  EXPECT_THAT(read_file(folder.path() / "log"), HasSubstr("launch.json"));
+}
+
+}  // namespace
+}  // namespace podium
