@@ -21,8 +21,8 @@ using namespace podium;
 constexpr char kExamples[] = R"(
 Examples:
   podium-worker run launch.json                 one rank, as an agent starts it
-  podium-worker local job.json --devices 2      a whole job on this machine; job.json is a
-                                                normalised spec (podium validate --json)
+  podium validate job.yaml --json | jq .normalised > job.json
+  podium-worker local job.json --devices 2      a whole job on this machine
   podium-worker vocab --size 2048 --out vocab.txt 'corpus/*.txt'
   podium-worker inspect checkpoints/step-00000200
 

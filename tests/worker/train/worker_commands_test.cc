@@ -1,0 +1,89 @@
+// The commands a person types.
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <thread>
+
+#include "common/base/file.h"
+#include "tests/child.h"
+#include "tests/faults/training_job.h"
+#include "tests/worker/train/worker_job.h"
+
+namespace podium {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class WorkerCommand : public testing::Test {
+ protected:
+  WorkerCommand() { write_training_data(folder_.path()); }
+
+  std::unique_ptr<Child> start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), PODIUM_BIN_DIR "/podium-worker");
+    std::filesystem::remove(path("log"));
+    return std::make_unique<Child>(arguments, path("log"));
+  }
+  int run(const std::vector<std::string>& arguments) { return exit_of(*start(arguments)); }
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+  std::string output() const { return read_file(path("log")); }
+  std::vector<std::string> local(const JobSpec& spec, const std::string& devices) const {
+    write_file_atomic(path("job.json"), to_json(spec).dump());
+    return {"local", path("job.json"), "--devices",    devices, "--threads",
+            "1",     "--data",         folder_.path(), "--out", path("out")};
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(WorkerCommand, HelpShowsExamplesAndExitCodes) {
+  EXPECT_EQ(run({"--help"}), 0);
+  EXPECT_THAT(output(), HasSubstr("podium-worker local job.json"));
+  EXPECT_THAT(output(), HasSubstr("75 port taken"));
+}
+
+TEST_F(WorkerCommand, AnUnknownCommandIsAMistakeOfTheUser) {
+  EXPECT_EQ(run({"trian"}), 64);
+  EXPECT_EQ(run({}), 64);
+}
+
+TEST_F(WorkerCommand, VocabWritesTheVocabulary) {
+  EXPECT_EQ(run({"vocab", "--size", "60", "--out", path("built.txt"), path("corpus.txt")}), 0) << output();
+  const std::string text = read_file(path("built.txt"));
+  EXPECT_THAT(text, StartsWith("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 60);
+  EXPECT_EQ(run({"vocab", "--out", path("v.txt"), path("no-such.txt")}), 65);
+  EXPECT_THAT(output(), HasSubstr("no-such.txt"));
+}
+
+TEST_F(WorkerCommand, LocalTrainsAndInspectDescribesTheResult) {
+  ASSERT_EQ(run(local(tiny_job(6), "2")), 0) << output();
+  const std::string checkpoint = path("out/checkpoints/step-00000006");
+  EXPECT_EQ(run({"inspect", checkpoint}), 0);
+  EXPECT_THAT(output(), HasSubstr("step 6, written by 2 ranks"));
+  EXPECT_THAT(output(), HasSubstr("bert.embeddings.word_embeddings.weight F32"));
+  std::filesystem::resize_file(checkpoint + "/weights.safetensors", 100);
+  EXPECT_EQ(run({"inspect", checkpoint}), 1);
+  EXPECT_THAT(output(), HasSubstr("weights.safetensors"));
+}
+
+TEST_F(WorkerCommand, LocalEndsWithTheCodeOfTheRankThatFailed) {
+  JobSpec spec = tiny_job(6);
+  spec.data.train = {"missing.txt"};
+  EXPECT_EQ(run(local(spec, "2")), 65);
+  EXPECT_THAT(output(), HasSubstr("missing.txt"));
+}
+
+TEST_F(WorkerCommand, LocalPassesSigtermOn) {
+  const auto worker = start(local(tiny_job(100'000), "2"));
+  const std::string events = path("out/rank-0/events.jsonl");
+  while (worker->running() &&
+         !(std::filesystem::exists(events) && read_file(events).find("metrics") != std::string::npos))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  worker->signal(SIGTERM);
+  EXPECT_EQ(exit_of(*worker), 0) << output();
+  EXPECT_THAT(read_file(events), HasSubstr("preempted"));
+}
+
+}  // namespace
+}  // namespace podium
