@@ -98,6 +98,11 @@ void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
     enter_indexes(state, job);
 }
 
+void forgive_missing(Attempt& attempt, Time at) {
+  for (Task& task : attempt.tasks)
+    if (task.missing_since) task.missing_since = at;
+}
+
 void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
   PODIUM_CHECK(queued.job == state.next_job, "job ids are given in order");
   Job& job = state.jobs[queued.job];
@@ -129,6 +134,8 @@ struct ClusterApplier {
   void operator()(const SilenceForgiven&) const {
     state.clock = at;
     for (auto& [id, node] : state.nodes) node.last_seen = at;
+    for (auto& [id, job] : state.jobs)
+      if (job.attempt) forgive_missing(*job.attempt, at);
   }
   void operator()(const NodeSeen& e) const { node_at(state, e.node).last_seen = at; }
   void operator()(const Ticked&) const { state.clock = at; }
@@ -219,13 +226,13 @@ void leave_indexes(ClusterState& state, const Job& job) {
     queue->second.erase({job.request.priority, job.submitted, job.id});
     if (queue->second.empty()) state.queues.erase(queue);
   }
-  if (const auto timer = next_timer(job, state.limits)) state.timers.erase({*timer, job.id});
+  if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
 }
 
 void enter_indexes(ClusterState& state, const Job& job) {
   if (job.state == JobState::queued)
     state.queues[job.request.kind].insert({job.request.priority, job.submitted, job.id});
-  if (const auto timer = next_timer(job, state.limits)) state.timers.insert({*timer, job.id});
+  if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
 }
 
 void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }

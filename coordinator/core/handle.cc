@@ -67,17 +67,11 @@ void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& 
   }
 }
 
-void run_timer(const Limits& limits, Time now, JobDraft& draft) {
-  if (!draft.job().attempt) return;  // a back-off: the next plan sees that it is over
-  for (std::size_t rank = 0; rank < draft.job().attempt->tasks.size(); ++rank) {
-    const Task& task = draft.job().attempt->tasks[rank];
-    if (!task.missing_since || *task.missing_since + limits.missing_after > now) continue;
-    const NodeId& node = draft.job().attempt->allocation.ranks[rank].node;
-    draft.emit(
-        TaskLost{draft.task(static_cast<int>(rank)), "the agent of " + node.value + " does not know it"});
-  }
-  const bool over_time = draft.job().attempt->created + draft.job().request.walltime <= now;
-  if (over_time) draft.stop(StopCause::walltime, "its walltime is over");
+void run_timer(Time now, JobDraft& draft) {
+  const Job& job = draft.job();
+  if (!job.attempt) return;  // a back-off: the next plan sees that it is over
+  if (job.attempt->created + job.request.walltime <= now)
+    draft.stop(StopCause::walltime, "its walltime is over");
 }
 
 // A clock that leapt says nothing about the nodes: they get a fresh start instead of being declared lost.
@@ -95,7 +89,7 @@ Result<Events> tick(const ClusterState& state, Time now) {
   Drafts drafts(state, events, now);
   if (events.empty()) judge_silence(state, now, events, drafts);
   for (auto timer = state.timers.begin(); timer != state.timers.end() && timer->first <= now; ++timer)
-    run_timer(state.limits, now, drafts.of(timer->second));
+    run_timer(now, drafts.of(timer->second));
   drafts.settle_all();
   events.push_back({now, Ticked{}});
   return events;

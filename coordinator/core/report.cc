@@ -1,6 +1,5 @@
 #include "coordinator/core/report.h"
 
-#include <csignal>
 #include <set>
 
 #include "coordinator/core/draft.h"
@@ -50,18 +49,22 @@ void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
     drafts.of(job).emit(TaskStarted{report.task, report.pid});
 }
 
-// A task this node should have and does not list. One that was only ordered may still be on its way; one
-// whose node has seen that it shall stop, and never listed it, was stopped before it began.
-void miss_task(const NodeReport& report, const Task& task, TaskId id, StopCause stop, Drafts& drafts) {
-  const bool seen = report.orders_seen >= task.orders_version;
-  const bool began = task.phase == TaskPhase::running;
-  if (!began && seen && stop != StopCause::none)
-    drafts.of(id.attempt.job).emit(TaskExited{id, {0, SIGTERM, "stopped before it began"}});
-  else if ((began || seen) && !task.missing_since)
+// A task this node should have and does not list. One that was only ordered may still be on its way. It is
+// lost when reports without it have kept coming for Limits::missing_after; a node that was silent meanwhile
+// starts afresh.
+void miss_task(const ClusterState& state, const NodeReport& report, const Task& task, TaskId id, Time now,
+               Drafts& drafts) {
+  const NodeId& node = report.node.id;
+  const bool was_silent = now - state.nodes.at(node).last_seen >= state.limits.unknown_after;
+  if (task.missing_since && !was_silent) {
+    if (now - *task.missing_since >= state.limits.missing_after)
+      drafts.of(id.attempt.job).emit(TaskLost{id, "the agent of " + node.value + " does not know it"});
+  } else if (task.phase == TaskPhase::running || report.orders_seen >= task.orders_version) {
     drafts.of(id.attempt.job).emit(TaskMissed{id});
+  }
 }
 
-void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed,
+void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed, Time now,
                 Drafts& drafts) {
   const Node* node = find_node(state, report.node.id);
   if (!node) return;
@@ -72,7 +75,7 @@ void miss_tasks(const ClusterState& state, const NodeReport& report, const std::
       const TaskId task_id{job.attempt_id(), static_cast<int>(rank)};
       const bool here = job.attempt->allocation.ranks[rank].node == report.node.id;
       if (here && !task.over() && !listed.contains(task_id))
-        miss_task(report, task, task_id, job.attempt->stop, drafts);
+        miss_task(state, report, task, task_id, now, drafts);
     }
   }
 }
@@ -95,7 +98,7 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
     else if (task.state != TaskState::exited)
       ++strays;
   }
-  miss_tasks(state, report, listed, drafts);
+  miss_tasks(state, report, listed, now, drafts);
   drafts.settle_all();
 
   const Node* known = find_node(state, report.node.id);

@@ -29,14 +29,10 @@ std::vector<JobId> holders_of(const Node& node) {
   return jobs;
 }
 
-std::optional<Time> next_timer(const Job& job, const Limits& limits) {
+std::optional<Time> next_timer(const Job& job) {
   if (!job.attempt) return job.not_before;
-  std::optional<Time> next;
-  const auto earlier = [&next](Time time) { next = next ? std::min(*next, time) : time; };
-  if (job.attempt->stop == StopCause::none) earlier(job.attempt->created + job.request.walltime);
-  for (const Task& task : job.attempt->tasks)
-    if (task.missing_since) earlier(*task.missing_since + limits.missing_after);
-  return next;
+  if (job.attempt->stop != StopCause::none) return std::nullopt;
+  return job.attempt->created + job.request.walltime;
 }
 
 }  // namespace podium

@@ -29,7 +29,7 @@ struct Limits {
   // and its tasks have 30 s to leave: only after all three may their devices and their work be given to
   // others.
   Duration lost_after = std::chrono::seconds(110);
-  Duration missing_after = std::chrono::seconds(15);  // a task its node no longer lists is lost
+  Duration missing_after = std::chrono::seconds(15);  // of reports that lack a task make it lost
   Duration longest_pause = std::chrono::seconds(10);  // without a turn for so long, silence is our own fault
 
   bool operator==(const Limits&) const = default;
@@ -178,8 +178,8 @@ const Node* find_node(const ClusterState& state, const NodeId& node);
 // The jobs that hold devices of a node, by id.
 std::vector<JobId> holders_of(const Node& node);
 
-// When a job next needs a Tick: its walltime, its back-off or a missing task runs out.
-std::optional<Time> next_timer(const Job& job, const Limits& limits);
+// When a job next needs a Tick: its walltime or its back-off runs out.
+std::optional<Time> next_timer(const Job& job);
 
 // What the agent of `node` shall do. Launches lack what the core does not know: spec and secret.
 // `version` changes exactly when the rest does.

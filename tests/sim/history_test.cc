@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <set>
 
 #include "tests/sim/sim_cluster.h"
 
@@ -56,7 +57,7 @@ AttemptId any_attempt(const ClusterState& state, Random& random) {
 }
 
 void disturb_node(SimNode& node, Random& random) {
-  switch (random.below(8)) {
+  switch (random.below(10)) {
     case 0:
       return node.connect(false);
     case 1:
@@ -69,6 +70,10 @@ void disturb_node(SimNode& node, Random& random) {
       return node.restart_agent();
     case 6:
       return node.lose_power();
+    case 7:
+      return node.replace_machine();
+    case 8:
+      return node.mislay_tasks(random);
     default:
       return node.set_health(random.chance(50) ? "" : "too hot");
   }
@@ -146,7 +151,7 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
   const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", 2000);
   for (std::uint64_t seed = 1; seed <= histories && !HasFatalFailure(); ++seed) run_history(seed, coverage);
   EXPECT_EQ(coverage.events.size(), std::variant_size_v<decltype(Event::body)> - 2)
-      << "all but the two not durable";
+      << "all but the two not durable: " << testing::PrintToString(coverage.events);
   EXPECT_EQ(coverage.ends.size(), 6u) << "succeeded, failed, preempted, cancelled, node_lost, walltime";
 }
 

@@ -148,7 +148,7 @@ void SimCluster::check_grants() {
 void SimCluster::check_indexes() {
   std::size_t queued = 0, timed = 0, in_queues = 0;
   for (const auto& [id, job] : state_.jobs) {
-    const auto timer = next_timer(job, state_.limits);
+    const auto timer = next_timer(job);
     if (timer) ++timed;
     if (timer && !state_.timers.contains({*timer, id})) violate("a job's timer is not in the index");
     if (job.state != JobState::queued) continue;

@@ -19,8 +19,12 @@ void SimNode::pass(Time truth, Random& random) {
   }
 }
 
-NodeReport SimNode::report() const {
+NodeReport SimNode::report() {
   NodeReport report{description_, {}, orders_seen_};
+  if (mislaid_reports_ > 0) {
+    --mislaid_reports_;
+    return report;
+  }
   for (const auto& [id, process] : processes_)
     report.tasks.push_back({id, process.state, process.pid, process.exit});
   return report;
@@ -32,10 +36,13 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
   std::set<TaskId> ordered;
   for (const TaskOrder& order : orders.tasks) {
     ordered.insert(order.launch.task);
+    const auto found = processes_.find(order.launch.task);
     if (order.action == TaskAction::run)
       start(order, truth, random);
-    else if (const auto found = processes_.find(order.launch.task); found != processes_.end())
+    else if (found != processes_.end())
       stop(found->second, truth, random);
+    else
+      refuse(order);
   }
   for (auto at = processes_.begin(); at != processes_.end();) {
     auto& [id, process] = *at;
@@ -54,8 +61,17 @@ void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
   Process process;
   process.device = order.launch.device_index;
   process.pid = next_pid_++;
-  process.leaves = truth + std::chrono::seconds(random.between(1, 40));
+  process.leaves =
+      truth + std::chrono::seconds(random.chance(10) ? random.between(200, 400) : random.between(1, 40));
   processes_.emplace(order.launch.task, process);
+}
+
+void SimNode::refuse(const TaskOrder& order) {
+  started_.insert(order.launch.task);
+  Process never;
+  never.state = TaskState::exited;
+  never.exit = TaskExit{0, SIGTERM, "stopped before it was started"};
+  processes_.emplace(order.launch.task, never);
 }
 
 void SimNode::stop(Process& process, Time truth, Random& random) {
@@ -69,6 +85,12 @@ void SimNode::restart_agent() {
   agent_alive_ = powered_ = true;
   orders_seen_ = 0;
   description_.boot = "boot-" + std::to_string(++boots_);
+}
+
+void SimNode::replace_machine() {
+  processes_.clear();
+  started_.clear();
+  restart_agent();
 }
 
 // Its disk remembers which tasks it had, and that nobody saw them end.

@@ -31,13 +31,17 @@ class SimNode {
   // The world's time passes: processes end, leases run out.
   void pass(Time truth, Random& random);
 
-  NodeReport report() const;
+  NodeReport report();
   void take_orders(const NodeOrders& orders, Time truth, Random& random);
 
   bool reachable() const { return agent_alive_ && connected_ && powered_; }
   void connect(bool connected) { connected_ = connected; }
   void crash_agent() { agent_alive_ = false; }
   void restart_agent();
+  // The same on an empty disk: processes and the memory of them are gone.
+  void replace_machine();
+  // For a few reports, fewer than make the core give them up, the agent lists none of its tasks.
+  void mislay_tasks(Random& random) { mislaid_reports_ = random.between(1, 5); }
   void lose_power();  // every process is gone; comes back with restart_agent
   void fail_process(Random& random);
   void set_health(const std::string& health);
@@ -49,6 +53,7 @@ class SimNode {
 
  private:
   void start(const TaskOrder& order, Time truth, Random& random);
+  void refuse(const TaskOrder& order);
   void stop(Process& process, Time truth, Random& random);
 
   NodeDescription description_;
@@ -59,6 +64,7 @@ class SimNode {
   bool connected_ = true;
   bool powered_ = true;
   int boots_ = 1;
+  int mislaid_reports_ = 0;
   std::int64_t next_pid_ = 100;
   std::int64_t orders_seen_ = 0;
   Time answered_;
