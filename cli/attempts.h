@@ -1,0 +1,14 @@
+// A job's attempts as a table: when each ran, where, how far it came and how it ended.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/terminal.h"
+
+namespace podium::cli {
+
+// "" when there are none yet.
+std::string attempts_table(const nlohmann::json& attempts, const Terminal& terminal);
+
+}  // namespace podium::cli

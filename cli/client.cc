@@ -1,0 +1,124 @@
+#include "cli/client.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <thread>
+
+#include "common/net/http_client.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kTimeout = 30s;
+constexpr int kTriesWithKey = 3;
+
+Url parse_server(const std::string& text) {
+  const auto url = parse_url(text);
+  if (!url) throw Failure(Exit::usage, fmt::format("--coordinator {}: {}", text, describe(url.errors())));
+  return *url;
+}
+
+// The lines of a problem+json body: its list of errors, or its one detail.
+std::string problem_text(const HttpResponse& response) {
+  const json body = json::parse(response.body, nullptr, false);
+  if (!body.is_object())
+    return fmt::format("the coordinator answered {} without saying why", response.status);
+  std::string text;
+  for (const json& error : body.value("errors", json::array())) {
+    const std::string where = error.value("where", "");
+    text += (text.empty() ? "" : "\n") + (where.empty() ? "" : where + ": ") + error.value("message", "");
+  }
+  if (text.empty()) text = body.value("detail", body.value("title", "the coordinator refused"));
+  if (response.status >= 500) text += fmt::format(" (request {})", body.value("request_id", "?"));
+  return text;
+}
+
+std::string remedy(int status) {
+  if (status == 401) return "; name the user token with --token-file, PODIUM_TOKEN or PODIUM_HOME";
+  if (status == 403) return "; use the user token, not the agents'";
+  if (status == 429 || status == 503) return "; try again in a moment";
+  return "";
+}
+
+json parse_body(const HttpResponse& response) {
+  json body = json::parse(response.body, nullptr, false);
+  if (body.is_discarded())
+    throw Failure(Exit::refused, "the answer is not JSON; is this a Podium coordinator?");
+  return body;
+}
+
+}  // namespace
+
+std::string api_target(std::string_view path, const Query& query) {
+  std::string target = "/api/v1" + std::string(path);
+  char separator = '?';
+  for (const auto& [name, value] : query) {
+    if (value.empty()) continue;
+    target += separator + encode_component(name) + "=" + encode_component(value);
+    separator = '&';
+  }
+  return target;
+}
+
+void require_ok(const HttpResponse& response) {
+  if (response.status >= 400) throw Failure(Exit::refused, problem_text(response) + remedy(response.status));
+}
+
+Client::Client(const Session& session)
+    : server_(parse_server(session.coordinator)), token_(find_token(session)), ca_file_(session.ca_file) {}
+
+Headers Client::headers() const {
+  Headers headers{{"Accept", "application/json"}};
+  if (!token_.empty()) headers.set("Authorization", "Bearer " + token_);
+  return headers;
+}
+
+HttpResponse Client::send(HttpRequest request, int tries) const {
+  ClientOptions options;
+  options.ca_file = ca_file_;
+  while (true) {
+    try {
+      HttpResponse response = fetch(server_, request, kTimeout, options);
+      require_ok(response);
+      return response;
+    } catch (const NetError& error) {
+      if (--tries <= 0)
+        throw Failure(
+            Exit::unreachable,
+            fmt::format(
+                "cannot reach the coordinator at {}: {}. Is it running? ./deploy/quickstart starts one; "
+                "--coordinator names another",
+                server_.origin(), error.what()));
+      std::this_thread::sleep_for(500ms);
+    }
+  }
+}
+
+HttpResponse Client::get_text(std::string_view path, const Query& query) const {
+  HttpRequest request;
+  request.target = api_target(path, query);
+  request.headers = headers();
+  return send(std::move(request), 1);
+}
+
+json Client::get(std::string_view path, const Query& query) const {
+  return parse_body(get_text(path, query));
+}
+
+json Client::post(std::string_view path, const json& body, const std::string& key) const {
+  HttpRequest request;
+  request.method = "POST";
+  request.target = api_target(path);
+  request.headers = headers();
+  request.headers.set("Content-Type", "application/json");
+  if (!key.empty()) request.headers.set("Idempotency-Key", key);
+  request.repeatable = !key.empty();
+  request.body = body.dump();
+  return parse_body(send(std::move(request), key.empty() ? 1 : kTriesWithKey));
+}
+
+}  // namespace podium::cli

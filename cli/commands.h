@@ -1,0 +1,26 @@
+// The subcommands: each adds itself to the program and, when chosen, runs and sets session.exit or throws
+// Failure.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "cli/session.h"
+
+namespace podium::cli {
+
+void add_submit(CLI::App& app, Session& session);
+void add_validate(CLI::App& app, Session& session);
+void add_list(CLI::App& app, Session& session);
+void add_show(CLI::App& app, Session& session);
+void add_follow(CLI::App& app, Session& session);
+void add_logs(CLI::App& app, Session& session);
+void add_cancel(CLI::App& app, Session& session);
+void add_metrics(CLI::App& app, Session& session);
+void add_series(CLI::App& app, Session& session);
+void add_events(CLI::App& app, Session& session);
+void add_nodes(CLI::App& app, Session& session);
+void add_experiments(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
+void add_version(CLI::App& app, Session& session);
+
+}  // namespace podium::cli

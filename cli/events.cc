@@ -1,0 +1,38 @@
+// podium events: a job's history.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/print.h"
+#include "cli/table.h"
+#include "common/base/time.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+void run(std::int64_t id, const Session& session) {
+  const json reply = Client(session).get(fmt::format("/jobs/{}/events", id));
+  if (session.json) return print(reply.dump() + "\n");
+  Table table({{"TIME"}, {"EVENT"}, {"WHAT", false, true}});
+  for (const json& event : reply.at("events"))
+    table.add({{format_time(from_millis(event.value("time_ms", std::int64_t{0})))},
+               {event.value("type", "")},
+               {event.value("text", "")}});
+  print(table.render(detect_terminal()));
+}
+
+}  // namespace
+
+void add_events(CLI::App& app, Session& session) {
+  const auto id = std::make_shared<std::int64_t>();
+  CLI::App* command = app.add_subcommand("events", "Show a job's history, oldest first");
+  command->add_option("JOB", *id, "The job's number")->required();
+  command->footer("\nExamples:\n  podium events 12");
+  command->callback([id, &session] { run(*id, session); });
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,63 @@
+// podium experiments: what was submitted, and from which commit.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/humanise.h"
+#include "cli/job_text.h"
+#include "cli/print.h"
+#include "cli/table.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string experiments_table(const json& experiments, const Terminal& terminal) {
+  Table table({{"EXPERIMENT", true},
+               {"NAME", false, true},
+               {"JOBS", true},
+               {"CREATED", true},
+               {"SOURCE", false, true}});
+  for (const json& experiment : experiments)
+    table.add({{std::to_string(experiment.at("id").get<std::int64_t>())},
+               {experiment.value("name", "")},
+               {std::to_string(experiment.value("jobs", json::array()).size())},
+               {human_ago(experiment.value("created_ms", json()), now_millis())},
+               {source_text(experiment.value("source", json())), Colour::dim}});
+  return table.empty() ? "No experiments. Submit one: podium submit configs/quickstart.yaml\n"
+                       : table.render(terminal);
+}
+
+std::string page_of(const json& experiment, const Terminal& terminal) {
+  std::string jobs;
+  for (const json& id : experiment.value("jobs", json::array()))
+    jobs += (jobs.empty() ? "" : ", ") + id.dump();
+  return experiments_table(json::array({experiment}), terminal) + "\njobs " + jobs + "\n\n" +
+         experiment.value("spec", "") + "\n";
+}
+
+void run(std::int64_t id, const Session& session) {
+  const Client client(session);
+  const json reply = id == 0 ? client.get("/experiments") : client.get(fmt::format("/experiments/{}", id));
+  if (session.json) return print(reply.dump() + "\n");
+  const Terminal terminal = detect_terminal();
+  print(id == 0 ? experiments_table(reply.at("experiments"), terminal) : page_of(reply, terminal));
+}
+
+}  // namespace
+
+void add_experiments(CLI::App& app, Session& session) {
+  const auto id = std::make_shared<std::int64_t>(0);
+  CLI::App* command = app.add_subcommand("experiments", "List experiments, or show one with its spec");
+  command->add_option("EXPERIMENT", *id, "Only this one, with its spec as it was submitted");
+  command->footer(R"(
+Examples:
+  podium experiments
+  podium experiments 3 --json | jq -r .spec > again.yaml)");
+  command->callback([id, &session] { run(*id, session); });
+}
+
+}  // namespace podium::cli

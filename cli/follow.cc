@@ -1,0 +1,152 @@
+#include "cli/follow.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/attempts.h"
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/humanise.h"
+#include "cli/job_text.h"
+#include "cli/live.h"
+#include "cli/print.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t kPlainInterval = 10'000;  // ms between two lines where nothing can be redrawn
+
+// Draws a job as it changes: one line redrawn in place on a terminal, a line now and then elsewhere, JSON
+// lines for programs.
+class Display {
+ public:
+  explicit Display(bool as_json) : json_(as_json), terminal_(detect_terminal()) {}
+
+  void job(const json& job) {
+    if (json_) return print(json{{"event", "job"}, {"data", job}}.dump() + "\n");
+    const bool changed = !job_.is_object() || job_["state"] != job["state"] ||
+                         job_.value("attempt", 0) != job.value("attempt", 0);
+    job_ = job;
+    start_pace(changed);
+    if (terminal_.interactive || changed) draw();
+  }
+
+  void metrics(const json& metrics) {
+    if (json_) return print(json{{"event", "metrics"}, {"data", metrics}}.dump() + "\n");
+    for (const json& point : metrics.at("points"))
+      job_["latest"][point.at("key").get<std::string>()] = point.at("value");
+  }
+
+  void trouble(const std::string& why) {
+    if (json_ || trouble_ == why) return;
+    trouble_ = why;
+    clear();
+    std::fprintf(stderr, "podium: %s; trying again\n", printable(why).c_str());
+  }
+
+  void tick() {
+    if (json_ || !job_.is_object()) return;
+    if (terminal_.interactive || now_millis() - drawn_ >= kPlainInterval) draw();
+  }
+
+  void clear() {
+    if (!json_ && terminal_.interactive) print("\r\x1b[K");
+  }
+
+  const Terminal& terminal() const { return terminal_; }
+
+ private:
+  void start_pace(bool changed) {
+    const json progress = job_.value("progress", json());
+    const std::int64_t step = progress.is_object() ? progress.value("step", std::int64_t{0}) : 0;
+    if (changed || step < since_.step) since_ = {step, now_millis()};
+  }
+
+  void draw() {
+    const std::int64_t now = now_millis();
+    const std::string line =
+        progress_line(job_, since_, now, terminal_.interactive ? terminal_.width - 1 : 0);
+    if (terminal_.interactive) {
+      print("\r\x1b[K" + line);
+    } else if (line != last_line_) {
+      print(line + "\n");
+    }
+    last_line_ = line;
+    drawn_ = now;
+  }
+
+  bool json_;
+  Terminal terminal_;
+  json job_;
+  Pace since_;
+  std::string trouble_;
+  std::string last_line_;
+  std::int64_t drawn_ = 0;
+};
+
+std::string outcome(const json& job) {
+  const json target = job.value("target", json());
+  const json ttt = job.value("time_to_train_seconds", json());
+  std::string text = fmt::format("{} after {}", job.value("state", "?"), run_time_text(job, now_millis()));
+  if (target.is_object() && target.value("reached_step", json()).is_number())
+    text += fmt::format(", target {} reached at step {}", target.value("metric", "?"),
+                        human_count(target["reached_step"].get<std::int64_t>()));
+  if (ttt.is_number()) text += fmt::format(", time to train {}", human_seconds(ttt.get<double>()));
+  const std::string reason = job.value("reason", "");
+  return text + (reason.empty() ? "" : ": " + reason);
+}
+
+void print_end(const json& job, const Terminal& terminal) {
+  const std::string state = job.value("state", "?");
+  print(fmt::format("job {} {} {}\n", job.at("id").get<std::int64_t>(), printable(job.value("name", "")),
+                    paint(terminal, state_colour(state), printable(outcome(job)))));
+  print(attempts_table(job.value("attempts", json::array()), terminal));
+}
+
+}  // namespace
+
+Exit follow_job(const Session& session, std::int64_t id) {
+  const Client client(session);
+  Display display(session.json);
+  json last;
+  LiveHandlers handlers;
+  handlers.on_job = [&](const json& job) {
+    display.job(last = job);
+    return !has_ended(job);
+  };
+  handlers.on_metrics = [&](const json& metrics) { display.metrics(metrics); };
+  handlers.on_trouble = [&](const std::string& why) { display.trouble(why); };
+  handlers.on_tick = [&] { display.tick(); };
+  const Exit end = watch_job(client, id, handlers);
+  display.clear();
+  if (end == Exit::interrupted) {
+    if (!session.json)
+      print(fmt::format(
+          "Detached; job {} goes on. Follow it again: podium follow {}. Stop it: podium cancel {}\n", id, id,
+          id));
+    return end;
+  }
+  if (!session.json) print_end(client.get(fmt::format("/jobs/{}", id)), display.terminal());
+  return last.at("state") == "succeeded" ? Exit::ok : Exit::job_failed;
+}
+
+void add_follow(CLI::App& app, Session& session) {
+  const auto id = std::make_shared<std::int64_t>();
+  CLI::App* command = app.add_subcommand("follow", "Watch a job until it ends; Ctrl-C detaches");
+  command->add_option("JOB", *id, "The job's number")->required();
+  command->footer(R"(
+Examples:
+  podium follow 12
+  podium follow 12 --json | jq -c 'select(.event == "metrics") | .data.points[]'
+
+Exit status: 0 when the job succeeded, 1 when it failed or was cancelled, 130 after Ctrl-C.)");
+  command->callback([id, &session] { session.exit = follow_job(session, *id); });
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,123 @@
+// podium list: jobs, newest first.
+#include <spdlog/fmt/fmt.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/humanise.h"
+#include "cli/job_text.h"
+#include "cli/print.h"
+#include "cli/table.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string state;
+  std::string experiment;
+  std::string name;
+  std::string label;
+  std::string order = "newest";
+  int limit = 50;
+  bool watch = false;
+};
+
+// Pages until `limit` jobs are there.
+json fetch_jobs(const Client& client, const Options& options) {
+  json jobs = json::array();
+  std::string page;
+  std::int64_t total = 0;
+  do {
+    const int wanted = std::min(1000, options.limit - static_cast<int>(jobs.size()));
+    const json reply = client.get("/jobs", {{"state", options.state},
+                                            {"experiment", options.experiment},
+                                            {"name", options.name},
+                                            {"label", options.label},
+                                            {"order", options.order},
+                                            {"limit", std::to_string(wanted)},
+                                            {"page_token", page}});
+    for (const json& job : reply.at("jobs")) jobs.push_back(job);
+    total = reply.value("total", std::int64_t{0});
+    page = reply.value("next_page_token", "");
+  } while (!page.empty() && static_cast<int>(jobs.size()) < options.limit);
+  return {{"jobs", std::move(jobs)}, {"total", total}};
+}
+
+std::string table_of(const json& reply, const Terminal& terminal) {
+  Table table({{"JOB", true},
+               {"NAME", false, true},
+               {"STATE"},
+               {"DEVICES"},
+               {"STEP", true},
+               {"RUN TIME", true},
+               {"SUBMITTED", true},
+               {"REMARK", false, true}});
+  const std::int64_t now = now_millis();
+  for (const json& job : reply.at("jobs")) {
+    const std::string state = job.value("state", "?");
+    table.add({{std::to_string(job.at("id").get<std::int64_t>())},
+               {job.value("name", "")},
+               {state, state_colour(state)},
+               {fmt::format("{} {}", job.value("devices", 0), job.value("kind", ""))},
+               {progress_text(job)},
+               {run_time_text(job, now)},
+               {human_ago(job.value("submitted_ms", json()), now)},
+               {remark(job), Colour::dim}});
+  }
+  if (table.empty()) return "No jobs. Submit one: podium submit configs/quickstart.yaml\n";
+  const auto shown = reply.at("jobs").size();
+  const auto total = reply.at("total").get<std::int64_t>();
+  const std::string more = total > static_cast<std::int64_t>(shown)
+                               ? fmt::format("{} of {} jobs; --limit shows more\n", shown, human_count(total))
+                               : "";
+  return table.render(terminal) + more;
+}
+
+void watch(const Client& client, const Options& options) {
+  while (true) {
+    const Terminal terminal = detect_terminal();  // the window may have changed its size
+    const std::string text = table_of(fetch_jobs(client, options), terminal);
+    print((terminal.interactive ? "\x1b[H\x1b[2J" : "") + text);
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  }
+}
+
+void run(const Options& options, const Session& session) {
+  const Client client(session);
+  if (options.watch) return watch(client, options);
+  const json reply = fetch_jobs(client, options);
+  print(session.json ? reply.dump() + "\n" : table_of(reply, detect_terminal()));
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls");
+  command->add_option("-s,--state", options->state, "Only these states, separated by commas")
+      ->type_name("STATES");
+  command->add_option("-e,--experiment", options->experiment, "Only jobs of this experiment")
+      ->type_name("ID");
+  command->add_option("-n,--name", options->name, "Only jobs with this in their name")->type_name("TEXT");
+  command->add_option("-l,--label", options->label, "Only jobs with this label")->type_name("KEY:VALUE");
+  command->add_option("--order", options->order, "newest or oldest first")
+      ->check(CLI::IsMember({"newest", "oldest"}))
+      ->capture_default_str();
+  command->add_option("--limit", options->limit, "At most this many")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_flag("-w,--watch", options->watch, "Again every two seconds, until Ctrl-C");
+  command->footer(R"(
+Examples:
+  podium list --state queued                what waits, and why
+  podium list --label team:nlp --limit 500
+  podium list --json | jq '.jobs[] | {id, state, time_to_train_seconds}')");
+  command->callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace podium::cli

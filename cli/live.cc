@@ -1,0 +1,148 @@
+#include "cli/live.h"
+
+#include <signal.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+
+#include "common/net/http_client.h"
+
+namespace podium::cli {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr auto kAnswerTimeout = 10s;
+constexpr auto kIdleTimeout = 40s;  // the server sends a comment every 15 s
+constexpr auto kPause = 1s;         // between two tries
+constexpr auto kTick = 200ms;
+
+class Watch {
+ public:
+  Watch(asio::io_context& loop, const Client& client, std::int64_t id, const LiveHandlers& handlers)
+      : loop_(loop),
+        api_(client),
+        id_(id),
+        handlers_(handlers),
+        http_(loop.get_executor(), client.server(), options(client)) {}
+
+  awaitable<void> run() {
+    bool reached = false;
+    while (true) {
+      std::string trouble;
+      try {
+        if (!co_await refresh()) co_return;
+        reached = true;
+        if (co_await stream()) co_return;
+      } catch (const NetError& error) {
+        if (!reached)
+          throw Failure(Exit::unreachable,
+                        fmt::format("cannot reach the coordinator: {}. Is it running?", error.what()));
+        trouble = error.what();
+      }
+      if (!trouble.empty()) handlers_.on_trouble(trouble);
+      asio::steady_timer pause(loop_, kPause);
+      co_await pause.async_wait(asio::use_awaitable);
+    }
+  }
+
+ private:
+  static ClientOptions options(const Client& client) {
+    ClientOptions options;
+    options.ca_file = client.ca_file();
+    return options;
+  }
+
+  HttpRequest request(std::string target) const {
+    HttpRequest request;
+    request.target = std::move(target);
+    request.headers = api_.headers();
+    return request;
+  }
+
+  // The job as it is now; false when on_job has had enough.
+  awaitable<bool> refresh() {
+    const HttpResponse response =
+        co_await http_.request(request(api_target(fmt::format("/jobs/{}", id_))), kAnswerTimeout);
+    if (response.status < 500) require_ok(response);
+    if (!response.ok())
+      throw NetError(NetFailure::broken, fmt::format("the coordinator answered {}", response.status));
+    co_return handlers_.on_job(json::parse(response.body));
+  }
+
+  // True when on_job has had enough; false when the stream ended or there is none.
+  awaitable<bool> stream() {
+    HttpRequest live = request(api_target("/live", {{"job", std::to_string(id_)}}));
+    live.headers.set("Accept", "text/event-stream");
+    if (!last_id_.empty()) live.headers.set("Last-Event-ID", last_id_);
+    ServerEventParser parser;
+    co_await http_.stream(std::move(live), kIdleTimeout, [&](std::string_view bytes) {
+      parser.feed(bytes);
+      while (const auto event = parser.next())
+        if (!take(*event)) return false;
+      return true;
+    });
+    co_return had_enough_;
+  }
+
+  // False to leave the stream.
+  bool take(const ServerEvent& event) {
+    if (!event.id.empty()) last_id_ = event.id;
+    if (event.name == "reset") return false;
+    if (event.name == "metrics") handlers_.on_metrics(json::parse(event.data));
+    if (event.name == "job") had_enough_ = !handlers_.on_job(json::parse(event.data));
+    return !had_enough_;
+  }
+
+  asio::io_context& loop_;
+  const Client& api_;
+  std::int64_t id_;
+  const LiveHandlers& handlers_;
+  HttpClient http_;
+  std::string last_id_;
+  bool had_enough_ = false;
+};
+
+awaitable<void> tick(asio::io_context& loop, const LiveHandlers& handlers) {
+  asio::steady_timer timer(loop);
+  while (true) {
+    timer.expires_after(kTick);
+    co_await timer.async_wait(asio::use_awaitable);
+    handlers.on_tick();
+  }
+}
+
+}  // namespace
+
+Exit watch_job(const Client& client, std::int64_t id, const LiveHandlers& handlers) {
+  asio::io_context loop(1);
+  Exit end = Exit::ok;
+  std::exception_ptr failure;
+  const auto leave = [&](std::exception_ptr error) {
+    failure = error;
+    loop.stop();
+  };
+  asio::signal_set signals(loop, SIGINT, SIGTERM);
+  signals.async_wait([&](const boost::system::error_code& error, int) {
+    if (error) return;
+    end = Exit::interrupted;
+    loop.stop();
+  });
+  Watch watch(loop, client, id, handlers);
+  asio::co_spawn(loop, watch.run(), leave);
+  asio::co_spawn(loop, tick(loop, handlers), leave);
+  loop.run();
+  if (failure) std::rethrow_exception(failure);
+  return end;
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,26 @@
+// Watches one job over the coordinator's live stream, through its restarts: reconnects, resumes by
+// Last-Event-ID, and asks for the whole job after each reconnect, so that a coordinator without a stream is
+// simply polled.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/client.h"
+
+namespace podium::cli {
+
+struct LiveHandlers {
+  std::function<bool(const nlohmann::json& job)> on_job;  // false: seen enough
+  std::function<void(const nlohmann::json& metrics)> on_metrics;
+  std::function<void(const std::string& why)> on_trouble;  // not connected just now
+  std::function<void()> on_tick;                           // a few times a second
+};
+
+// Exit::ok when on_job had enough, Exit::interrupted on SIGINT or SIGTERM. Throws Failure when there is no
+// such job or the coordinator cannot be reached the first time.
+Exit watch_job(const Client& client, std::int64_t id, const LiveHandlers& handlers);
+
+}  // namespace podium::cli

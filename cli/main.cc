@@ -1,0 +1,84 @@
+// podium: the command line. Builds the subcommands, runs the chosen one and turns failures into exit
+// statuses.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+
+namespace podium::cli {
+namespace {
+
+constexpr const char* kFooter = R"(
+Examples:
+  podium validate configs/quickstart.yaml     check a spec without a cluster
+  podium submit configs/quickstart.yaml --follow
+  podium list --state running,queued
+  podium follow 12                            Ctrl-C detaches, the job goes on
+  podium COMMAND --help                       options and examples of a command
+
+The user token is read from --token-file, else PODIUM_TOKEN, else user.token in PODIUM_HOME (default .podium).
+
+Exit status: 0 done; 1 the followed job failed or was cancelled; 2 wrong usage; 3 the coordinator cannot be reached;
+4 refused, or the spec is invalid; 130 interrupted.)";
+
+void add_globals(CLI::App& app, Session& session) {
+  app.add_option("--coordinator", session.coordinator, "Address of the coordinator")
+      ->envname("PODIUM_COORDINATOR")
+      ->type_name("URL")
+      ->capture_default_str();
+  app.add_option("--token-file", session.token_file, "File that holds the user token")->type_name("FILE");
+  app.add_option("--ca-file", session.ca_file, "PEM file of the authority that signed an https coordinator")
+      ->envname("PODIUM_CA_FILE")
+      ->type_name("FILE");
+  app.add_flag("--json", session.json, "Print JSON for programs instead of text for people");
+}
+
+void add_commands(CLI::App& app, Session& session) {
+  add_submit(app, session);
+  add_validate(app, session);
+  add_list(app, session);
+  add_show(app, session);
+  add_follow(app, session);
+  add_logs(app, session);
+  add_cancel(app, session);
+  add_metrics(app, session);
+  add_series(app, session);
+  add_events(app, session);
+  add_nodes(app, session);
+  add_experiments(app, session);
+  add_completion(app, session);
+  add_version(app, session);
+}
+
+int fail(Exit status, const char* message) {
+  std::fprintf(stderr, "podium: %s\n", message);
+  return static_cast<int>(status);
+}
+
+int run(int count, char** arguments) {
+  CLI::App app("Podium schedules training jobs onto the nodes of a cluster and records how they went.",
+               "podium");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  app.fallthrough();
+  Session session;
+  add_globals(app, session);
+  add_commands(app, session);
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+  } catch (const Failure& failure) {
+    return fail(failure.status(), failure.what());
+  } catch (const std::exception& error) {
+    return fail(Exit::usage, error.what());
+  }
+  return static_cast<int>(session.exit);
+}
+
+}  // namespace
+}  // namespace podium::cli
+
+int main(int count, char** arguments) { return podium::cli::run(count, arguments); }

@@ -1,0 +1,90 @@
+// podium nodes: the cluster's machines and what runs on their devices.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/humanise.h"
+#include "cli/print.h"
+#include "cli/table.h"
+#include "common/net/url.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+bool is_busy(const json& device) { return device.value("job", json()).is_number(); }
+
+// "1 of 2 cpu busy, 1 unhealthy"
+std::string devices_summary(const json& devices) {
+  std::string kinds;
+  int busy = 0;
+  int unhealthy = 0;
+  for (const json& device : devices) {
+    const std::string kind = device.value("kind", "?");
+    if (kinds.find(kind) == std::string::npos) kinds += (kinds.empty() ? "" : "/") + kind;
+    busy += is_busy(device);
+    unhealthy += !device.value("health", "").empty();
+  }
+  return fmt::format("{} of {} {} busy{}", busy, devices.size(), kinds,
+                     unhealthy ? fmt::format(", {} unhealthy", unhealthy) : "");
+}
+
+std::string nodes_table(const json& nodes, const Terminal& terminal) {
+  Table table({{"NODE", false, true}, {"STATE"}, {"DEVICES"}, {"ADDRESS"}, {"AGENT"}, {"SEEN", true}});
+  for (const json& node : nodes) {
+    const std::string state = node.value("state", "?");
+    table.add({{node.value("id", "")},
+               {state, state_colour(state)},
+               {devices_summary(node.value("devices", json::array()))},
+               {node.value("address", "")},
+               {node.value("agent_version", "")},
+               {human_ago(node.value("last_seen_ms", json()), now_millis())}});
+  }
+  return table.empty() ? "No nodes. Start an agent on each machine: podium-agent --help\n"
+                       : table.render(terminal);
+}
+
+std::string devices_table(const json& node, const Terminal& terminal) {
+  Table table({{"DEVICE", true},
+               {"KIND"},
+               {"MODEL", false, true},
+               {"MEMORY", true},
+               {"JOB", true},
+               {"HEALTH", false, true}});
+  for (const json& device : node.value("devices", json::array())) {
+    const std::string health = device.value("health", "");
+    table.add({{std::to_string(device.value("index", 0))},
+               {device.value("kind", "?") + (device.value("artificial", false) ? " (artificial)" : "")},
+               {device.value("model", "")},
+               {human_bytes(device.value("memory_bytes", std::int64_t{0}))},
+               {is_busy(device) ? std::to_string(device["job"].get<std::int64_t>()) : "–"},
+               {health.empty() ? "good" : health, health.empty() ? Colour::green : Colour::red}});
+  }
+  return table.render(terminal);
+}
+
+void run(const std::string& name, const Session& session) {
+  const json reply = Client(session).get(name.empty() ? "/nodes" : "/nodes/" + encode_component(name));
+  if (session.json) return print(reply.dump() + "\n");
+  const Terminal terminal = detect_terminal();
+  if (name.empty()) return print(nodes_table(reply.at("nodes"), terminal));
+  print(nodes_table(json::array({reply}), terminal) + "\n" + devices_table(reply, terminal));
+}
+
+}  // namespace
+
+void add_nodes(CLI::App& app, Session& session) {
+  const auto name = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("nodes", "List nodes, or one node's devices");
+  command->add_option("NODE", *name, "Only this node, with its devices");
+  command->footer(R"(
+Examples:
+  podium nodes
+  podium nodes node-1)");
+  command->callback([name, &session] { run(*name, session); });
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,104 @@
+#include "cli/progress.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "cli/humanise.h"
+#include "cli/job_text.h"
+#include "cli/terminal.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kNarrowestBar = 8;
+constexpr int kWidestBar = 30;
+
+json progress_of(const json& job) {
+  const json progress = job.value("progress", json());
+  return progress.is_object() ? progress : json::object();
+}
+
+// One metric of `latest`, as "loss 4.812"; "" when it has not been reported.
+std::string latest(const json& job, const char* key, const char* format) {
+  const json values = job.value("latest", json::object());
+  return values.is_object() && values.contains(key)
+             ? fmt::format(fmt::runtime(format), human_value(values[key]))
+             : "";
+}
+
+// "gain_over_unigram 0.21 → 0.4"
+std::string aim(const json& job) {
+  const json target = job.value("target", json());
+  if (!target.is_object()) return "";
+  const std::string metric = target.value("metric", "");
+  const json bound = target.contains("at_least") ? target["at_least"] : target.value("at_most", json());
+  return fmt::format("{} {} → {}", metric.substr(metric.rfind('/') + 1),
+                     human_value(target.value("latest", json())), human_value(bound));
+}
+
+std::string times(const json& job, const Pace& since, std::int64_t now) {
+  const auto left = seconds_left(job, since, now);
+  const std::string gone = run_time_text(job, now);
+  return left ? fmt::format("{}, at most {} left", gone, human_seconds(*left)) : gone;
+}
+
+}  // namespace
+
+std::optional<double> seconds_left(const json& job, const Pace& since, std::int64_t now) {
+  const json progress = progress_of(job);
+  const std::int64_t step = progress.value("step", std::int64_t{0});
+  const std::int64_t steps = progress.value("steps", std::int64_t{0});
+  if (job.value("state", "") != "running" || step <= since.step || steps <= step) return std::nullopt;
+  const double seconds_a_step =
+      static_cast<double>(now - since.millis) / 1000 / static_cast<double>(step - since.step);
+  return seconds_a_step * static_cast<double>(steps - step);
+}
+
+std::string progress_bar(double fraction, int width) {
+  const double filled = std::clamp(fraction, 0.0, 1.0) * width;
+  std::string bar;
+  for (int i = 0; i < width; ++i) bar += i + 1 <= filled ? "━" : i + 0.5 <= filled ? "╸" : "─";
+  return bar;
+}
+
+std::string progress_line(const json& job, const Pace& since, std::int64_t now, int width) {
+  const json progress = progress_of(job);
+  const std::string head =
+      fmt::format("job {} {}", job.at("id").get<std::int64_t>(), job.value("state", "?"));
+  const std::string reason = printable(job.value("reason", ""));
+  if (progress.empty() || !reason.empty()) {
+    const std::string line = head + (reason.empty() ? "" : "  " + reason);
+    return width == 0 ? line : shortened(line, width);
+  }
+  const double steps = std::max(1.0, progress.value("steps", 0.0));
+  // In the order they are shown; the number says which goes first when there is no room.
+  std::vector<std::pair<int, std::string>> parts = {
+      {0, head},
+      {0, progress_text(job)},
+      {2, latest(job, "train/loss", "loss {}")},
+      {3, latest(job, "train/sequences_per_second", "{} seq/s")},
+      {1, printable(aim(job))},
+      {4, times(job, since, now)}};
+  const auto joined = [&](int least_important, const std::string& bar) {
+    std::string line;
+    for (const auto& [importance, text] : parts) {
+      if (importance > least_important || text.empty()) continue;
+      line += (line.empty() ? "" : "  ") + text;
+      if (&text == &parts.front().second && !bar.empty()) line += "  " + bar;
+    }
+    return line;
+  };
+  if (width == 0) return joined(4, "");
+  int importance = 4;
+  while (importance > 0 && display_width(joined(importance, "")) + kNarrowestBar + 2 > width) --importance;
+  const int room = std::min(kWidestBar, width - display_width(joined(importance, "")) - 2);
+  const std::string bar = room < kNarrowestBar ? "" : progress_bar(progress.value("step", 0.0) / steps, room);
+  return shortened(joined(importance, bar), width);
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,81 @@
+// podium submit: one spec becomes an experiment and its jobs.
+#include <spdlog/fmt/fmt.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/follow.h"
+#include "cli/print.h"
+#include "cli/spec_file.h"
+#include "cli/terminal.h"
+#include "common/net/token.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string file;
+  std::string key;
+  bool follow = false;
+};
+
+json submission(const Options& options) {
+  const SpecFile spec = read_spec_file(options.file);
+  std::string warning;
+  const json source = find_source(options.file, warning);
+  if (!warning.empty()) std::fprintf(stderr, "podium: %s\n", warning.c_str());
+  json body{{"spec", spec.text}, {"file", spec.name}};
+  if (!source.is_null()) body["source"] = source;
+  return body;
+}
+
+std::string submitted_text(const json& reply) {
+  const json& experiment = reply.at("experiment");
+  std::string text = fmt::format("experiment {} ({})\n", experiment.at("id").get<std::int64_t>(),
+                                 printable(experiment.value("name", "")));
+  for (const json& job : reply.at("jobs")) {
+    const std::string reason = job.value("reason", "");
+    text +=
+        fmt::format("job {}  {}  {}{}\n", job.at("id").get<std::int64_t>(), printable(job.value("name", "")),
+                    job.value("state", ""), reason.empty() ? "" : "  " + printable(reason));
+  }
+  return text;
+}
+
+void run(const Options& options, Session& session) {
+  const Client client(session);
+  const json reply =
+      client.post("/experiments", submission(options), options.key.empty() ? random_hex(16) : options.key);
+  print(session.json ? reply.dump() + "\n" : submitted_text(reply));
+  if (!options.follow) return;
+  for (const json& job : reply.at("jobs")) {
+    const Exit end = follow_job(session, job.at("id").get<std::int64_t>());
+    if (end != Exit::ok) session.exit = end;
+    if (end == Exit::interrupted) return;
+  }
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("submit", "Submit a spec; prints the ids of its jobs");
+  command->add_option("FILE", options->file, "The spec, or - for standard input")->required();
+  command->add_flag("-f,--follow", options->follow, "Follow the jobs, one after the other, to their end");
+  command->add_option("--key", options->key, "Idempotency key: the same key again gives the first answer")
+      ->type_name("TEXT");
+  command->footer(R"(
+Examples:
+  podium submit configs/quickstart.yaml --follow
+  podium submit my.yaml --json | jq '.jobs[].id'
+  sed 's/seed: 1/seed: 2/' my.yaml | podium submit -
+
+Recorded with the experiment: the spec's git repository, commit and path, and whether it had uncommitted changes.)");
+  command->callback([options, &session] { run(*options, session); });
+}
+
+}  // namespace podium::cli

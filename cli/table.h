@@ -1,0 +1,37 @@
+// Aligned columns that fit the terminal: the columns that may shrink give way, widest first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+
+namespace podium::cli {
+
+struct Column {
+  std::string title;
+  bool right = false;  // numbers
+  bool may_shrink = false;
+};
+
+struct Cell {
+  std::string text;
+  Colour colour = Colour::none;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  void add(std::vector<Cell> row);
+  bool empty() const { return rows_.empty(); }
+  std::string render(const Terminal& terminal) const;
+
+ private:
+  std::vector<int> widths(int limit) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace podium::cli
