@@ -1,0 +1,192 @@
+// Turns: what is committed is there after reopening, in the log, in the projections and in the state rebuilt
+// from them.
+#include <nlohmann/json.hpp>
+
+#include "coordinator/store/sqlite.h"
+#include "tests/coordinator/store/store_fixture.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+TEST(Store, RebuildsTheStateFromTheLog) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    store.load({});
+    start_job(store);
+  }
+  Store store(home.path(), at_once());
+  const Loaded loaded = store.load({});
+  ASSERT_TRUE(loaded.state.jobs.contains({1}));
+  EXPECT_EQ(loaded.state.jobs.at({1}).state, JobState::running);
+  EXPECT_EQ(loaded.state.nodes.at({"node-1"}).devices.at(0).holder, JobId{1});
+  ASSERT_EQ(loaded.secrets.size(), 1u);
+  EXPECT_EQ(loaded.secrets[0].secret, "secret-1");
+}
+
+TEST(Store, StartsFromASnapshotAndTheEventsAfterIt) {
+  TempFolder home;
+  json whole;
+  {
+    Store store(home.path(), at_once());
+    ClusterState state = store.load({}).state;
+    const Events first = queued_job(1), second = queued_job(2);
+    apply_all(state, first);
+    commit_now(store, {first, {}, {}, to_json(state).dump()});
+    apply_all(state, second);
+    commit_now(store, {second, {}, {}, ""});
+    whole = to_json(state);
+    Database database(home.path() / "podium.db", Access::write, 100);
+    database.run("DELETE FROM events WHERE seq <= 2");  // a start must not need them
+  }
+  Store store(home.path(), at_once());
+  EXPECT_EQ(to_json(store.load({}).state), whole);
+}
+
+TEST(Store, AsksForASnapshotAfterManyEvents) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  EXPECT_FALSE(store.wants_snapshot());
+  Events many(5000, Event{at_second(0), SilenceForgiven{"test"}});
+  commit_now(store, {many, {}, {}, ""});
+  EXPECT_TRUE(store.wants_snapshot());
+  commit_now(store, {{}, {}, {}, to_json(ClusterState{}).dump()});
+  EXPECT_FALSE(store.wants_snapshot());
+}
+
+TEST(Store, WritesNothingThatIsNotDurable) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  commit_now(store, {{{at_second(0), Ticked{}}}, {}, {}, ""});
+  Database database(home.path() / "podium.db", Access::read, 100);
+  Statement count(database, "SELECT count(*) FROM events");
+  count.start().next();
+  EXPECT_EQ(count.integer(0), 0);
+}
+
+TEST(Store, ProjectsJobsAndAttempts) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, ""});
+  commit_now(store, {started_attempt(1, 2, 70), {}, {{{{1}, 2}, "secret-2"}}, ""});
+  const auto reader = store.open_reader();
+
+  const JobView job = reader->job({1}).value();
+  EXPECT_EQ(job.request.name, "tiny");
+  EXPECT_EQ(job.state, JobState::running);
+  EXPECT_EQ(job.attempt, 2);
+  EXPECT_EQ(job.restarts, 1);
+  EXPECT_EQ(job.started, at_second(10));
+  EXPECT_EQ(job.reason, "");
+  EXPECT_EQ(json::parse(job.labels), (json{{"team", "nlp"}}));
+  ASSERT_TRUE(job.target);
+  EXPECT_EQ(job.target->at_most, 2.0);
+  EXPECT_FALSE(job.time_to_train_seconds);
+
+  const auto attempts = reader->attempts({1});
+  ASSERT_EQ(attempts.size(), 2u);
+  EXPECT_EQ(attempts[0].end, AttemptEnd::failed);
+  EXPECT_EQ(attempts[0].ended, at_second(60));
+  EXPECT_EQ(attempts[0].tasks.at(0).exit->signal, 9);
+  EXPECT_FALSE(attempts[1].end);
+  EXPECT_EQ(attempts[1].tasks.at(0).pid, 42);
+  EXPECT_FALSE(reader->job({2}));
+}
+
+TEST(Store, KeepsTheSpecAndFindsItByItsKey) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  const auto reader = store.open_reader();
+  EXPECT_EQ(reader->experiment_by_key("key-1"), ExperimentId{1});
+  EXPECT_EQ(reader->experiment_by_key("key-2"), std::nullopt);
+  const auto experiment = reader->experiment({1});
+  EXPECT_EQ(experiment->spec, "name: tiny");
+  EXPECT_EQ(experiment->jobs, std::vector<JobId>{{1}});
+  EXPECT_EQ(reader->job_spec({1}), target_spec());
+}
+
+TEST(Store, TellsTheHistoryOfAJobInOrder) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, ""});
+  const auto history = store.open_reader()->history({1}, 0, 100);
+  ASSERT_GE(history.size(), 6u);
+  EXPECT_EQ(history.front().type, "job_queued");
+  EXPECT_EQ(history.back().text, "stopping → queued: killed; queued again");
+  const auto rest = store.open_reader()->history({1}, history[1].id, 1);
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].id, history[2].id);
+}
+
+class ListOfJobs : public testing::Test {
+ protected:
+  ListOfJobs() : store_(home_.path(), at_once()) {
+    for (std::int64_t id = 1; id <= 5; ++id) {
+      const std::string spec = id % 2 ? R"({"labels":{"team":"nlp"}})" : R"({"labels":{"team":"x' OR 1"}})";
+      commit_now(store_, {queued_job(id, "run-" + std::to_string(id)),
+                          ExperimentText{{id}, "", "", "", "", {spec}},
+                          {},
+                          ""});
+    }
+    commit_now(store_,
+               {{{at_second(1), JobStateChanged{{2}, JobState::queued, JobState::cancelled, "cancelled"}}},
+                {},
+                {},
+                ""});
+    reader_ = store_.open_reader();
+  }
+
+  std::vector<std::int64_t> ids(const JobFilter& filter) {
+    std::vector<std::int64_t> found;
+    for (const JobView& job : reader_->jobs(filter).jobs) found.push_back(job.id.value);
+    return found;
+  }
+
+  TempFolder home_;
+  Store store_;
+  std::unique_ptr<Reader> reader_;
+};
+
+TEST_F(ListOfJobs, PagesFromTheNewest) {
+  JobFilter filter;
+  filter.limit = 2;
+  const JobPage page = reader_->jobs(filter);
+  EXPECT_EQ(page.total, 5);
+  EXPECT_TRUE(page.more);
+  filter.after = page.jobs.back().id;
+  EXPECT_EQ(ids(filter), (std::vector<std::int64_t>{3, 2}));
+  filter.after = JobId{2};
+  EXPECT_FALSE(reader_->jobs(filter).more);
+}
+
+TEST_F(ListOfJobs, Filters) {
+  JobFilter cancelled;
+  cancelled.states = {JobState::cancelled, JobState::failed};
+  EXPECT_EQ(ids(cancelled), (std::vector<std::int64_t>{2}));
+  JobFilter named;
+  named.name = "un-4";
+  EXPECT_EQ(ids(named), (std::vector<std::int64_t>{4}));
+  JobFilter labelled;
+  labelled.label_key = "team";
+  labelled.label_value = "x' OR 1";
+  labelled.oldest_first = true;
+  EXPECT_EQ(ids(labelled), (std::vector<std::int64_t>{2, 4}));
+  JobFilter experiment;
+  experiment.experiment = ExperimentId{3};
+  EXPECT_EQ(ids(experiment), (std::vector<std::int64_t>{3}));
+}
+
+TEST_F(ListOfJobs, Counts) {
+  const auto counts = reader_->job_counts();
+  EXPECT_EQ(counts.at(JobState::queued), 4);
+  EXPECT_EQ(counts.at(JobState::cancelled), 1);
+  EXPECT_EQ(reader_->experiments(2, std::nullopt).front().id, ExperimentId{5});
+}
+
+}  // namespace
+}  // namespace podium
