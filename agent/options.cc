@@ -46,10 +46,12 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
   app.add_option("--data", options.data, "Folder where relative data paths of specs begin")->required();
   app.add_option("--worker", options.worker,
                  "The training program (default: podium-worker beside this program)");
-  app.add_option("--cpu-slots", options.cpu_slots,
-                 "CPU devices to offer; each gets an equal share of the threads")
+  app.add_option("--cpu-slots", options.cpu_slots, "CPU devices to offer")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app.add_option("--threads-per-slot", options.threads_per_slot,
+                 "Threads of each (default: an equal share of them)")
+      ->check(CLI::Range(1, 4096));
   app.add_option("--artificial-gpus", options.artificial_gpus, "Made-up GPUs to offer, to try schedules")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

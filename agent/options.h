@@ -21,6 +21,7 @@ struct AgentOptions {
   std::filesystem::path data;
   std::filesystem::path worker;
   int cpu_slots = 1;
+  int threads_per_slot = 0;  // 0: an equal share
   int artificial_gpus = 0;
   std::string address;  // "": found by find_address
   std::map<std::string, std::string> labels;

@@ -27,6 +27,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 constexpr Duration kTellExitAfter = 2s;  // the longest an exit waits for the events before it to be delivered
+constexpr std::size_t kKeptFolders = 50;
 constexpr std::size_t kLastWordsBytes = 64 << 10;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
@@ -77,20 +78,23 @@ void Supervisor::adopt() {
 }
 
 void Supervisor::adopt_one(TaskId id) {
+  const TaskFolder folder(config_.home, id);
+  const TaskRecord record = folder.read_record();
+  if (record.forgotten) return keep(id);
   Task& task = tasks_[id];
+  task.record = task.saved = record;
+  task.folder = folder;
   Process& process = table_.processes[id];
-  task.folder.emplace(config_.home, id);
-  task.record = task.saved = task.folder->read_record();
-  if (task.record.task != id)
-    throw std::runtime_error((task.folder->path() / "task.json").string() +
-                             " is another task's: move it away");
-  process.device_kind = task.record.device_kind;
-  process.device_index = task.record.device_index;
-  if (task.record.exit) return set_exit(id, *task.record.exit);
-  AdoptedShim shim = adopt_shim(task.folder->path());
+  process.device_kind = record.device_kind;
+  process.device_index = record.device_index;
+  if (record.exit) return set_exit(id, *record.exit);
+  if (record.boot != boot_id()) return set_exit(id, {0, SIGKILL, "the node was restarted"});
+  AdoptedShim shim = adopt_shim(folder.path());
   switch (shim.state) {
     case ShimState::gone:
       return ended(id);
+    case ShimState::unborn:
+      return drop_unborn(id);
     case ShimState::starting:
       return spawn(executor_, "adopt " + to_string(id), adopt_later(id));
     case ShimState::alive:
@@ -99,6 +103,14 @@ void Supervisor::adopt_one(TaskId id) {
       spdlog::info("task {} still runs (pid {}): adopted", to_string(id), shim.program);
       return watch(id, std::move(shim.pidfd), Fd());
   }
+}
+
+// The earlier agent ended between writing the record and starting the program: the task may yet be started,
+// once.
+void Supervisor::drop_unborn(TaskId id) {
+  tasks_.at(id).folder->remove();
+  tasks_.erase(id);
+  table_.processes.erase(id);
 }
 
 asio::awaitable<void> Supervisor::adopt_later(TaskId id) {
@@ -151,7 +163,10 @@ void Supervisor::act() {
 void Supervisor::carry_out(const Start& start) {
   const TaskId id = start.launch.task;
   Task& task = tasks_[id];
-  task.record = {id, start.launch.device_kind, start.launch.device_index, 0, {}, {}};
+  task.record.task = id;
+  task.record.boot = boot_id();
+  task.record.device_kind = start.launch.device_kind;
+  task.record.device_index = start.launch.device_index;
   Process& process = table_.processes[id];
   process.device_kind = start.launch.device_kind;
   process.device_index = start.launch.device_index;
@@ -214,13 +229,25 @@ void Supervisor::carry_out(const Kill& kill) {
 
 void Supervisor::carry_out(const Forget& forget) {
   raise_fence(config_.home, table_.forgotten, forget.task.attempt);
-  if (const auto& folder = tasks_.at(forget.task).folder) folder->remove();
-  if (cgroups_) cgroups_->remove(forget.task);
+  Task& task = tasks_.at(forget.task);
+  if (task.folder) {
+    task.record.forgotten = true;
+    task.folder->write_record(task.record);
+    keep(forget.task);
+  }
   tasks_.erase(forget.task);
   table_.processes.erase(forget.task);
   spdlog::info("task {}: forgotten", to_string(forget.task));
   changed();
   act_soon();
+}
+
+// The newest folders stay for people to look into.
+void Supervisor::keep(TaskId id) {
+  kept_.push_back(id);
+  if (kept_.size() <= kKeptFolders) return;
+  TaskFolder(config_.home, kept_.front()).remove();
+  kept_.pop_front();
 }
 
 void Supervisor::watch(TaskId id, Fd pidfd, Fd ready) {

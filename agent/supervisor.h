@@ -7,6 +7,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -83,6 +84,7 @@ class Supervisor {
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
   void launch(Task& task, const Start& start);
   void adopt_one(TaskId id);
+  void drop_unborn(TaskId id);
   boost::asio::awaitable<void> adopt_later(TaskId id);
   void watch(TaskId id, Fd pidfd, Fd ready);
   boost::asio::awaitable<void> watch_to_end(TaskId id, Fd ready);
@@ -93,6 +95,7 @@ class Supervisor {
   void tell_exit(Task& task);
   void save(Task& task);
   void check_delivered(TaskId id);
+  void keep(TaskId id);
   void changed();
 
   boost::asio::any_io_executor executor_;
@@ -106,6 +109,7 @@ class Supervisor {
   NodeOrders orders_;
   ProcessTable table_;
   std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
+  std::deque<TaskId> kept_;       // forgotten tasks whose folders are still there, the oldest first
 };
 
 }  // namespace podium

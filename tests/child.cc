@@ -20,6 +20,7 @@ Child::Child(const std::vector<std::string>& arguments, const std::filesystem::p
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);  // such as this test's own listening socket
   const int error = ::posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + arguments[0]);

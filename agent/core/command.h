@@ -1,4 +1,4 @@
-// What a task's process is started with: program, arguments and environment, as docs/agent.md lists them.
+// What a task's process is started with: program, arguments and environment, as agent/README.md lists them.
 // Pure. The environment is built from nothing: only kept variables of the agent's own reach a task.
 #pragma once
 

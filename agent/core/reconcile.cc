@@ -60,9 +60,11 @@ class Reconciliation {
                                " of its job, which is newer"});
     if (was_forgotten(task))
       return refuse(task, {0, SIGKILL, "not started: this node has run this attempt before"});
-    if (now_ >= lease_deadlines(table_.last_sync, orders_.lease, order.launch.grace).terminate) return;
+    const LeaseDeadlines lease = lease_deadlines(table_.last_sync, orders_.lease, order.launch.grace);
+    if (now_ >= lease.terminate) return;
     if (must_wait(order.launch)) return;
     if (!claimed_.emplace(order.launch.device_kind, order.launch.device_index).second) return;
+    wake_at(lease.terminate);
     actions_.list.push_back(Start{order.launch, visible_devices(task.attempt)});
   }
 

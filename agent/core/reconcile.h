@@ -42,7 +42,7 @@ struct Kill {
   std::string reason;
 };
 
-// Drop the task's folder and its entry in the table; raise `forgotten` to its attempt.
+// Drop the task from the table and raise `forgotten` to its attempt.
 struct Forget {
   TaskId task;
 };

@@ -42,11 +42,10 @@ std::string cpu_model(std::string_view cpuinfo) {
 Discovery CpuSlots::discover() {
   Discovery found;
   if (slots_ == 0) return found;
-  const int threads = threads_ > 0 ? threads_ : usable_threads();
   Device slot;
   slot.kind = "cpu";
   slot.model = cpu_model(read_file("/proc/cpuinfo"));
-  slot.threads = std::max(1, threads / slots_);
+  slot.threads = threads_per_slot_ > 0 ? threads_per_slot_ : std::max(1, usable_threads() / slots_);
   found.devices.assign(static_cast<std::size_t>(slots_), slot);
   found.note = fmt::format("{} CPU slot(s) of {} thread(s) each: {}", slots_, slot.threads, slot.model);
   return found;

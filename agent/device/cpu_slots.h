@@ -1,4 +1,4 @@
-// A node's processor as devices: the threads this process may use, shared out evenly over a number of slots.
+// A node's processor as devices: a number of slots with some threads each.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@ namespace podium {
 
 class CpuSlots final : public DeviceProbe {
  public:
-  // `threads` 0: as many as the agent itself may run on.
-  explicit CpuSlots(int slots, int threads = 0) : slots_(slots), threads_(threads) {}
+  // `threads_per_slot` 0: an equal share of the threads that the agent itself may run on.
+  explicit CpuSlots(int slots, int threads_per_slot = 0)
+      : slots_(slots), threads_per_slot_(threads_per_slot) {}
   Discovery discover() override;
 
  private:
   int slots_;
-  int threads_;
+  int threads_per_slot_;
 };
 
 // The processor's name in the text of /proc/cpuinfo; "CPU" where it gives none.

@@ -13,7 +13,6 @@ namespace podium {
 namespace {
 
 bool is_locked(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return false;
   const Fd fd = open_file(path, O_RDWR);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return false;
   if (errno == EWOULDBLOCK) return true;
@@ -25,15 +24,15 @@ bool is_locked(const std::filesystem::path& path) {
 AdoptedShim adopt_shim(const std::filesystem::path& folder) {
   const std::filesystem::path lock = folder / shim::kLockFile;
   AdoptedShim adopted;
-  if (!is_locked(lock)) return adopted;
+  if (!std::filesystem::exists(lock)) return adopted;
+  const bool lives = is_locked(lock);
   int shim = -1;
-  if (std::sscanf(read_file(lock).c_str(), "%d %d\n", &shim, &adopted.program) != 2) {
-    adopted.state = ShimState::starting;
-    return adopted;
-  }
+  const bool has_run = std::sscanf(read_file(lock).c_str(), "%d %d\n", &shim, &adopted.program) == 2;
+  adopted.state = lives ? ShimState::starting : has_run ? ShimState::gone : ShimState::unborn;
+  if (!lives || !has_run) return adopted;
   adopted.pidfd = open_pidfd(shim);
   // Still locked after the pidfd was opened: the pid was the shim's when it was.
-  if (adopted.pidfd && is_locked(lock)) adopted.state = ShimState::alive;
+  adopted.state = adopted.pidfd && is_locked(lock) ? ShimState::alive : ShimState::gone;
   return adopted;
 }
 

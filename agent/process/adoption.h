@@ -11,13 +11,14 @@
 namespace podium {
 
 enum class ShimState {
-  gone,      // no shim holds the lock
-  starting,  // it lives and is about to write its pid: ask again shortly
+  unborn,    // none lives, and none has got as far as running the program
+  starting,  // one lives and is about to write its pid: ask again shortly
   alive,
+  gone,  // one has run the program, and lives no more
 };
 
 struct AdoptedShim {
-  ShimState state = ShimState::gone;
+  ShimState state = ShimState::unborn;
   pid_t program = -1;  // when alive
   Fd pidfd;            // likewise
 };

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <chrono>
 #include <filesystem>
+#include <set>
 #include <system_error>
+#include <thread>
 
 #include "agent/process/spawn.h"
 #include "common/base/file.h"
@@ -34,28 +37,28 @@ bool kill_if_marked(pid_t pid, const std::string& variable) {
   return true;
 }
 
-int look_once(const std::string& variable) {
-  int killed = 0;
+// Adds those it kills to `killed`; false when it found none.
+bool look_once(const std::string& variable, std::set<pid_t>& killed) {
+  bool found = false;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     pid_t pid = -1;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc{} || end != name.data() + name.size() || pid == ::getpid()) continue;
-    if (kill_if_marked(pid, variable)) ++killed;
+    if (!kill_if_marked(pid, variable)) continue;
+    killed.insert(pid);
+    found = true;
   }
-  return killed;
+  return found;
 }
 
 }  // namespace
 
 int kill_marked(const std::string& variable) {
-  int total = 0;
-  for (int look = 0; look < kMaxLooks; ++look) {
-    const int killed = look_once(variable);
-    if (killed == 0) break;
-    total += killed;
-  }
-  return total;
+  std::set<pid_t> killed;
+  for (int look = 0; look < kMaxLooks && look_once(variable, killed); ++look)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the killed take a moment to be gone
+  return static_cast<int>(killed.size());
 }
 
 }  // namespace podium

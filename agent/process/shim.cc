@@ -3,11 +3,11 @@
 // It outlives the agent, so the exit status is never lost; and it stays tiny: no C++ library, no allocation
 // after the start.
 //
-//   podium-shim CGROUP PROGRAM [ARGUMENT...]      CGROUP: the task's cgroup folder, or - for none
+//   podium-shim FOLDER CGROUP PROGRAM [ARGUMENT...]      CGROUP: the task's cgroup folder, or - for none
 //
-// Run by the agent with every signal blocked, in the task's folder, with the descriptors of spawn.h. It tells
-// the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM goes to the
-// program's group; SIGUSR1 kills it with everything it has started.
+// Run by the agent with every signal blocked and with the descriptors of shim_protocol.h; FOLDER is the
+// task's. It tells the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM
+// goes to the program's group; SIGUSR1 kills it with everything it has started.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -166,23 +166,24 @@ siginfo_t watch(const Program& program) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 3) {
+  if (count < 4) {
     fputs("podium-shim is started by podium-agent; it is not meant to be run by hand\n", stderr);
     return 64;
   }
   fcntl(kLockFd, F_SETFD, FD_CLOEXEC);
   fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  if (chdir(arguments[1]) != 0) give_up(kCannotWrite, "cannot enter the task's folder");
   const int exit_file = reserve_exit_file();
 
   Program program;
-  if (strcmp(arguments[1], "-") != 0) program.cgroup = arguments[1];
-  if (const int error = start(program, arguments + 2); error != 0) {
+  if (strcmp(arguments[2], "-") != 0) program.cgroup = arguments[2];
+  if (const int error = start(program, arguments + 3); error != 0) {
     waitpid(program.pid, nullptr, 0);
     write_exit(exit_file, kCannotRun, 0);
     errno = error;
     char what[512];
-    snprintf(what, sizeof what, "cannot run %s", arguments[2]);
+    snprintf(what, sizeof what, "cannot run %s", arguments[3]);
     give_up(kCannotRun, what);
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));

@@ -60,12 +60,13 @@ class Attributes {
 void set_files(FileActions& actions, const std::filesystem::path& folder, int lock, int ready) {
   auto* raw = actions.get();
   constexpr int kAppend = O_WRONLY | O_CREAT | O_APPEND;
-  expect(::posix_spawn_file_actions_addchdir_np(raw, folder.c_str()), "cannot prepare a process");
+  const std::string out = folder / "stdout";
+  const std::string err = folder / "stderr";
   expect(::posix_spawn_file_actions_addopen(raw, STDIN_FILENO, "/dev/null", O_RDONLY, 0),
          "cannot prepare a process");
-  expect(::posix_spawn_file_actions_addopen(raw, STDOUT_FILENO, "stdout", kAppend, 0600),
+  expect(::posix_spawn_file_actions_addopen(raw, STDOUT_FILENO, out.c_str(), kAppend, 0600),
          "cannot prepare a process");
-  expect(::posix_spawn_file_actions_addopen(raw, STDERR_FILENO, "stderr", kAppend, 0600),
+  expect(::posix_spawn_file_actions_addopen(raw, STDERR_FILENO, err.c_str(), kAppend, 0600),
          "cannot prepare a process");
   expect(::posix_spawn_file_actions_adddup2(raw, lock, shim::kLockFd), "cannot prepare a process");
   expect(::posix_spawn_file_actions_adddup2(raw, ready, shim::kReadyFd), "cannot prepare a process");
@@ -104,7 +105,8 @@ SpawnedShim spawn_shim(const SpawnRequest& request) {
   set_files(actions, request.folder, lock.get(), write_end.get());
   Attributes attributes;
   set_signals(attributes);
-  std::vector<std::string> arguments{request.shim, request.cgroup.empty() ? "-" : request.cgroup.string()};
+  std::vector<std::string> arguments{request.shim, request.folder,
+                                     request.cgroup.empty() ? "-" : request.cgroup.string()};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = request.environment;
   expect(::posix_spawn(&spawned.pid, request.shim.c_str(), actions.get(), attributes.get(),

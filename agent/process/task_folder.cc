@@ -63,7 +63,43 @@ json exit_json(const TaskExit& exit) {
 
 TaskExit exit_from(const json& in) { return {in.at("code"), in.at("signal"), in.value("message", "")}; }
 
+json json_of(const TaskRecord& record) {
+  json out{{"version", 1},
+           {"job", record.task.attempt.job.value},
+           {"attempt", record.task.attempt.number},
+           {"rank", record.task.rank},
+           {"boot", record.boot},
+           {"device", {{"kind", record.device_kind}, {"index", record.device_index}}},
+           {"pid", record.pid},
+           {"forgotten", record.forgotten}};
+  for (std::size_t i = 0; i < kStreams.size(); ++i)
+    out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
+  if (record.exit) out["exit"] = exit_json(*record.exit);
+  return out;
+}
+
+TaskRecord record_from(const json& in) {
+  if (in.at("version") != 1) throw std::invalid_argument("its version is not 1");
+  TaskRecord record;
+  record.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
+  record.boot = in.at("boot");
+  record.device_kind = in.at("device").at("kind");
+  record.device_index = in.at("device").at("index");
+  record.pid = in.at("pid");
+  record.forgotten = in.at("forgotten");
+  for (std::size_t i = 0; i < kStreams.size(); ++i)
+    record.delivered[i] = in.at("delivered").at(std::string(to_string(kStreams[i])));
+  if (in.contains("exit")) record.exit = exit_from(in.at("exit"));
+  return record;
+}
+
 }  // namespace
+
+std::string boot_id() {
+  std::string id = read_file("/proc/sys/kernel/random/boot_id");
+  while (id.ends_with('\n')) id.pop_back();
+  return id;
+}
 
 std::size_t stream_index(StreamKind stream) {
   return static_cast<std::size_t>(std::find(kStreams.begin(), kStreams.end(), stream) - kStreams.begin());
@@ -71,6 +107,7 @@ std::size_t stream_index(StreamKind stream) {
 
 TaskFolder::TaskFolder(const fs::path& home, TaskId task)
     : home_(home),
+      task_(task),
       path_(jobs_folder(home) / to_string(task.attempt.job) / std::to_string(task.attempt.number) /
             std::to_string(task.rank)) {}
 
@@ -85,30 +122,20 @@ void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
 }
 
 void TaskFolder::write_record(const TaskRecord& record) const {
-  json out{{"version", 1},
-           {"job", record.task.attempt.job.value},
-           {"attempt", record.task.attempt.number},
-           {"rank", record.task.rank},
-           {"device", {{"kind", record.device_kind}, {"index", record.device_index}}},
-           {"pid", record.pid}};
-  for (std::size_t i = 0; i < kStreams.size(); ++i)
-    out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
-  if (record.exit) out["exit"] = exit_json(*record.exit);
-  write_file_atomic(path_ / kRecordFile, out.dump(1) + "\n", 0600);
+  write_file_atomic(path_ / kRecordFile, json_of(record).dump(1) + "\n", 0600);
 }
 
 TaskRecord TaskFolder::read_record() const {
-  const json in = json::parse(read_file(path_ / kRecordFile));
-  if (in.at("version") != 1) throw std::invalid_argument("task.json's version must be 1");
-  TaskRecord record;
-  record.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
-  record.device_kind = in.at("device").at("kind");
-  record.device_index = in.at("device").at("index");
-  record.pid = in.at("pid");
-  for (std::size_t i = 0; i < kStreams.size(); ++i)
-    record.delivered[i] = in.at("delivered").at(std::string(to_string(kStreams[i])));
-  if (in.contains("exit")) record.exit = exit_from(in.at("exit"));
-  return record;
+  const fs::path path = path_ / kRecordFile;
+  try {
+    TaskRecord record = record_from(json::parse(read_file(path)));
+    if (record.task != task_) throw std::invalid_argument("it is of task " + to_string(record.task));
+    return record;
+  } catch (const json::exception& error) {
+    throw std::runtime_error(path.string() + " is damaged; move its folder away: " + error.what());
+  } catch (const std::invalid_argument& error) {
+    throw std::runtime_error(path.string() + " does not belong here; move its folder away: " + error.what());
+  }
 }
 
 std::optional<TaskExit> TaskFolder::read_exit() const {

@@ -15,15 +15,20 @@ namespace podium {
 
 inline constexpr std::array<StreamKind, 3> kStreams{StreamKind::events, StreamKind::out, StreamKind::err};
 
+// Names the time since the machine was started; no process survives a change of it.
+std::string boot_id();
+
 std::size_t stream_index(StreamKind stream);  // in kStreams
 
 // task.json.
 struct TaskRecord {
   TaskId task;
+  std::string boot;  // the machine's, when the task was started
   std::string device_kind;
   int device_index = 0;
   std::int64_t pid = 0;                     // of the program; 0: not known yet
   std::optional<TaskExit> exit;             // once the agent has seen it
+  bool forgotten = false;                   // by the coordinator: kept for people alone
   std::array<std::int64_t, 3> delivered{};  // bytes of each of kStreams that the coordinator has
 
   bool operator==(const TaskRecord&) const = default;
@@ -52,6 +57,7 @@ class TaskFolder {
 
  private:
   std::filesystem::path home_;
+  TaskId task_;
   std::filesystem::path path_;
 };
 

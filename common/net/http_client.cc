@@ -177,6 +177,7 @@ awaitable<void> HttpClient::Impl::connect(std::string what, Milliseconds timeout
     }
   } catch (const boost::system::system_error& error) {
     const NetFailure failure = cancelled_ ? NetFailure::cancelled : classify(error.code());
+    close();  // the socket is open although it leads nowhere
     throw NetError(failure == NetFailure::broken ? NetFailure::unreachable : failure,
                    what + ": cannot connect: " + cause(error.code()));
   }

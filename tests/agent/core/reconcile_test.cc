@@ -164,6 +164,10 @@ TEST(Reconcile, StopsTasksWhenTheLeaseRunsOut) {
   EXPECT_EQ(after.wake_at, end + 30s);
 }
 
+TEST(Reconcile, ALeaseIsWatchedFromTheStart) {
+  EXPECT_EQ(reconcile(orders_of({kRun}), table_of({}), kNow).wake_at, kNow + 60s);
+}
+
 TEST(Reconcile, LeaseAllowsNoLongerGraceThanTheCoordinatorWaits) {
   EXPECT_EQ(lease_deadlines(kNow, 60s, 2h).kill, kNow + 90s);
   EXPECT_EQ(lease_deadlines(kNow, 60s, 5s).kill, kNow + 65s);
@@ -251,7 +255,16 @@ class World {
 
   void apply(const Actions& actions) {
     for (const Action& action : actions.list) std::visit([this](const auto& one) { apply(one); }, action);
+    expect_watched(actions);
     EXPECT_GT(actions.wake_at.value_or(Time::max()), now_);
+  }
+
+  // Silence from here on ends with every task stopped: reconcile asks to be called again until then.
+  void expect_watched(const Actions& actions) const {
+    const bool any = std::any_of(table_.processes.begin(), table_.processes.end(), [](const auto& entry) {
+      return entry.second.state != TaskState::exited && entry.second.stopping != Stopping::killing;
+    });
+    EXPECT_EQ(actions.wake_at.has_value(), any);
   }
 
   void apply(const Start& start) {

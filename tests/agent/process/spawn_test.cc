@@ -194,7 +194,11 @@ TEST_F(SpawnTest, IsFoundAgainWhileItLives) {
   EXPECT_EQ(adopt_shim(folder_.path()).state, ShimState::gone);
 }
 
-TEST_F(SpawnTest, IsNotFoundWhenItNeverWas) { EXPECT_EQ(adopt_shim(folder_.path()).state, ShimState::gone); }
+TEST_F(SpawnTest, IsUnbornUntilTheProgramRuns) {
+  EXPECT_EQ(adopt_shim(folder_.path()).state, ShimState::unborn);
+  write_file_atomic(folder_.path() / "shim.lock", "");
+  EXPECT_EQ(adopt_shim(folder_.path()).state, ShimState::unborn);
+}
 
 TEST_F(SpawnTest, LeavesNoExitWhenTheShimIsKilledButItsProcessesAreFound) {
   shell("setsid sleep 1000 & sleep 1000 & echo $!; wait");

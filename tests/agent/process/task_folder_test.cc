@@ -55,6 +55,8 @@ TEST(TaskFolder, RecordSurvives) {
   folder.create(record, launch_of(kTask));
   EXPECT_EQ(folder.read_record(), record);
   record.pid = 4242;
+  record.boot = "b";
+  record.forgotten = true;
   record.device_kind = "gpu";
   record.device_index = 3;
   record.exit = TaskExit{0, 9, "killed"};

@@ -1,0 +1,180 @@
+// Tasks from order to exit, as the coordinator sees them.
+#include <gmock/gmock.h>
+
+#include "common/model/launch.h"
+#include "tests/agent/agent_fixture.h"
+
+namespace podium {
+namespace {
+
+using testing::HasSubstr;
+using namespace std::chrono_literals;
+
+class Tasks : public AgentFixture {};
+
+TEST_F(Tasks, TheNodeReportsItself) {
+  start_agent({"--label", "rack=r1", "--artificial-gpus", "2", "--threads-per-slot", "3"});
+  ASSERT_TRUE(eventually([&] { return !coordinator_.report().node.boot.empty(); }));
+  const NodeDescription node = coordinator_.report().node;
+  EXPECT_EQ(node.id.value, "node-1");
+  EXPECT_EQ(node.address, "127.0.0.1");
+  EXPECT_EQ(node.labels.at("rack"), "r1");
+  int artificial = 0;
+  int slots = 0;
+  for (const Device& device : node.devices) {
+    artificial += device.artificial;
+    slots += device.kind == "cpu" && device.threads == 3;
+  }
+  EXPECT_EQ(artificial, 2);
+  EXPECT_EQ(slots, 4);
+}
+
+TEST_F(Tasks, RunToTheirEndAndAreForgotten) {
+  start_agent();
+  const TaskId id = task(1);
+  coordinator_.order({run(id, "echo out; echo err >&2; echo event >> $PODIUM_EVENTS; exit 3")});
+  const TaskExit exit = wait_for_exit(id);
+  EXPECT_EQ(exit.code, 3);
+  EXPECT_EQ(exit.message, "err");
+  EXPECT_EQ(coordinator_.stream(id, StreamKind::events), "event\n") << "events come before the exit";
+  EXPECT_TRUE(eventually([&] { return coordinator_.stream(id, StreamKind::out) == "out\n"; }));
+  EXPECT_TRUE(eventually([&] { return coordinator_.stream(id, StreamKind::err) == "err\n"; }));
+  coordinator_.order({});
+  EXPECT_TRUE(eventually([&] { return !reported(id); }));
+  EXPECT_TRUE(task_folder(id).read_record().forgotten);
+}
+
+TEST_F(Tasks, FindTheirLaunchFilledIn) {
+  start_agent();
+  const TaskId id = task(1);
+  coordinator_.order({run(id, "cat \"$PODIUM_LAUNCH\" > launched; test -d \"$PODIUM_CHECKPOINTS\" && pwd")});
+  EXPECT_EQ(wait_for_exit(id), (TaskExit{0, 0, ""}));
+  const Launch launch =
+      launch_from_json(nlohmann::json::parse(read_file(task_folder(id).path() / "launched")));
+  EXPECT_EQ(launch.data_folder, data());
+  EXPECT_EQ(launch.checkpoint_folder, folder_.path() / "shared/jobs/1/checkpoints");
+  EXPECT_EQ(launch.events_path, task_folder(id).stream_path(StreamKind::events));
+}
+
+TEST_F(Tasks, LeaveOnSigterm) {
+  start_agent();
+  const TaskOrder order = run(task(1), "trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done");
+  coordinator_.order({order});
+  wait_for(task(1), TaskState::running);
+  std::this_thread::sleep_for(50ms);  // the trap takes a moment to be set
+  coordinator_.order({stop(order)});
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, ""}));
+}
+
+TEST_F(Tasks, AreKilledWithTheirDescendantsAfterTheGracePeriod) {
+  start_agent();
+  const TaskOrder order =
+      run(task(1),
+          "trap '' TERM; setsid sleep 1000 & echo $! > child; touch ready; while :; do sleep 0.01; done");
+  coordinator_.order({order});
+  const auto folder = task_folder(task(1)).path();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
+  const int child = std::stoi(read_file(folder / "child"));
+  coordinator_.order({stop(order, 200ms)});
+  EXPECT_EQ(wait_for_exit(task(1)).signal, SIGKILL);
+  EXPECT_FALSE(lives(child));
+  EXPECT_THAT(log(), HasSubstr("SIGKILL, because it did not leave within its grace period"));
+}
+
+TEST_F(Tasks, AreKilledWhenTheirOrderIsGone) {
+  start_agent();
+  coordinator_.order({run(task(1), "trap '' TERM; while :; do sleep 0.01; done")});
+  const std::int64_t pid = wait_for(task(1), TaskState::running).pid;
+  EXPECT_TRUE(lives(pid));
+  coordinator_.order({});
+  EXPECT_TRUE(eventually([&] { return !reported(task(1)); }));
+  EXPECT_FALSE(lives(pid));
+}
+
+TEST_F(Tasks, AKilledProgramIsReportedSo) {
+  start_agent();
+  coordinator_.order({run(task(1), "kill -9 $$")});
+  EXPECT_EQ(wait_for_exit(task(1)).signal, SIGKILL);
+}
+
+TEST_F(Tasks, TheLastErrorNoteSaysWhyATaskFailed) {
+  start_agent();
+  const std::string note = R"({"type":"note","t":1,"level":"error","message":"disk full: step-20"})";
+  coordinator_.order({run(task(1), "echo '" + note + "' >> $PODIUM_EVENTS; echo noise >&2; exit 73")});
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{73, 0, "disk full: step-20"}));
+}
+
+TEST_F(Tasks, AMissingProgramIsNamed) {
+  start_agent();
+  TaskOrder order = run(task(1), "");
+  order.launch.spec.command = {"no-such-program"};
+  coordinator_.order({order});
+  EXPECT_EQ(wait_for_exit(task(1)),
+            (TaskExit{127, 0, "cannot run no-such-program: No such file or directory"}));
+}
+
+TEST_F(Tasks, AMissingWorkerIsNamed) {
+  start_agent({"--worker", "/nowhere/podium-worker"});
+  TaskOrder order = run(task(1), "");
+  order.launch.spec.command.clear();
+  coordinator_.order({order});
+  EXPECT_THAT(wait_for_exit(task(1)).message, HasSubstr("cannot run /nowhere/podium-worker"));
+}
+
+TEST_F(Tasks, AFolderThatCannotBeWrittenIsNamed) {
+  start_agent();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(home() / "agent.lock"); }));
+  write_file_atomic(home() / "jobs", "a file where a folder belongs");
+  coordinator_.order({run(task(1), "true")});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.code, 73);
+  EXPECT_THAT(exit.message, HasSubstr((home() / "jobs").string()));
+  std::filesystem::remove(home() / "jobs");
+}
+
+TEST_F(Tasks, OlderAttemptsAreRefused) {
+  start_agent();
+  const TaskOrder second = run(task(1, 2), "touch second; while :; do sleep 0.01; done");
+  coordinator_.order({second});
+  wait_for(task(1, 2), TaskState::running);
+  coordinator_.order({second, run(task(1, 1), "touch first")});
+  EXPECT_THAT(wait_for_exit(task(1, 1)).message, HasSubstr("this node has seen attempt 2"));
+  EXPECT_EQ(reported(task(1, 2))->state, TaskState::running);
+  EXPECT_FALSE(std::filesystem::exists(task_folder(task(1, 1)).path()));
+}
+
+TEST_F(Tasks, TheNextAttemptStartsWhenTheOldOneIsGone) {
+  start_agent();
+  coordinator_.order({run(task(1, 1), "trap '' TERM; while :; do sleep 0.01; done")});
+  const std::int64_t old = wait_for(task(1, 1), TaskState::running).pid;
+  coordinator_.order({run(task(1, 2), "kill -0 " + std::to_string(old) + " && exit 1; exit 0")});
+  EXPECT_EQ(wait_for_exit(task(1, 2)).code, 0);
+}
+
+TEST_F(Tasks, ForgottenOnesNeverStartAgain) {
+  start_agent();
+  const TaskOrder order = run(task(1), "echo x >> \"$PODIUM_DATA/starts\"");
+  coordinator_.order({order});
+  wait_for_exit(task(1));
+  coordinator_.order({});
+  ASSERT_TRUE(eventually([&] { return !reported(task(1)); }));
+  coordinator_.order({order});
+  EXPECT_THAT(wait_for_exit(task(1)).message, HasSubstr("has run this attempt before"));
+  EXPECT_EQ(read_file(data() / "starts"), "x\n");
+}
+
+TEST_F(Tasks, OrdersThatMakeNoSenseAreNotFollowed) {
+  start_agent();
+  TaskOrder order = run(task(1), "touch \"$PODIUM_DATA/ran\"");
+  order.launch.node.value = "node-2";
+  coordinator_.order({order});
+  wait_for_log(
+      "the coordinator's orders make no sense and are not followed: task 1.1.0: it is meant for node "
+      "\"node-2\"");
+  order.launch.node.value = "node-1";
+  coordinator_.order({order});
+  EXPECT_EQ(wait_for_exit(task(1)).code, 0);
+}
+
+}  // namespace
+}  // namespace podium
