@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { LiveStream } from "./api/live";
-import { ConnectionBadge, OfflineBanner } from "./components/connection";
+import { ConnectionBadge, ConnectionBanner } from "./components/connection";
 import { HelpDialog } from "./components/help_dialog";
 import { HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "./components/icons";
 import { Notice } from "./components/notice";
@@ -31,7 +31,7 @@ export function App({ stream }: { stream: LiveStream }) {
         Skip to the content
       </a>
       <Header />
-      <OfflineBanner stream={stream} />
+      <ConnectionBanner stream={stream} />
       <Main>
         <Page />
       </Main>

@@ -17,12 +17,10 @@ it("lays attempts out from the first's creation to now, with the gap between the
 
 it("places checkpoints by their time", () => {
   const events = [
-    { id: 1, time_ms: 25_000, type: "checkpoint_saved", text: "", step: 100 },
-    { id: 2, time_ms: 30_000, type: "attempt_ended", text: "" },
+    { id: 1, time_ms: 25_000, type: "checkpoint_saved", text: "", level: "info" },
+    { id: 2, time_ms: 30_000, type: "attempt_ended", text: "", level: "info" },
   ];
-  expect(layOut([first, second], events, 100_000)!.checkpoints).toEqual([
-    { left: 0.25, step: 100, timeMs: 25_000 },
-  ]);
+  expect(layOut([first, second], events, 100_000)!.checkpoints).toEqual([{ left: 0.25, timeMs: 25_000 }]);
 });
 
 it("draws an attempt whose processes have not started as starting all the way", () => {

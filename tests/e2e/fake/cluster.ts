@@ -223,6 +223,6 @@ export function makeTasks(job: Job, attempt: number): Task[] {
     device: rank % Math.max(1, job.per_node),
     state: over ? "exited" : "running",
     pid: 41_000 + attempt * 100 + rank,
-    exit: over ? (attempt < job.attempt ? 137 : 0) : null,
+    exit: over ? { code: 0, signal: attempt < job.attempt ? 9 : 0, message: "" } : null,
   }));
 }

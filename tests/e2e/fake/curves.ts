@@ -17,9 +17,11 @@ function timeline(job: JobDetail): { step: number; timeMs: number }[] {
   for (const attempt of job.attempts) {
     if (attempt.started_ms === null) continue;
     const end = attempt.ended_ms ?? job.progress?.updated_ms ?? attempt.started_ms;
-    const steps = attempt.last_step - attempt.first_step;
-    for (let step = attempt.first_step + 10; step <= attempt.last_step; step += 10) {
-      const part = (step - attempt.first_step) / Math.max(1, steps);
+    const first = attempt.first_step ?? 0;
+    const last = attempt.last_step ?? 0;
+    const steps = last - first;
+    for (let step = first + 10; step <= last; step += 10) {
+      const part = (step - first) / Math.max(1, steps);
       points.push({ step, timeMs: Math.round(attempt.started_ms + part * (end - attempt.started_ms)) });
     }
   }

@@ -113,8 +113,8 @@ function endOf(job: Job): Attempt["end"] {
 
 export function eventsOf(job: Job): JobEvent[] {
   const events: JobEvent[] = [];
-  const add = (timeMs: number, type: string, text: string, extra: Partial<JobEvent> = {}) => {
-    events.push({ id: events.length + 1, time_ms: timeMs, type, text, ...extra });
+  const add = (timeMs: number, type: string, text: string, level = "info") => {
+    events.push({ id: events.length + 1, time_ms: timeMs, type, text, level });
   };
   add(job.submitted_ms, "job_submitted", `submitted as job ${job.id}`);
   for (const attempt of attemptsOf(job)) {
@@ -126,13 +126,12 @@ export function eventsOf(job: Job): JobEvent[] {
       `attempt ${attempt.number} on ${attempt.tasks.length} devices`,
     );
     add(started, "attempt_started", `all ${attempt.tasks.length} processes are running`);
-    const steps = Math.max(1, attempt.last_step - attempt.first_step);
-    for (let step = attempt.first_step + 100; step <= attempt.last_step; step += 100) {
-      const at = Math.round(started + ((step - attempt.first_step) / steps) * (end - started));
-      add(at, "checkpoint_saved", `step-${String(step).padStart(8, "0")}, 4.1 MiB in 38 ms`, {
-        step,
-        attempt: attempt.number,
-      });
+    const first = attempt.first_step ?? 0;
+    const last = attempt.last_step ?? 0;
+    const steps = Math.max(1, last - first);
+    for (let step = first + 100; step <= last; step += 100) {
+      const at = Math.round(started + ((step - first) / steps) * (end - started));
+      add(at, "checkpoint_saved", `step-${String(step).padStart(8, "0")}, 4.1 MiB in 38 ms`);
     }
     if (attempt.ended_ms !== null)
       add(attempt.ended_ms, "attempt_ended", `${attempt.end}: ${attempt.reason || "all processes left"}`);

@@ -13,6 +13,8 @@ export const userToken = "user-token-for-tests";
 
 export class FakeCoordinator {
   readonly live = new LiveFeed();
+  /** Reading needs the token too, as on a coordinator that others can reach. */
+  readsNeedToken = false;
   /** Holds `/live` back as a buffering proxy would. */
   streamsBroken = false;
   logLines = 120;
@@ -76,6 +78,7 @@ export class FakeCoordinator {
     const [resource, id, part] = path;
     const { jobs, nodes, experiments } = this.cluster;
     if (resource === "health") return json(response, 200, this.health());
+    if (this.readsNeedToken && !isUser(request)) return problem(response, 401, "this needs a token");
     if (resource === "live") {
       if (this.streamsBroken) return problem(response, 503, "the stream is not available");
       return this.live.open(request, response);
@@ -98,7 +101,10 @@ export class FakeCoordinator {
   private getJob(job: Job, part: string | undefined, query: URLSearchParams, response: ServerResponse): void {
     const detail = detailOf(job, this.cluster);
     if (part === undefined) return json(response, 200, detail);
-    if (part === "events") return json(response, 200, { events: eventsOf(job) });
+    if (part === "events")
+      return json(response, 200, {
+        events: eventsOf(job).filter(({ id }) => id > Number(query.get("page_token") ?? 0)),
+      });
     if (part === "metrics") return json(response, 200, { metrics: metricsOf(makeSeries(detail)) });
     if (part === "series") {
       const keys = new Set(query.getAll("key"));
@@ -120,8 +126,7 @@ export class FakeCoordinator {
   private async post(path: string[], request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = "";
     for await (const chunk of request) body += String(chunk);
-    if (request.headers.authorization !== `Bearer ${userToken}`)
-      return problem(response, 401, "this needs the user token");
+    if (!isUser(request)) return problem(response, 401, "this needs the user token");
     const job = this.cluster.jobs.get(Number(path[1]));
     if (path[0] === "jobs" && path[2] === "cancel" && job) {
       this.cancelled.push(job.id);
@@ -152,6 +157,8 @@ export class FakeCoordinator {
     };
   }
 }
+
+const isUser = (request: IncomingMessage) => request.headers.authorization === `Bearer ${userToken}`;
 
 /** Just enough of a check for the submit page: keys with a known misspelling, each at its line. */
 function checkSpec(spec: string): { message: string; where: string }[] {

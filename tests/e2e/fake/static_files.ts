@@ -19,7 +19,9 @@ export async function serveStatic(path: string, response: ServerResponse): Promi
     const body = await readFile(join(dist, file));
     response.writeHead(200, {
       "Content-Type": types[extname(file)] ?? "application/octet-stream",
-      "Content-Security-Policy": "default-src 'self'",
+      "Content-Security-Policy":
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     });
     response.end(body);
   } catch {

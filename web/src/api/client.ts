@@ -1,5 +1,6 @@
 // Every request the dashboard makes, one function each. Nothing else in the dashboard calls fetch, but for the stream.
 import { Problem, Unreachable } from "./problem";
+import { storedToken } from "./token_store";
 import type {
   Experiment,
   Health,
@@ -26,8 +27,14 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, body);
 }
 
+/** A coordinator that others than its own machine can reach wants the token for reading too. */
+export function authorization(): Record<string, string> {
+  const token = storedToken();
+  return token === null ? {} : { Authorization: `Bearer ${token}` };
+}
+
 async function send(path: string, options: Options): Promise<Response> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = authorization();
   const init: RequestInit = { headers, cache: "no-store" };
   if (options.signal) init.signal = options.signal;
   if (options.token !== undefined) {
@@ -67,8 +74,18 @@ export function getJobPage(pageToken: string | undefined, signal?: AbortSignal):
 
 export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jobs/${id}`, { signal });
 
-export const getJobEvents = async (id: number, signal?: AbortSignal) =>
-  (await json<{ events: JobEvent[] }>(`/jobs/${id}/events`, { signal })).events;
+/** The history after the event with this id, all pages of it. */
+export async function getJobEvents(id: number, after: number, signal?: AbortSignal): Promise<JobEvent[]> {
+  const events: JobEvent[] = [];
+  let pageToken: string | undefined = String(after);
+  while (pageToken !== undefined) {
+    const path = `/jobs/${id}/events?limit=1000&page_token=${pageToken}`;
+    const page: { events: JobEvent[]; next_page_token?: string } = await json(path, { signal });
+    events.push(...page.events);
+    pageToken = page.next_page_token;
+  }
+  return events;
+}
 
 export const getMetrics = async (id: number, signal?: AbortSignal) =>
   (await json<{ metrics: Metric[] }>(`/jobs/${id}/metrics`, { signal })).metrics;
@@ -87,10 +104,8 @@ export const getNodes = async (signal?: AbortSignal) =>
 export const getExperiments = async (signal?: AbortSignal) =>
   (await json<{ experiments: Experiment[] }>("/experiments", { signal })).experiments;
 
-export const getExperiment = async (id: number, signal?: AbortSignal) => {
-  const answer = await json<Experiment | { experiment: Experiment }>(`/experiments/${id}`, { signal });
-  return "experiment" in answer ? answer.experiment : answer;
-};
+export const getExperiment = (id: number, signal?: AbortSignal) =>
+  json<Experiment>(`/experiments/${id}`, { signal });
 
 export interface LogQuery {
   attempt: number;

@@ -4,8 +4,10 @@
 //   connecting → live ⇄ offline (retrying, with back-off)
 //        ↓         ↑
 //      polling ----+     (the coordinator answers, but something between it and here swallows the stream)
+//        ↓
+//      locked            (reading needs a token; on when somebody gives one)
 //
-import { getHealth, prefix } from "./client";
+import { authorization, getHealth, prefix } from "./client";
 import { backoffMs } from "./backoff";
 import { EventParser, type ServerEvent } from "./sse";
 import type { LiveMessage } from "./types";
@@ -14,6 +16,7 @@ export type Connection =
   | { state: "connecting" }
   | { state: "live" }
   | { state: "polling" }
+  | { state: "locked" }
   | { state: "offline"; sinceMs: number; retryAtMs: number };
 
 export interface LiveHandlers {
@@ -21,7 +24,11 @@ export interface LiveHandlers {
   onMessages(messages: LiveMessage[]): void;
   /** Something was missed (a gap in the stream, a restarted coordinator, the first connection): fetch again. */
   onReset(): void;
+  /** Reading was refused. True: there is a token to try now. */
+  onLocked(): Promise<boolean>;
 }
+
+class Refused extends Error {}
 
 /** The coordinator sends at least a comment every 15 s; this long without a byte means the line is dead. */
 const silenceMs = 40_000;
@@ -67,8 +74,12 @@ export class LiveStream {
       }
       try {
         await this.stream();
-      } catch {
-        // Every way a stream can end is the same to us: ask the coordinator how it is, then connect again.
+      } catch (error) {
+        if (error instanceof Refused) {
+          await this.unlock();
+          continue;
+        }
+        // Every other way a stream can end is the same to us: ask the coordinator how it is, then connect again.
       }
       this.streamFailures += 1;
       if (this.streamFailures >= streamFailuresBeforePolling) await this.poll();
@@ -98,10 +109,11 @@ export class LiveStream {
     let watchdog = setTimeout(() => this.abort.abort(), silenceMs);
     try {
       const response = await fetch(`${prefix}/live`, {
-        headers: { Accept: "text/event-stream", "Last-Event-ID": this.lastId },
+        headers: { ...authorization(), Accept: "text/event-stream", "Last-Event-ID": this.lastId },
         cache: "no-store",
         signal: this.abort.signal,
       });
+      if (response.status === 401 || response.status === 403) throw new Refused();
       if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
       this.handlers.onConnection({ state: "live" });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -129,6 +141,12 @@ export class LiveStream {
       }
     }
     if (messages.length > 0) this.handlers.onMessages(messages);
+  }
+
+  private async unlock(): Promise<void> {
+    this.handlers.onConnection({ state: "locked" });
+    if (!(await this.handlers.onLocked())) await new Promise<void>((resolve) => (this.wake = resolve));
+    this.handlers.onReset();
   }
 
   private async poll(): Promise<void> {

@@ -61,7 +61,7 @@ export interface Task {
   device: number;
   state: string;
   pid: number | null;
-  exit: number | string | Record<string, unknown> | null;
+  exit: { code: number; signal: number; message: string } | null;
 }
 
 export interface Attempt {
@@ -71,8 +71,9 @@ export interface Attempt {
   ended_ms: number | null;
   end: AttemptEnd | null;
   reason: string;
-  first_step: number;
-  last_step: number;
+  /** null until the attempt's first step, and for programs that report none. */
+  first_step: number | null;
+  last_step: number | null;
   tasks: Task[];
 }
 
@@ -94,8 +95,7 @@ export interface JobEvent {
   time_ms: number;
   type: string;
   text: string;
-  step?: number;
-  attempt?: number;
+  level: string;
 }
 
 export interface Metric {

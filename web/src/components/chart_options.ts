@@ -125,14 +125,14 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], palette: Palette): void 
   prepare(ctx, palette.mark, palette);
   for (const mark of marks) {
     const x = Math.round(plot.valToPos(mark.x, "x", true));
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    if (!(x >= bbox.left) || x > bbox.left + bbox.width) continue;
     line(ctx, x, bbox.top, x, bbox.top + bbox.height);
     const room = bbox.left + bbox.width - x;
     ctx.textAlign = room < 80 * devicePixelRatio ? "right" : "left";
     ctx.fillText(
       mark.label,
       x + (ctx.textAlign === "left" ? 4 : -4) * devicePixelRatio,
-      bbox.top + 2 * devicePixelRatio,
+      bbox.top - 13 * devicePixelRatio,
     );
   }
   ctx.restore();

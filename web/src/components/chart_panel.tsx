@@ -73,7 +73,7 @@ export function ChartPanel({ group, series, settings, attempts, target, startMs 
   return (
     <section class="panel chart-panel" aria-label={group.title}>
       <header class="panel-head">
-        <h3>{group.title}</h3>
+        <h2>{group.title}</h2>
         {group.unit && <span class="muted">{group.unit}</span>}
         {settings.logarithmic && !positive && <span class="muted">linear: not all values are positive</span>}
         {zoomed && (

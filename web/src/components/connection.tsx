@@ -5,7 +5,13 @@ import { now } from "../state/clock";
 import { connection } from "../state/store";
 import { WarningIcon } from "./icons";
 
-const words = { connecting: "Connecting", live: "Live", polling: "Every 5 s", offline: "Offline" };
+const words = {
+  connecting: "Connecting",
+  live: "Live",
+  polling: "Every 5 s",
+  locked: "Token needed",
+  offline: "Offline",
+};
 
 export function ConnectionBadge() {
   const { state } = connection.value;
@@ -23,8 +29,19 @@ export function ConnectionBadge() {
   );
 }
 
-export function OfflineBanner({ stream }: { stream: LiveStream }) {
+export function ConnectionBanner({ stream }: { stream: LiveStream }) {
   const current = connection.value;
+  if (current.state === "locked") {
+    return (
+      <div class="banner" role="alert">
+        <WarningIcon />
+        <span>This coordinator shows its jobs only to those who have its user token.</span>
+        <button type="button" class="button button-small" onClick={() => stream.retryNow()}>
+          Enter the token
+        </button>
+      </div>
+    );
+  }
   if (current.state !== "offline") return null;
   const seconds = Math.max(0, Math.ceil((current.retryAtMs - now.value) / 1000));
   return (

@@ -1,5 +1,5 @@
-// The YAML editor, in a chunk of its own that only the submit page loads. It lives in a shadow root, because there
-// CodeMirror uses adopted style sheets, which the coordinator's content security policy allows.
+// The YAML editor, in a chunk of its own that only the submit page loads. CodeMirror styles itself with inline styles
+// and data: images, which the coordinator's content security policy allows for its sake.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
@@ -47,7 +47,6 @@ export interface Editor {
 }
 
 export function createEditor(host: HTMLElement, initial: string, onChange: () => void): Editor {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const state = EditorState.create({
     doc: initial,
     extensions: [
@@ -64,7 +63,7 @@ export function createEditor(host: HTMLElement, initial: string, onChange: () =>
       EditorView.updateListener.of((update) => update.docChanged && onChange()),
     ],
   });
-  const view = new EditorView({ state, parent: root, root });
+  const view = new EditorView({ state, parent: host });
   return {
     text: () => view.state.doc.toString(),
     show: (problems) =>

@@ -66,6 +66,9 @@ export function JobTable({ rows, order, view }: Properties) {
   });
 
   const items = virtualizer.getVirtualItems();
+  // A row that scrolls out lends its elements to one that scrolls in: filling them anew is cheaper than making them.
+  const slots = useRef(0);
+  slots.current = Math.max(slots.current, items.length);
   const currentIsRendered = items.some((item) => rows[item.index]?.id === current);
   return (
     <div
@@ -84,7 +87,7 @@ export function JobTable({ rows, order, view }: Properties) {
           return (
             job && (
               <JobRow
-                key={job.id}
+                key={item.index % slots.current}
                 job={job}
                 index={item.index}
                 top={item.start}

@@ -3,11 +3,8 @@ import type { Attempt, Task } from "../api/types";
 
 function exitText(exit: Task["exit"]): string {
   if (exit === null) return "–";
-  if (typeof exit !== "object") return String(exit);
-  return Object.entries(exit)
-    .filter(([, value]) => value !== null && value !== "")
-    .map(([key, value]) => `${key} ${String(value)}`)
-    .join(", ");
+  const how = exit.signal === 0 ? `code ${exit.code}` : `signal ${exit.signal}`;
+  return exit.message ? `${how}: ${exit.message}` : how;
 }
 
 export function TaskTable({ attempt }: { attempt: Attempt | undefined }) {
@@ -34,8 +31,8 @@ export function TaskTable({ attempt }: { attempt: Attempt | undefined }) {
               </td>
               <td class="number">{task.device}</td>
               <td>{task.state}</td>
-              <td class="number">{task.pid ?? "–"}</td>
-              <td>{exitText(task.exit)}</td>
+              <td class="number">{task.pid || "–"}</td>
+              <td class="exit">{exitText(task.exit)}</td>
             </tr>
           ))}
         </tbody>

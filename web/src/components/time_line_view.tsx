@@ -25,7 +25,7 @@ export function TimeLineView({ job, events }: { job: JobDetail; events: readonly
           ))}
         </div>
       </div>
-      <ol class="attempts">
+      <ol class="attempts" tabIndex={0} aria-label="Attempts, newest first">
         {[...job.attempts].reverse().map((attempt) => (
           <AttemptLine key={attempt.number} attempt={attempt} />
         ))}
@@ -70,9 +70,11 @@ function AttemptLine({ attempt }: { attempt: Attempt }) {
       <span class={`end-dot end-${attempt.end ?? "running"}`} aria-hidden="true" />
       <strong>Attempt {attempt.number}</strong>
       <span>{attempt.end ? attempt.end.replace("_", " ") : "running"}</span>
-      <span class="muted">
-        steps {formatCount(attempt.first_step)}–{formatCount(attempt.last_step)}
-      </span>
+      {attempt.first_step !== null && (
+        <span class="muted">
+          steps {formatCount(attempt.first_step)}–{formatCount(attempt.last_step ?? attempt.first_step)}
+        </span>
+      )}
       <span class="muted">
         {attempt.ended_ms === null ? (
           <>

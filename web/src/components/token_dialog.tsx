@@ -14,17 +14,14 @@ export function TokenDialog() {
     if (token.trim()) request.answer(token.trim(), keep);
   };
   return (
-    <Dialog title="User token" key={request.complaint} onClose={() => request.answer(null, false)}>
+    <Dialog title="User token" key={request.why} onClose={() => request.answer(null, false)}>
       <form onSubmit={submit}>
-        <p>
-          Changing anything needs the coordinator's user token. It is in the file that the coordinator was
-          started with (<code>user.token</code>).
+        <p class={request.refused ? "error-text" : ""} role={request.refused ? "alert" : undefined}>
+          {request.why}
         </p>
-        {request.complaint && (
-          <p class="error-text" role="alert">
-            {request.complaint}
-          </p>
-        )}
+        <p class="muted">
+          It is in the coordinator's <code>user.token</code> file.
+        </p>
         <label class="field">
           Token
           <input

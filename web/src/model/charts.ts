@@ -57,7 +57,10 @@ export interface Mark {
 /** One mark where each attempt after the first begins. */
 export function attemptMarks(attempts: readonly Attempt[], axis: XAxis, startMs: number): Mark[] {
   return attempts.slice(1).map((attempt) => ({
-    x: axis === "step" ? attempt.first_step : ((attempt.started_ms ?? attempt.created_ms) - startMs) / 1000,
+    x:
+      axis === "step"
+        ? (attempt.first_step ?? NaN)
+        : ((attempt.started_ms ?? attempt.created_ms) - startMs) / 1000,
     label: `attempt ${attempt.number}`,
   }));
 }

@@ -13,7 +13,7 @@ export function elapsedSeconds(job: Job, nowMs: number): number | null {
 export function secondsToLastStep(job: Job, attempt: Attempt | undefined): number | null {
   const { progress } = job;
   if (job.state !== "running" || !progress || !attempt?.started_ms) return null;
-  const steps = progress.step - attempt.first_step;
+  const steps = progress.step - (attempt.first_step ?? 0);
   const seconds = (progress.updated_ms - attempt.started_ms) / 1000;
   if (steps <= 0 || seconds <= 0) return null;
   return ((progress.steps - progress.step) * seconds) / steps;

@@ -12,7 +12,6 @@ export interface Bar {
 
 export interface Checkpoint {
   left: number;
-  step: number | null;
   timeMs: number;
 }
 
@@ -61,8 +60,8 @@ export function layOut(
 
 function checkpointsOf(events: readonly JobEvent[], place: (ms: number) => number): Checkpoint[] {
   return events
-    .filter((event) => event.type.includes("checkpoint"))
-    .map((event) => ({ left: place(event.time_ms), step: event.step ?? null, timeMs: event.time_ms }));
+    .filter((event) => event.type === "checkpoint_saved")
+    .map((event) => ({ left: place(event.time_ms), timeMs: event.time_ms }));
 }
 
 function gaps(attempts: readonly Attempt[]): number {

@@ -1,5 +1,5 @@
 // One job: how it stands, its curves, its attempts on a time line, its tasks, log, spec and history.
-import { getJob, getJobEvents } from "../api/client";
+import { getJob } from "../api/client";
 import type { JobDetail } from "../api/types";
 import { HistoryList } from "../components/history_list";
 import { JobCharts } from "../components/job_charts";
@@ -10,6 +10,7 @@ import { SpecView } from "../components/spec_view";
 import { Tabs } from "../components/tabs";
 import { TaskTable } from "../components/task_table";
 import { TimeLineView } from "../components/time_line_view";
+import { useHistory } from "../components/use_history";
 import { useInterval } from "../components/use_interval";
 import { useResource } from "../components/use_resource";
 import { useSeries } from "../components/use_series";
@@ -24,11 +25,10 @@ export function JobPage({ id }: { id: number }) {
   const stamp = live ? `${live.state} ${live.attempt}` : "";
   const inputs = [generation.value, stamp, turn];
   const detail = useResource((signal) => getJob(id, signal), `job ${id}`, inputs);
-  const events = useResource((signal) => getJobEvents(id, signal), `events of ${id}`, inputs);
+  const history = useHistory(id, inputs);
   const series = useSeries(id);
   if (!detail.data) return <Missing id={id} notFound={detail.notFound} error={detail.error} />;
   const job: JobDetail = { ...detail.data, ...live };
-  const history = events.data ?? [];
   return (
     <div class="page job-page">
       <JobHeader job={job} series={series.series} />
@@ -36,9 +36,9 @@ export function JobPage({ id }: { id: number }) {
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">
           <header class="panel-head">
-            <h3>Attempts</h3>
+            <h2>Attempts</h2>
           </header>
-          <TimeLineView job={job} events={history} />
+          <TimeLineView job={job} events={history.events} />
         </section>
         <Tabs
           label="Details of the job"
@@ -47,7 +47,7 @@ export function JobPage({ id }: { id: number }) {
             { id: "log", title: "Log", content: () => <LogTail job={job} /> },
             { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
             { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
-            { id: "history", title: "History", content: () => <HistoryList events={history} /> },
+            { id: "history", title: "History", content: () => <HistoryList history={history} /> },
           ]}
         />
       </div>

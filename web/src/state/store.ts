@@ -6,6 +6,7 @@ import { LiveStream, type Connection } from "../api/live";
 import { explain, Unreachable } from "../api/problem";
 import type { Job, LiveMessage, LivePoint, Node } from "../api/types";
 import { withPoints } from "../model/job_update";
+import { askForReading } from "./token";
 
 /** Beyond this many the newest are shown and the page says so. */
 export const mostJobs = 20_000;
@@ -143,6 +144,7 @@ export function startStore(): LiveStream {
     },
     onMessages: enqueue,
     onReset: reloadAll,
+    onLocked: askForReading,
   });
   addEventListener("online", () => stream.retryNow());
   document.addEventListener("visibilitychange", () => {

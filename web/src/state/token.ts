@@ -1,51 +1,50 @@
-// The user token. It is asked for once, when something first needs it, and kept for this tab or, if the person says so,
-// on this device. A token that the coordinator refuses is forgotten.
+// Asks for the user token once, when something first needs it. A token that the coordinator refuses is forgotten.
 import { signal } from "@preact/signals";
 import { Problem } from "../api/problem";
-
-const storageKey = "podium.token";
+import { forgetToken, storedToken, storeToken } from "../api/token_store";
 
 export interface TokenRequest {
-  /** Why the last one did not do; "" the first time. */
-  complaint: string;
+  /** Why it is needed, or why the last one did not do. */
+  why: string;
+  refused: boolean;
   answer(token: string | null, keep: boolean): void;
 }
 
 export const tokenRequest = signal<TokenRequest | null>(null);
 
-const storedToken = () => sessionStorage.getItem(storageKey) ?? localStorage.getItem(storageKey);
+const changing = "Changing anything needs the coordinator's user token.";
+const reading = "This coordinator shows its jobs only to those who have its user token.";
+const wrong = "That token was not accepted.";
 
-export function forgetToken(): void {
-  sessionStorage.removeItem(storageKey);
-  localStorage.removeItem(storageKey);
-}
-
-function ask(complaint: string): Promise<string | null> {
+function ask(why: string, refused = false): Promise<string | null> {
   return new Promise((resolve) => {
     const answer = (token: string | null, keep: boolean) => {
       tokenRequest.value = null;
-      if (token !== null) (keep ? localStorage : sessionStorage).setItem(storageKey, token);
+      if (token !== null) storeToken(token, keep);
       resolve(token);
     };
-    tokenRequest.value = { complaint, answer };
+    tokenRequest.value = { why, refused, answer };
   });
 }
 
 /** Runs `action` with a token, asking again while it is refused. Undefined: the person gave up. */
 export async function withToken<T>(action: (token: string) => Promise<T>): Promise<T | undefined> {
-  let token = storedToken() ?? (await ask(""));
+  let token = storedToken() ?? (await ask(changing));
   while (token !== null) {
     try {
       return await action(token);
     } catch (error) {
       if (!(error instanceof Problem) || (error.status !== 401 && error.status !== 403)) throw error;
       forgetToken();
-      token = await ask(
-        error.status === 403
-          ? "That is the agents' token; the user token is needed."
-          : "That token was not accepted.",
-      );
+      token = await ask(wrong, true);
     }
   }
   return undefined;
+}
+
+/** The coordinator would not let us read with the token we have, or without one. False: the person gave up. */
+export async function askForReading(): Promise<boolean> {
+  const refused = storedToken() !== null;
+  forgetToken();
+  return (await ask(refused ? wrong : reading, refused)) !== null;
 }

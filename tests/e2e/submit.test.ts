@@ -1,0 +1,47 @@
+// The submit page: every problem at its line, nothing queued while there is one, and the way to the new job.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { userToken } from "./fake/server";
+import { useStage } from "./support/stage";
+
+const stage = useStage(5);
+
+async function openEditor(): Promise<Page> {
+  const page = await stage.open("#/submit");
+  await page.evaluate((token) => sessionStorage.setItem("podium.token", token), userToken);
+  await page.getByLabel("Experiment spec, YAML").click();
+  return page;
+}
+
+async function replaceText(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(text);
+}
+
+it("shows all problems at their lines and goes to a line", async () => {
+  const page = await openEditor();
+  await replaceText(page, "version: 1\nname: x\nlable: {team: nlp}\nresources: {devices: -1}\n");
+  await page.getByRole("button", { name: "Validate" }).click();
+  await page.getByText("2 problems; nothing was queued.").waitFor();
+  await page.getByText('unknown key "lable"; did you mean "labels"?').waitFor();
+  expect(await page.locator(".cm-lint-marker-error").count()).toBe(2);
+  await page.getByRole("button", { name: "line 4" }).click();
+  expect(await page.locator(".cm-activeLine").textContent()).toContain("devices: -1");
+});
+
+it("shows a valid spec with its defaults, and links to the job once it is submitted", async () => {
+  const page = await openEditor();
+  await page.getByRole("button", { name: "Validate" }).click();
+  await page.getByText("Valid: 1 job").waitFor();
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByRole("link", { name: /^Job 6/ }).click();
+  await page.waitForFunction(() => location.hash === "#/jobs/6");
+});
+
+it("keeps the text while another page is looked at", async () => {
+  const page = await openEditor();
+  await replaceText(page, "name: kept\n");
+  await page.getByRole("link", { name: "Nodes" }).click();
+  await page.getByRole("link", { name: "Submit" }).click();
+  await page.getByText("kept").waitFor();
+});

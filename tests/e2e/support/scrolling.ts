@@ -1,0 +1,52 @@
+// What scrolling the jobs table costs, by the browser's own account (Performance.getMetrics), frame by frame.
+import type { Page } from "playwright-core";
+
+export interface ScrollCost {
+  frames: number;
+  scriptMs: number;
+  layoutMs: number;
+  frame95Ms: number;
+  longestMs: number;
+  blankFrames: number;
+}
+
+export async function measureScrolling(page: Page, frames: number, pixels: number): Promise<ScrollCost> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const read = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return (name: string) => (metrics.find((metric) => metric.name === name)?.value ?? 0) * 1000;
+  };
+  const before = await read();
+  const { times, blank } = await page.evaluate(scrollThrough, [frames, pixels] as [number, number]);
+  const after = await read();
+  const took = (name: string) => (after(name) - before(name)) / frames;
+  const sorted = [...times].sort((a, b) => a - b);
+  return {
+    frames,
+    scriptMs: took("ScriptDuration"),
+    layoutMs: took("LayoutDuration") + took("RecalcStyleDuration"),
+    frame95Ms: sorted[Math.floor(sorted.length * 0.95)]!,
+    longestMs: sorted.at(-1)!,
+    blankFrames: blank,
+  };
+}
+
+/** Runs in the page: down the table from its top, so many pixels a frame. */
+async function scrollThrough([frames, pixels]: [number, number]): Promise<{ times: number[]; blank: number }> {
+  const table = document.querySelector(".job-table")!;
+  const middle = table.getBoundingClientRect();
+  const times: number[] = [];
+  let blank = 0;
+  let last = performance.now();
+  for (let frame = 1; frame <= frames; frame += 1) {
+    table.scrollTop = frame * pixels;
+    await new Promise(requestAnimationFrame);
+    await new Promise((resolve) => setTimeout(resolve));
+    const hit = document.elementFromPoint(middle.left + 100, middle.top + middle.height / 2);
+    if (!hit?.closest(".job-rows .job-row")) blank += 1;
+    times.push(performance.now() - last);
+    last = performance.now();
+  }
+  return { times, blank };
+}

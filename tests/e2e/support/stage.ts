@@ -1,0 +1,52 @@
+// What most tests stand on: a browser, a fake coordinator, and pages that must leave no error behind.
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { makeCluster } from "../fake/cluster";
+import { addQuickstart } from "../fake/quickstart";
+import { FakeCoordinator } from "../fake/server";
+import { launch, openPage, type Watched } from "./browser";
+
+export interface Stage {
+  coordinator: FakeCoordinator;
+  /** The id of the one job that is looked at closely. */
+  quickstart: number;
+  open(hash: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** A fresh coordinator and fresh pages for every test of the file, one browser for all. */
+export function useStage(jobs: number, nodes = 20): Stage {
+  let browser: Browser;
+  let opened: Watched[] = [];
+  const stage: Stage = {
+    coordinator: new FakeCoordinator(makeCluster(0, 0, 0)),
+    quickstart: jobs + 1,
+    async open(hash, options) {
+      const watched = await openPage(browser, options);
+      opened.push(watched);
+      await watched.page.goto(`${stage.coordinator.url}/${hash}`);
+      return watched.page;
+    },
+  };
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    const cluster = makeCluster(jobs, nodes, Date.now());
+    addQuickstart(cluster, stage.quickstart, Date.now());
+    stage.coordinator = new FakeCoordinator(cluster);
+    await stage.coordinator.start();
+  });
+  afterEach(async () => {
+    const errors = opened.flatMap((watched) => watched.errors);
+    await Promise.all(opened.map(({ page }) => page.context().close()));
+    opened = [];
+    await stage.coordinator.stop();
+    expect(errors, "errors in the page").toEqual([]);
+  });
+  return stage;
+}
+
+export const rows = (page: Page) => page.locator(".job-rows .job-row");
+export const badge = (page: Page) => page.locator(".connection-word");
+export const banner = (page: Page) => page.locator(".banner");
