@@ -15,6 +15,11 @@ struct PeerLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// This process was asked to stop while it waited for the others.
+struct StopRequested : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The port rank 0 should listen on is taken.
 struct AddressInUse : std::runtime_error {
   using std::runtime_error::runtime_error;

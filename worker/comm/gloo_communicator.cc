@@ -82,7 +82,7 @@ GlooCommunicator::~GlooCommunicator() {
 
 void GlooCommunicator::meet() {
   RendezvousClient client(options_.master_address, options_.master_port, options_.secret,
-                          options_.meeting_timeout);
+                          options_.meeting_timeout, options_.stop);
   await_all_ranks(client, options_);
   GlooStore store(client, options_.meeting_timeout);
   auto device = gloo::transport::tcp::CreateDevice(client.own_address().c_str());

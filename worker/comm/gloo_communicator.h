@@ -3,6 +3,7 @@
 // operation.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -27,8 +28,9 @@ struct GlooOptions {
   std::string master_address;  // rank 0 hosts the rendezvous here
   int master_port = 0;
   std::string secret;
-  std::chrono::milliseconds meeting_timeout = std::chrono::minutes(2);    // for all ranks to arrive
+  std::chrono::milliseconds meeting_timeout = std::chrono::minutes(5);    // for all ranks to arrive
   std::chrono::milliseconds operation_timeout = std::chrono::minutes(5);  // of one collective
+  const std::atomic<bool>* stop = nullptr;  // ends the wait for the others with StopRequested
 };
 
 class GlooCommunicator final : public Communicator {

@@ -60,8 +60,9 @@ class RendezvousServer {
 class RendezvousClient {
  public:
   // Connects, retrying until the deadline; throws SocketError where nobody answers or the secret is refused.
+  // `stop`, once raised, ends this and every later wait with StopRequested.
   RendezvousClient(const std::string& host, int port, const std::string& secret,
-                   std::chrono::milliseconds timeout);
+                   std::chrono::milliseconds timeout, const std::atomic<bool>* stop = nullptr);
 
   void set(const std::string& key, std::string_view value);
   // Waits until the key is set; throws SocketError after `timeout`.
@@ -70,8 +71,10 @@ class RendezvousClient {
   std::string own_address() const { return local_address(socket_); }
 
  private:
+  Deadline after(std::chrono::milliseconds timeout) const;
   std::string call(std::string_view request, std::chrono::milliseconds timeout);
 
+  const std::atomic<bool>* stop_;
   std::chrono::milliseconds timeout_;
   Fd socket_;
 };

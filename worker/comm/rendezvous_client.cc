@@ -1,21 +1,19 @@
 #include "worker/comm/rendezvous.h"
 
 namespace podium {
-namespace {
-
-Deadline after(std::chrono::milliseconds timeout) { return std::chrono::steady_clock::now() + timeout; }
-
-}  // namespace
-
 RendezvousClient::RendezvousClient(const std::string& host, int port, const std::string& secret,
-                                   std::chrono::milliseconds timeout)
-    : timeout_(timeout), socket_(connect_before(host, port, after(timeout))) {
+                                   std::chrono::milliseconds timeout, const std::atomic<bool>* stop)
+    : stop_(stop), timeout_(timeout), socket_(connect_before(host, port, after(timeout))) {
   try {
     call("H" + secret, timeout);
   } catch (const SocketError& error) {
     throw SocketError("the rendezvous at " + host + ":" + std::to_string(port) +
                       " refused this process: " + error.what());
   }
+}
+
+Deadline RendezvousClient::after(std::chrono::milliseconds timeout) const {
+  return {std::chrono::steady_clock::now() + timeout, stop_};
 }
 
 void RendezvousClient::set(const std::string& key, std::string_view value) {

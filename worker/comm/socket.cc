@@ -19,6 +19,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kStopPoll{100};  // how soon a raised stop is noticed
+
 std::string place(const std::string& host, int port) { return host + ":" + std::to_string(port); }
 
 std::string reason() { return std::strerror(errno); }
@@ -46,13 +48,19 @@ Fd make_socket(const addrinfo& address) {
   return made;
 }
 
+// The time left, in milliseconds, at most `most`; throws where nothing is left or stop is raised.
+milliseconds left_of(const Deadline& deadline, milliseconds most) {
+  if (deadline.stop && *deadline.stop) throw StopRequested("asked to stop while waiting for the other ranks");
+  const auto left = std::chrono::ceil<milliseconds>(deadline.time - std::chrono::steady_clock::now());
+  if (left.count() <= 0) throw SocketError("the peer did not answer in time");
+  return std::min(left, most);
+}
+
 // Waits until the socket can be read or written; throws at the deadline.
 void wait_for(const Fd& socket, short events, Deadline deadline) {
   for (;;) {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) throw SocketError("the peer did not answer in time");
     pollfd entry{socket.get(), events, 0};
-    const int ready = ::poll(&entry, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
+    const int ready = ::poll(&entry, 1, static_cast<int>(left_of(deadline, kStopPoll).count()));
     if (ready > 0) return;
     if (ready < 0 && errno != EINTR) throw SocketError("poll: " + reason());
   }
@@ -117,9 +125,9 @@ Fd connect_before(const std::string& host, int port, Deadline deadline) {
     const Addresses addresses = resolve(host, port, 0);
     for (const addrinfo* address = addresses.get(); address; address = address->ai_next)
       if (auto socket = try_connect(*address, deadline)) return std::move(*socket);
-    if (std::chrono::steady_clock::now() + kRetry >= deadline)
+    if (std::chrono::steady_clock::now() + kRetry >= deadline.time)
       throw SocketError("nobody answers at " + place(host, port));
-    std::this_thread::sleep_for(kRetry);
+    std::this_thread::sleep_for(left_of(deadline, kRetry));
   }
 }
 

@@ -2,6 +2,7 @@
 // mean.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,13 @@ struct SocketError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-using Deadline = std::chrono::steady_clock::time_point;
+// When to give up waiting: at a time, or with StopRequested as soon as `stop` is raised.
+struct Deadline {
+  Deadline(std::chrono::steady_clock::time_point at, const std::atomic<bool>* stop_flag = nullptr)
+      : time(at), stop(stop_flag) {}
+  std::chrono::steady_clock::time_point time;
+  const std::atomic<bool>* stop;
+};
 
 // Listens on `host`:`port`. Throws AddressInUse where the port is taken, SocketError where the address is not
 // ours.

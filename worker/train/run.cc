@@ -53,7 +53,7 @@ int thread_count(const Launch& launch) {
   return std::max(1, cores / std::max(1, launch.local_world_size));
 }
 
-std::unique_ptr<Communicator> meet_peers(const Launch& launch) {
+std::unique_ptr<Communicator> meet_peers(const Launch& launch, const std::atomic<bool>& stop) {
   if (launch.world_size == 1) return std::make_unique<SingleCommunicator>();
   GlooOptions options;
   options.rank = launch.task.rank;
@@ -61,6 +61,7 @@ std::unique_ptr<Communicator> meet_peers(const Launch& launch) {
   options.master_address = launch.master_address;
   options.master_port = launch.master_port;
   options.secret = launch.secret;
+  options.stop = &stop;
   return std::make_unique<GlooCommunicator>(options);
 }
 
@@ -73,7 +74,14 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
   omp_set_num_threads(context.threads);
   const PretrainingText text = read_pretraining_text(launch.spec, launch.data_folder);
   PretrainingTask task(launch.spec, text, context, launch.task.rank, launch.world_size);
-  const std::unique_ptr<Communicator> comm = meet_peers(launch);
+  std::unique_ptr<Communicator> comm;
+  try {
+    comm = meet_peers(launch, stop);
+  } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
+    events.note("info", reason.what());
+    events.write(FinishedEvent{0, "preempted"});
+    return;
+  }
   Trainer trainer({launch.spec, launch.checkpoint_folder, context.threads}, task, *comm, events, stop);
   try {
     trainer.run();

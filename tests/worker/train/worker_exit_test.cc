@@ -102,6 +102,19 @@ TEST(WorkerExitCode, ATakenPortIsAddressInUse) {
   job.rank(1).signal(SIGKILL);
 }
 
+TEST(WorkerExitCode, SigtermWhileWaitingForTheOthersLeavesAtOnce) {
+  WorkerJob job(tiny_job(5));
+  const int port = port_of(listen_on("127.0.0.1", 0));
+  job.launch.master_port = port;
+  job.start(2);
+  job.rank(1).signal(SIGKILL);
+  connect_before("127.0.0.1", port,
+                 std::chrono::steady_clock::now() + std::chrono::minutes(1));  // it waits by now
+  job.rank(0).signal(SIGTERM);
+  EXPECT_EQ(exit_of(job.rank(0)), 0);
+  EXPECT_EQ(job.last_status(), "preempted");
+}
+
 TEST(WorkerExitCode, ALostPeerIsNeverTheRootCause) {
   WorkerJob job(tiny_job(100'000));
   job.start(2);
