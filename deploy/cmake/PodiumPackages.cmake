@@ -23,3 +23,5 @@ add_library(podium_boost INTERFACE)
 target_link_libraries(podium_boost INTERFACE Boost::headers Boost::url OpenSSL::SSL Threads::Threads)
 target_compile_definitions(podium_boost INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
                                                   BOOST_ASIO_NO_DEPRECATED)
+# GCC 12 takes the frames of Asio's coroutines, which have their own operator delete, for mismatched.
+target_compile_options(podium_boost INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>)

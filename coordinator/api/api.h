@@ -1,0 +1,54 @@
+// What every resource of the REST API works with. One Api a daemon; it outlives every request. On the loop's
+// thread.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/time.h"
+#include "common/net/http_server.h"
+#include "coordinator/api/key_lock.h"
+#include "coordinator/api/live_feed.h"
+#include "coordinator/api/live_stream.h"
+#include "coordinator/api/query.h"
+#include "coordinator/loop/command_loop.h"
+#include "coordinator/loop/sync_holds.h"
+#include "coordinator/loop/work_pool.h"
+#include "coordinator/store/store.h"
+
+namespace podium {
+
+struct ApiOptions {
+  std::string user_token;
+  std::string agent_token;
+  bool open_reads = true;  // reading needs no token
+  bool check_host =
+      true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
+  std::filesystem::path web;  // the dashboard's folder; "" for none
+  std::string version;
+};
+
+struct Api {
+  ApiOptions options;
+  CommandLoop& loop;
+  Store& store;
+  WorkPool& pool;
+  SyncHolds& holds;
+  LiveStream& live;
+  LiveFeed& feed;
+  KeyLock keys;  // idempotency keys whose experiment is being submitted
+  Time started;
+};
+
+// A request that has found its route.
+struct Call {
+  ServerRequest request;
+  std::vector<std::string> path;  // the values of the pattern's {…}, in order
+  Query query;
+};
+
+using boost::asio::awaitable;
+
+}  // namespace podium

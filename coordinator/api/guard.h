@@ -1,0 +1,18 @@
+// Who is let in: tokens, and the Host and Origin checks that keep other sites' pages out of a browser beside
+// the coordinator. Each gives the refusal, or nothing to let the request pass.
+#pragma once
+
+#include <optional>
+
+#include "coordinator/api/router.h"
+
+namespace podium {
+
+// A page of another site can reach an API on loopback by making its own name resolve to 127.0.0.1; its
+// requests then carry that name.
+std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRequest& request);
+
+std::optional<ServerReply> refuse_access(const ApiOptions& options, Access access,
+                                         const ServerRequest& request);
+
+}  // namespace podium

@@ -1,0 +1,44 @@
+#include <nlohmann/json.hpp>
+
+#include "coordinator/api/openapi_text.h"
+#include "coordinator/api/reply.h"
+#include "coordinator/api/resources.h"
+
+namespace podium {
+
+using nlohmann::json;
+
+awaitable<ServerReply> get_health(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  json nodes{{"up", 0}, {"unknown", 0}, {"lost", 0}};
+  for (const auto& [id, node] : api.loop.state().nodes) {
+    json& count = nodes[std::string(to_string(node.state))];
+    count = count.get<int>() + 1;
+  }
+  // Taken before the rows are read: whoever continues the stream from here misses nothing.
+  const std::int64_t live_id = api.live.last_id();
+  const auto counts = co_await api.pool.read([](Reader& reader) { return reader.job_counts(); });
+  json jobs = json::object();
+  for (const JobState state : {JobState::queued, JobState::starting, JobState::running, JobState::stopping,
+                               JobState::succeeded, JobState::failed, JobState::cancelled}) {
+    const auto count = counts.find(state);
+    jobs[std::string(to_string(state))] = count == counts.end() ? 0 : count->second;
+  }
+  co_await api.loop.durable();
+  co_return json_reply(
+      200, {{"status", "ok"},
+            {"version", api.options.version},
+            {"uptime_seconds", std::chrono::duration<double>(api.loop.now() - api.started).count()},
+            {"jobs", std::move(jobs)},
+            {"nodes", std::move(nodes)},
+            {"live_id", live_id}});
+}
+
+awaitable<ServerReply> get_openapi(Api&, Call) {
+  ServerReply reply;
+  reply.headers.set("Content-Type", "application/yaml");
+  reply.body = kOpenapiText;
+  co_return reply;
+}
+
+}  // namespace podium

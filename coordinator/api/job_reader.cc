@@ -1,0 +1,27 @@
+#include "coordinator/api/job_reader.h"
+
+#include <nlohmann/json.hpp>
+
+#include "coordinator/api/json_views.h"
+
+namespace podium {
+
+using nlohmann::json;
+
+awaitable<json> jobs_json(Api& api, std::vector<JobView> jobs) {
+  json out = json::array();
+  for (const JobView& job : jobs) out.push_back(job_json(job, api.loop.waiting_reason(job.id)));
+  co_await api.loop.durable();
+  co_return out;
+}
+
+awaitable<std::optional<json>> read_job(Api& api, JobId job) {
+  const std::optional<JobView> view =
+      co_await api.pool.read([job](Reader& reader) { return reader.job(job); });
+  if (!view) co_return std::nullopt;
+  json out = job_json(*view, api.loop.waiting_reason(job));
+  co_await api.loop.durable();
+  co_return out;
+}
+
+}  // namespace podium

@@ -1,0 +1,16 @@
+// Jobs as the API shows them: rows from disk and, from memory, why each waits. All of it is durable on
+// return.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "coordinator/api/api.h"
+
+namespace podium {
+
+awaitable<nlohmann::json> jobs_json(Api& api, std::vector<JobView> jobs);
+
+// Nothing when there is no such job.
+awaitable<std::optional<nlohmann::json>> read_job(Api& api, JobId job);
+
+}  // namespace podium

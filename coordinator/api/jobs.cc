@@ -1,0 +1,129 @@
+#include <nlohmann/json.hpp>
+
+#include "coordinator/api/job_reader.h"
+#include "coordinator/api/json_views.h"
+#include "coordinator/api/reply.h"
+#include "coordinator/api/resources.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+void read_states(Query& query, JobFilter& filter) {
+  const std::string list = query.text("state").value_or("");
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    try {
+      filter.states.push_back(job_state_from(list.substr(at, end - at)));
+    } catch (const std::invalid_argument& error) {
+      query.refuse("state", std::string("is a list of job states: ") + error.what());
+    }
+    at = end + 1;
+  }
+}
+
+void read_label(Query& query, JobFilter& filter) {
+  const std::optional<std::string> label = query.text("label");
+  if (!label) return;
+  const std::size_t colon = label->find(':');
+  if (colon == std::string::npos || colon == 0) return query.refuse("label", "must be written key:value");
+  filter.label_key = label->substr(0, colon);
+  filter.label_value = label->substr(colon + 1);
+}
+
+JobFilter read_filter(Query& query) {
+  JobFilter filter;
+  read_states(query, filter);
+  read_label(query, filter);
+  if (const auto experiment = query.integer("experiment", 1, INT64_MAX))
+    filter.experiment = ExperimentId{*experiment};
+  filter.name = query.text("name").value_or("");
+  const std::string order = query.text("order").value_or("newest");
+  if (order != "newest" && order != "oldest") query.refuse("order", "must be newest or oldest");
+  filter.oldest_first = order == "oldest";
+  filter.limit = static_cast<int>(query.integer_or("limit", 100, 1, 1000));
+  if (const auto after = query.integer("page_token", 1, INT64_MAX)) filter.after = JobId{*after};
+  return filter;
+}
+
+struct JobDetail {
+  JobView job;
+  std::vector<AttemptView> attempts;
+  std::string spec, source;  // JSON
+};
+
+std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
+  std::optional<JobView> job = reader.job(id);
+  if (!job) return std::nullopt;
+  const std::optional<ExperimentView> experiment = reader.experiment(job->experiment);
+  return JobDetail{std::move(*job), reader.attempts(id), reader.job_spec(id).value_or("null"),
+                   experiment && !experiment->source.empty() ? experiment->source : "null"};
+}
+
+}  // namespace
+
+awaitable<ServerReply> get_jobs(Api& api, Call call) {
+  const JobFilter filter = read_filter(call.query);
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  JobPage page = co_await api.pool.read([filter](Reader& reader) { return reader.jobs(filter); });
+  json body{{"total", page.total}};
+  if (page.more) body["next_page_token"] = to_string(page.jobs.back().id);
+  body["jobs"] = co_await jobs_json(api, std::move(page.jobs));
+  co_return json_reply(200, body);
+}
+
+awaitable<ServerReply> get_job(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  const auto detail = co_await api.pool.read([id](Reader& reader) { return read_detail(reader, *id); });
+  if (!detail) co_return no_such(call, "job", call.path[0]);
+  json body = job_json(detail->job, api.loop.waiting_reason(*id));
+  body["attempts"] = json::array();
+  for (const AttemptView& attempt : detail->attempts) body["attempts"].push_back(attempt_json(attempt));
+  body["spec"] = json::parse(detail->spec);
+  body["source"] = json::parse(detail->source);
+  co_await api.loop.durable();
+  co_return json_reply(200, body);
+}
+
+awaitable<ServerReply> post_cancel(Api& api, Call call) {
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  const Command cancel = CancelJob{*id};
+  const Result<Events> events = co_await api.loop.run(cancel);
+  if (!events) co_return problem(events.errors(), call.request.id);
+  const std::optional<json> job = co_await read_job(api, *id);
+  PODIUM_CHECK(job.has_value(), "a job that was cancelled can be read");
+  co_return json_reply(202, *job);
+}
+
+awaitable<ServerReply> get_job_events(Api& api, Call call) {
+  const int limit = static_cast<int>(call.query.integer_or("limit", 100, 1, 1000));
+  const std::int64_t after = call.query.integer_or("page_token", 0, 0, INT64_MAX);
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  const auto history = co_await api.pool.read([id, after, limit](Reader& reader) {
+    using History = std::optional<std::vector<HistoryEntry>>;
+    return reader.job(*id) ? History(reader.history(*id, after, limit + 1)) : History();
+  });
+  if (!history) co_return no_such(call, "job", call.path[0]);
+  json events = json::array();
+  for (const HistoryEntry& entry : *history) {
+    if (events.size() == static_cast<std::size_t>(limit)) break;
+    events.push_back({{"id", entry.id},
+                      {"time_ms", to_millis(entry.time)},
+                      {"type", entry.type},
+                      {"text", entry.text},
+                      {"level", entry.level}});
+  }
+  json body;
+  if (history->size() > events.size())
+    body["next_page_token"] = std::to_string(events.back()["id"].get<std::int64_t>());
+  body["events"] = std::move(events);
+  co_return json_reply(200, body);
+}
+
+}  // namespace podium

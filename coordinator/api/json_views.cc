@@ -1,0 +1,143 @@
+#include "coordinator/api/json_views.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/model/codec.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+json millis(const std::optional<Time>& time) { return time ? json(to_millis(*time)) : json(nullptr); }
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json number_or_null(const std::optional<double>& value) {
+  return value ? number_to_json(*value) : json(nullptr);
+}
+
+json progress_json(const std::optional<Progress>& progress) {
+  if (!progress) return nullptr;
+  return {{"step", progress->step}, {"steps", progress->steps}, {"updated_ms", to_millis(progress->updated)}};
+}
+
+json target_json(const std::optional<TargetView>& target) {
+  if (!target) return nullptr;
+  json out{{"metric", target->metric},
+           {"latest", number_or_null(target->latest)},
+           {"best", number_or_null(target->best)},
+           {"reached_ms", millis(target->reached)},
+           {"reached_step", or_null(target->reached_step)}};
+  if (target->at_least) out["at_least"] = *target->at_least;
+  if (target->at_most) out["at_most"] = *target->at_most;
+  return out;
+}
+
+std::string reason_of(const JobView& job, const std::string& waiting) {
+  if (job.state != JobState::queued || waiting.empty()) return job.reason;
+  return job.reason.empty() ? waiting : job.reason + "; " + waiting;
+}
+
+std::string_view phase_name(TaskPhase phase) {
+  switch (phase) {
+    case TaskPhase::ordered:
+      return "ordered";
+    case TaskPhase::running:
+      return "running";
+    case TaskPhase::exited:
+      return "exited";
+    case TaskPhase::lost:
+      return "lost";
+  }
+  PODIUM_CHECK(false, "unknown TaskPhase");
+}
+
+json exit_json(const std::optional<TaskExit>& exit) {
+  if (!exit) return nullptr;
+  return {{"code", exit->code}, {"signal", exit->signal}, {"message", exit->message}};
+}
+
+}  // namespace
+
+json job_json(const JobView& job, const std::string& waiting) {
+  json latest = json::object();
+  for (const auto& [key, value] : job.latest) latest[key] = number_to_json(value);
+  return {{"id", job.id.value},
+          {"experiment", job.experiment.value},
+          {"name", job.request.name},
+          {"state", to_string(job.state)},
+          {"priority", job.request.priority},
+          {"labels", job.labels.empty() ? json::object() : json::parse(job.labels)},
+          {"devices", job.request.devices},
+          {"per_node", job.request.per_node},
+          {"kind", job.request.kind},
+          {"walltime_seconds", std::chrono::duration<double>(job.request.walltime).count()},
+          {"max_restarts", job.request.max_restarts},
+          {"submitted_ms", to_millis(job.submitted)},
+          {"started_ms", millis(job.started)},
+          {"ended_ms", millis(job.ended)},
+          {"attempt", job.attempt},
+          {"restarts", job.restarts},
+          {"reason", reason_of(job, waiting)},
+          {"progress", progress_json(job.progress)},
+          {"latest", std::move(latest)},
+          {"target", target_json(job.target)},
+          {"time_to_train_seconds", or_null(job.time_to_train_seconds)}};
+}
+
+json attempt_json(const AttemptView& attempt) {
+  json tasks = json::array();
+  for (const TaskView& task : attempt.tasks)
+    tasks.push_back({{"rank", task.rank},
+                     {"node", task.node.value},
+                     {"device", task.device},
+                     {"state", phase_name(task.phase)},
+                     {"pid", task.pid},
+                     {"exit", exit_json(task.exit)}});
+  return {{"number", attempt.number},
+          {"created_ms", to_millis(attempt.created)},
+          {"started_ms", millis(attempt.started)},
+          {"ended_ms", millis(attempt.ended)},
+          {"end", attempt.end ? json(to_string(*attempt.end)) : json(nullptr)},
+          {"reason", attempt.reason},
+          {"first_step", or_null(attempt.first_step)},
+          {"last_step", or_null(attempt.last_step)},
+          {"tasks", std::move(tasks)}};
+}
+
+json node_json(const Node& node) {
+  json devices = json::array();
+  for (const DeviceSlot& slot : node.devices) {
+    json device = to_json(slot.device);
+    device["job"] = slot.holder ? json(slot.holder->value) : json(nullptr);
+    devices.push_back(std::move(device));
+  }
+  return {{"id", node.description.id.value},   {"address", node.description.address},
+          {"state", to_string(node.state)},    {"agent_version", node.description.agent_version},
+          {"labels", node.description.labels}, {"last_seen_ms", to_millis(node.last_seen)},
+          {"devices", std::move(devices)}};
+}
+
+json experiment_json(const ExperimentView& experiment) {
+  json jobs = json::array();
+  for (const JobId job : experiment.jobs) jobs.push_back(job.value);
+  return {{"id", experiment.id.value},
+          {"name", experiment.name},
+          {"created_ms", to_millis(experiment.created)},
+          {"source", experiment.source.empty() ? json(nullptr) : json::parse(experiment.source)},
+          {"file", experiment.file},
+          {"jobs", std::move(jobs)}};
+}
+
+json point_json(const Point& point) {
+  return {{"key", point.key},
+          {"step", point.step},
+          {"time_ms", to_millis(point.time)},
+          {"value", number_to_json(point.value)}};
+}
+
+}  // namespace podium

@@ -1,0 +1,20 @@
+// The API's JSON of jobs, attempts, nodes and experiments, as docs/protocols.md shows it and
+// schemas/openapi.yaml describes it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "coordinator/core/state.h"
+#include "coordinator/store/reader.h"
+
+namespace podium {
+
+// `waiting`: why a queued job waits; "" for any other.
+nlohmann::json job_json(const JobView& job, const std::string& waiting);
+nlohmann::json attempt_json(const AttemptView& attempt);
+nlohmann::json node_json(const Node& node);
+nlohmann::json experiment_json(const ExperimentView& experiment);
+nlohmann::json point_json(const Point& point);
+
+}  // namespace podium

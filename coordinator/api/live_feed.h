@@ -1,0 +1,45 @@
+// Turns what happened into messages of the live stream: the job or node as it is now, and new metric points.
+// Changes that come fast are told together. On the loop's thread.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <map>
+#include <set>
+
+#include "coordinator/api/live_stream.h"
+#include "coordinator/loop/command_loop.h"
+#include "coordinator/loop/work_pool.h"
+
+namespace podium {
+
+class LiveFeed {
+ public:
+  LiveFeed(boost::asio::any_io_executor executor, CommandLoop& loop, WorkPool& pool, LiveStream& live);
+
+  void start();
+  void stop();
+
+  void tell(const Events& committed);
+  void tell(const JobNews& ingested);
+
+ private:
+  void wake();
+  void publish_points(const JobNews& news);
+  boost::asio::awaitable<void> run();
+  boost::asio::awaitable<void> publish_jobs();
+  boost::asio::awaitable<void> publish_nodes();
+
+  boost::asio::any_io_executor executor_;
+  CommandLoop& loop_;
+  WorkPool& pool_;
+  LiveStream& live_;
+  std::set<JobId> changed_jobs_;
+  bool nodes_may_have_changed_ = false;
+  std::map<NodeId, Node> told_nodes_;
+  boost::asio::steady_timer pending_;  // expires when there is something to tell
+  bool stopped_ = false;
+};
+
+}  // namespace podium

@@ -1,0 +1,74 @@
+// The live stream's memory: a bounded ring of messages that every subscriber reads at its own pace by message
+// id, so a slow browser costs nothing but its own position. A subscriber the ring has outrun gets `reset`. On
+// the loop's thread.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+
+namespace podium {
+
+class LiveStream {
+ public:
+  using Pieces = std::function<boost::asio::awaitable<std::optional<std::string>>()>;
+
+  struct Limits {
+    std::size_t messages = 10'000;
+    std::size_t bytes = std::size_t{4} << 20;
+    std::chrono::milliseconds heartbeat{15'000};
+    std::chrono::milliseconds linger{60'000};  // after the last subscriber left, for it to come back
+  };
+
+  // Ids begin at `now` in milliseconds: higher than any that an earlier process gave, so theirs are seen to
+  // be gone.
+  LiveStream(boost::asio::any_io_executor executor, Time now, Limits limits);
+  LiveStream(boost::asio::any_io_executor executor, Time now);
+
+  // `job` is the one it is about, for subscribers of one job.
+  void publish(std::string_view name, std::optional<JobId> job, const std::string& data);
+  // There was something to publish that nobody is there to read: whoever resumes later must fetch everything
+  // again.
+  void skip();
+  // Whether messages are worth making.
+  bool watched() const;
+
+  std::int64_t last_id() const { return next_id_ - 1; }
+
+  // Pieces of text/event-stream after message `last_id` (default: from now on), of one job where given. An id
+  // this process cannot continue from begins with `reset`.
+  Pieces subscribe(std::optional<std::int64_t> last_id, std::optional<JobId> job);
+
+  void close();  // ends all subscriptions
+
+ private:
+  struct Message {
+    std::optional<JobId> job;
+    std::string text;  // as on the wire
+  };
+  struct Subscription;
+
+  std::string pieces_after(Subscription& subscription) const;
+
+  boost::asio::any_io_executor executor_;
+  Limits limits_;
+  std::deque<Message> ring_;  // ids next_id_ - size … next_id_ - 1
+  std::size_t ring_bytes_ = 0;
+  std::int64_t next_id_;
+  std::set<boost::asio::steady_timer*> waiting_;  // subscribers with nothing to read; cancelled to wake them
+  std::size_t subscribers_ = 0;
+  std::chrono::steady_clock::time_point last_left_{};
+  bool closed_ = false;
+};
+
+}  // namespace podium

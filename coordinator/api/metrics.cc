@@ -1,0 +1,74 @@
+#include <nlohmann/json.hpp>
+
+#include "common/model/codec.h"
+#include "coordinator/api/reply.h"
+#include "coordinator/api/resources.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxKeys = 64;
+
+json summary_json(const MetricSummary& metric) {
+  return {{"key", metric.key},
+          {"count", metric.count},
+          {"first_step", metric.first_step},
+          {"last_step", metric.last_step},
+          {"last_ms", to_millis(metric.last_time)},
+          {"last", number_to_json(metric.last)},
+          {"min", number_to_json(metric.min)},
+          {"max", number_to_json(metric.max)}};
+}
+
+json series_json(const std::string& key, const Series& series) {
+  json points = json::array();
+  for (const SeriesPoint& point : series)
+    points.push_back({point.step, to_millis(point.time), number_to_json(point.value)});
+  return {{"key", key}, {"points", std::move(points)}};
+}
+
+// Made on the pool's thread: series are the largest answers there are. Nothing when there is no such job.
+std::optional<ServerReply> read_series(Reader& reader, JobId job, const std::vector<std::string>& keys,
+                                       int points) {
+  if (!reader.job(job)) return std::nullopt;
+  json list = json::array();
+  for (const std::string& key : keys) list.push_back(series_json(key, reader.series(job, key, points)));
+  return json_reply(200, {{"series", std::move(list)}});
+}
+
+std::optional<ServerReply> read_metrics(Reader& reader, JobId job) {
+  if (!reader.job(job)) return std::nullopt;
+  json list = json::array();
+  for (const MetricSummary& metric : reader.metrics(job)) list.push_back(summary_json(metric));
+  return json_reply(200, {{"metrics", std::move(list)}});
+}
+
+}  // namespace
+
+awaitable<ServerReply> get_metrics(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  std::optional<ServerReply> reply =
+      co_await api.pool.read([id](Reader& reader) { return read_metrics(reader, *id); });
+  if (!reply) co_return no_such(call, "job", call.path[0]);
+  co_return std::move(*reply);
+}
+
+awaitable<ServerReply> get_series(Api& api, Call call) {
+  const std::vector<std::string> keys = call.query.all("key");
+  if (keys.empty()) call.query.refuse("key", "is missing: name at least one metric");
+  if (keys.size() > kMaxKeys) call.query.refuse("key", "is given more than 64 times");
+  const int points = static_cast<int>(call.query.integer_or("points", 1000, 2, 20'000));
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  std::optional<ServerReply> reply = co_await api.pool.read(
+      [id, keys, points](Reader& reader) { return read_series(reader, *id, keys, points); });
+  if (!reply) co_return no_such(call, "job", call.path[0]);
+  co_return std::move(*reply);
+}
+
+}  // namespace podium

@@ -1,0 +1,43 @@
+#include "coordinator/api/reply.h"
+
+#include <nlohmann/json.hpp>
+
+namespace podium {
+
+std::string dump(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+ServerReply json_reply(int status, const nlohmann::json& body) {
+  ServerReply reply;
+  reply.status = status;
+  reply.headers.set("Content-Type", "application/json");
+  reply.headers.set("Cache-Control", "no-store");
+  reply.body = dump(body);
+  return reply;
+}
+
+ServerReply bad_query(const Call& call) {
+  const Errors problems = call.query.problems();
+  const std::string detail = problems.size() == 1
+                                 ? problems.front().message
+                                 : std::to_string(problems.size()) + " problems, listed in errors";
+  return problem(400, detail, call.request.id, problems);
+}
+
+ServerReply bad_request(const Call& call, const std::string& detail) {
+  return problem(400, detail, call.request.id);
+}
+
+ServerReply no_such(const Call& call, std::string_view what, const std::string& which) {
+  return problem(404, "there is no " + std::string(what) + " " + which.substr(0, 200), call.request.id);
+}
+
+std::optional<ServerReply> refuse_type(const Call& call, std::string_view type) {
+  const std::string given = call.request.headers.get("Content-Type");
+  if (equal_ignoring_case(std::string_view(given).substr(0, given.find_first_of("; ")), type))
+    return std::nullopt;
+  return problem(415, "the body must be " + std::string(type) + "; say so in Content-Type", call.request.id);
+}
+
+}  // namespace podium

@@ -1,0 +1,37 @@
+// Replies as every resource makes them.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/net/problem.h"
+#include "coordinator/api/api.h"
+
+namespace podium {
+
+ServerReply json_reply(int status, const nlohmann::json& body);
+
+// 400 with everything that is wrong with the query.
+ServerReply bad_query(const Call& call);
+ServerReply bad_request(const Call& call, const std::string& detail);
+
+// 404: "there is no job 12".
+ServerReply no_such(const Call& call, std::string_view what, const std::string& which);
+
+// The reply for a body that is not of `type`, if it is not.
+std::optional<ServerReply> refuse_type(const Call& call, std::string_view type);
+
+// A number in a path, from 1.
+template <class Id>
+std::optional<Id> parse_id(const std::string& text) {
+  const std::optional<std::int64_t> value = parse_integer(text);
+  if (!value || *value < 1) return std::nullopt;
+  return Id{*value};
+}
+
+// Text for humans and machines alike, whatever bytes users put into it.
+std::string dump(const nlohmann::json& json);
+
+}  // namespace podium

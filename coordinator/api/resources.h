@@ -1,0 +1,32 @@
+// One function an operation, one file a resource. routes.cc says which method and path leads where.
+#pragma once
+
+#include "coordinator/api/api.h"
+
+namespace podium {
+
+awaitable<ServerReply> get_health(Api& api, Call call);
+awaitable<ServerReply> get_openapi(Api& api, Call call);
+
+awaitable<ServerReply> post_experiment(Api& api, Call call);
+awaitable<ServerReply> post_validate(Api& api, Call call);
+awaitable<ServerReply> get_experiments(Api& api, Call call);
+awaitable<ServerReply> get_experiment(Api& api, Call call);
+
+awaitable<ServerReply> get_jobs(Api& api, Call call);
+awaitable<ServerReply> get_job(Api& api, Call call);
+awaitable<ServerReply> post_cancel(Api& api, Call call);
+awaitable<ServerReply> get_job_events(Api& api, Call call);
+
+awaitable<ServerReply> get_metrics(Api& api, Call call);
+awaitable<ServerReply> get_series(Api& api, Call call);
+awaitable<ServerReply> get_logs(Api& api, Call call);
+
+awaitable<ServerReply> get_nodes(Api& api, Call call);
+awaitable<ServerReply> get_node(Api& api, Call call);
+awaitable<ServerReply> get_live(Api& api, Call call);
+
+awaitable<ServerReply> post_sync(Api& api, Call call);
+awaitable<ServerReply> post_streams(Api& api, Call call);
+
+}  // namespace podium

@@ -1,0 +1,30 @@
+#include "coordinator/api/resources.h"
+#include "coordinator/api/router.h"
+
+namespace podium {
+
+const std::vector<Route>& routes() {
+  static const std::vector<Route> table{
+      {"GET", "/health", Access::open, get_health},
+      {"GET", "/openapi.yaml", Access::open, get_openapi},
+      {"POST", "/experiments", Access::user, post_experiment},
+      {"POST", "/validate", Access::user, post_validate},
+      {"GET", "/experiments", Access::read, get_experiments},
+      {"GET", "/experiments/{experiment}", Access::read, get_experiment},
+      {"GET", "/jobs", Access::read, get_jobs},
+      {"GET", "/jobs/{job}", Access::read, get_job},
+      {"POST", "/jobs/{job}/cancel", Access::user, post_cancel},
+      {"GET", "/jobs/{job}/events", Access::read, get_job_events},
+      {"GET", "/jobs/{job}/metrics", Access::read, get_metrics},
+      {"GET", "/jobs/{job}/series", Access::read, get_series},
+      {"GET", "/jobs/{job}/logs", Access::read, get_logs},
+      {"GET", "/nodes", Access::read, get_nodes},
+      {"GET", "/nodes/{node}", Access::read, get_node},
+      {"GET", "/live", Access::read, get_live},
+      {"POST", "/nodes/{node}/sync", Access::agent, post_sync},
+      {"POST", "/nodes/{node}/streams", Access::agent, post_streams},
+  };
+  return table;
+}
+
+}  // namespace podium

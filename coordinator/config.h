@@ -1,0 +1,32 @@
+// The daemon's settings, from the command line and a YAML file with the same names.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/net/url.h"
+#include "coordinator/core/state.h"
+
+namespace podium {
+
+struct Config {
+  std::filesystem::path home;
+  HostPort listen{"127.0.0.1", 7070};
+  std::filesystem::path user_token_file;   // <home>/user.token when not given
+  std::filesystem::path agent_token_file;  // <home>/agent.token when not given
+  std::filesystem::path web;
+  std::string tls_certificate;
+  std::string tls_key;
+  bool open_reads = false;  // also when others than this machine can ask
+  bool preempt = false;
+  std::string log_level = "info";
+  Limits limits;
+
+  bool loopback_only() const;
+};
+
+// Nothing when the program has said all there is to say (help, a mistake); `exit_code` is then set.
+std::optional<Config> read_config(int argc, char** argv, int& exit_code);
+
+}  // namespace podium

@@ -1,0 +1,91 @@
+#include "coordinator/coordinator.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+
+#include "common/base/logging.h"
+#include "common/net/spawn.h"
+#include "coordinator/api/router.h"
+
+namespace podium {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t kPoolThreads = 2;
+constexpr std::chrono::milliseconds kLongestHold{15'000};
+constexpr std::chrono::milliseconds kStopGrace{5'000};
+
+ServerOptions server_options(const Config& config) {
+  ServerOptions options;
+  options.listen = config.listen;
+  options.tls_certificate = config.tls_certificate;
+  options.tls_key = config.tls_key;
+  return options;
+}
+
+ApiOptions api_options(const Config& config, const Tokens& tokens) {
+  ApiOptions options;
+  options.user_token = tokens.user;
+  options.agent_token = tokens.agent;
+  options.open_reads = config.open_reads || config.loopback_only();
+  options.check_host = config.loopback_only();
+  options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
+  options.version = PODIUM_VERSION;
+  return options;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(const Config& config, const Tokens& tokens)
+    : config_(config),
+      policy_(std::make_unique<PriorityPolicy>(config.preempt)),
+      store_(config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); }),
+      loop_(io_.get_executor(), store_, *policy_, clock_, store_.load(config.limits)),
+      pool_(store_, kPoolThreads),
+      holds_(io_.get_executor(), loop_.state(), kLongestHold),
+      live_(io_.get_executor(), clock_.now()),
+      feed_(io_.get_executor(), loop_, pool_, live_),
+      api_{api_options(config, tokens), loop_,       store_, pool_, holds_, live_, feed_,
+           KeyLock(io_.get_executor()), clock_.now()},
+      server_(io_.get_executor(), server_options(config),
+              [this](ServerRequest request) { return answer_request(api_, std::move(request)); }),
+      signals_(io_, SIGTERM, SIGINT) {
+  loop_.on_decided([this](const Events&) { holds_.check(); });
+  loop_.on_committed([this](const Events& events) { feed_.tell(events); });
+}
+
+std::string Coordinator::address() const {
+  Url url;
+  url.tls = !config_.tls_certificate.empty();
+  url.host = config_.listen.host;
+  url.port = server_.port();
+  return url.origin();
+}
+
+void Coordinator::run() {
+  loop_.start();
+  feed_.start();
+  server_.start();
+  spawn(io_.get_executor(), "signals", stop_on_signal());
+  io_.run();
+}
+
+asio::awaitable<void> Coordinator::stop_on_signal() {
+  const auto [error, signal] = co_await signals_.async_wait(asio::as_tuple(asio::use_awaitable));
+  if (error) co_return;
+  spdlog::info("{}: stopping", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  signals_.clear();
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  holds_.release_all();
+  live_.close();
+  co_await server_.stop(kStopGrace);
+  feed_.stop();
+  loop_.stop();
+  co_await loop_.durable();
+}
+
+}  // namespace podium

@@ -1,0 +1,48 @@
+// The daemon, wired in dependency order. It lives on one io_context and one thread, run() being that thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <memory>
+#include <string>
+
+#include "coordinator/api/api.h"
+#include "coordinator/config.h"
+
+namespace podium {
+
+struct Tokens {
+  std::string user;
+  std::string agent;
+};
+
+class Coordinator {
+ public:
+  // Opens the store and listens. Throws when the world does not allow it.
+  Coordinator(const Config& config, const Tokens& tokens);
+
+  // Serves until SIGTERM or SIGINT, then lets answers under way finish. A second signal ends the process at
+  // once.
+  void run();
+
+  std::string address() const;  // "http://127.0.0.1:7070"
+
+ private:
+  boost::asio::awaitable<void> stop_on_signal();
+
+  Config config_;
+  SystemClock clock_;
+  boost::asio::io_context io_{1};
+  std::unique_ptr<Policy> policy_;
+  Store store_;
+  CommandLoop loop_;
+  WorkPool pool_;
+  SyncHolds holds_;
+  LiveStream live_;
+  LiveFeed feed_;
+  Api api_;
+  HttpServer server_;
+  boost::asio::signal_set signals_;
+};
+
+}  // namespace podium

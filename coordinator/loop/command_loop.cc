@@ -1,0 +1,149 @@
+#include "coordinator/loop/command_loop.h"
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <nlohmann/json.hpp>
+
+#include "common/net/spawn.h"
+#include "common/net/token.h"
+
+namespace podium {
+namespace {
+
+namespace asio = boost::asio;
+using asio::awaitable;
+using Steady = std::chrono::steady_clock;
+
+constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
+constexpr std::uint64_t kMaxTurnsInFlight = 4096;
+constexpr Duration kLongestTick = std::chrono::seconds(5);
+constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that is due at once must not spin
+
+}  // namespace
+
+CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Policy& policy,
+                         const Clock& clock, Loaded loaded)
+    : executor_(std::move(executor)),
+      store_(store),
+      policy_(policy),
+      clock_(clock),
+      state_(std::move(loaded.state)),
+      tick_timer_(executor_, Steady::time_point::max()) {
+  for (AttemptSecret& known : loaded.secrets) secrets_[known.attempt] = std::move(known.secret);
+}
+
+void CommandLoop::start() {
+  const Result<Events> up = take_turn(CoordinatorUp{}, std::nullopt);
+  PODIUM_CHECK(up.ok(), describe(up.errors()));
+  spawn(executor_, "command loop", tick());
+}
+
+void CommandLoop::stop() {
+  stopped_ = true;
+  tick_timer_.cancel();
+}
+
+Result<Events> CommandLoop::take_turn(const Command& command, std::optional<ExperimentText> text) {
+  if (stopped_) return Error{ErrorCode::unavailable, "the coordinator is shutting down; try again soon", ""};
+  if (turns_taken_ - turns_committed_ >= kMaxTurnsInFlight)
+    return Error{ErrorCode::unavailable, "the coordinator's disk does not keep up; try again soon", ""};
+  const Time now = clock_.now();
+  Result<Events> decided = handle(state_, command, now);
+  if (!decided) return decided;
+  Events events = std::move(decided).value();
+  apply_all(state_, events);
+  plan_ = make_plan(state_, policy_, now);
+  Events enacted = enact(state_, plan_, now);
+  apply_all(state_, enacted);
+  std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
+  commit(events, std::move(text));
+  schedule_tick();
+  for (const Listener& listener : decided_listeners_) listener(events);
+  return events;
+}
+
+std::vector<AttemptSecret> CommandLoop::keep_secrets(const Events& events) {
+  std::vector<AttemptSecret> made;
+  for (const Event& event : events) {
+    if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+      made.push_back({created->attempt, random_hex(32)});
+      secrets_[created->attempt] = made.back().secret;
+    } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
+      secrets_.erase(ended->attempt);
+    }
+  }
+  return made;
+}
+
+void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text) {
+  Commit turn;
+  for (const Event& event : events) {
+    if (const auto* created = std::get_if<ExperimentCreated>(&event.body); created && text)
+      text->experiment = created->experiment;
+  }
+  turn.secrets = keep_secrets(events);
+  turn.experiment = std::move(text);
+  std::copy_if(events.begin(), events.end(), std::back_inserter(turn.events), is_durable);
+  if (turn.events.empty()) return;
+  if (store_.wants_snapshot()) turn.snapshot = to_json(state_).dump();
+  Events durable_events = turn.events;
+  store_.commit(std::move(turn), [this, number = ++turns_taken_, kept = std::move(durable_events)] {
+    committed(number, kept);
+  });
+}
+
+void CommandLoop::committed(std::uint64_t turn, const Events& events) {
+  turns_committed_ = turn;
+  const auto end = waiting_for_disk_.upper_bound(turn);
+  for (auto it = waiting_for_disk_.begin(); it != end; ++it) it->second->cancel();
+  waiting_for_disk_.erase(waiting_for_disk_.begin(), end);
+  for (const Listener& listener : committed_listeners_) listener(events);
+}
+
+awaitable<void> CommandLoop::durable() {
+  if (turns_committed_ == turns_taken_) co_return;
+  asio::steady_timer wake(executor_, Steady::time_point::max());
+  waiting_for_disk_.emplace(turns_taken_, &wake);
+  co_await wake.async_wait(kAsTuple);
+}
+
+awaitable<Result<Events>> CommandLoop::run(Command command) {
+  Result<Events> events = take_turn(command, std::nullopt);
+  co_await durable();
+  co_return events;
+}
+
+awaitable<Result<Events>> CommandLoop::submit(SubmitExperiment experiment, ExperimentText text) {
+  Result<Events> events = take_turn(std::move(experiment), std::move(text));
+  co_await durable();
+  co_return events;
+}
+
+std::string CommandLoop::waiting_reason(JobId job) const {
+  return podium::waiting_reason(state_, plan_, job, clock_.now());
+}
+
+std::string CommandLoop::secret(AttemptId attempt) const {
+  const auto known = secrets_.find(attempt);
+  return known == secrets_.end() ? std::string() : known->second;
+}
+
+void CommandLoop::schedule_tick() {
+  Duration wait = kLongestTick;
+  if (plan_.wake_at) wait = std::clamp(*plan_.wake_at - clock_.now(), kShortestTick, kLongestTick);
+  const auto due = Steady::now() + wait;
+  if (due < tick_timer_.expiry()) tick_timer_.expires_at(due);
+}
+
+awaitable<void> CommandLoop::tick() {
+  while (!stopped_) {
+    const auto [moved] = co_await tick_timer_.async_wait(kAsTuple);
+    if (moved || stopped_) continue;  // an earlier time was set, or there is no more to do
+    tick_timer_.expires_at(Steady::time_point::max());
+    const Result<Events> ticked = take_turn(Tick{}, std::nullopt);
+    if (!ticked) tick_timer_.expires_after(kLongestTick);  // the disk is behind
+  }
+}
+
+}  // namespace podium

@@ -1,0 +1,80 @@
+// The one place where the cluster's state changes: a command a turn, on one thread. A turn is handle, apply,
+// make_plan, enact, apply and one store.commit of all of it. Nothing learnt from the state may leave the
+// process before durable() returns: no reply, no order, no live update.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/handle.h"
+#include "coordinator/core/plan.h"
+#include "coordinator/store/store.h"
+
+namespace podium {
+
+class CommandLoop {
+ public:
+  using Listener = std::function<void(const Events&)>;
+
+  // Continues with what the store loaded. The references outlive the loop.
+  CommandLoop(boost::asio::any_io_executor executor, Store& store, const Policy& policy, const Clock& clock,
+              Loaded loaded);
+
+  // The first turn, and from then on a Tick whenever one is due.
+  void start();
+  // Commands are refused from now on; turns already taken are still committed.
+  void stop();
+
+  // Takes one turn. Its events are on disk when it returns; a refusal says why.
+  boost::asio::awaitable<Result<Events>> run(Command command);
+  // As run(), with what the event log does not hold; `text.experiment` is filled in here.
+  boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
+  // Returns when every turn taken so far is on disk.
+  boost::asio::awaitable<void> durable();
+
+  const ClusterState& state() const { return state_; }
+  Time now() const { return clock_.now(); }
+  std::string waiting_reason(JobId job) const;
+  // Of an attempt that has not ended; "" for any other.
+  std::string secret(AttemptId attempt) const;
+
+  // Called in the turn, before it is on disk, and once it is.
+  void on_decided(Listener listener) { decided_listeners_.push_back(std::move(listener)); }
+  void on_committed(Listener listener) { committed_listeners_.push_back(std::move(listener)); }
+
+ private:
+  Result<Events> take_turn(const Command& command, std::optional<ExperimentText> text);
+  std::vector<AttemptSecret> keep_secrets(const Events& events);
+  void commit(const Events& events, std::optional<ExperimentText> text);
+  void committed(std::uint64_t turn, const Events& events);
+  void schedule_tick();
+  boost::asio::awaitable<void> tick();
+
+  boost::asio::any_io_executor executor_;
+  Store& store_;
+  const Policy& policy_;
+  const Clock& clock_;
+
+  ClusterState state_;
+  Plan plan_;  // of the last turn
+  std::map<AttemptId, std::string> secrets_;
+  bool stopped_ = false;
+
+  // Turns that had something to commit: taken, and on disk.
+  std::uint64_t turns_taken_ = 0;
+  std::uint64_t turns_committed_ = 0;
+  std::multimap<std::uint64_t, boost::asio::steady_timer*>
+      waiting_for_disk_;  // by turn; cancelled to wake them
+
+  boost::asio::steady_timer tick_timer_;
+  std::vector<Listener> decided_listeners_;
+  std::vector<Listener> committed_listeners_;
+};
+
+}  // namespace podium

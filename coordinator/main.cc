@@ -1,0 +1,58 @@
+// podium-coordinator: reads its settings, claims its home and serves. Exit codes: 0 stopped by a signal, 1
+// the world failed it, 2 it was told something wrong (as for any mistake on the command line).
+#include <malloc.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "common/base/logging.h"
+#include "coordinator/coordinator.h"
+#include "coordinator/home.h"
+
+namespace podium {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kMistake = 2;
+
+int complain(const Errors& errors) {
+  std::fprintf(stderr, "podium-coordinator: %s\n", describe(errors).c_str());
+  return kMistake;
+}
+
+int serve(const Config& config) {
+  const Result<Fd> home = claim_home(config.home);
+  if (!home) return complain(home.errors());
+  const Result<std::string> user = read_or_make_token(config.user_token_file);
+  const Result<std::string> agent = read_or_make_token(config.agent_token_file);
+  for (const auto* token : {&user, &agent})
+    if (!token->ok()) return complain(token->errors());
+  Coordinator coordinator(config, {*user, *agent});
+  write_file_atomic(config.home / "coordinator.address", coordinator.address() + "\n");
+  spdlog::info("podium-coordinator {} serves {} from {}", PODIUM_VERSION, coordinator.address(),
+               config.home.string());
+  if (!config.loopback_only() && config.tls_certificate.empty())
+    spdlog::warn("tokens travel in the clear on {}; --tls-cert and --tls-key encrypt them",
+                 config.listen.text());
+  coordinator.run();
+  spdlog::info("stopped");
+  return 0;
+}
+
+}  // namespace
+}  // namespace podium
+
+int main(int argc, char** argv) {
+  // Few threads allocate much: more arenas would only keep more memory.
+  mallopt(M_ARENA_MAX, 2);
+  int exit_code = 0;
+  try {
+    const auto config = podium::read_config(argc, argv, exit_code);
+    if (!config) return exit_code == 0 ? 0 : podium::kMistake;
+    podium::set_up_logging("podium-coordinator", config->log_level);
+    return podium::serve(*config);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "podium-coordinator: %s\n", error.what());
+    return podium::kFailed;
+  }
+}
