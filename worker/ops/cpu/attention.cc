@@ -2,63 +2,61 @@
 // cache.
 #include "worker/ops/cpu/attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/parallel.h"
+#include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/softmax.h"
 #include "worker/ops/cpu/state.h"
 
 namespace podium::ops::cpu {
 namespace {
 
-// The products of one head; `scores` are f32 and contiguous, `weights` (probabilities, dscores) of the
-// tensors' type.
+// The products of one head. Every operand is dense: oneDNN's fast kernels take no strides.
 struct HeadProducts {
   HeadProducts(CpuState& state, const AttentionShape& s, DType type, int thread) {
-    const std::int64_t wide = 3 * s.hidden(), l = s.length, d = s.head_size;
-    const MatmulOperand in_qkv{type, wide}, in_qkv_transposed{type, wide, true}, in_out{type, s.hidden()};
-    const MatmulOperand scores{DType::f32, l}, weights{type, l}, weights_transposed{type, l, true};
-    query_key = &state.single_thread_matmul(
-        {.m = l, .n = l, .k = d, .a = in_qkv, .b = in_qkv_transposed, .c = scores}, thread);
-    weights_value =
-        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = weights, .b = in_qkv, .c = in_out}, thread);
-    weights_dout = &state.single_thread_matmul(
-        {.m = l, .n = d, .k = l, .a = weights_transposed, .b = in_out, .c = in_qkv}, thread);
-    dout_value = &state.single_thread_matmul(
-        {.m = l, .n = l, .k = d, .a = in_out, .b = in_qkv_transposed, .c = scores}, thread);
-    dscores_key =
-        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = weights, .b = in_qkv, .c = in_qkv}, thread);
-    dscores_query = &state.single_thread_matmul(
-        {.m = l, .n = d, .k = l, .a = weights_transposed, .b = in_qkv, .c = in_qkv}, thread);
+    const std::int64_t l = s.length, d = s.head_size;
+    const MatmulOperand head{type, d}, head_transposed{type, d, true};
+    const MatmulOperand weights{type, l}, weights_transposed{type, l, true};
+    scores = &state.single_thread_matmul(
+        {.m = l, .n = l, .k = d, .a = head, .b = head_transposed, .c = {DType::f32, l}}, thread);
+    weighted =
+        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = weights, .b = head, .c = head}, thread);
+    weighted_transposed = &state.single_thread_matmul(
+        {.m = l, .n = d, .k = l, .a = weights_transposed, .b = head, .c = head}, thread);
   }
 
-  Matmul* query_key;
-  Matmul* weights_value;
-  Matmul* weights_dout;
-  Matmul* dout_value;
-  Matmul* dscores_key;
-  Matmul* dscores_query;
+  Matmul* scores;               // [l, l] = x y^T of two heads' parts, f32
+  Matmul* weighted;             // [l, d] = weights x
+  Matmul* weighted_transposed;  // [l, d] = weights^T x
 };
 
 // One thread's products and temporaries.
 template <class T>
 struct Worker {
   Worker(Context& context, const AttentionShape& s, int thread)
-      : products(cpu_state(context), s, dtype_of<T>, thread),
-        scores(context.scratch.allocate(DType::f32, Shape{s.length, s.length}).data<float>()),
-        weights(context.scratch.allocate(dtype_of<T>, Shape{s.length, s.length}).template data<T>()),
-        draws(context.scratch.allocate(DType::f16, Shape{draw_count(s)}).address) {
-    std::fill_n(static_cast<std::uint16_t*>(draws), draw_count(s), std::uint16_t{0});
-  }
-  static std::int64_t draw_count(const AttentionShape& s) {
-    return (s.length + kDrawBlock - 1) / kDrawBlock * kDrawBlock;
+      : products(cpu_state(context), s, dtype_of<T>, thread), stream(cpu_state(context).stream()) {
+    const auto head = [&] {
+      return context.scratch.allocate(dtype_of<T>, Shape{s.length, s.head_size}).template data<T>();
+    };
+    query = head(), key = head(), value = head(), out = head();
+    scores = context.scratch.allocate(DType::f32, Shape{s.length, s.length}).data<float>();
+    weights = context.scratch.allocate(dtype_of<T>, Shape{s.length, s.length}).template data<T>();
+    const std::int64_t draw_count = (s.length + kDrawBlock - 1) / kDrawBlock * kDrawBlock;
+    draws = static_cast<std::uint16_t*>(
+        context.scratch.allocate_bytes(static_cast<std::size_t>(draw_count) * sizeof(std::uint16_t)));
+    std::fill_n(draws, draw_count, std::uint16_t{0});
   }
 
   HeadProducts products;
-  float* scores;
-  T* weights;
-  void* draws;
+  dnnl::stream& stream;
+  T *query, *key, *value, *out;  // [length, head_size]
+  float* scores;                 // [length, length]
+  T* weights;                    // [length, length]
+  std::uint16_t* draws;          // one row's, all zero while nothing is drawn
 };
 
 template <class T>
@@ -81,12 +79,67 @@ struct HeadOffsets {
   std::int64_t sequence, query, key, value, out, weights;
 };
 
+template <class T>
+PODIUM_SIMD_CLONES void copy_rows(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride,
+                                  std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+#pragma omp simd
+    for (std::int64_t j = 0; j < columns; ++j) to[i * to_stride + j] = from[i * from_stride + j];
+  }
+}
+
+// A head's columns of a tensor with rows of `stride` elements, to dense memory and back.
+template <class T>
+void take_head(const AttentionShape& s, const T* tensor, std::int64_t stride, T* head) {
+  copy_rows(tensor, stride, head, s.head_size, s.length, s.head_size);
+}
+template <class T>
+void put_head(const AttentionShape& s, const T* head, T* tensor, std::int64_t stride) {
+  copy_rows(head, s.head_size, tensor, stride, s.length, s.head_size);
+}
+
 SoftmaxTask softmax_task(const AttentionShape& s, std::int64_t head, std::int64_t valid,
                          const Dropout& dropout) {
   return {.length = s.length,
           .valid = valid,
           .scale = 1.0F / std::sqrt(static_cast<float>(s.head_size)),
           .first_row = dropout.first_row + static_cast<std::uint64_t>(head * s.length)};
+}
+
+template <class T>
+void forward_head(Worker<T>& w, const AttentionShape& s, const HeadOffsets& at, const SoftmaxTask& task,
+                  const Dropout& dropout, const T* qkv, T* probabilities, T* out) {
+  const std::int64_t wide = 3 * s.hidden();
+  take_head(s, qkv + at.query, wide, w.query);
+  take_head(s, qkv + at.key, wide, w.key);
+  take_head(s, qkv + at.value, wide, w.value);
+  w.products.scores->run(w.stream, {.a = w.query, .b = w.key, .c = w.scores});
+  softmax_rows(task, dropout, w.draws, w.scores, probabilities);
+  if (dropout.active()) apply_dropout_sign(probabilities, s.length * s.length, dropout.scale, w.weights);
+  w.products.weighted->run(w.stream,
+                           {.a = dropout.active() ? w.weights : probabilities, .b = w.value, .c = w.out});
+  put_head(s, w.out, out + at.out, s.hidden());
+}
+
+// With D = dropout(P):  dV = D^T dO,  dD = dO V^T,  dS from dD and P,  dQ = dS K,  dK = dS^T Q.
+template <class T>
+void backward_head(Worker<T>& w, const AttentionShape& s, const HeadOffsets& at, const SoftmaxTask& task,
+                   const Dropout& dropout, const T* dout, const T* qkv, const T* probabilities, T* dqkv) {
+  const std::int64_t wide = 3 * s.hidden();
+  take_head(s, qkv + at.query, wide, w.query);
+  take_head(s, qkv + at.key, wide, w.key);
+  take_head(s, qkv + at.value, wide, w.value);
+  take_head(s, dout + at.out, s.hidden(), w.out);
+  w.products.scores->run(w.stream, {.a = w.out, .b = w.value, .c = w.scores});
+  if (dropout.active()) apply_dropout_sign(probabilities, s.length * s.length, dropout.scale, w.weights);
+  w.products.weighted_transposed->run(
+      w.stream, {.a = dropout.active() ? w.weights : probabilities, .b = w.out, .c = w.value});
+  put_head(s, w.value, dqkv + at.value, wide);
+  softmax_rows_backward(task, dropout, probabilities, w.scores, w.weights);
+  w.products.weighted->run(w.stream, {.a = w.weights, .b = w.key, .c = w.out});
+  put_head(s, w.out, dqkv + at.query, wide);
+  w.products.weighted_transposed->run(w.stream, {.a = w.weights, .b = w.query, .c = w.out});
+  put_head(s, w.out, dqkv + at.key, wide);
 }
 
 }  // namespace
@@ -97,20 +150,13 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
   const ArenaScope scope(context.scratch);
   with_float_type(qkv.dtype, [&]<class T>(Type<T>) {
     auto workers = make_workers<T>(context, shape);
-    dnnl::stream& stream = cpu_state(context).stream();
-    const T* const in = qkv.data<T>();
     parallel_ranges(context.threads, shape.sequences * shape.heads, 1, [&](Range range, int thread) {
-      Worker<T>& w = workers[static_cast<std::size_t>(thread)];
       for (std::int64_t head = range.begin; head < range.end; ++head) {
         const HeadOffsets at(shape, head);
         const auto valid = valid_lengths[static_cast<std::size_t>(at.sequence)];
-        T* const p = probabilities.data<T>() + at.weights;
-        w.products.query_key->run(stream, {.a = in + at.query, .b = in + at.key, .c = w.scores});
-        softmax_rows(softmax_task(shape, head, valid, dropout), dropout, static_cast<std::uint16_t*>(w.draws),
-                     w.scores, p);
-        if (dropout.active()) apply_dropout_sign(p, shape.length * shape.length, dropout.scale, w.weights);
-        w.products.weights_value->run(
-            stream, {.a = dropout.active() ? w.weights : p, .b = in + at.value, .c = out.data<T>() + at.out});
+        forward_head(workers[static_cast<std::size_t>(thread)], shape, at,
+                     softmax_task(shape, head, valid, dropout), dropout, qkv.data<T>(),
+                     probabilities.data<T>() + at.weights, out.data<T>());
       }
     });
   });
@@ -122,23 +168,12 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   const ArenaScope scope(context.scratch);
   with_float_type(qkv.dtype, [&]<class T>(Type<T>) {
     auto workers = make_workers<T>(context, shape);
-    dnnl::stream& stream = cpu_state(context).stream();
-    const T* const in = qkv.data<T>();
-    T* const gradient = dqkv.data<T>();
     parallel_ranges(context.threads, shape.sequences * shape.heads, 1, [&](Range range, int thread) {
-      Worker<T>& w = workers[static_cast<std::size_t>(thread)];
       for (std::int64_t head = range.begin; head < range.end; ++head) {
         const HeadOffsets at(shape, head);
-        const T* const p = probabilities.data<T>() + at.weights;
-        const T* const dy = dout.data<T>() + at.out;
-        if (dropout.active()) apply_dropout_sign(p, shape.length * shape.length, dropout.scale, w.weights);
-        w.products.weights_dout->run(
-            stream, {.a = dropout.active() ? w.weights : p, .b = dy, .c = gradient + at.value});
-        w.products.dout_value->run(stream, {.a = dy, .b = in + at.value, .c = w.scores});
-        softmax_rows_backward(softmax_task(shape, head, shape.length, dropout), dropout, p, w.scores,
-                              w.weights);
-        w.products.dscores_key->run(stream, {.a = w.weights, .b = in + at.key, .c = gradient + at.query});
-        w.products.dscores_query->run(stream, {.a = w.weights, .b = in + at.query, .c = gradient + at.key});
+        backward_head(workers[static_cast<std::size_t>(thread)], shape, at,
+                      softmax_task(shape, head, shape.length, dropout), dropout, dout.data<T>(),
+                      qkv.data<T>(), probabilities.data<T>() + at.weights, dqkv.data<T>());
       }
     });
   });
