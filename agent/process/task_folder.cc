@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,13 +22,12 @@ constexpr char kRecordFile[] = "task.json";
 
 fs::path jobs_folder(const fs::path& home) { return home / "jobs"; }
 
-// mkdir -p with mode 0700, each new entry durable in its parent.
+// mkdir -p with mode 0700.
 void make_folders(const fs::path& path) {
   if (fs::is_directory(path)) return;
   make_folders(path.parent_path());
   if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     throw std::system_error(errno, std::generic_category(), "cannot create " + path.string());
-  sync_folder(path.parent_path());
 }
 
 void write_private(const fs::path& path, std::string_view content) {
@@ -121,8 +121,15 @@ void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
   write_record(record);
 }
 
+// Whole or not at all, as write_file_atomic, but without its sync of the folder: a record that a power cut
+// takes away belonged to a process that it took as well, and a start waits for this.
 void TaskFolder::write_record(const TaskRecord& record) const {
-  write_file_atomic(path_ / kRecordFile, json_of(record).dump(1) + "\n", 0600);
+  const fs::path path = path_ / kRecordFile;
+  const fs::path draft = path_ / "task.json.tmp";
+  const Fd fd = open_file(draft, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  write_all(fd.get(), json_of(record).dump(1) + "\n", draft);
+  if (::fsync(fd.get()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
 }
 
 TaskRecord TaskFolder::read_record() const {

@@ -1,5 +1,5 @@
 // One task's folder, <home>/jobs/<job>/<attempt>/<rank>: task.json is the proof that the task may never be
-// started again, so it is on disk before the process is, and goes last.
+// started again, so it is there before the process is, and goes last.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class TaskFolder {
   std::filesystem::path launch_path() const { return path_ / "launch.json"; }
   std::filesystem::path stream_path(StreamKind stream) const;
 
-  // Makes the folder (mode 0700), launch.json and, durably and last, task.json.
+  // Makes the folder (mode 0700), launch.json and, last, task.json.
   void create(const TaskRecord& record, const Launch& launch) const;
   void write_record(const TaskRecord& record) const;
   TaskRecord read_record() const;
