@@ -1,0 +1,80 @@
+// The log's format, held by tests/golden/core-events.jsonl: one line of every event, as first published.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "coordinator/core/events.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+Events one_of_each() {
+  const Time at = from_millis(1'700'000'000'000);
+  const AttemptId attempt{{7}, 2};
+  const TaskId task{attempt, 1};
+  const JobRequest request{"bert", 2, 1, "cpu", std::chrono::hours(1), 60, 3, true};
+  Allocation allocation;
+  allocation.ranks = {{{"node-1"}, 0, 0, 1, 0, 4}, {{"node-2"}, 3, 0, 1, 1, 4}};
+  allocation.nodes = 2;
+  allocation.master_address = "10.0.0.1";
+  allocation.master_port = 20003;
+  NodeDescription node{{"node-1"}, "10.0.0.1", "0.1.0", "abc", {{"rack", "r1"}}, {Device{}}};
+  return {{at, ExperimentCreated{{3}, "bert"}},
+          {at, JobQueued{{7}, {3}, request}},
+          {at, AttemptCreated{attempt, allocation}},
+          {at, TaskStarted{task, 4242}},
+          {at, TaskExited{task, {65, 0, "no such file"}}},
+          {at, TaskMissed{task}},
+          {at, TaskFound{task}},
+          {at, TaskLost{task, "no word"}},
+          {at, AttemptStopping{attempt, StopCause::task_failed, "rank 1 failed"}},
+          {at, AttemptEnded{attempt, AttemptEnd::node_lost, "rank 1 was lost"}},
+          {at, RetryPlanned{{7}, {1, 2, 3, 4, 5, 6}, at, {{"node-2"}}}},
+          {at, JobStateChanged{{7}, JobState::stopping, JobState::queued, "queued again"}},
+          {at, CheckpointNoted{attempt, 200}},
+          {at, NodeJoined{node}},
+          {at, NodeChanged{node}},
+          {at, NodeStateChanged{{"node-1"}, NodeState::up, NodeState::unknown, "silent"}},
+          {at, NodeStraysCounted{{"node-1"}, 2}},
+          {at, SilenceForgiven{"the coordinator started"}},
+          {at, NodeSeen{{"node-1"}}},
+          {at, Ticked{}}};
+}
+
+TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
+  const Events events = one_of_each();
+  ASSERT_EQ(events.size(), std::variant_size_v<decltype(Event::body)>);
+  const std::string path = PODIUM_SOURCE_DIR "/tests/golden/core-events.jsonl";
+  std::ifstream golden(path);
+  ASSERT_TRUE(golden) << path;
+  std::string line;
+  for (const Event& event : events) {
+    ASSERT_TRUE(std::getline(golden, line)) << path << " lacks a " << type_of(event);
+    EXPECT_EQ(to_json(event).dump(), line);
+    EXPECT_EQ(event_from_json(json::parse(line)), event) << line;
+  }
+  EXPECT_FALSE(std::getline(golden, line)) << "the golden file holds more than the code knows: " << line;
+}
+
+TEST(EventCodec, RefusesWhatItDoesNotKnow) {
+  json event = to_json(Event{from_millis(0), Ticked{}});
+  event["v"] = 2;
+  EXPECT_THROW(event_from_json(event), std::invalid_argument);
+  event["v"] = 1;
+  event["type"] = "job_exploded";
+  EXPECT_THROW(event_from_json(event), std::invalid_argument);
+}
+
+TEST(EventText, TellsPeopleAboutEveryEvent) {
+  for (const Event& event : one_of_each()) EXPECT_FALSE(describe(event).empty()) << type_of(event);
+  EXPECT_EQ(describe(one_of_each()[2]), "attempt 2 on node-1 device 0; node-2 device 3");
+  EXPECT_EQ(describe(one_of_each()[4]), "rank 1 ended with exit code 65: no such file");
+  EXPECT_EQ(job_of(one_of_each()[4]), JobId{7});
+  EXPECT_EQ(node_of(one_of_each()[15]), NodeId{"node-1"});
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,208 @@
+// A job from its start to its end, along every road.
+#include "coordinator/core/lifecycle.h"
+
+#include <csignal>
+
+#include "tests/coordinator/core/cluster_fixture.h"
+
+namespace podium {
+namespace {
+
+class Lifecycle : public ClusterTest {
+ protected:
+  Lifecycle() {
+    join(one_);
+    join(two_);
+  }
+
+  // A gang of two, one on each node, all running.
+  JobId run_gang(JobRequest request = request_for(2, 1)) {
+    const JobId id = submit(request);
+    report(one_);
+    report(two_);
+    EXPECT_EQ(state_of(id), JobState::running);
+    return id;
+  }
+
+  // What the newest state change of this job said.
+  void fail_rank(JobId id, int rank, TaskExit exit) {
+    report(rank == 0 ? one_ : two_, {{task(id, rank), exit}});
+  }
+
+  NodeDescription one_ = node_with("node-1", 1), two_ = node_with("node-2", 1);
+};
+
+TEST_F(Lifecycle, RunsWhenAllRunAndSucceedsWhenAllFinish) {
+  const JobId id = submit(request_for(2, 1));
+  report(one_);
+  EXPECT_EQ(state_of(id), JobState::starting);
+  report(two_);
+  EXPECT_EQ(state_of(id), JobState::running);
+  fail_rank(id, 0, {});
+  EXPECT_EQ(state_of(id), JobState::running);
+  report(two_, {{task(id, 1), {}}});
+  EXPECT_FALSE(state_.jobs.contains(id));
+  EXPECT_EQ(turn(CancelJob{id}).errors().at(0).code, ErrorCode::conflict);
+  EXPECT_EQ(turn(CancelJob{{99}}).errors().at(0).code, ErrorCode::not_found);
+}
+
+TEST_F(Lifecycle, OneFailureStopsTheRestAndTheJobStartsAgain) {
+  const JobId id = run_gang();
+  fail_rank(id, 1, {0, SIGKILL, ""});
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  EXPECT_EQ(node_orders(state_, {"node-1"}).tasks.at(0).action, TaskAction::stop);
+  fail_rank(id, 0, {static_cast<int>(WorkerExit::peer_lost), 0, ""});
+  EXPECT_EQ(state_of(id), JobState::starting) << "queued and started again in one turn";
+  EXPECT_EQ(job(id).attempts, 2);
+  EXPECT_EQ(job(id).retries.failures, 1);
+}
+
+TEST_F(Lifecycle, BlamesTheTaskThatFailedFirstAndNotItsVictims) {
+  const JobId id = run_gang();
+  fail_rank(id, 0, {static_cast<int>(WorkerExit::peer_lost), 0, ""});
+  NodeReport last{
+      two_, {{task(id, 1), TaskState::exited, 1, TaskExit{65, 0, "corpus.txt: No such file"}}}, 0};
+  const auto events = turn(NodeReported{last});
+  const auto* changed = find<JobStateChanged>(events);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->to, JobState::failed);
+  EXPECT_EQ(changed->reason,
+            "rank 1 on node-2: exit code 65 (unreadable or malformed input): corpus.txt: No such file; not "
+            "retried, for "
+            "it would only fail again");
+}
+
+TEST_F(Lifecycle, StopsWhenItsRestartsAreUsed) {
+  JobRequest request = request_for(2, 1);
+  request.max_restarts = 1;
+  const JobId id = run_gang(request);
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    fail_rank(id, 0, {1, 0, ""});
+    if (attempt == 2) break;
+    report(two_, {{task(id, 1), {0, SIGTERM, ""}}});
+    EXPECT_EQ(job(id).attempts, 2);
+    report(one_);
+    report(two_);
+  }
+  NodeReport last{two_, {{task(id, 1), TaskState::exited, 1, TaskExit{0, SIGTERM, ""}}}, 0};
+  const auto events = turn(NodeReported{last});
+  EXPECT_EQ(find<JobStateChanged>(events)->reason,
+            "rank 0 on node-1: exit code 1 (an unexpected failure); its 1 restarts are used up");
+}
+
+TEST_F(Lifecycle, GivesUpWithoutCheckpointProgressAndGoesOnWithIt) {
+  for (const bool progress : {false, true}) {
+    const JobId id = run_gang();
+    int failures = 0;
+    for (; failures < 5 && state_.jobs.contains(id); ++failures) {
+      if (progress) turn(CheckpointSaved{job(id).attempt_id(), 100 * (failures + 1)});
+      fail_rank(id, 0, {1, 0, ""});
+      report(two_, {{task(id, 1), {0, SIGTERM, ""}}});
+      wait(state_.jobs.contains(id) ? 20 : 0);
+      report(one_);
+      report(two_);
+    }
+    EXPECT_EQ(failures, progress ? 5 : kFruitless);
+    if (!progress) continue;
+    EXPECT_TRUE(state_.jobs.contains(id));
+  }
+}
+
+TEST_F(Lifecycle, BacksOffWhenItKeepsFailingAtOnce) {
+  const JobId id = run_gang();
+  for (int i = 0; i < 2; ++i) {
+    fail_rank(id, 0, {1, 0, ""});
+    report(two_, {{task(id, 1), {0, SIGTERM, ""}}});
+    if (i > 0) break;
+    report(one_);
+    report(two_);
+  }
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_EQ(job(id).not_before, now_ + std::chrono::seconds(2));
+  EXPECT_EQ(plan_.wake_at, now_ + std::chrono::seconds(2));
+  EXPECT_EQ(reason(id).find("failed several times soon after its start; starts again at "), 0u);
+  wait(5);
+  EXPECT_EQ(state_of(id), JobState::starting);
+}
+
+TEST_F(Lifecycle, CancelsWhereverItIs) {
+  const JobId running = run_gang();
+  const JobId queued = submit(request_for(1));
+  turn(CancelJob{queued});
+  EXPECT_FALSE(state_.jobs.contains(queued));
+  turn(CancelJob{running});
+  EXPECT_EQ(state_of(running), JobState::stopping);
+  EXPECT_TRUE(turn(CancelJob{running})->empty()) << "asked twice, told once";
+  fail_rank(running, 0, {});
+  NodeReport last{two_, {{task(running, 1), TaskState::exited, 1, TaskExit{}}}, 0};
+  const auto events = turn(NodeReported{last});
+  EXPECT_EQ(find<AttemptEnded>(events)->end, AttemptEnd::cancelled) << "exit 0 after SIGTERM is no success";
+}
+
+TEST_F(Lifecycle, PreemptedJobsGoBackToTheQueueAtNoCost) {
+  policy_ = PriorityPolicy(true);
+  const JobId id = run_gang();
+  JobRequest urgent = request_for(2, 1);
+  urgent.priority = 90;
+  const JobId other = submit(urgent);
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  fail_rank(id, 0, {});
+  fail_rank(id, 1, {});
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_EQ(job(id).retries, RetryCounts{});
+  EXPECT_EQ(state_of(other), JobState::starting);
+}
+
+TEST_F(Lifecycle, EndsAtItsWalltime) {
+  JobRequest request = request_for(1);
+  request.walltime = std::chrono::seconds(60);
+  const JobId id = submit(request);
+  report(one_);
+  EXPECT_LE(*plan_.wake_at, now_ + std::chrono::seconds(60));
+  for (int i = 0; i < 12; ++i) {
+    wait(5);
+    report(one_);
+    report(two_);
+  }
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  NodeReport last{one_, {{task(id, 0), TaskState::exited, 1, TaskExit{}}}, 0};
+  const auto events = turn(NodeReported{last});
+  EXPECT_EQ(find<AttemptEnded>(events)->end, AttemptEnd::walltime);
+  EXPECT_EQ(find<JobStateChanged>(events)->to, JobState::failed);
+  EXPECT_EQ(find<AttemptEnded>(events)->reason, "ran longer than its walltime of 1m");
+}
+
+TEST_F(Lifecycle, MovesAwayFromANodeThatLacksItsDevice) {
+  const JobId id = submit(request_for(1));
+  const NodeId first = job(id).attempt->allocation.ranks[0].node;
+  report(one_, {{task(id, 0), {static_cast<int>(WorkerExit::no_device), 0, ""}}});
+  EXPECT_NE(job(id).attempt->allocation.ranks[0].node, first);
+  EXPECT_EQ(job(id).retries.moves, 1);
+  EXPECT_EQ(job(id).retries.failures, 0);
+}
+
+TEST(Exits, MeanWhatTheirProgramSays) {
+  EXPECT_EQ(retry_after({75, 0, ""}, false), Retry::requeue);
+  EXPECT_EQ(retry_after({93, 0, ""}, true), Retry::never);
+  EXPECT_EQ(retry_after({93, 0, ""}, false), Retry::failure);
+  EXPECT_EQ(retry_after({16, 0, ""}, true), Retry::move);
+  EXPECT_EQ(retry_after({17, 0, ""}, true), Retry::never);
+  EXPECT_EQ(retry_after({76, 0, ""}, false), Retry::never);
+  EXPECT_EQ(retry_after({76, 0, ""}, true), Retry::failure);
+  EXPECT_EQ(retry_after({0, SIGSEGV, ""}, false), Retry::failure);
+  EXPECT_EQ(describe_exit({137, 0, ""}, true), "exit code 137 (killed, or out of memory)");
+  EXPECT_EQ(describe_exit({0, SIGTERM, ""}, false), "killed by signal 15 (SIGTERM)");
+}
+
+TEST(Exits, AreBlamedByHowSureItIs) {
+  EXPECT_EQ(blame_for({74, 0, ""}, false, false), Blame::peer_lost);
+  EXPECT_EQ(blame_for({74, 0, ""}, false, true), Blame::failed) << "a user's 74 is its own";
+  EXPECT_EQ(blame_for({0, SIGTERM, ""}, true, false), Blame::stopped);
+  EXPECT_EQ(blame_for({143, 0, ""}, true, true), Blame::stopped);
+  EXPECT_EQ(blame_for({0, SIGKILL, ""}, true, false), Blame::killed);
+  EXPECT_EQ(blame_for({0, SIGKILL, ""}, false, false), Blame::failed);
+  EXPECT_EQ(blame_for({}, true, false), Blame::none);
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,146 @@
+// Who starts, where, in which order, and what the others are told.
+#include "tests/coordinator/core/cluster_fixture.h"
+
+namespace podium {
+namespace {
+
+class Scheduling : public ClusterTest {};
+
+TEST_F(Scheduling, RanksCountByNodeThenDevice) {
+  join(node_with("b", 2));
+  join(node_with("a", 2));
+  const JobId id = submit(request_for(4));
+  const Allocation& allocation = job(id).attempt->allocation;
+  ASSERT_EQ(allocation.ranks.size(), 4u);
+  EXPECT_EQ(allocation.ranks[0], (Placement{{"a"}, 0, 0, 2, 0, 0}));
+  EXPECT_EQ(allocation.ranks[1], (Placement{{"a"}, 1, 1, 2, 0, 0}));
+  EXPECT_EQ(allocation.ranks[2], (Placement{{"b"}, 0, 0, 2, 1, 0}));
+  EXPECT_EQ(allocation.ranks[3], (Placement{{"b"}, 1, 1, 2, 1, 0}));
+  EXPECT_EQ(allocation.nodes, 2);
+  EXPECT_EQ(allocation.master_address, "a.local");
+}
+
+TEST_F(Scheduling, PacksOntoTheTightestNode) {
+  join(node_with("big", 4));
+  join(node_with("small", 2));
+  EXPECT_EQ(job(submit(request_for(2))).attempt->allocation.ranks[0].node.value, "small");
+}
+
+TEST_F(Scheduling, SpreadsByPerNode) {
+  join(node_with("a", 4));
+  join(node_with("b", 4));
+  const Allocation allocation = job(submit(request_for(2, 1))).attempt->allocation;
+  EXPECT_EQ(allocation.ranks[0].node.value, "a");
+  EXPECT_EQ(allocation.ranks[1].node.value, "b");
+}
+
+TEST_F(Scheduling, GivesEveryAttemptItsOwnPorts) {
+  join(node_with("a", 2));
+  const int first = job(submit(request_for(1))).attempt->allocation.master_port;
+  const int second = job(submit(request_for(1))).attempt->allocation.master_port;
+  EXPECT_GE(second - first, 3);
+  EXPECT_LT(second, 32768);
+}
+
+TEST_F(Scheduling, StartsGangsWholeOrNotAtAll) {
+  join(node_with("a", 2));
+  join(node_with("b", 1));
+  submit(request_for(2));
+  const JobId gang = submit(request_for(2));
+  EXPECT_EQ(state_of(gang), JobState::queued);
+  EXPECT_EQ(reason(gang), "needs 2 free cpu devices on nodes that are up; 1 is free");
+}
+
+TEST_F(Scheduling, GoesByPriorityThenAge) {
+  join(node_with("a", 1));
+  submit(request_for(1));
+  const JobId old = submit(request_for(1)), young = submit(request_for(1));
+  JobRequest urgent = request_for(1);
+  urgent.priority = 90;
+  const JobId first = submit(urgent);
+  const auto order = state_.queues.at("cpu");
+  std::vector<JobId> ids;
+  for (const QueueKey& key : order) ids.push_back(key.job);
+  EXPECT_EQ(ids, (std::vector<JobId>{first, old, young}));
+  EXPECT_EQ(reason(young), "waits behind job " + to_string(first) +
+                               ", which needs 1 free cpu device on nodes that are up; 0 are free");
+}
+
+TEST_F(Scheduling, NobodyPassesABlockedJobOfTheirKind) {
+  join(node_with("a", 2));
+  submit(request_for(1));
+  const JobId gang = submit(request_for(2));
+  const JobId small = submit(request_for(1));
+  EXPECT_EQ(state_of(gang), JobState::queued);
+  EXPECT_EQ(state_of(small), JobState::queued) << "it would take what the gang waits for";
+}
+
+TEST_F(Scheduling, DevicesABlockedJobCannotUseAreFree) {
+  join(node_with("big", 2));
+  join(node_with("small", 1));
+  join(node_with("gpu", 1, "gpu"));
+  submit(request_for(1, 1));  // takes the tightest node, "small"
+  submit(request_for(1));     // on "big"
+  const JobId gang = submit(request_for(2, 2));
+  turn(CancelJob{{1}});
+  report(node_with("small", 1), {{task({1}, 0), {}}});
+  EXPECT_EQ(state_of(gang), JobState::queued);
+  EXPECT_EQ(reason(gang), "needs 2 free cpu devices on one node that is up; the most on one is 1");
+  EXPECT_EQ(state_of(submit(request_for(1))), JobState::starting) << "on the small node";
+  EXPECT_EQ(state_of(submit(request_for(1, 0, "gpu"))), JobState::starting);
+}
+
+TEST_F(Scheduling, RefusesWhatCanNeverRun) {
+  join(node_with("a", 8, "gpu"));
+  const auto answer =
+      turn(SubmitExperiment{"x", {request_for(16, 0, "gpu"), request_for(1), request_for(8, 0, "gpu")}});
+  ASSERT_EQ(answer.errors().size(), 2u) << "every job that cannot run, not the first alone";
+  EXPECT_EQ(answer.errors()[0].message, "job \"job\" asks for 16 gpu devices; the cluster has 8 on 1 node");
+  EXPECT_EQ(answer.errors()[1].message, "job \"job\" asks for 1 cpu device; the cluster has 0 on 0 nodes");
+  EXPECT_TRUE(state_.jobs.empty()) << "all jobs of a spec or none";
+  join(node_with("b", 8, "gpu"));
+  EXPECT_EQ(turn(SubmitExperiment{"x", {request_for(12, 12, "gpu")}}).errors().at(0).message,
+            "job \"job\" asks for 12 gpu devices, 12 on each node; the cluster has 2 nodes with gpu devices, "
+            "with at "
+            "most 8 on one");
+}
+
+TEST_F(Scheduling, QueuesWhileNoNodeIsKnown) {
+  const JobId id = submit(request_for(3));
+  EXPECT_EQ(reason(id), "needs 3 free cpu devices on nodes that are up; 0 are free");
+  join(node_with("a", 2));
+  EXPECT_EQ(reason(id), "asks for 3 cpu devices; the cluster has 2 on 1 node");
+  EXPECT_EQ(state_of(submit(request_for(1))), JobState::starting) << "it does not block those that can run";
+}
+
+TEST_F(Scheduling, LeavesUnhealthyDevicesAlone) {
+  NodeDescription node = node_with("a", 2);
+  node.devices[0].health = "too many memory errors";
+  join(node);
+  EXPECT_EQ(job(submit(request_for(1))).attempt->allocation.ranks[0].device, 1);
+  const JobId second = submit(request_for(1));
+  EXPECT_EQ(reason(second), "needs 1 free cpu device on nodes that are up; 0 are free");
+}
+
+TEST_F(Scheduling, PreemptsTheLowestAndYoungestOnlyWhenTold) {
+  join(node_with("a", 2));
+  JobRequest low = request_for(1);
+  low.priority = 10;
+  const JobId older = submit(low);
+  now_ += std::chrono::seconds(1);
+  const JobId younger = submit(low);
+  JobRequest high = request_for(1);
+  high.priority = 90;
+  submit(high);
+  EXPECT_EQ(state_of(younger), JobState::starting) << "not by default";
+
+  policy_ = PriorityPolicy(true);
+  turn(Tick{});
+  EXPECT_EQ(state_of(older), JobState::starting);
+  EXPECT_EQ(state_of(younger), JobState::stopping);
+  turn(Tick{});
+  EXPECT_EQ(state_of(older), JobState::starting) << "one that leaves is enough";
+}
+
+}  // namespace
+}  // namespace podium
