@@ -1,0 +1,22 @@
+// One git repository whose specs become experiments by being committed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/error.h"
+
+namespace podium {
+
+struct SpecRepository {
+  std::string name;    // of its folder and in idempotency keys: letters, digits, . _ -
+  std::string url;     // a local path or anything git can fetch
+  std::string branch;  // "": the repository's own default
+  std::string files =
+      "*.yaml";  // a git pathspec; "*" also crosses folders: "specs/*.yaml" takes specs/a/b.yaml
+};
+
+// "URL[,branch=NAME][,files=PATHSPEC][,name=NAME]"; the name is the URL's last part unless given.
+Result<SpecRepository> parse_spec_repository(std::string_view text);
+
+}  // namespace podium

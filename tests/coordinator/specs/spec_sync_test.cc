@@ -1,0 +1,141 @@
+// The sync against real repositories: what is submitted, what is reported, and what a crash repeats.
+#include "coordinator/specs/spec_sync.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/spec/load.h"
+#include "tests/coordinator/specs/git_repository.h"
+
+namespace podium {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+const char* kGood = "version: 1\nname: a\ncommand: [sleep, \"1\"]\nresources: {devices: 1}\n";
+
+// The coordinator's end: checks like the API does, numbers experiments, and can be told to fail.
+class Desk {
+ public:
+  Result<ExperimentId> submit(const SpecSubmission& submission) {
+    const std::lock_guard lock(mutex_);
+    if (failing_) throw std::runtime_error("stopping");
+    taken_.push_back(submission);
+    changed_.notify_all();
+    const auto loaded = load_experiment(submission.spec, submission.file);
+    if (!loaded.ok()) return loaded.errors();
+    return ExperimentId{static_cast<std::int64_t>(taken_.size())};
+  }
+
+  void fail(bool failing) {
+    const std::lock_guard lock(mutex_);
+    failing_ = failing;
+  }
+
+  // Waits for `count` submissions in all and gives their keys.
+  std::vector<std::string> keys(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, 60s, [&] { return taken_.size() >= count; });
+    std::vector<std::string> keys;
+    for (const SpecSubmission& submission : taken_) keys.push_back(submission.key);
+    return keys;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<SpecSubmission> taken_;
+  bool failing_ = false;
+};
+
+class SpecSyncTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<SpecSync> sync(std::vector<SpecRepository> repositories) {
+    return std::make_unique<SpecSync>(
+        std::move(repositories), folder_.path(), 5ms,
+        [this](const SpecSubmission& s) { return desk_.submit(s); }, clock_);
+  }
+
+  SpecRepository repository(const test::GitRepository& origin, const std::string& name) {
+    return {name, origin.path(), "", "*.yaml"};
+  }
+
+  // The status once `good` likes it; the last one after a minute.
+  SpecRepositoryStatus wait_for(const SpecSync& sync, std::size_t index,
+                                const std::function<bool(const SpecRepositoryStatus&)>& good) {
+    SpecRepositoryStatus status;
+    for (int i = 0; i < 12'000; ++i) {
+      status = sync.status().at(index);
+      if (good(status)) break;
+      std::this_thread::sleep_for(5ms);
+    }
+    return status;
+  }
+
+  test::GitRepository origin_;
+  TempFolder folder_;
+  Desk desk_;
+  SystemClock clock_;
+};
+
+TEST_F(SpecSyncTest, SubmitsEachChangeOnceByItsCommit) {
+  const std::string first = origin_.commit({{"a.yaml", kGood}, {"notes.txt", "x"}});
+  const auto running = sync({repository(origin_, "team")});
+  EXPECT_THAT(desk_.keys(1), ElementsAre("team@" + first + ":a.yaml"));
+  const std::string second = origin_.commit({{"b/c.yaml", kGood}});
+  const std::string third = origin_.commit({{"a.yaml", std::string(kGood) + "priority: 60\n"}});
+  EXPECT_THAT(desk_.keys(3), ElementsAre("team@" + first + ":a.yaml", "team@" + second + ":b/c.yaml",
+                                         "team@" + third + ":a.yaml"));
+  const auto status = wait_for(*running, 0, [&](const auto& s) { return s.commit == third; });
+  EXPECT_EQ(status.commit, third);
+  EXPECT_EQ(status.error, "");
+  ASSERT_EQ(status.specs.size(), 2u);
+  EXPECT_EQ(status.specs[0].path, "a.yaml");
+  EXPECT_EQ(status.specs[0].commit, third);
+  EXPECT_EQ(status.specs[0].experiment, ExperimentId{3});
+}
+
+TEST_F(SpecSyncTest, AnInvalidSpecIsReportedAndStopsNoOther) {
+  const std::string commit = origin_.commit({{"a.yaml", "version: 1\nlable: x\n"}, {"b.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  EXPECT_EQ(desk_.keys(2).size(), 2u);
+  const auto status = wait_for(*running, 0, [&](const auto& s) { return s.commit == commit; });
+  ASSERT_EQ(status.specs.size(), 2u);
+  EXPECT_FALSE(status.specs[0].experiment.has_value());
+  EXPECT_THAT(describe(status.specs[0].problems), ::testing::HasSubstr("a.yaml:2:1: unknown key \"lable\""));
+  EXPECT_TRUE(status.specs[1].experiment.has_value());
+}
+
+TEST_F(SpecSyncTest, ABrokenRepositoryStopsNoOther) {
+  const std::string commit = origin_.commit({{"a.yaml", kGood}});
+  const auto running = sync({{"gone", "/nonexistent/repository", "", "*.yaml"}, repository(origin_, "r")});
+  EXPECT_THAT(desk_.keys(1), ElementsAre("r@" + commit + ":a.yaml"));
+  const auto status = wait_for(*running, 0, [](const auto& s) { return !s.error.empty(); });
+  EXPECT_NE(status.error, "");
+  EXPECT_EQ(status.commit, "");
+}
+
+TEST_F(SpecSyncTest, ARestartSubmitsNothingAgain) {
+  const std::string first = origin_.commit({{"a.yaml", kGood}});
+  {
+    const auto running = sync({repository(origin_, "r")});
+    wait_for(*running, 0, [&](const auto& s) { return s.commit == first; });
+  }
+  const std::string second = origin_.commit({{"b.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  wait_for(*running, 0, [&](const auto& s) { return s.commit == second; });
+  EXPECT_THAT(desk_.keys(2), ElementsAre("r@" + first + ":a.yaml", "r@" + second + ":b.yaml"));
+}
+
+TEST_F(SpecSyncTest, WhatCouldNotBeTakenIsSubmittedLater) {
+  desk_.fail(true);
+  const std::string commit = origin_.commit({{"a.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  wait_for(*running, 0, [](const auto& s) { return s.error == "stopping"; });
+  desk_.fail(false);
+  EXPECT_THAT(desk_.keys(1), ElementsAre("r@" + commit + ":a.yaml"));
+}
+
+}  // namespace
+}  // namespace podium
