@@ -4,29 +4,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/parallel.h"
-#include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/softmax.h"
 #include "worker/ops/cpu/state.h"
 
 namespace podium::ops::cpu {
 namespace {
 
-// The products of one head. Every operand is dense: oneDNN's fast kernels take no strides.
+// The products of one head, on dense copies of its parts: oneDNN's fast kernels take no strides.
 struct HeadProducts {
   HeadProducts(CpuState& state, const AttentionShape& s, DType type, int thread) {
     const std::int64_t l = s.length, d = s.head_size;
-    const MatmulOperand head{type, d}, head_transposed{type, d, true};
-    const MatmulOperand weights{type, l}, weights_transposed{type, l, true};
+    const MatmulOperand head{type}, transposed{.dtype = type, .transposed = true};
     scores = &state.single_thread_matmul(
-        {.m = l, .n = l, .k = d, .a = head, .b = head_transposed, .c = {DType::f32, l}}, thread);
+        {.m = l, .n = l, .k = d, .a = head, .b = transposed, .c = {DType::f32}}, thread);
     weighted =
-        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = weights, .b = head, .c = head}, thread);
-    weighted_transposed = &state.single_thread_matmul(
-        {.m = l, .n = d, .k = l, .a = weights_transposed, .b = head, .c = head}, thread);
+        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = {type}, .b = head, .c = head}, thread);
+    weighted_transposed =
+        &state.single_thread_matmul({.m = l, .n = d, .k = l, .a = transposed, .b = head, .c = head}, thread);
   }
 
   Matmul* scores;               // [l, l] = x y^T of two heads' parts, f32
@@ -38,7 +37,8 @@ struct HeadProducts {
 template <class T>
 struct Worker {
   Worker(Context& context, const AttentionShape& s, int thread)
-      : products(cpu_state(context), s, dtype_of<T>, thread), stream(cpu_state(context).stream()) {
+      : products(cpu_state(context), s, dtype_of<T>, thread),
+        runtime(cpu_state(context).single_thread_runtime(thread)) {
     const auto head = [&] {
       return context.scratch.allocate(dtype_of<T>, Shape{s.length, s.head_size}).template data<T>();
     };
@@ -52,7 +52,7 @@ struct Worker {
   }
 
   HeadProducts products;
-  dnnl::stream& stream;
+  MatmulRuntime& runtime;
   T *query, *key, *value, *out;  // [length, head_size]
   float* scores;                 // [length, length]
   T* weights;                    // [length, length]
@@ -80,12 +80,10 @@ struct HeadOffsets {
 };
 
 template <class T>
-PODIUM_SIMD_CLONES void copy_rows(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride,
-                                  std::int64_t rows, std::int64_t columns) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-#pragma omp simd
-    for (std::int64_t j = 0; j < columns; ++j) to[i * to_stride + j] = from[i * from_stride + j];
-  }
+void copy_rows(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride, std::int64_t rows,
+               std::int64_t columns) {
+  const std::size_t bytes = static_cast<std::size_t>(columns) * sizeof(T);
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, bytes);
 }
 
 // A head's columns of a tensor with rows of `stride` elements, to dense memory and back.
@@ -113,10 +111,10 @@ void forward_head(Worker<T>& w, const AttentionShape& s, const HeadOffsets& at, 
   take_head(s, qkv + at.query, wide, w.query);
   take_head(s, qkv + at.key, wide, w.key);
   take_head(s, qkv + at.value, wide, w.value);
-  w.products.scores->run(w.stream, {.a = w.query, .b = w.key, .c = w.scores});
+  w.products.scores->run(w.runtime, {.a = w.query, .b = w.key, .c = w.scores});
   softmax_rows(task, dropout, w.draws, w.scores, probabilities);
   if (dropout.active()) apply_dropout_sign(probabilities, s.length * s.length, dropout.scale, w.weights);
-  w.products.weighted->run(w.stream,
+  w.products.weighted->run(w.runtime,
                            {.a = dropout.active() ? w.weights : probabilities, .b = w.value, .c = w.out});
   put_head(s, w.out, out + at.out, s.hidden());
 }
@@ -130,15 +128,15 @@ void backward_head(Worker<T>& w, const AttentionShape& s, const HeadOffsets& at,
   take_head(s, qkv + at.key, wide, w.key);
   take_head(s, qkv + at.value, wide, w.value);
   take_head(s, dout + at.out, s.hidden(), w.out);
-  w.products.scores->run(w.stream, {.a = w.out, .b = w.value, .c = w.scores});
+  w.products.scores->run(w.runtime, {.a = w.out, .b = w.value, .c = w.scores});
   if (dropout.active()) apply_dropout_sign(probabilities, s.length * s.length, dropout.scale, w.weights);
   w.products.weighted_transposed->run(
-      w.stream, {.a = dropout.active() ? w.weights : probabilities, .b = w.out, .c = w.value});
+      w.runtime, {.a = dropout.active() ? w.weights : probabilities, .b = w.out, .c = w.value});
   put_head(s, w.value, dqkv + at.value, wide);
   softmax_rows_backward(task, dropout, probabilities, w.scores, w.weights);
-  w.products.weighted->run(w.stream, {.a = w.weights, .b = w.key, .c = w.out});
+  w.products.weighted->run(w.runtime, {.a = w.weights, .b = w.key, .c = w.out});
   put_head(s, w.out, dqkv + at.query, wide);
-  w.products.weighted_transposed->run(w.stream, {.a = w.weights, .b = w.query, .c = w.out});
+  w.products.weighted_transposed->run(w.runtime, {.a = w.weights, .b = w.query, .c = w.out});
   put_head(s, w.out, dqkv + at.key, wide);
 }
 

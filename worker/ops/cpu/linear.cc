@@ -49,7 +49,7 @@ const dnnl::memory& packed(CpuState& state, LinearWeight& weight, bool transpose
   }
   if (copy->generation != weight.generation) {
     copy->master.set_data_handle(const_cast<void*>(weight.master.address));
-    copy->reorder.execute(state.stream(), copy->master, copy->memory);
+    copy->reorder.execute(state.runtime().stream, copy->master, copy->memory);
     copy->generation = weight.generation;
   }
   return copy->memory;
@@ -99,11 +99,11 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
   Matmul& product = state.matmul({.m = x.shape[0],
                                   .n = out,
                                   .k = in,
-                                  .a = {x.dtype, in},
-                                  .b = {x.dtype, 0, true, true},
-                                  .c = {y.dtype, out},
+                                  .a = {x.dtype},
+                                  .b = {.dtype = x.dtype, .transposed = true, .packed = true},
+                                  .c = {y.dtype},
                                   .bias = bias.address != nullptr});
-  product.run(state.stream(), {.a = x.address, .c = y.address, .bias = bias.address},
+  product.run(state.runtime(), {.a = x.address, .c = y.address, .bias = bias.address},
               packed(state, weight, true, product.packed_layout()));
 }
 
@@ -115,12 +115,12 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
   Matmul& product = state.matmul({.m = dy.shape[0],
                                   .n = in,
                                   .k = out,
-                                  .a = {dy.dtype, out},
-                                  .b = {dy.dtype, 0, false, true},
-                                  .c = {dx.dtype, in},
+                                  .a = {dy.dtype},
+                                  .b = {.dtype = dy.dtype, .packed = true},
+                                  .c = {dx.dtype},
                                   .accumulate = options.accumulate,
                                   .multiply = options.multiply_by.address != nullptr});
-  product.run(state.stream(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
+  product.run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
               packed(state, weight, false, product.packed_layout()));
 }
 
@@ -132,11 +132,11 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   Matmul& product = state.matmul({.m = out,
                                   .n = in,
                                   .k = x.shape[0],
-                                  .a = {dy.dtype, out, true},
-                                  .b = {x.dtype, in},
-                                  .c = {DType::f32, in},
+                                  .a = {.dtype = dy.dtype, .transposed = true},
+                                  .b = {x.dtype},
+                                  .c = {DType::f32},
                                   .accumulate = true});
-  product.run(state.stream(), {.a = dy.address, .b = x.address, .c = dw.address});
+  product.run(state.runtime(), {.a = dy.address, .b = x.address, .c = dw.address});
   if (db.address != nullptr) add_bias_gradient(context, dy, db);
 }
 

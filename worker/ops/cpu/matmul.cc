@@ -1,21 +1,26 @@
 #include "worker/ops/cpu/matmul.h"
 
 #include "common/base/check.h"
+#include "worker/ops/cpu/convert.h"
 
 namespace podium::ops::cpu {
 namespace {
 
 constexpr int kFactorArgument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 
-dnnl::memory::desc layout(std::int64_t rows, std::int64_t columns, const MatmulOperand& operand) {
-  const auto type = dnnl_type(operand.dtype);
-  if (operand.packed) return {{rows, columns}, type, dnnl::memory::format_tag::any};
-  const dnnl::memory::dims strides =
-      operand.transposed ? dnnl::memory::dims{1, operand.stride} : dnnl::memory::dims{operand.stride, 1};
-  return {{rows, columns}, type, strides};
+bool has_bf16_instructions() {
+  switch (dnnl::get_effective_cpu_isa()) {
+    case dnnl::cpu_isa::avx512_core_bf16:
+    case dnnl::cpu_isa::avx512_core_amx:
+      return true;
+    default:
+      return false;
+  }
 }
 
-}  // namespace
+bool wants_bf16(const MatmulSpec& spec) {
+  return spec.a.dtype == DType::bf16 || spec.b.dtype == DType::bf16 || spec.c.dtype == DType::bf16;
+}
 
 dnnl::memory::data_type dnnl_type(DType dtype) {
   switch (dtype) {
@@ -28,18 +33,28 @@ dnnl::memory::data_type dnnl_type(DType dtype) {
   }
 }
 
-Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec) {
+dnnl::memory::desc layout(std::int64_t rows, std::int64_t columns, const MatmulOperand& operand,
+                          bool widened) {
+  using Tag = dnnl::memory::format_tag;
+  const Tag tag = operand.packed ? Tag::any : operand.transposed ? Tag::ba : Tag::ab;
+  return {{rows, columns}, widened ? dnnl::memory::data_type::f32 : dnnl_type(operand.dtype), tag};
+}
+
+}  // namespace
+
+Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec)
+    : spec_(spec), widened_(wants_bf16(spec) && !has_bf16_instructions()) {
   PODIUM_CHECK(!(spec.accumulate && spec.multiply), "a product accumulates or is multiplied, not both");
-  const auto c = layout(spec.m, spec.n, spec.c);
+  const auto a = layout(spec.m, spec.k, spec.a, widened_);
+  const auto b = layout(spec.k, spec.n, spec.b, widened_);
+  const auto c = layout(spec.m, spec.n, spec.c, widened_);
+  const dnnl::memory::desc bias({1, spec.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
+
   dnnl::post_ops after;
   if (spec.accumulate) after.append_sum(1.0F);
   if (spec.multiply) after.append_binary(dnnl::algorithm::binary_mul, c);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
-
-  const auto a = layout(spec.m, spec.k, spec.a);
-  const auto b = layout(spec.k, spec.n, spec.b);
-  const dnnl::memory::desc bias({1, spec.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
   const auto operation = spec.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
   const dnnl::matmul::primitive_desc compiled(operation, attributes, engine);
   primitive_ = dnnl::matmul(compiled);
@@ -55,29 +70,56 @@ Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec) {
   if (spec.multiply) arguments_[kFactorArgument] = dnnl::memory(c, engine, nullptr);
 }
 
-void Matmul::bind(const MatmulPointers& pointers) {
+void Matmul::run(MatmulRuntime& runtime, const MatmulPointers& pointers) {
+  PODIUM_CHECK(!spec_.b.packed, "a packed operand comes as memory of the packed layout");
+  run_either(runtime, pointers);
+}
+
+void Matmul::run(MatmulRuntime& runtime, const MatmulPointers& pointers, const dnnl::memory& packed_b) {
+  PODIUM_CHECK(spec_.b.packed, "a product made for a plain operand got a packed one");
+  arguments_[DNNL_ARG_WEIGHTS] = packed_b;
+  run_either(runtime, pointers);
+}
+
+void Matmul::run_either(MatmulRuntime& runtime, const MatmulPointers& pointers) {
+  if (widened_) {
+    execute_widened(runtime, pointers);
+  } else {
+    execute(runtime, pointers);
+  }
+}
+
+void Matmul::execute(MatmulRuntime& runtime, const MatmulPointers& pointers) {
   const auto set = [&](int argument, const void* address) {
-    if (const auto found = arguments_.find(argument); found != arguments_.end()) {
-      found->second.set_data_handle(
-          const_cast<void*>(address));  // oneDNN has one type for inputs and outputs
-    }
+    arguments_.at(argument).set_data_handle(
+        const_cast<void*>(address));  // oneDNN has one type for in and out
   };
   set(DNNL_ARG_SRC, pointers.a);
   set(DNNL_ARG_DST, pointers.c);
-  set(DNNL_ARG_BIAS, pointers.bias);
-  set(kFactorArgument, pointers.factor);
+  if (!spec_.b.packed) set(DNNL_ARG_WEIGHTS, pointers.b);
+  if (spec_.bias) set(DNNL_ARG_BIAS, pointers.bias);
+  if (spec_.multiply) set(kFactorArgument, pointers.factor);
+  primitive_.execute(runtime.stream, arguments_);
 }
 
-void Matmul::run(dnnl::stream& stream, const MatmulPointers& pointers) {
-  bind(pointers);
-  arguments_[DNNL_ARG_WEIGHTS].set_data_handle(const_cast<void*>(pointers.b));
-  primitive_.execute(stream, arguments_);
-}
-
-void Matmul::run(dnnl::stream& stream, const MatmulPointers& pointers, const dnnl::memory& packed_b) {
-  bind(pointers);
-  arguments_[DNNL_ARG_WEIGHTS] = packed_b;
-  primitive_.execute(stream, arguments_);
+void Matmul::execute_widened(MatmulRuntime& runtime, const MatmulPointers& pointers) {
+  const ArenaScope scope(runtime.scratch);
+  const auto wide = [&](const void* address, DType dtype, std::int64_t count, bool read) -> const void* {
+    if (dtype == DType::f32 || address == nullptr) return address;
+    auto* const copy = runtime.scratch.allocate(DType::f32, Shape{count}).data<float>();
+    if (read) widen(static_cast<const BFloat16*>(address), count, copy, runtime.threads);
+    return copy;
+  };
+  MatmulPointers wider = pointers;
+  wider.a = wide(pointers.a, spec_.a.dtype, spec_.m * spec_.k, true);
+  wider.b = wide(pointers.b, spec_.b.dtype, spec_.k * spec_.n, true);
+  wider.c = const_cast<void*>(wide(pointers.c, spec_.c.dtype, spec_.m * spec_.n, spec_.accumulate));
+  wider.factor = wide(pointers.factor, spec_.c.dtype, spec_.m * spec_.n, true);
+  execute(runtime, wider);
+  if (wider.c != pointers.c) {
+    narrow(static_cast<const float*>(wider.c), spec_.m * spec_.n, static_cast<BFloat16*>(pointers.c),
+           runtime.threads);
+  }
 }
 
 }  // namespace podium::ops::cpu

@@ -1,23 +1,24 @@
-// Matrix products through oneDNN, compiled once a shape and kept.
+// Matrix products of dense row-major operands through oneDNN, compiled once a shape and kept.
 //
 //   c[m, n] (+)= a[m, k] b[k, n] (+ bias[n]) (* factor[m, n])        accumulation in f32
+//
+// On a CPU without bf16 instructions bf16 operands are widened and multiplied in f32: the same products, and
+// faster than the emulation oneDNN offers on some such CPUs.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 
+#include "worker/tensor/arena.h"
 #include "worker/tensor/dtype.h"
 
 namespace podium::ops::cpu {
 
-// How an operand lies in memory: rows `stride` elements apart; transposed means stored as [k, m] or [n, k].
 struct MatmulOperand {
   DType dtype = DType::f32;
-  std::int64_t stride = 0;
-  bool transposed = false;
-  bool packed = false;  // b only: in the layout oneDNN likes best, see `packed_layout`
+  bool transposed = false;  // stored as [k, m] or [n, k]
+  bool packed = false;      // b only: in the layout oneDNN likes best, see `packed_layout`
 
   auto operator<=>(const MatmulOperand&) const = default;
 };
@@ -27,17 +28,26 @@ struct MatmulSpec {
   MatmulOperand a, b, c;
   bool bias = false;        // f32
   bool accumulate = false;  // add to what c holds
-  bool multiply = false;    // by a tensor laid out like c
+  bool multiply = false;    // by a tensor of c's type
 
   auto operator<=>(const MatmulSpec&) const = default;
 };
 
 struct MatmulPointers {
   const void* a = nullptr;
-  const void* b = nullptr;
+  const void* b = nullptr;  // not for a packed b
   void* c = nullptr;
   const void* bias = nullptr;
   const void* factor = nullptr;
+};
+
+// What a product runs with; one for all threads together, or one for each thread that computes alone.
+struct MatmulRuntime {
+  MatmulRuntime(const dnnl::engine& engine, int threads_in) : stream(engine), threads(threads_in) {}
+
+  dnnl::stream stream;
+  int threads;
+  Arena scratch;  // widened operands
 };
 
 // One compiled product. Used by one thread at a time; it computes with as many threads as it was made for.
@@ -45,20 +55,22 @@ class Matmul {
  public:
   Matmul(const dnnl::engine& engine, const MatmulSpec& spec);
 
-  void run(dnnl::stream& stream, const MatmulPointers& pointers);
+  void run(MatmulRuntime& runtime, const MatmulPointers& pointers);
   // With b in packed_layout().
-  void run(dnnl::stream& stream, const MatmulPointers& pointers, const dnnl::memory& packed_b);
+  void run(MatmulRuntime& runtime, const MatmulPointers& pointers, const dnnl::memory& packed_b);
 
-  dnnl::memory::desc packed_layout() const { return packed_layout_; }
+  const dnnl::memory::desc& packed_layout() const { return packed_layout_; }
 
  private:
-  void bind(const MatmulPointers& pointers);
+  void execute(MatmulRuntime& runtime, const MatmulPointers& pointers);
+  void execute_widened(MatmulRuntime& runtime, const MatmulPointers& pointers);
+  void run_either(MatmulRuntime& runtime, const MatmulPointers& pointers);
 
+  MatmulSpec spec_;
+  bool widened_;  // bf16 by way of f32
   dnnl::matmul primitive_;
   dnnl::memory::desc packed_layout_;
   std::unordered_map<int, dnnl::memory> arguments_;
 };
-
-dnnl::memory::data_type dnnl_type(DType dtype);
 
 }  // namespace podium::ops::cpu

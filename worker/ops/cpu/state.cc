@@ -8,6 +8,10 @@ ThreadsScope::ThreadsScope(int threads) : before_(omp_get_max_threads()) { omp_s
 
 ThreadsScope::~ThreadsScope() { omp_set_num_threads(before_); }
 
+CpuState::CpuState(int threads) : threads_(threads), runtime_(engine_, threads) {
+  for (int i = 0; i < threads; ++i) single_runtimes_.emplace_back(engine_, 1);
+}
+
 Matmul& CpuState::matmul(const MatmulSpec& spec) {
   const auto found = shared_.find(spec);
   if (found != shared_.end()) return found->second;

@@ -1,6 +1,7 @@
 // What the CPU back end keeps in a Context between calls: oneDNN's engine and the products compiled so far.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -11,20 +12,24 @@ namespace podium::ops::cpu {
 
 class CpuState final : public BackendState {
  public:
-  explicit CpuState(int threads) : threads_(threads) {}
+  explicit CpuState(int threads);
 
   const dnnl::engine& engine() const { return engine_; }
-  dnnl::stream& stream() { return stream_; }
 
-  // A product that all threads of the context compute together.
+  // A product that all threads of the context compute together, and what it runs with.
   Matmul& matmul(const MatmulSpec& spec);
+  MatmulRuntime& runtime() { return runtime_; }
   // The same product for one thread alone, to be run inside a parallel region; each thread has its own.
   Matmul& single_thread_matmul(const MatmulSpec& spec, int thread);
+  MatmulRuntime& single_thread_runtime(int thread) {
+    return single_runtimes_[static_cast<std::size_t>(thread)];
+  }
 
  private:
   int threads_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream_{engine_};
+  MatmulRuntime runtime_;
+  std::deque<MatmulRuntime> single_runtimes_;
   std::map<MatmulSpec, Matmul> shared_;
   std::map<MatmulSpec, std::vector<Matmul>> single_;
 };
