@@ -35,7 +35,7 @@ std::vector<Device> find_node_devices(const AgentOptions& options) {
   probes.push_back(std::make_unique<ArtificialDevices>(options.artificial_gpus));
   probes.push_back(std::make_unique<CpuSlots>(options.cpu_slots, options.threads_per_slot));
   Discovery found = find_devices(probes);
-  spdlog::info("devices: {}", found.note);
+  for (const std::string& note : found.notes) spdlog::info("devices: {}", note);
   return std::move(found.devices);
 }
 

@@ -172,7 +172,6 @@ void Supervisor::carry_out(const Start& start) {
   process.device_index = start.launch.device_index;
   try {
     launch(task, start);
-    spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
   } catch (const std::system_error& error) {
     const bool written = task.folder.has_value();
     set_exit(id, {written ? shim::kCannotRun : shim::kCannotWrite, 0, error.what()});
@@ -199,6 +198,7 @@ void Supervisor::launch(Task& task, const Start& start) {
   SpawnedShim shim =
       spawn_shim({config_.shim, folder.path(), command->arguments, command->environment, cgroup});
   task.shim = shim.pid;
+  spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
   watch(id, std::move(shim.pidfd), std::move(shim.ready));
 }
 
@@ -222,8 +222,7 @@ void Supervisor::carry_out(const Kill& kill) {
   Task& task = tasks_.at(kill.task);
   if (!task.pidfd) return;  // as above
   spdlog::info("task {}: SIGKILL, because {}", to_string(kill.task), kill.reason);
-  signal_pidfd(task.pidfd->native_handle(),
-               SIGUSR1);  // the shim kills what it has started, then says how it ended
+  signal_pidfd(task.pidfd->native_handle(), SIGUSR1);  // the shim does it, and says how the program ended
   table_.processes.at(kill.task).stopping = Stopping::killing;
 }
 
@@ -278,7 +277,11 @@ void Supervisor::ended(TaskId id) {
   Task& task = tasks_.at(id);
   task.pidfd.reset();
   if (task.shim > 0) ::waitpid(task.shim, nullptr, WNOHANG);  // an adopted shim is init's child
-  set_exit(id, find_exit(task));
+  try {
+    set_exit(id, find_exit(task));
+  } catch (const std::exception& error) {
+    set_exit(id, {0, SIGKILL, std::string("how it ended cannot be known: ") + error.what()});
+  }
 }
 
 TaskExit Supervisor::find_exit(const Task& task) const {

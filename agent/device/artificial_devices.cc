@@ -15,7 +15,7 @@ Discovery ArtificialDevices::discover() {
     device.artificial = true;
     found.devices.push_back(std::move(device));
   }
-  found.note = fmt::format("{} artificial GPU(s), made up by --artificial-gpus", count_);
+  found.notes.push_back(fmt::format("{} artificial GPU(s), made up by --artificial-gpus", count_));
   return found;
 }
 

@@ -47,7 +47,8 @@ Discovery CpuSlots::discover() {
   slot.model = cpu_model(read_file("/proc/cpuinfo"));
   slot.threads = threads_per_slot_ > 0 ? threads_per_slot_ : std::max(1, usable_threads() / slots_);
   found.devices.assign(static_cast<std::size_t>(slots_), slot);
-  found.note = fmt::format("{} CPU slot(s) of {} thread(s) each: {}", slots_, slot.threads, slot.model);
+  found.notes.push_back(
+      fmt::format("{} CPU slot(s) of {} thread(s) each: {}", slots_, slot.threads, slot.model));
   return found;
 }
 

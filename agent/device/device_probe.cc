@@ -10,8 +10,7 @@ Discovery find_devices(const DeviceProbes& probes) {
       device.index = static_cast<int>(all.devices.size());
       all.devices.push_back(std::move(device));
     }
-    if (!all.note.empty() && !found.note.empty()) all.note += '\n';
-    all.note += found.note;
+    all.notes.insert(all.notes.end(), found.notes.begin(), found.notes.end());
   }
   return all;
 }

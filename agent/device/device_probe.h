@@ -12,7 +12,7 @@ namespace podium {
 
 struct Discovery {
   std::vector<Device> devices;
-  std::string note;  // for the log: what was found, or why nothing was
+  std::vector<std::string> notes;  // for the log: what was found, or why nothing was
 };
 
 class DeviceProbe {
@@ -23,7 +23,7 @@ class DeviceProbe {
 
 using DeviceProbes = std::vector<std::unique_ptr<DeviceProbe>>;
 
-// Asks the probes in order; the notes are joined line by line.
+// Asks the probes in order; their notes are joined.
 Discovery find_devices(const DeviceProbes& probes);
 
 }  // namespace podium

@@ -109,10 +109,10 @@ Discovery NvmlProbe::discover() {
       }
       found.devices.push_back(std::move(device));
     }
-    found.note = fmt::format("{} NVIDIA GPU(s), driver {}", count, nvml.driver_version());
+    found.notes.push_back(fmt::format("{} NVIDIA GPU(s), driver {}", count, nvml.driver_version()));
   } catch (const std::runtime_error& error) {
     found.devices.clear();
-    found.note = fmt::format("no NVIDIA GPUs: {}", error.what());
+    found.notes.push_back(fmt::format("no NVIDIA GPUs: {}", error.what()));
   }
   return found;
 }

@@ -20,7 +20,7 @@ TEST(NvmlProbe, ReadsTheInventoryThroughTheDriversLibrary) {
   EXPECT_EQ(found.devices[0].memory_bytes, 150'754'820'096);
   EXPECT_EQ(found.devices[0].health, "");
   EXPECT_FALSE(found.devices[0].artificial);
-  EXPECT_EQ(found.note, "2 NVIDIA GPU(s), driver 550.90.07");
+  EXPECT_EQ(found.notes.at(0), "2 NVIDIA GPU(s), driver 550.90.07");
 }
 
 TEST(NvmlProbe, ListsALostGpuAsUnhealthy) {
@@ -32,7 +32,7 @@ TEST(NvmlProbe, ListsALostGpuAsUnhealthy) {
 TEST(NvmlProbe, SaysWhenThereIsNoDriver) {
   const Discovery found = NvmlProbe("libpodium-no-such-driver.so.1").discover();
   EXPECT_TRUE(found.devices.empty());
-  EXPECT_THAT(found.note, HasSubstr("no NVIDIA GPUs: libpodium-no-such-driver.so.1"));
+  EXPECT_THAT(found.notes.at(0), HasSubstr("no NVIDIA GPUs: libpodium-no-such-driver.so.1"));
 }
 
 TEST(NvmlProbe, SaysWhenTheDriverDoesNotAnswer) {
@@ -40,7 +40,7 @@ TEST(NvmlProbe, SaysWhenTheDriverDoesNotAnswer) {
   const Discovery found = NvmlProbe(FAKE_NVML).discover();
   ::unsetenv("FAKE_NVML_INIT");
   EXPECT_TRUE(found.devices.empty());
-  EXPECT_EQ(found.note, "no NVIDIA GPUs: nvmlInit: Driver Not Loaded");
+  EXPECT_EQ(found.notes.at(0), "no NVIDIA GPUs: nvmlInit: Driver Not Loaded");
 }
 
 TEST(CpuSlots, HaveTheThreadsTheyAreGiven) {
@@ -73,7 +73,7 @@ TEST(FindDevices, NumbersAllKindsInOneRow) {
   EXPECT_TRUE(found.devices[2].artificial);
   EXPECT_EQ(found.devices[2].kind, "gpu");
   EXPECT_EQ(found.devices[3].kind, "cpu");
-  EXPECT_THAT(found.note, HasSubstr("made up"));
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("made up")));
 }
 
 }  // namespace
