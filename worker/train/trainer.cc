@@ -76,7 +76,7 @@ void Trainer::resume() {
 
 void Trainer::announce_start() {
   events_.write(StartedEvent{state_.step, spec_.training.schedule.steps, task_.parameters().parameter_count(),
-                             fmt::format("cpu, {} threads", threads_)});
+                             fmt::format("cpu, {} thread{}", threads_, threads_ == 1 ? "" : "s")});
 }
 
 void Trainer::train() {

@@ -133,7 +133,7 @@ TEST(Gloo, ARankThatNeverComesIsNamed) {
   const int port = free_port();
   Processes ranks(1, [&](int) {
     GlooOptions options = options_of(0, 3, port);
-    options.meeting_timeout = 200ms;
+    options.meeting_timeout = 2s;
     try {
       GlooCommunicator comm(options);
     } catch (const PeerLost& error) {
@@ -183,7 +183,7 @@ TEST(Gloo, AStoppedPeerIsPeerLostAtTheTimeout) {
   const int port = free_port();
   Processes ranks(2, [&](int rank) {
     GlooOptions options = options_of(rank, 2, port);
-    options.operation_timeout = 300ms;
+    options.operation_timeout = 2s;
     GlooCommunicator comm(options);
     comm.barrier();
     if (rank == 1) ::raise(SIGSTOP);

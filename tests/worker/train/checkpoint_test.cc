@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "tests/temp_folder.h"
 #include "worker/train/failure.h"
@@ -77,6 +78,24 @@ TEST_F(Checkpoint, WhatIsSavedIsLoadedToTheBit) {
   save(200);
   EXPECT_EQ(load(), 200);
   EXPECT_THAT(problems_, IsEmpty());
+}
+
+TEST_F(Checkpoint, TheManifestIsTheFormats) {
+  save(200);
+  const auto manifest = nlohmann::json::parse(read_file(file("step-00000200", "manifest.json")));
+  const auto digest = [&](const char* name) -> nlohmann::json {
+    const FileDigest found = digest_of(file("step-00000200", name));
+    return {{"bytes", found.bytes}, {"xxh3", found.xxh3}};
+  };
+  const nlohmann::json expected{{"version", 1},
+                                {"step", 200},
+                                {"fingerprint", "spec"},
+                                {"world_size", 2},
+                                {"target_reached", false},
+                                {"files",
+                                 {{"weights.safetensors", digest("weights.safetensors")},
+                                  {"optimizer.safetensors", digest("optimizer.safetensors")}}}};
+  EXPECT_EQ(manifest, expected);
 }
 
 TEST_F(Checkpoint, OnlyTheNewestStay) {

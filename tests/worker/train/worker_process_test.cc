@@ -13,7 +13,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr std::int64_t kSteps = 32;  // not a multiple of the checkpoint interval
+constexpr std::int64_t kSteps = 102;  // not a multiple of the checkpoint interval
 
 class OnRanks : public testing::TestWithParam<int> {};
 
