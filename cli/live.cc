@@ -26,6 +26,8 @@ constexpr auto kIdleTimeout = 40s;  // the server sends a comment every 15 s
 constexpr auto kPause = 1s;         // between two tries
 constexpr auto kTick = 200ms;
 
+// Arguments of coroutines are named variables here: GCC 12 can destroy a temporary of a co_await expression
+// twice.
 class Watch {
  public:
   Watch(asio::io_context& loop, const Client& client, std::int64_t id, const LiveHandlers& handlers)
@@ -69,34 +71,47 @@ class Watch {
     return request;
   }
 
-  // The job as it is now; false when on_job has had enough.
-  awaitable<bool> refresh() {
-    const HttpResponse response =
-        co_await http_.request(request(api_target(fmt::format("/jobs/{}", id_))), kAnswerTimeout);
+  awaitable<json> get(std::string path) {
+    const HttpRequest ask = request(api_target(path));
+    const HttpResponse response = co_await http_.request(ask, kAnswerTimeout);
     if (response.status < 500) require_ok(response);
     if (!response.ok())
       throw NetError(NetFailure::broken, fmt::format("the coordinator answered {}", response.status));
-    co_return handlers_.on_job(json::parse(response.body));
+    co_return json::parse(response.body);
+  }
+
+  // The job as it is now; false when on_job has had enough. The stream's position is taken first: what
+  // happens from then on is in the stream.
+  awaitable<bool> refresh() {
+    if (last_id_.empty()) {
+      const std::string path = "/health";
+      const json health = co_await get(path);
+      last_id_ = health.value("live_id", json(0)).dump();
+    }
+    const std::string path = fmt::format("/jobs/{}", id_);
+    const json job = co_await get(path);
+    co_return handlers_.on_job(job);
   }
 
   // True when on_job has had enough; false when the stream ended or there is none.
   awaitable<bool> stream() {
     HttpRequest live = request(api_target("/live", {{"job", std::to_string(id_)}}));
     live.headers.set("Accept", "text/event-stream");
-    if (!last_id_.empty()) live.headers.set("Last-Event-ID", last_id_);
+    live.headers.set("Last-Event-ID", last_id_);
     ServerEventParser parser;
-    co_await http_.stream(std::move(live), kIdleTimeout, [&](std::string_view bytes) {
+    const std::function<bool(std::string_view)> on_data = [&](std::string_view bytes) {
       parser.feed(bytes);
       while (const auto event = parser.next())
         if (!take(*event)) return false;
       return true;
-    });
+    };
+    co_await http_.stream(live, kIdleTimeout, on_data);
     co_return had_enough_;
   }
 
   // False to leave the stream.
   bool take(const ServerEvent& event) {
-    if (!event.id.empty()) last_id_ = event.id;
+    last_id_ = event.name == "reset" ? "" : event.id.empty() ? last_id_ : event.id;
     if (event.name == "reset") return false;
     if (event.name == "metrics") handlers_.on_metrics(json::parse(event.data));
     if (event.name == "job") had_enough_ = !handlers_.on_job(json::parse(event.data));

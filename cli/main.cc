@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/commands.h"
 #include "cli/session.h"
@@ -52,8 +54,8 @@ void add_commands(CLI::App& app, Session& session) {
   add_version(app, session);
 }
 
-int fail(Exit status, const char* message) {
-  std::fprintf(stderr, "podium: %s\n", message);
+int fail(Exit status, const std::string& message) {
+  std::fprintf(stderr, "podium: %s\n", message.c_str());
   return static_cast<int>(status);
 }
 
@@ -72,7 +74,10 @@ int run(int count, char** arguments) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
   } catch (const Failure& failure) {
     return fail(failure.status(), failure.what());
-  } catch (const std::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
+    return fail(Exit::refused, std::string("the coordinator's answer is not understood (") + error.what() +
+                                   "); are the versions alike?");
+  } catch (const std::exception& error) {  // a file that cannot be read or written
     return fail(Exit::usage, error.what());
   }
   return static_cast<int>(session.exit);

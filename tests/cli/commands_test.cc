@@ -1,0 +1,226 @@
+// Each command against known answers: what it asks, what it prints, and its exit status.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/file.h"
+#include "tests/cli/fake_coordinator.h"
+#include "tests/cli/podium_program.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Commands : public ::testing::Test {
+ protected:
+  Commands() { program_.environment["PODIUM_COORDINATOR"] = fake_.address(); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    write_file_atomic(program_.folder() / name, text);
+    return name;
+  }
+
+  test::FakeCoordinator fake_;
+  test::PodiumProgram program_;
+};
+
+const char* kSpec = "version: 1\nname: a\ncommand: [sleep, \"1\"]\nresources: {devices: 1}\n";
+
+TEST_F(Commands, SubmitSendsTheSpecOnceAndPrintsJobs) {
+  program_.environment["PODIUM_TOKEN"] = "secret";
+  fake_.on("POST /api/v1/experiments", 201,
+           json{{"experiment", {{"id", 3}, {"name", "a"}}}, {"jobs", {test::job_json(12, "queued")}}}.dump());
+  const auto ran = program_.run({"submit", write("a.yaml", kSpec)});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "experiment 3 (a)\njob 12  quickstart  queued\n");
+  const auto asked = fake_.asked("POST /api/v1/experiments");
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].headers.get("Authorization"), "Bearer secret");
+  EXPECT_EQ(asked[0].headers.get("Idempotency-Key").size(), 32u);
+  const json body = json::parse(asked[0].body);
+  EXPECT_EQ(body["spec"], kSpec);
+  EXPECT_EQ(body["file"], "a.yaml");
+  EXPECT_FALSE(body.contains("source"));
+}
+
+TEST_F(Commands, SubmitTakesTheKeyItIsGiven) {
+  fake_.on("POST /api/v1/experiments",
+           json{{"experiment", {{"id", 3}, {"name", "a"}}}, {"jobs", json::array()}});
+  const auto ran = program_.run({"submit", write("a.yaml", kSpec), "--key", "nightly-7", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["experiment"]["id"], 3);
+  EXPECT_EQ(fake_.asked("POST /api/v1/experiments").at(0).headers.get("Idempotency-Key"), "nightly-7");
+}
+
+TEST_F(Commands, RefusalsAreShownLineByLine) {
+  fake_.on("POST /api/v1/experiments", 422,
+           R"({"title":"Unprocessable spec","status":422,"detail":"2 problems","errors":[)"
+           R"({"message":"first","where":"a.yaml:4:1"},{"message":"second","where":""}]})");
+  const auto ran = program_.run({"submit", write("a.yaml", kSpec)});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_EQ(ran.err, "podium: a.yaml:4:1: first\nsecond\n");
+}
+
+TEST_F(Commands, AMissingTokenComesWithItsRemedy) {
+  fake_.on("POST /api/v1/jobs/12/cancel", 401,
+           R"({"title":"Unauthorized","status":401,"detail":"no token"})");
+  const auto ran = program_.run({"cancel", "12"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("no token; name the user token with --token-file"));
+}
+
+TEST_F(Commands, TheTokenIsFoundInPodiumHome) {
+  fake_.on("POST /api/v1/jobs/12/cancel", 202, test::job_json(12, "stopping").dump());
+  write("user.token", "from-home\n");
+  program_.environment["PODIUM_HOME"] = program_.folder().string();
+  EXPECT_EQ(program_.run({"cancel", "12"}).out, "job 12 is stopping\n");
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/cancel").at(0).headers.get("Authorization"),
+            "Bearer from-home");
+  write("other.token", "from-option");
+  program_.run({"cancel", "12", "--token-file", "other.token"});
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/cancel").at(1).headers.get("Authorization"),
+            "Bearer from-option");
+}
+
+TEST_F(Commands, ListPassesItsFiltersOn) {
+  fake_.on("GET /api/v1/jobs", json{{"jobs", {test::job_json(12, "running")}}, {"total", 1}});
+  const auto ran =
+      program_.run({"list", "--state", "running,queued", "--label", "team:nlp", "--name", "a b"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(0).target,
+            "/api/v1/jobs?state=running%2Cqueued&name=a%20b&label=team%3Anlp&order=newest&limit=50");
+  EXPECT_THAT(ran.out, HasSubstr("JOB  NAME        STATE    DEVICES"));
+  EXPECT_THAT(ran.out, HasSubstr(" 12  quickstart  running  2 cpu    120/2,000"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(Commands, ListTurnsPages) {
+  fake_.on("GET /api/v1/jobs",
+           json{{"jobs", {test::job_json(12, "running")}}, {"total", 3}, {"next_page_token", "t1"}});
+  fake_.on("GET /api/v1/jobs",
+           json{{"jobs", {test::job_json(11, "failed")}}, {"total", 3}, {"next_page_token", "t2"}});
+  const auto ran = program_.run({"list", "--limit", "2", "--json"});
+  EXPECT_EQ(json::parse(ran.out)["jobs"].size(), 2u);
+  ASSERT_EQ(fake_.asked("GET /api/v1/jobs").size(), 2u);
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs")[1].target, "/api/v1/jobs?order=newest&limit=1&page_token=t1");
+}
+
+TEST_F(Commands, ShowTellsAllOfAJob) {
+  json job = test::job_json(12, "running");
+  job["source"] = {{"repository", "https://host/r.git"},
+                   {"commit", std::string(40, 'a')},
+                   {"path", "x.yaml"},
+                   {"dirty", true}};
+  job["attempts"] = {{{"number", 1},
+                      {"started_ms", 2000},
+                      {"ended_ms", 65000},
+                      {"end", "node_lost"},
+                      {"reason", "node-2 is lost"},
+                      {"first_step", 0},
+                      {"last_step", 100},
+                      {"tasks", {{{"rank", 0}, {"node", "node-1"}, {"device", 0}, {"state", "exited"}}}}}};
+  fake_.on("GET /api/v1/jobs/12", job);
+  const auto ran = program_.run({"show", "12"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* text :
+       {"job 12  quickstart  running",
+        "commit aaaaaaaaaaaa of https://host/r.git, x.yaml (with uncommitted changes)", "team:nlp",
+        "2 × cpu, 1 a node", "120/2,000", "train/loss 5.125", "eval/gain_over_unigram 0.12 of at least 0.4",
+        "1m03s", "node_lost", "0 on node-1 device 0", "node-2 is lost"})
+    EXPECT_THAT(ran.out, HasSubstr(text));
+}
+
+TEST_F(Commands, NothingAJobSaysReachesTheTerminalRaw) {
+  json job = test::job_json(12, "queued");
+  job["reason"] = "\x1b[2Jboo\r\nnew line";
+  fake_.on("GET /api/v1/jobs", json{{"jobs", {job}}, {"total", 1}});
+  fake_.on("GET /api/v1/jobs/12", job);
+  for (const auto& ran : {program_.run({"list"}), program_.run({"show", "12"})}) {
+    EXPECT_THAT(ran.out, HasSubstr("?[2Jboo??new line"));
+    EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST_F(Commands, NodesAndOneNode) {
+  const json node = {{"id", "node-1"},
+                     {"address", "127.0.0.1"},
+                     {"state", "up"},
+                     {"agent_version", "0.1.0"},
+                     {"last_seen_ms", 0},
+                     {"devices",
+                      {{{"index", 0},
+                        {"kind", "cpu"},
+                        {"model", "Xeon"},
+                        {"memory_bytes", 1 << 30},
+                        {"health", ""},
+                        {"job", 12}},
+                       {{"index", 1},
+                        {"kind", "cpu"},
+                        {"model", "Xeon"},
+                        {"memory_bytes", 0},
+                        {"health", "hot"},
+                        {"job", nullptr}}}}};
+  fake_.on("GET /api/v1/nodes", json{{"nodes", {node}}});
+  fake_.on("GET /api/v1/nodes/node-1", node);
+  EXPECT_THAT(program_.run({"nodes"}).out,
+              HasSubstr("node-1  up     1 of 2 cpu busy, 1 unhealthy  127.0.0.1"));
+  const std::string one = program_.run({"nodes", "node-1"}).out;
+  EXPECT_THAT(one, HasSubstr("1.0 GiB   12  good"));
+  EXPECT_THAT(one, HasSubstr("hot"));
+}
+
+TEST_F(Commands, MetricsAndSeries) {
+  fake_.on("GET /api/v1/jobs/12/metrics", json{{"metrics",
+                                                {{{"key", "train/loss"},
+                                                  {"count", 1200},
+                                                  {"first_step", 1},
+                                                  {"last_step", 1200},
+                                                  {"last_ms", 0},
+                                                  {"last", 4.25},
+                                                  {"min", "NaN"},
+                                                  {"max", 9.5}}}}});
+  fake_.on("GET /api/v1/jobs/12/series",
+           json{{"series", {{{"key", "train/loss"}, {"points", {{1, 1000, 9.5}, {2, 2000, "Infinity"}}}}}}});
+  EXPECT_THAT(program_.run({"metrics", "12"}).out,
+              HasSubstr("train/loss   1,200      1,200  4.25  NaN  9.5"));
+  EXPECT_EQ(program_.run({"series", "12", "train/loss"}).out,
+            "train/loss\t1\t1000\t9.5\ntrain/loss\t2\t2000\tInfinity\n");
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/series").at(0).target,
+            "/api/v1/jobs/12/series?points=1000&key=train%2Floss");
+}
+
+TEST_F(Commands, LogsGoOnWhereTheyStopped) {
+  fake_.on("GET /api/v1/jobs/12/logs", 200, "one\n", {{"X-Podium-Next-Offset", "104"}});
+  fake_.on("GET /api/v1/jobs/12/logs", 200, "two\n", {{"X-Podium-Next-Offset", "108"}});
+  fake_.on("GET /api/v1/jobs/12/logs", 200, "", {{"X-Podium-Next-Offset", "108"}});
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "succeeded"));
+  const auto ran =
+      program_.run({"logs", "12", "--rank", "1", "--attempt", "2", "--stdout", "--follow", "--tail", "4B"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "one\ntwo\n");
+  const auto asked = fake_.asked("GET /api/v1/jobs/12/logs");
+  ASSERT_EQ(asked.size(), 3u);
+  EXPECT_EQ(asked[0].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&tail=4");
+  EXPECT_EQ(asked[1].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&offset=104");
+  EXPECT_EQ(asked[2].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&offset=108");
+}
+
+TEST_F(Commands, WhatIsNotACoordinatorIsSaid) {
+  fake_.on("GET /api/v1/jobs", 200, "<html>");
+  const auto ran = program_.run({"list"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("is this a Podium coordinator?"));
+}
+
+TEST_F(Commands, ValidateCanAskTheServer) {
+  fake_.on("POST /api/v1/validate", 422,
+           R"({"status":422,"detail":"1 problem","errors":[{"message":"needs 9 gpu devices","where":""}]})");
+  const auto ran = program_.run({"validate", "--server", write("a.yaml", kSpec)});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("needs 9 gpu devices"));
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,154 @@
+// podium follow: through the stream, without one, through a broken connection, and away from it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "cli/humanise.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "common/net/server_events.h"
+#include "tests/cli/fake_coordinator.h"
+#include "tests/cli/podium_program.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Follow : public ::testing::Test {
+ protected:
+  Follow() {
+    program_.environment["PODIUM_COORDINATOR"] = fake_.address();
+    fake_.on("GET /api/v1/health", json{{"status", "ok"}, {"live_id", 41}});
+  }
+
+  static json ended(const std::string& state) {
+    json job = test::job_json(12, state);
+    job["ended_ms"] = 152'000;
+    job["target"]["reached_step"] = 1200;
+    job["time_to_train_seconds"] = 149.5;
+    return job;
+  }
+
+  void stream(const std::vector<ServerEvent>& events) {
+    std::string text = ": hello\n\n";
+    for (const ServerEvent& event : events) text += format_event(event);
+    fake_.on("GET /api/v1/live", 200, text, {{"Content-Type", "text/event-stream"}});
+  }
+
+  test::FakeCoordinator fake_;
+  test::PodiumProgram program_;
+};
+
+TEST_F(Follow, EndsWithTheJobAndTellsHowItWent) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
+  stream(
+      {{"42", "metrics", R"({"job":12,"points":[{"key":"train/loss","step":130,"time_ms":1,"value":4.5}]})"},
+       {"43", "job", ended("succeeded").dump()}});
+  const auto ran = program_.run({"follow", "12"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              HasSubstr("job 12 running  120/2,000  loss 5.125  310.2 seq/s  gain_over_unigram 0.1 → 0.4"));
+  EXPECT_THAT(
+      ran.out,
+      HasSubstr(
+          "job 12 quickstart succeeded after 2m30s, target eval/gain_over_unigram reached at step 1,200, "
+          "time to train 2m29s"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
+  EXPECT_EQ(fake_.asked("GET /api/v1/live").at(0).headers.get("Last-Event-ID"), "41");
+  EXPECT_EQ(fake_.asked("GET /api/v1/live").at(0).target, "/api/v1/live?job=12");
+}
+
+TEST_F(Follow, AFailedJobIsItsExitStatus) {
+  for (const char* state : {"failed", "cancelled"}) {
+    test::FakeCoordinator other;
+    program_.environment["PODIUM_COORDINATOR"] = other.address();
+    json job = test::job_json(12, state);
+    job["reason"] = "rank 1 exited with 65";
+    other.on("GET /api/v1/health", json{{"live_id", 1}});
+    other.on("GET /api/v1/jobs/12", job);
+    const auto ran = program_.run({"follow", "12"});
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(ran.out, HasSubstr("rank 1 exited with 65"));
+  }
+}
+
+TEST_F(Follow, PollsWhereThereIsNoStreamAndResumesWhereItBroke) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "queued"));
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
+  fake_.on("GET /api/v1/live", 404, "{}");
+  stream({{"57", "job", test::job_json(12, "running").dump()}});  // and then it breaks off
+  const auto ran = program_.run({"follow", "12"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("job 12 queued"));
+  EXPECT_EQ(fake_.asked("GET /api/v1/live").size(), 2u);
+}
+
+TEST_F(Follow, BeginsAgainAfterAReset) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
+  stream({{"60", "reset", "{}"}});
+  const auto ran = program_.run({"follow", "12"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(fake_.asked("GET /api/v1/health").size(), 2u);
+}
+
+TEST_F(Follow, CtrlCDetaches) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/live", 404, "{}");
+  const pid_t pid = program_.start({"follow", "12"});
+  for (int i = 0; i < 6000 && fake_.asked("GET /api/v1/live").empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  kill(pid, SIGINT);
+  const auto ran = program_.wait(pid);
+  EXPECT_EQ(ran.status, 130);
+  EXPECT_THAT(ran.out, HasSubstr("Detached; job 12 goes on."));
+}
+
+TEST_F(Follow, SpeaksJsonLines) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  stream({{"42", "metrics", R"({"job":12,"points":[]})"}, {"43", "job", ended("succeeded").dump()}});
+  std::istringstream lines(program_.run({"follow", "12", "--json"}).out);
+  std::vector<std::string> events;
+  for (std::string line; std::getline(lines, line);) events.push_back(json::parse(line).at("event"));
+  EXPECT_THAT(events, ::testing::ElementsAre("job", "metrics", "job"));
+}
+
+TEST_F(Follow, AnUnknownJobIsRefused) {
+  const auto ran = program_.run({"follow", "99"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("no such thing here"));
+}
+
+TEST(ProgressLine, FitsEveryWidth) {
+  const json job = test::job_json(12, "running");
+  for (int width = 20; width <= 200; ++width)
+    EXPECT_LE(cli::display_width(cli::progress_line(job, {0, 0}, 60'000, width)), width);
+  const std::string wide = cli::progress_line(job, {0, 0}, 60'000, 200);
+  EXPECT_THAT(wide, HasSubstr("━╸──"));
+  EXPECT_THAT(wide, HasSubstr("58s, at most 15m40s left"));
+  EXPECT_THAT(cli::progress_line(job, {0, 0}, 60'000, 60), HasSubstr("120/2,000"));
+}
+
+TEST(ProgressLine, ShowsWhyAJobWaits) {
+  json job = test::job_json(12, "queued");
+  job["progress"] = nullptr;
+  job["reason"] = "waiting: needs 2 free cpu devices";
+  EXPECT_EQ(cli::progress_line(job, {}, 0, 0), "job 12 queued  waiting: needs 2 free cpu devices");
+  EXPECT_EQ(cli::seconds_left(job, {}, 0), std::nullopt);
+}
+
+TEST(ProgressBar, FillsUp) {
+  EXPECT_EQ(cli::progress_bar(0, 4), "────");
+  EXPECT_EQ(cli::progress_bar(0.5, 4), "━━──");
+  EXPECT_EQ(cli::progress_bar(0.625, 4), "━━╸─");
+  EXPECT_EQ(cli::progress_bar(1, 4), "━━━━");
+  EXPECT_EQ(cli::progress_bar(7, 4), "━━━━");
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,134 @@
+// The program without a coordinator: help, usage mistakes, validation, completion.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "tests/cli/podium_program.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const char* kGood = "version: 1\nname: a\ncommand: [sleep, \"1\"]\nresources: {devices: 1}\n";
+
+class Offline : public ::testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& text) {
+    write_file_atomic(program_.folder() / name, text);
+    return name;
+  }
+
+  test::PodiumProgram program_;
+};
+
+TEST_F(Offline, EverySubcommandHasHelpWithExamples) {
+  for (const char* command : {"submit", "validate", "list", "show", "follow", "logs", "cancel", "metrics",
+                              "series", "events", "nodes", "experiments", "completion", "version"}) {
+    const auto ran = program_.run({command, "--help"});
+    EXPECT_EQ(ran.status, 0) << command;
+    EXPECT_THAT(ran.out, HasSubstr("Examples:\n")) << command;
+    EXPECT_THAT(ran.out, HasSubstr(std::string("podium ") + command)) << command;
+  }
+}
+
+TEST_F(Offline, UsageMistakesExitWithTwo) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"bogus"},
+                                             {"list", "--bogus"},
+                                             {"show"},
+                                             {"show", "twelve"},
+                                             {"list", "--limit", "0"},
+                                             {"validate", "missing.yaml"},
+                                             {"completion", "tcsh"},
+                                             {"list", "--coordinator", "nonsense"},
+                                             {"logs", "1", "--stdout", "--stderr"},
+                                             {"logs", "1", "--tail", "many"},
+                                             {"list", "--token-file", "missing.token"}}) {
+    const auto ran = program_.run(arguments);
+    EXPECT_EQ(ran.status, 2) << ::testing::PrintToString(arguments) << ran.err;
+    EXPECT_NE(ran.err, "") << ::testing::PrintToString(arguments);
+    EXPECT_EQ(ran.out, "") << ::testing::PrintToString(arguments);
+  }
+}
+
+TEST_F(Offline, NoCoordinatorIsOneSentenceAndThree) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"list"}, {"follow", "1"}, {"cancel", "1"}}) {
+    std::vector<std::string> arguments = {"--coordinator", "http://127.0.0.1:1"};
+    arguments.insert(arguments.end(), command.begin(), command.end());
+    const auto ran = program_.run(arguments);
+    EXPECT_EQ(ran.status, 3);
+    EXPECT_THAT(ran.err, HasSubstr("cannot reach the coordinator"));
+    EXPECT_THAT(ran.err, HasSubstr("Is it running?"));
+  }
+}
+
+TEST_F(Offline, ValidateAcceptsGoodSpecs) {
+  const auto ran = program_.run({"validate", write("good.yaml", kGood)});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "good.yaml is valid: 1 job\n");
+}
+
+TEST_F(Offline, ValidateShowsEveryProblem) {
+  const auto ran =
+      program_.run({"validate", write("bad.yaml", std::string(kGood) + "lable: {}\npriority: 101\n"),
+                    write("good.yaml", kGood)});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_EQ(ran.out, "good.yaml is valid: 1 job\n");
+  EXPECT_EQ(ran.err,
+            "bad.yaml:5:1: unknown key \"lable\"; did you mean \"labels\"?\n"
+            "bad.yaml:6:11: priority must be at most 100, not 101\n"
+            "bad.yaml: 2 problems\n");
+}
+
+TEST_F(Offline, ValidateSpeaksJson) {
+  const json good = json::parse(program_.run({"validate", "--json", write("good.yaml", kGood)}).out);
+  EXPECT_EQ(good["valid"], true);
+  EXPECT_EQ(good["jobs"], 1);
+  EXPECT_EQ(good["normalised"]["priority"], 50);
+  const json bad = json::parse(
+      program_.run({"validate", "--json", write("bad.yaml", std::string(kGood) + "lable: {}\n")}).out);
+  EXPECT_EQ(bad["valid"], false);
+  EXPECT_EQ(bad["errors"][0]["where"], "bad.yaml:5:1");
+  EXPECT_EQ(bad["errors"][0]["pointer"], "/lable");
+}
+
+TEST_F(Offline, Version) {
+  EXPECT_THAT(program_.run({"version"}).out, ::testing::MatchesRegex("podium [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_TRUE(json::parse(program_.run({"version", "--json"}).out).contains("version"));
+}
+
+TEST_F(Offline, CompletionKnowsCommandsAndOptions) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const auto ran = program_.run({"completion", shell});
+    EXPECT_EQ(ran.status, 0) << shell;
+    for (const char* word : {"submit", "experiments", "completion", "follow", "token-file", "experiment"})
+      EXPECT_THAT(ran.out, HasSubstr(word)) << shell;
+  }
+}
+
+TEST_F(Offline, BashCompletionCompletes) {
+  write("completion.bash", program_.run({"completion", "bash"}).out);
+  const auto complete = [&](const std::string& line) {
+    const std::string out = (program_.folder() / "completed").string();
+    const std::string script =
+        "cd " + program_.folder().string() + " && source ./completion.bash && COMP_WORDS=(" + line +
+        ") && COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) && _podium && echo \"${COMPREPLY[*]}\" > " + out;
+    EXPECT_EQ(std::system(("bash -c '" + script + "'").c_str()), 0) << line;
+    return read_file(out);
+  };
+  EXPECT_EQ(complete("podium sub"), "submit\n");
+  EXPECT_EQ(complete("podium list --ord"), "--order\n");
+  EXPECT_EQ(complete("podium --json list --coord"), "--coordinator\n");
+  EXPECT_EQ(complete("podium completion z"), "zsh\n");
+  EXPECT_EQ(complete("podium validate completion"), "completion.bash\n");
+}
+
+}  // namespace
+}  // namespace podium

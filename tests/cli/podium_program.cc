@@ -1,0 +1,49 @@
+#include "tests/cli/podium_program.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <system_error>
+
+#include "common/base/file.h"
+
+namespace podium::test {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (std::string& text : strings) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+pid_t PodiumProgram::start(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {std::string(PODIUM_BIN_DIR) + "/podium"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=" + folder().string()};
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addchdir_np(&files, folder().c_str());
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, "out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, "err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, words[0].c_str(), &files, nullptr, pointers(words).data(),
+                                pointers(variables).data());
+  posix_spawn_file_actions_destroy(&files);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start " + words[0]);
+  return pid;
+}
+
+Ran PodiumProgram::wait(pid_t pid) {
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) throw std::system_error(errno, std::generic_category(), "waitpid");
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(folder() / "out"),
+          read_file(folder() / "err")};
+}
+
+}  // namespace podium::test
