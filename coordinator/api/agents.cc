@@ -44,7 +44,8 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   }
   co_await api.loop.durable();
   if (jobs.empty()) co_return orders;
-  const auto specs = co_await api.pool.read([jobs](Reader& reader) { return read_specs(reader, jobs); });
+  const auto query = [jobs](Reader& reader) { return read_specs(reader, jobs); };
+  const auto specs = co_await api.pool.read(query);
   for (TaskOrder& order : orders.tasks) order.launch.spec = specs.at(order.launch.task.attempt.job);
   co_return orders;
 }

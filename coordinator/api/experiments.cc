@@ -93,8 +93,8 @@ awaitable<ServerReply> post_experiment(Api& api, Call call) {
   if (key.empty()) co_return co_await submit(api, call.request.id, std::move(submission).value(), key);
 
   const KeyLock::Held held = co_await api.keys.acquire(key);
-  const std::optional<ExperimentId> before =
-      co_await api.pool.read([key](Reader& reader) { return reader.experiment_by_key(key); });
+  const auto query = [key](Reader& reader) { return reader.experiment_by_key(key); };
+  const std::optional<ExperimentId> before = co_await api.pool.read(query);
   if (before) co_return co_await experiment_reply(api, 200, *before);
   co_return co_await submit(api, call.request.id, std::move(submission).value(), key);
 }

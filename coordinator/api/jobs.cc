@@ -66,7 +66,8 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
 awaitable<ServerReply> get_jobs(Api& api, Call call) {
   const JobFilter filter = read_filter(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
-  JobPage page = co_await api.pool.read([filter](Reader& reader) { return reader.jobs(filter); });
+  const auto query = [filter](Reader& reader) { return reader.jobs(filter); };
+  JobPage page = co_await api.pool.read(query);
   json body{{"total", page.total}};
   if (page.more) body["next_page_token"] = to_string(page.jobs.back().id);
   body["jobs"] = co_await jobs_json(api, std::move(page.jobs));

@@ -88,8 +88,8 @@ asio::awaitable<void> LiveFeed::run() {
 asio::awaitable<void> LiveFeed::publish_jobs() {
   const std::set<JobId> changed = std::exchange(changed_jobs_, {});
   if (changed.empty()) co_return;
-  const std::vector<JobView> jobs =
-      co_await pool_.read([changed](Reader& reader) { return read_jobs(reader, changed); });
+  const auto query = [changed](Reader& reader) { return read_jobs(reader, changed); };
+  const std::vector<JobView> jobs = co_await pool_.read(query);
   std::vector<std::string> messages;
   for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_.waiting_reason(job.id))));
   co_await loop_.durable();

@@ -65,8 +65,8 @@ awaitable<ServerReply> get_series(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
-  std::optional<ServerReply> reply = co_await api.pool.read(
-      [id, keys, points](Reader& reader) { return read_series(reader, *id, keys, points); });
+  const auto query = [id, keys, points](Reader& reader) { return read_series(reader, *id, keys, points); };
+  std::optional<ServerReply> reply = co_await api.pool.read(query);
   if (!reply) co_return no_such(call, "job", call.path[0]);
   co_return std::move(*reply);
 }

@@ -94,11 +94,12 @@ awaitable<ServerReply> answer_file(Api& api, ServerRequest request, std::vector<
   const fs::path root = api.options.web;
   if (root.empty())
     co_return problem(404, "this coordinator serves no dashboard; start it with --web FOLDER", request.id);
-  co_return co_await api.pool.run([root, request = std::move(request), segments = std::move(segments)] {
+  const auto work = [root, request = std::move(request), segments = std::move(segments)] {
     const fs::path file = find_file(root, segments);
     if (file.empty()) return problem(404, "there is no " + request.target.substr(0, 200), request.id);
     return file_reply(root, file, request);
-  });
+  };
+  co_return co_await api.pool.run(work);
 }
 
 }  // namespace podium

@@ -1,6 +1,8 @@
 // Work that would hold up the loop's thread: reading history from the store, checking specs, reading files.
 // It runs on a few threads; its result, or what it threw, comes back to the awaiting coroutine on the loop's
 // thread.
+// Name a lambda that captures strings or containers before the co_await: GCC 12 destroys one written inside
+// it twice.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>

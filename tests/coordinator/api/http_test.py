@@ -1,0 +1,226 @@
+"""What the daemon lets in: tokens, hosts, methods, sizes, and the files of the dashboard."""
+
+import gzip
+import pathlib
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import daemon
+from daemon import AGENT, USER, Agent, Daemon, spec
+
+
+class HttpTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(cls.folder.name)
+        (root / "secret.txt").write_text("secret")
+        web = root / "web"
+        (web / "assets").mkdir(parents=True)
+        (web / "index.html").write_text("<h1>Podium</h1>")
+        (web / "assets" / "app-1a2b.js").write_text("go()")
+        (web / "assets" / "app-1a2b.js.gz").write_bytes(gzip.compress(b"go()"))
+        (web / "assets" / "type.bin").write_bytes(b"\0")
+        (web / ".hidden").write_text("hidden")
+        (web / "way-out.txt").symlink_to(root / "secret.txt")
+        cls.daemon = Daemon("--web", web)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+        cls.folder.cleanup()
+
+    def status(self, *arguments, **options):
+        return self.daemon.request(*arguments, **options).status
+
+    def test_tokens_guard_what_changes_state(self):
+        guarded = {
+            "/api/v1/experiments": (USER, AGENT),
+            "/api/v1/validate": (USER, AGENT),
+            "/api/v1/jobs/1/cancel": (USER, AGENT),
+            "/api/v1/nodes/n/sync": (AGENT, USER),
+            "/api/v1/nodes/n/streams": (AGENT, USER),
+        }
+        for path, (right, wrong) in guarded.items():
+            missing = self.daemon.request("POST", path, {})
+            self.assertEqual(missing.status, 401, path)
+            self.assertIn("Bearer", missing.headers["WWW-Authenticate"])
+            for bad in (right[:-1], right + "x", "", right.upper()):
+                self.assertEqual(self.status("POST", path, {}, Authorization="Bearer " + bad), 401, path)
+            self.assertEqual(self.status("POST", path, {}, Authorization="Basic " + right), 401, path)
+            self.assertEqual(self.status("POST", path, {}, wrong), 403, path)
+            self.assertEqual(self.status("POST", path, {"spec": spec("unguarded")}), 401, path)
+            self.assertNotIn(self.status("POST", path, {}, right), (401, 403), path)
+        self.assertEqual(self.daemon.get("/jobs?name=unguarded").json()["total"], 0)
+
+    def test_pages_of_other_sites_are_kept_out(self):
+        self.assertEqual(self.status("GET", "/api/v1/jobs", Host="evil.example:7070"), 403)
+        self.assertEqual(self.status("GET", "/", Host="evil.example"), 403)
+        for host in ("localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:7070"):
+            self.assertEqual(self.status("GET", "/api/v1/jobs", Host=host), 200, host)
+        path = "/api/v1/validate"
+        body = {"spec": spec()}
+        self.assertEqual(self.status("POST", path, body, USER, Origin="http://evil.example"), 403)
+        self.assertEqual(self.status("POST", path, body, USER, Origin="null"), 403)
+        own = f"127.0.0.1:{self.daemon.port}"
+        self.assertNotEqual(self.status("POST", path, body, USER, Origin="http://" + own, Host=own), 403)
+
+    def test_methods_and_paths(self):
+        for method, path, allowed in (
+            ("DELETE", "/api/v1/jobs/1", "GET, HEAD"),
+            ("GET", "/api/v1/validate", "POST"),
+            ("PUT", "/api/v1/experiments", "GET, HEAD, POST"),
+            ("BREW", "/api/v1/health", "GET, HEAD"),
+            ("POST", "/", "GET, HEAD"),
+        ):
+            reply = self.daemon.request(method, path)
+            self.assertEqual((reply.status, reply.headers["Allow"]), (405, allowed))
+        options = self.daemon.request("OPTIONS", "/api/v1/experiments")
+        self.assertEqual((options.status, options.headers["Allow"], options.body), (204, "GET, HEAD, POST", b""))
+        head = self.daemon.request("HEAD", "/api/v1/jobs")
+        self.assertEqual((head.status, head.body), (200, b""))
+        self.assertGreater(int(head.headers["Content-Length"]), 0)
+        for path in ("/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/jobs/1/2/3", "/api/v1//jobs", "/api/v2/jobs"):
+            self.assertEqual(self.status("GET", path), 404, path)
+        self.assertEqual(self.status("GET", "/api/v1/jobs?name=%zz"), 400)
+
+    def test_the_dashboard(self):
+        page = self.daemon.request("GET", "/")
+        self.assertEqual((page.status, page.type, page.body), (200, "text/html", b"<h1>Podium</h1>"))
+        self.assertIn("default-src 'self'", page.headers["Content-Security-Policy"])
+        self.assertEqual(page.headers["Cache-Control"], "no-cache")
+        tag = page.headers["ETag"]
+        again = self.daemon.request("GET", "/index.html", If_None_Match=tag)
+        self.assertEqual((again.status, again.body), (304, b""))
+        script = self.daemon.request("GET", "/assets/app-1a2b.js")
+        self.assertEqual((script.type, script.body), ("text/javascript", b"go()"))
+        self.assertIn("immutable", script.headers["Cache-Control"])
+        packed = self.daemon.request("GET", "/assets/app-1a2b.js", Accept_Encoding="br, gzip")
+        self.assertEqual((packed.headers["Content-Encoding"], gzip.decompress(packed.body)), ("gzip", b"go()"))
+        self.assertEqual(self.daemon.request("GET", "/assets/type.bin").type, "application/octet-stream")
+
+    def test_no_file_outside_the_dashboard(self):
+        for path in (
+            "/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/way-out.txt",
+            "/.hidden", "/assets", "/assets/", "/nothing.html", "/index.html%00.js", "//etc/passwd", "/assets%5c..%5cx",
+        ):
+            reply = self.daemon.request("GET", path)
+            self.assertEqual(reply.status, 404, path)
+            self.assertNotIn(b"secret", reply.body.replace(b"secret.txt", b""))
+
+    def test_bodies_are_bounded(self):
+        large = "x" * (8 * 1024 * 1024 + 1)
+        with self.daemon.raw() as connection:
+            head = f"POST /api/v1/experiments HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(large)}\r\n\r\n"
+            connection.sendall(head.encode())
+            self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 413"))
+
+    def test_many_clients_at_once(self):
+        failures = []
+
+        def client(number):
+            for i in range(10):
+                reply = self.daemon.submit(spec(f"many-{number}-{i}"))
+                listed = self.daemon.get(f"/jobs?name=many-{number}-{i}")
+                if reply.status != 201 or len(listed.json()["jobs"]) != 1:
+                    failures.append(reply.body)
+
+        Agent(self.daemon).orders()
+        threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        ids = [job["id"] for job in self.daemon.get("/jobs?name=many-&limit=1000").json()["jobs"]]
+        self.assertEqual(len(set(ids)), 80)
+
+
+class StartTest(unittest.TestCase):
+    def run_to_end(self, *options):
+        return subprocess.run([daemon.BINARY, *options], capture_output=True, text=True, timeout=daemon.WAIT)
+
+    def test_reading_needs_a_token_where_others_can_ask(self):
+        with tempfile.TemporaryDirectory() as web:
+            pathlib.Path(web, "index.html").write_text("page")
+            with Daemon("--web", web, listen="0.0.0.0:0") as served:
+                self.assertEqual(served.get("/jobs").status, 401)
+                self.assertEqual(served.get("/jobs", token="no").status, 401)
+                self.assertEqual(served.get("/jobs", token=USER).status, 200)
+                self.assertEqual(served.get("/jobs", token=AGENT).status, 200)
+                self.assertEqual(served.get("/jobs", token=USER, Host="podium.example").status, 200)
+                self.assertEqual(served.get("/health").status, 200)
+                self.assertEqual(served.request("GET", "/").status, 200)
+            with Daemon("--open-reads", listen="0.0.0.0:0") as served:
+                self.assertEqual(served.get("/jobs").status, 200)
+                self.assertEqual(served.request("POST", "/api/v1/validate", {"spec": spec()}).status, 401)
+
+    def test_a_home_has_one_coordinator(self):
+        with Daemon() as served:
+            second = self.run_to_end("--home", served.home, "--listen", "127.0.0.1:0")
+            self.assertEqual(second.returncode, 2)
+            self.assertIn("another coordinator is running", second.stderr)
+            self.assertEqual(served.get("/health").status, 200)
+
+    def test_a_taken_port_is_named(self):
+        with Daemon() as served, tempfile.TemporaryDirectory() as home:
+            second = self.run_to_end("--home", home, "--listen", f"127.0.0.1:{served.port}")
+            self.assertEqual(second.returncode, 1)
+            self.assertIn(f"cannot listen on 127.0.0.1:{served.port}: Address already in use", second.stderr)
+
+    def test_mistakes_on_the_command_line(self):
+        with tempfile.TemporaryDirectory() as home:
+            for options, said in (
+                ((), "--home"),
+                (("--home", home, "--listen", "7070"), "127.0.0.1:7070"),
+                (("--home", home, "--listen", "localhost:7070"), "must be an IP address"),
+                (("--home", home, "--lease", "soon"), "90s"),
+                (("--home", home, "--lease", "10m"), "--node-lost-after"),
+                (("--home", home, "--tls-cert", daemon.BINARY), "--tls-key"),
+                (("--home", home, "--web", home + "/none"), "does not exist"),
+            ):
+                result = self.run_to_end(*options)
+                self.assertEqual(result.returncode, 2, options)
+                self.assertIn(said, result.stderr + result.stdout)
+
+    def test_settings_from_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder, "coordinator.yaml")
+            config.write_text("lease: 2s\nnode-lost-after: 50s\nopen-reads: true\n")
+            with Daemon("--config", config) as served:
+                reply = Agent(served).sync()
+                self.assertEqual(reply.json()["lease_ms"], 2000)
+            config.write_text("leese: 2s\n")
+            wrong = self.run_to_end("--home", folder, "--config", config)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn("leese", wrong.stderr + wrong.stdout)
+
+    def test_tokens_are_made_and_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            user = pathlib.Path(folder, "new", "user.token")
+            with Daemon("--user-token-file", user) as served:
+                token = user.read_text().strip()
+                self.assertEqual(len(token), 64)
+                self.assertEqual(user.stat().st_mode & 0o777, 0o600)
+                self.assertEqual(served.request("POST", "/api/v1/validate", {"spec": ""}, token).status, 422)
+                served.kill()
+                served.start()
+                self.assertEqual(user.read_text().strip(), token)
+            user.write_text("short\n")
+            wrong = self.run_to_end("--home", folder, "--user-token-file", user)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn("at least 16 characters", wrong.stderr)
+
+    def test_sigterm_stops_it_cleanly(self):
+        with Daemon() as served:
+            live = served.live()
+            self.assertEqual(served.terminate(), 0)
+            with self.assertRaises(EOFError):
+                live.next()
+            live.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

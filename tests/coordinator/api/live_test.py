@@ -1,0 +1,77 @@
+"""The live stream of a real daemon: order, resuming, resets and narrowing."""
+
+import unittest
+
+from daemon import USER, Agent, Daemon, spec
+
+
+class LiveTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.agent = Agent(self.daemon)
+        self.agent.orders()
+
+    def tearDown(self):
+        self.daemon.close()
+
+    def submit(self, name):
+        return self.daemon.submit(spec(name)).json()["jobs"][0]["id"]
+
+    def test_it_resumes_where_it_was_cut(self):
+        live = self.daemon.live()
+        first = self.submit("first")
+        last_id, _, _ = live.until(lambda name, data: name == "job" and data["id"] == first)
+        live.close()
+        second = self.submit("second")
+        live = self.daemon.live(last_id)
+        seen_id, _, _ = live.until(lambda name, data: name == "job" and data["id"] == second)
+        self.assertGreater(seen_id, last_id)
+        live.close()
+
+    def test_it_begins_at_the_position_health_gives(self):
+        position = self.daemon.get("/health").json()["live_id"]
+        self.submit("unseen")
+        live = self.daemon.live(position)
+        _, name, _ = live.next()
+        self.assertEqual(name, "reset")  # nobody listened, so the message was never made
+        live.close()
+
+    def test_ids_of_another_life_are_reset(self):
+        for last_id in (0, 5, 1 << 52):
+            live = self.daemon.live(last_id)
+            self.assertEqual(live.next()[1], "reset")
+            live.close()
+        live = self.daemon.live()
+        job = self.submit("before")
+        last_id, _, _ = live.until(lambda name, _: name == "job")
+        live.close()
+        self.daemon.kill()
+        self.daemon.start()
+        live = self.daemon.live(last_id)
+        self.assertEqual(live.next()[1], "reset")
+        live.close()
+        self.assertEqual(self.daemon.get(f"/jobs/{job}").status, 200)
+
+    def test_it_narrows_to_one_job(self):
+        first = self.submit("first")
+        live = self.daemon.live(query=f"?job={first}")
+        second = self.submit("second")
+        self.daemon.request("POST", f"/api/v1/jobs/{second}/cancel", token=USER)
+        self.daemon.request("POST", f"/api/v1/jobs/{first}/cancel", token=USER)
+        self.assertEqual(live.next()[2]["id"], first)
+        live.close()
+
+    def test_a_slow_reader_costs_the_others_nothing(self):
+        slow = self.daemon.live()
+        for i in range(300):
+            self.submit(f"n-{i}")
+        live = self.daemon.live()
+        job = self.submit("last")
+        live.until(lambda name, data: name == "job" and data["id"] == job)
+        slow.until(lambda name, data: name == "reset" or (name == "job" and data["id"] == job))
+        live.close()
+        slow.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,239 @@
+"""schemas/openapi.yaml is true: every operation is called on a real daemon, and every answer, good or bad, is of the
+status, the content type and the shape that the file promises."""
+
+import pathlib
+import re
+import sys
+import unittest
+
+import jsonschema
+import yaml
+
+from daemon import AGENT, USER, Agent, Daemon, chunk, metric_lines, spec
+
+DOCUMENT = yaml.safe_load(pathlib.Path(sys.argv.pop(1)).read_text())
+
+
+def resolved(node):
+    return resolved(lookup(node["$ref"])) if isinstance(node, dict) and "$ref" in node else node
+
+
+def lookup(reference):
+    node = DOCUMENT
+    for part in reference.removeprefix("#/").split("/"):
+        node = node[part]
+    return node
+
+
+def check_schema(schema, value):
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "components": DOCUMENT["components"], **schema}
+    jsonschema.Draft202012Validator(whole).validate(value)
+
+
+class OpenapiTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.called = set()
+        cls.daemon = Daemon()
+        cls.agent = Agent(cls.daemon, devices=2)
+        cls.agent.orders()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
+
+    def check(self, method, template, status, reply):
+        """Holds `reply` to the description of the operation."""
+        self.assertEqual(reply.status, status, reply.body)
+        self.called.add((method, template, status))
+        responses = DOCUMENT["paths"][template][method.lower()]["responses"]
+        described = resolved(responses.get(str(status)) or responses["default"])
+        self.assertIn(reply.type, described["content"])
+        schema = described["content"][reply.type]["schema"]
+        if reply.type.endswith("json"):
+            check_schema(schema, reply.json())
+        for name, header in described.get("headers", {}).items():
+            self.assertIn(name, reply.headers)
+        if status >= 400:
+            self.assertEqual(reply.json()["status"], status)
+            self.assertEqual(reply.json()["request_id"], reply.headers["X-Request-Id"])
+        return reply
+
+    def call(self, method, template, status=200, body=None, token=None, path=None, **headers):
+        reply = self.daemon.request(method, "/api/v1" + (path or template), body, token, **headers)
+        return self.check(method, template, status, reply)
+
+    def submit(self, text, status=201, **headers):
+        return self.call("POST", "/experiments", status, {"spec": text, "file": "test.yaml"}, USER, **headers)
+
+    def test_1_the_life_of_a_job(self):
+        source = {"repository": "git@host:specs", "commit": "abc", "path": "a.yaml", "dirty": True}
+        body = {"spec": spec("life", 2), "file": "a.yaml", "source": source}
+        answer = self.call("POST", "/experiments", 201, body, USER).json()
+        job, experiment = answer["jobs"][0]["id"], answer["experiment"]["id"]
+        self.assertEqual(answer["experiment"]["source"], source)
+        path = f"/jobs/{job}"
+
+        reply = self.agent.sync()
+        launches = [task["launch"] for task in self.check("POST", "/nodes/{node}/sync", 200, reply).json()["tasks"]]
+        self.assertEqual([launch["rank"] for launch in launches], [0, 1])
+        for launch in launches:
+            self.assertEqual(launch["spec"]["command"], ["/bin/true"])
+            self.assertRegex(launch["master"]["secret"], "^[0-9a-f]{64}$")
+        self.agent.run(launches)
+
+        events = metric_lines(1, 50) + b'{"type":"metrics","t":2000,"step":51,"values":{"train/loss":"NaN"}}\n'
+        streams = chunk(launches[0], "events", 0, events) + chunk(launches[0], "stderr", 0, b"hello\n")
+        reply = self.check("POST", "/nodes/{node}/streams", 200, self.agent.deliver(streams))
+        self.assertEqual(sorted(p["next"] for p in reply.json()["streams"]), [6, len(events)])
+
+        running = self.call("GET", "/jobs/{job}", path=path).json()
+        self.assertEqual(running["state"], "running")
+        self.assertEqual(running["latest"], {"train/loss": "NaN"})
+        self.assertEqual(running["source"], source)
+        self.assertEqual(running["attempts"][0]["tasks"][1]["pid"], 4001)
+        node = self.call("GET", "/nodes/{node}", path="/nodes/node-1").json()
+        self.assertEqual([device["job"] for device in node["devices"]], [job, job])
+        self.call("GET", "/nodes")
+
+        metrics = self.call("GET", "/jobs/{job}/metrics", path=path + "/metrics").json()["metrics"]
+        self.assertEqual([(m["key"], m["count"], m["last_step"]) for m in metrics], [("train/loss", 51, 51)])
+        series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss&key=none").json()["series"]
+        self.assertEqual(series[0]["points"][1], [2, 1002, 0.5])
+        self.assertEqual(series[0]["points"][50], [51, 2000, "NaN"])
+        self.assertEqual(series[1], {"key": "none", "points": []})
+        log = self.call("GET", "/jobs/{job}/logs", path=path + "/logs?stream=stderr&offset=2")
+        self.assertEqual((log.body, log.headers["X-Podium-Next-Offset"]), (b"llo\n", "6"))
+
+        self.agent.finish()
+        done = self.call("GET", "/jobs/{job}", path=path).json()
+        self.assertEqual((done["state"], done["attempts"][0]["end"]), ("succeeded", "succeeded"))
+        self.assertEqual(done["attempts"][0]["tasks"][0]["exit"], {"code": 0, "signal": 0, "message": ""})
+        history = self.call("GET", "/jobs/{job}/events", path=path + "/events?limit=3").json()
+        rest = f"{path}/events?page_token={history['next_page_token']}"
+        history["events"] += self.call("GET", "/jobs/{job}/events", path=rest).json()["events"]
+        self.assertEqual(history["events"][0]["type"], "job_queued")
+        self.assertEqual([e["id"] for e in history["events"]], sorted({e["id"] for e in history["events"]}))
+        self.call("POST", "/jobs/{job}/cancel", 409, token=USER, path=path + "/cancel")
+
+        listed = self.call("GET", "/experiments/{experiment}", path=f"/experiments/{experiment}").json()
+        self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))
+
+    def test_2_lists_page_and_filter(self):
+        made = [self.submit(spec(f"page-{i}")).json()["jobs"][0]["id"] for i in range(5)]
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{made[2]}/cancel")
+        seen, token = [], ""
+        while token is not None:
+            page = self.call("GET", "/jobs", path=f"/jobs?name=page-&limit=2{token}").json()
+            self.assertEqual(page["total"], 5)
+            seen += [job["id"] for job in page["jobs"]]
+            token = f"&page_token={page['next_page_token']}" if "next_page_token" in page else None
+        self.assertEqual(seen, made[::-1])
+        found = self.call("GET", "/jobs", path="/jobs?name=page-&state=cancelled&label=team:test").json()["jobs"]
+        self.assertEqual([job["id"] for job in found], [made[2]])
+        oldest = self.call("GET", "/jobs", path="/jobs?name=page-&order=oldest&limit=1").json()["jobs"]
+        self.assertEqual(oldest[0]["id"], made[0])
+        first = self.call("GET", "/experiments", path="/experiments?limit=1").json()
+        second = self.call("GET", "/experiments", path=f"/experiments?page_token={first['next_page_token']}").json()
+        self.assertLess(second["experiments"][0]["id"], first["experiments"][0]["id"])
+        waiting = self.submit(spec("waits", 2)).json()["jobs"][0]
+        self.assertNotEqual(waiting["reason"], "")
+
+    def test_3_submitting_again_with_the_same_key(self):
+        first = self.submit(spec("keyed"), Idempotency_Key="k1").json()
+        again = self.submit(spec("another"), 200, Idempotency_Key="k1").json()
+        self.assertEqual(again["experiment"], first["experiment"])
+
+    def test_4_bad_specs_are_refused_whole(self):
+        before = self.daemon.get("/jobs").json()["total"]
+        bad = spec("bad") + "lable: {}\npriority: high\n"
+        problem = self.submit(bad, 422).json()
+        self.assertGreaterEqual(len(problem["errors"]), 2)
+        for error in problem["errors"]:
+            self.assertRegex(error["where"], r"^test.yaml:\d+:\d+$")
+        self.call("POST", "/validate", 422, {"spec": bad}, USER)
+        too_large = self.submit(spec("huge", 1000), 422).json()
+        self.assertIn("1000", too_large["errors"][0]["message"])
+        self.call("POST", "/validate", 422, {"spec": spec("huge", 1000)}, USER)
+        valid = self.call("POST", "/validate", 200, {"spec": spec("fine")}, USER).json()
+        self.assertEqual(valid["normalised"]["name"], "fine")
+        self.assertEqual(self.daemon.get("/jobs").json()["total"], before)
+
+    def test_5_mistakes_in_requests(self):
+        for body in ("", "{", "[]", '{"spec": 1}', '{"spec": "a", "speck": "b"}', '{"spec": "a", "source": {"dirty": 1}}'):
+            self.call("POST", "/experiments", 400, body, USER, Content_Type="application/json")
+            self.call("POST", "/validate", 400, body, USER, Content_Type="application/json")
+        self.call("POST", "/experiments", 415, "spec", USER, Content_Type="text/yaml")
+        self.call("POST", "/experiments", 400, {"spec": spec()}, USER, Idempotency_Key="k" * 201)
+        for query in ("limit=0", "limit=x", "limit=1&limit=2", "state=asleep", "label=x", "order=up", "what=1",
+                      "page_token=-1", "experiment="):
+            self.call("GET", "/jobs", 400, path="/jobs?" + query)
+        both = self.call("GET", "/jobs", 400, path="/jobs?limit=0&order=up").json()
+        self.assertEqual(len(both["errors"]), 2)
+        for query in ("", "key=a&points=1", "key=a&points=20001", "&".join(["key=a"] * 65)):
+            self.call("GET", "/jobs/{job}/series", 400, path="/jobs/1/series?" + query)
+        for query in ("stream=events", "offset=1&tail=1", "rank=-1", "tail=9999999"):
+            self.call("GET", "/jobs/{job}/logs", 400, path="/jobs/1/logs?" + query)
+        self.call("GET", "/live", 400, path="/live?job=none")
+        self.call("GET", "/live", 400, path="/live", Last_Event_ID="first")
+        report = self.agent.report()
+        sync = "/nodes/{node}/sync"
+        for body in ("", "{}", report | {"version": 2}, report | {"tasks": [{"rank": 0}]}):
+            self.call("POST", sync, 400, body, AGENT, "/nodes/node-1/sync", Content_Type="application/json")
+        self.call("POST", sync, 400, report, AGENT, "/nodes/node-2/sync")
+        self.call("POST", sync, 415, "x", AGENT, "/nodes/node-1/sync", Content_Type="text/plain")
+        for body in (b"nonsense", b'{"job":1}\n', chunk({"job": 1, "attempt": 1, "rank": 0}, "events", 0, b"abc")[:-1]):
+            self.check("POST", "/nodes/{node}/streams", 400, self.agent.deliver(body))
+        self.check("POST", "/nodes/{node}/streams", 400, self.agent.deliver(b"nonsense", Content_Encoding="zstd"))
+        self.check("POST", "/nodes/{node}/streams", 415, self.agent.deliver(b"x", Content_Encoding="br"))
+        self.check("POST", "/nodes/{node}/streams", 415, self.agent.deliver(b"x", Content_Type="text/plain"))
+
+    def test_6_what_does_not_exist(self):
+        for name in ("999", "0", "-1", "x", "99999999999999999999"):
+            self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
+            self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
+            self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
+            for part in ("events", "metrics", "logs"):
+                self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
+            self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
+        self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")
+
+    def test_7_the_service(self):
+        self.call("GET", "/health")
+        reply = self.call("GET", "/openapi.yaml")
+        self.assertEqual(yaml.safe_load(reply.body), DOCUMENT)
+
+    def test_8_the_live_stream(self):
+        live = self.daemon.live()
+        self.called.add(("GET", "/live", 200))
+        self.agent.tasks = []
+        self.agent.orders_seen = 0
+        job = self.submit(spec("live")).json()["jobs"][0]["id"]
+        _, _, data = live.until(lambda name, data: name == "job" and data["id"] == job)
+        check_schema({"$ref": "#/components/schemas/Job"}, data)
+        launches = [task["launch"] for task in self.agent.sync().json()["tasks"]]
+        self.agent.deliver(chunk(launches[0], "events", 0, metric_lines(1, 3)))
+        _, _, data = live.until(lambda name, _: name == "metrics")
+        check_schema({"$ref": "#/components/schemas/MetricsMessage"}, data)
+        Agent(self.daemon, "node-9").orders()
+        _, _, data = live.until(lambda name, data: name == "node" and data["id"] == "node-9")
+        check_schema({"$ref": "#/components/schemas/Node"}, data)
+        live.close()
+
+    def test_9_nothing_was_left_out(self):
+        described = {
+            (method.upper(), path) for path, item in DOCUMENT["paths"].items() for method in item if method != "parameters"
+        }
+        self.assertEqual({(method, path) for method, path, _ in self.called}, described)
+        for method, path in described:
+            operation = DOCUMENT["paths"][path][method.lower()]
+            promised = {int(status) for status in operation["responses"] if status != "default"}
+            seen = {status for m, p, status in self.called if (m, p) == (method, path)}
+            self.assertLessEqual(promised, seen, f"{method} {path}")
+            names = set(re.findall(r"\{(\w+)\}", path))
+            parameters = [resolved(p) for p in operation.get("parameters", [])]
+            self.assertEqual(names, {p["name"] for p in parameters if p["in"] == "path"}, path)
+
+
+if __name__ == "__main__":
+    unittest.main()
