@@ -33,7 +33,10 @@ export async function measureScrolling(page: Page, frames: number, pixels: numbe
 }
 
 /** Runs in the page: down the table from its top, so many pixels a frame. */
-async function scrollThrough([frames, pixels]: [number, number]): Promise<{ times: number[]; blank: number }> {
+async function scrollThrough([frames, pixels]: [number, number]): Promise<{
+  times: number[];
+  blank: number;
+}> {
   const table = document.querySelector(".job-table")!;
   const middle = table.getBoundingClientRect();
   const times: number[] = [];

@@ -59,7 +59,7 @@ export function createEditor(host: HTMLElement, initial: string, onChange: () =>
       syntaxHighlighting(colours),
       look,
       keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
-      EditorView.contentAttributes.of({ "aria-label": "Experiment spec, YAML" }),
+      EditorView.contentAttributes.of({ "aria-label": "Experiment spec, YAML", tabindex: "0" }),
       EditorView.updateListener.of((update) => update.docChanged && onChange()),
     ],
   });

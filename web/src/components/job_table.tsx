@@ -18,7 +18,7 @@ const columns: [key: SortKey, title: string][] = [
   ["devices", "Devices"],
   ["priority", "Priority"],
   ["submitted", "Submitted"],
-  ["time", "Time to train, or why not yet"],
+  ["time", "Time to train"],
 ];
 
 interface Properties {

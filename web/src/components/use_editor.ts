@@ -6,18 +6,21 @@ const storageKey = "podium.draft";
 
 const firstDraft = `version: 1
 name: my-bert
-model: {family: bert, layers: 2, hidden: 128, heads: 2}
-data: {train: "corpus/train.txt", tokenizer: {wordpiece: corpus/vocab.txt}}
+labels: {team: nlp}
+model: {family: bert, layers: 2, hidden: 128, heads: 2, intermediate: 512}
+data:
+  train: corpus/train.txt
+  tokenizer: {wordpiece: corpus/vocab.txt}
 training:
   task: pretrain
   precision: bf16
-  optimizer: {name: adamw, lr: 1.0e-3}
-  schedule: {warmup: 0.05, decay: linear, steps: 2000}
+  optimizer: {name: adamw, lr: 1.0e-3, weight_decay: 0.01}
+  schedule: {steps: 4000, warmup: 0.1, decay: linear}
   batch: {global: 64, micro: 32}
   sequence_length: 64
-resources: {devices: 2, per_node: 1, kind: cpu, walltime: 1h}
-checkpoint: {every: 100 steps, keep: 2}
-evaluate: {every: 50 steps, data: corpus/heldout.txt}
+resources: {devices: 2, per_node: 1, kind: cpu, walltime: 30m}
+checkpoint: {every: 200 steps, keep: 3}
+evaluate: {every: 100 steps, data: corpus/heldout.txt}
 target: {metric: eval/gain_over_unigram, at_least: 0.4}
 `;
 

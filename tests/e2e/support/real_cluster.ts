@@ -1,0 +1,170 @@
+// A real coordinator and two real agents in a temporary folder, with text to train on. Everything started here is
+// stopped here, by its process id.
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dist } from "../fake/static_files";
+import { Random } from "../fake/random";
+
+const programs = process.env["PODIUM_BIN_DIR"] ?? "";
+export const realUserToken = "user-token-of-this-test";
+
+/** "" when the daemons can be run, else why not. */
+export function whyNotReal(): string {
+  if (!programs) return "PODIUM_BIN_DIR is not set";
+  const missing = ["podium-coordinator", "podium-agent", "podium-worker"].find(
+    (name) => !existsSync(join(programs, name)),
+  );
+  return missing ? `${missing} is not in ${programs}` : "";
+}
+
+export class RealCluster {
+  url = "";
+  private port = 0;
+  private coordinator: ChildProcess | null = null;
+  private readonly agents: ChildProcess[] = [];
+
+  private constructor(readonly folder: string) {}
+
+  static async start(): Promise<RealCluster> {
+    const cluster = new RealCluster(await mkdtemp(join(tmpdir(), "podium-e2e-")));
+    await mkdir(join(cluster.folder, "data"));
+    await writeFile(join(cluster.folder, "user.token"), realUserToken);
+    await writeFile(join(cluster.folder, "agent.token"), "agent-token-of-this-test");
+    await writeTrainingData(join(cluster.folder, "data"));
+    await cluster.startCoordinator();
+    for (const name of ["node-1", "node-2"]) cluster.startAgent(name);
+    return cluster;
+  }
+
+  async startCoordinator(): Promise<void> {
+    const home = join(this.folder, "coordinator");
+    const address = join(home, "coordinator.address");
+    await rm(address, { force: true });
+    this.coordinator = this.run("podium-coordinator", "coordinator", [
+      ...["--home", home, "--listen", `127.0.0.1:${this.port}`, "--web", dist],
+      ...[
+        "--user-token-file",
+        join(this.folder, "user.token"),
+        "--agent-token-file",
+        join(this.folder, "agent.token"),
+      ],
+    ]);
+    await until("the coordinator to listen", () => existsSync(address));
+    this.port = Number((await readFile(address, "utf8")).trim().split(":").pop());
+    this.url = `http://127.0.0.1:${this.port}`;
+  }
+
+  async killCoordinator(): Promise<void> {
+    await end(this.coordinator!, "SIGKILL");
+  }
+
+  private startAgent(name: string): void {
+    const agent = this.run("podium-agent", name, [
+      ...["--name", name, "--coordinator", this.url, "--token-file", join(this.folder, "agent.token")],
+      ...[
+        "--home",
+        join(this.folder, name),
+        "--shared",
+        join(this.folder, "shared"),
+        "--data",
+        join(this.folder, "data"),
+      ],
+      ...["--cpu-slots", "1", "--threads-per-slot", "1", "--stop-tasks-on-exit"],
+    ]);
+    this.agents.push(agent);
+  }
+
+  private run(program: string, name: string, options: string[]): ChildProcess {
+    const log = openSync(join(this.folder, `${name}.log`), "a");
+    return spawn(join(programs, program), options, { stdio: ["ignore", log, log] });
+  }
+
+  async submit(spec: string): Promise<number> {
+    const response = await fetch(`${this.url}/api/v1/experiments`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${realUserToken}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ spec, file: "e2e.yaml" }),
+    });
+    const body = (await response.json()) as { jobs?: { id: number }[] };
+    if (!body.jobs) throw new Error(`submit: ${JSON.stringify(body)}`);
+    return body.jobs[0]!.id;
+  }
+
+  /** The ends of all logs, for a test that failed. */
+  async logs(): Promise<string> {
+    const names = (await readdir(this.folder)).filter((name) => name.endsWith(".log"));
+    const texts = await Promise.all(names.map((name) => readFile(join(this.folder, name), "utf8")));
+    return names.map((name, index) => `--- ${name}\n${texts[index]!.slice(-4000)}`).join("\n");
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.agents.map((agent) => end(agent, "SIGTERM")));
+    if (this.coordinator) await end(this.coordinator, "SIGTERM");
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await ended;
+}
+
+async function until(what: string, done: () => boolean): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!done()) {
+    if (Date.now() > deadline) throw new Error(`waited a minute for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const words =
+  "river stone light water house field bread road king child night song tree voice hand door".split(" ");
+
+/** Each word is one of the next three in the list, so there is something in the context to learn. */
+function sentences(random: Random, count: number): string {
+  let text = "";
+  for (let sentence = 0; sentence < count; sentence += 1) {
+    let word = random.integer(0, words.length - 1);
+    const line = Array.from(
+      { length: 12 },
+      () => words[(word = (word + random.integer(1, 3)) % words.length)],
+    );
+    text += `${sentence % 8 === 7 ? "\n" : ""}${line.join(" ")} .\n`;
+  }
+  return text;
+}
+
+async function writeTrainingData(folder: string): Promise<void> {
+  const random = new Random(1);
+  await writeFile(join(folder, "corpus.txt"), sentences(random, 4000));
+  await writeFile(join(folder, "heldout.txt"), sentences(random, 200));
+  await writeFile(
+    join(folder, "vocab.txt"),
+    ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", ...words, ""].join("\n"),
+  );
+}
+
+/** A small BERT over both nodes that would train for an hour: tests cancel it or leave it behind. */
+export const trainingSpec = (name: string) => `version: 1
+name: ${name}
+labels: {suite: e2e}
+model: {family: bert, layers: 2, hidden: 64, heads: 2, intermediate: 256, max_positions: 32}
+data: {train: corpus.txt, tokenizer: {wordpiece: vocab.txt}}
+training:
+  task: pretrain
+  precision: fp32
+  optimizer: {name: adamw, lr: 1.0e-3}
+  schedule: {steps: 1000000, warmup: 10, decay: linear}
+  batch: {global: 32, micro: 16}
+  sequence_length: 32
+  log_every: 10 steps
+resources: {devices: 2, per_node: 1, kind: cpu, walltime: 1h}
+checkpoint: {every: 100 steps, keep: 2}
+evaluate: {every: 50 steps, data: heldout.txt, sequences: 64}
+target: {metric: eval/gain_over_unigram, at_least: 100}
+`;
