@@ -14,10 +14,8 @@
 
 #include "agent/process/adoption.h"
 #include "agent/process/fence_file.h"
-#include "agent/process/file_tail.h"
-#include "agent/process/last_words.h"
-#include "agent/process/leftovers.h"
 #include "agent/process/shim_protocol.h"
+#include "agent/process/task_exit.h"
 #include "common/net/spawn.h"
 
 namespace podium {
@@ -28,23 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr Duration kTellExitAfter = 2s;  // the longest an exit waits for the events before it to be delivered
 constexpr std::size_t kKeptFolders = 50;
-constexpr std::size_t kLastWordsBytes = 64 << 10;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
-
-// The mark by which processes without a shim are found; make_command puts it into the environment.
-std::string mark_of(const TaskFolder& folder) { return "PODIUM_TASK_FOLDER=" + folder.path().string(); }
-
-std::string tail_of(const TaskFolder& folder, StreamKind stream) {
-  const std::int64_t size = folder.stream_size(stream);
-  const auto wanted = static_cast<std::int64_t>(kLastWordsBytes);
-  return read_range(folder.stream_path(stream), std::max<std::int64_t>(0, size - wanted), kLastWordsBytes);
-}
-
-// Why a program that failed says it did: its last error note, else the last line of its stderr.
-std::string last_words(const TaskFolder& folder) {
-  const std::string note = last_error_note(tail_of(folder, StreamKind::events));
-  return note.empty() ? last_line(tail_of(folder, StreamKind::err)) : note;
-}
 
 asio::awaitable<std::string> read_to_end(asio::any_io_executor executor, Fd fd) {
   asio::posix::stream_descriptor pipe(executor, fd.release());
@@ -62,8 +44,9 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       clock_(clock),
       on_change_(std::move(on_change)),
       cgroups_(Cgroups::find(config_.home)),
+      lease_(config_.home),
       wake_(executor) {
-  table_.last_sync = clock.now();
+  renew_lease();
   table_.forgotten = read_fences(config_.home);
   spdlog::info(cgroups_ ? "tasks get a cgroup each"
                         : "no writable cgroup v2: tasks get a process group each");
@@ -122,8 +105,13 @@ asio::awaitable<void> Supervisor::adopt_later(TaskId id) {
 
 void Supervisor::follow(NodeOrders orders) {
   orders_ = std::move(orders);
-  table_.last_sync = clock_.now();
+  renew_lease();
   act_soon();
+}
+
+void Supervisor::renew_lease() {
+  table_.last_sync = clock_.now();
+  lease_.set(table_.last_sync + orders_.lease);
 }
 
 // Never from within act: an action's consequences are looked at afresh, after all actions of this turn.
@@ -278,23 +266,10 @@ void Supervisor::ended(TaskId id) {
   task.pidfd.reset();
   if (task.shim > 0) ::waitpid(task.shim, nullptr, WNOHANG);  // an adopted shim is init's child
   try {
-    set_exit(id, find_exit(task));
+    set_exit(id, task.failed_start ? *task.failed_start : find_exit(id, *task.folder, cgroups_));
   } catch (const std::exception& error) {
     set_exit(id, {0, SIGKILL, std::string("how it ended cannot be known: ") + error.what()});
   }
-}
-
-TaskExit Supervisor::find_exit(const Task& task) const {
-  if (task.failed_start) return *task.failed_start;
-  if (std::optional<TaskExit> exit = task.folder->read_exit()) {
-    if (!exit->clean() && exit->message.empty()) exit->message = last_words(*task.folder);
-    return *exit;
-  }
-  if (cgroups_) cgroups_->kill(task.record.task);
-  const int killed = kill_marked(mark_of(*task.folder));
-  spdlog::warn("task {}: podium-shim was killed; {} process(es) it watched were killed too",
-               to_string(task.record.task), killed);
-  return {0, SIGKILL, "podium-shim, which watched the program, was killed, and the program with it"};
 }
 
 void Supervisor::set_exit(TaskId id, TaskExit exit) {

@@ -17,6 +17,7 @@
 #include "agent/core/command.h"
 #include "agent/core/reconcile.h"
 #include "agent/process/cgroup.h"
+#include "agent/process/lease_file.h"
 #include "agent/process/spawn.h"
 #include "agent/process/task_folder.h"
 
@@ -73,6 +74,7 @@ class Supervisor {
   std::size_t running() const;
 
  private:
+  void renew_lease();
   void act_soon();
   void act();
   void carry_out(const Start& start);
@@ -90,7 +92,6 @@ class Supervisor {
   boost::asio::awaitable<void> watch_to_end(TaskId id, Fd ready);
   void heard(TaskId id, const Ready& ready);
   void ended(TaskId id);
-  TaskExit find_exit(const Task& task) const;
   void set_exit(TaskId id, TaskExit exit);
   void tell_exit(Task& task);
   void save(Task& task);
@@ -103,6 +104,7 @@ class Supervisor {
   const Clock& clock_;
   const std::function<void()> on_change_;
   const std::optional<Cgroups> cgroups_;
+  const LeaseFile lease_;
   boost::asio::steady_timer wake_;
 
   bool act_pending_ = false;

@@ -5,6 +5,8 @@
 //
 //   podium-shim FOLDER CGROUP PROGRAM [ARGUMENT...]      CGROUP: the task's cgroup folder, or - for none
 //
+// The agent acts first when the lease runs out; where it is dead, the shim stops the program.
+//
 // Run by the agent with every signal blocked and with the descriptors of shim_protocol.h; FOLDER is the
 // task's. It tells the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM
 // goes to the program's group; SIGUSR1 kills it with everything it has started.
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,6 +34,7 @@ constexpr size_t kExitBytes =
 struct Program {
   pid_t pid = -1;
   const char* cgroup = nullptr;  // null: none
+  long long asked_at = 0;        // to leave, by SIGTERM, in milliseconds since boot; 0: not yet
 };
 
 // Tells the agent, if it still listens, and leaves.
@@ -139,12 +143,34 @@ void kill_leftovers(const Program& program) {
   waitpid(program.pid, nullptr, WNOHANG);
 }
 
-siginfo_t watch(const Program& program) {
+long long boot_millis() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+void ask_to_leave(Program& program) {
+  if (program.asked_at == 0) program.asked_at = boot_millis();
+  kill(-program.pid, SIGTERM);
+}
+
+// Without a lease file there is no lease.
+void enforce_lease(Program& program, int lease) {
+  int64_t end = 0;
+  if (pread(lease, &end, sizeof end, 0) != sizeof end || boot_millis() < end) return;
+  if (program.asked_at == 0) ask_to_leave(program);
+  if (boot_millis() >= program.asked_at + kLeaveMillis) kill_all(program);
+}
+
+siginfo_t watch(Program& program) {
+  const int lease = open(kLeaseFile, O_RDONLY | O_CLOEXEC);
+  const timespec second{1, 0};
   sigset_t all;
   sigfillset(&all);
   while (true) {
-    const int signal = sigwaitinfo(&all, nullptr);
-    if (signal == SIGTERM) kill(-program.pid, SIGTERM);
+    const int signal = sigtimedwait(&all, nullptr, &second);
+    if (signal < 0) enforce_lease(program, lease);
+    if (signal == SIGTERM) ask_to_leave(program);
     if (signal == SIGUSR1) kill_all(program);
     if (signal != SIGCHLD) continue;
     siginfo_t ended{};

@@ -125,6 +125,18 @@ TEST_F(AgentSurvival, ASilentCoordinatorsTasksAreStoppedWhenTheLeaseRunsOut) {
   wait_for_log("SIGTERM, because the coordinator has been silent for too long");
 }
 
+TEST_F(AgentSurvival, ADeadAgentsTasksAreStoppedWhenTheLeaseRunsOut) {
+  coordinator_.set_lease(1s);
+  start_agent();
+  coordinator_.order(
+      {run(task(1), "trap 'echo asked >> asked; exit 0' TERM; touch ready; while :; do sleep 0.01; done")});
+  const auto folder = task_folder(task(1)).path();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
+  kill_agent();
+  EXPECT_TRUE(eventually([&] { return task_folder(task(1)).read_exit().has_value(); }));
+  EXPECT_EQ(read_file(folder / "asked"), "asked\n");
+}
+
 TEST_F(AgentSurvival, SigtermEndsTheAgentAndLeavesItsTasks) {
   start_agent();
   coordinator_.order({run(task(1), kUntilTold)});
