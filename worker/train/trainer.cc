@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <xxhash.h>
 
+#include <array>
 #include <cmath>
 
 #include "common/base/logging.h"

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "common/model/launch.h"
 #include "worker/comm/communicator.h"
