@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/table.h"
@@ -14,9 +15,15 @@ using nlohmann::json;
 std::string tasks_text(const json& attempt) {
   std::string text;
   for (const json& task : attempt.value("tasks", json::array()))
-    text += fmt::format("{}{} on {} device {}", text.empty() ? "" : ", ", task.value("rank", 0),
-                        task.value("node", "?"), task.value("device", 0));
+    text += fmt::format("{}{} on {} device {}", text.empty() ? "" : ", ", integer_field(task, "rank"),
+                        text_field(task, "node", "?"), integer_field(task, "device"));
   return text;
+}
+
+std::string steps_text(const json& attempt) {
+  if (!field(attempt, "last_step").is_number()) return "–";
+  return human_count(integer_field(attempt, "first_step")) + " to " +
+         human_count(integer_field(attempt, "last_step"));
 }
 
 }  // namespace
@@ -30,15 +37,13 @@ std::string attempts_table(const nlohmann::json& attempts, const Terminal& termi
                {"REASON", false, true}});
   const std::int64_t now = now_millis();
   for (const json& attempt : attempts) {
-    const std::string end =
-        attempt.value("end", json()).is_string() ? attempt["end"].get<std::string>() : "–";
-    table.add({{std::to_string(attempt.value("number", 0))},
+    const std::string end = text_field(attempt, "end", "–");
+    table.add({{std::to_string(integer_field(attempt, "number"))},
                {run_time_text(attempt, now)},
-               {human_count(attempt.value("first_step", std::int64_t{0})) + " to " +
-                human_count(attempt.value("last_step", std::int64_t{0}))},
+               {steps_text(attempt)},
                {end, state_colour(end)},
                {tasks_text(attempt)},
-               {attempt.value("reason", "")}});
+               {text_field(attempt, "reason")}});
   }
   return table.empty() ? "" : table.render(terminal);
 }

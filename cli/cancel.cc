@@ -6,6 +6,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/print.h"
 
 namespace podium::cli {
@@ -17,7 +18,8 @@ void run(const std::vector<std::int64_t>& ids, const Session& session) {
   const Client client(session);
   for (const std::int64_t id : ids) {
     const json job = client.post(fmt::format("/jobs/{}/cancel", id), json::object());
-    print(session.json ? job.dump() + "\n" : fmt::format("job {} is {}\n", id, job.value("state", "?")));
+    print(session.json ? job.dump() + "\n"
+                       : fmt::format("job {} is {}\n", id, text_field(job, "state", "?")));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cli/fields.h"
 #include "common/net/http_client.h"
 
 namespace podium::cli {
@@ -29,11 +30,11 @@ std::string problem_text(const HttpResponse& response) {
     return fmt::format("the coordinator answered {} without saying why", response.status);
   std::string text;
   for (const json& error : body.value("errors", json::array())) {
-    const std::string where = error.value("where", "");
-    text += (text.empty() ? "" : "\n") + (where.empty() ? "" : where + ": ") + error.value("message", "");
+    const std::string where = text_field(error, "where");
+    text += (text.empty() ? "" : "\n") + (where.empty() ? "" : where + ": ") + text_field(error, "message");
   }
-  if (text.empty()) text = body.value("detail", body.value("title", "the coordinator refused"));
-  if (response.status >= 500) text += fmt::format(" (request {})", body.value("request_id", "?"));
+  if (text.empty()) text = text_field(body, "detail", "the coordinator refused");
+  if (response.status >= 500) text += fmt::format(" (request {})", text_field(body, "request_id", "?"));
   return text;
 }
 
@@ -89,10 +90,9 @@ HttpResponse Client::send(HttpRequest request, int tries) const {
       if (--tries <= 0)
         throw Failure(
             Exit::unreachable,
-            fmt::format(
-                "cannot reach the coordinator at {}: {}. Is it running? ./deploy/quickstart starts one; "
-                "--coordinator names another",
-                server_.origin(), error.what()));
+            fmt::format("cannot reach the coordinator: {}. Is it running? ./deploy/quickstart starts one; "
+                        "--coordinator names another",
+                        error.what()));
       std::this_thread::sleep_for(500ms);
     }
   }

@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/print.h"
 #include "cli/table.h"
 #include "common/base/time.h"
@@ -19,9 +20,9 @@ void run(std::int64_t id, const Session& session) {
   if (session.json) return print(reply.dump() + "\n");
   Table table({{"TIME"}, {"EVENT"}, {"WHAT", false, true}});
   for (const json& event : reply.at("events"))
-    table.add({{format_time(from_millis(event.value("time_ms", std::int64_t{0})))},
-               {event.value("type", "")},
-               {event.value("text", "")}});
+    table.add({{format_time(from_millis(integer_field(event, "time_ms")))},
+               {text_field(event, "type")},
+               {text_field(event, "text")}});
   print(table.render(detect_terminal()));
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
@@ -23,10 +24,10 @@ std::string experiments_table(const json& experiments, const Terminal& terminal)
                {"SOURCE", false, true}});
   for (const json& experiment : experiments)
     table.add({{std::to_string(experiment.at("id").get<std::int64_t>())},
-               {experiment.value("name", "")},
+               {text_field(experiment, "name")},
                {std::to_string(experiment.value("jobs", json::array()).size())},
-               {human_ago(experiment.value("created_ms", json()), now_millis())},
-               {source_text(experiment.value("source", json())), Colour::dim}});
+               {human_ago(field(experiment, "created_ms"), now_millis())},
+               {source_text(field(experiment, "source")), Colour::dim}});
   return table.empty() ? "No experiments. Submit one: podium submit configs/quickstart.yaml\n"
                        : table.render(terminal);
 }
@@ -36,7 +37,7 @@ std::string page_of(const json& experiment, const Terminal& terminal) {
   for (const json& id : experiment.value("jobs", json::array()))
     jobs += (jobs.empty() ? "" : ", ") + id.dump();
   return experiments_table(json::array({experiment}), terminal) + "\njobs " + jobs + "\n\n" +
-         experiment.value("spec", "") + "\n";
+         text_field(experiment, "spec") + "\n";
 }
 
 void run(std::int64_t id, const Session& session) {

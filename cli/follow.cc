@@ -8,6 +8,7 @@
 #include "cli/attempts.h"
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/live.h"
@@ -31,7 +32,7 @@ class Display {
   void job(const json& job) {
     if (json_) return print(json{{"event", "job"}, {"data", job}}.dump() + "\n");
     const bool changed = !job_.is_object() || job_["state"] != job["state"] ||
-                         job_.value("attempt", 0) != job.value("attempt", 0);
+                         integer_field(job_, "attempt") != integer_field(job, "attempt");
     job_ = job;
     start_pace(changed);
     if (terminal_.interactive || changed) draw();
@@ -63,8 +64,8 @@ class Display {
 
  private:
   void start_pace(bool changed) {
-    const json progress = job_.value("progress", json());
-    const std::int64_t step = progress.is_object() ? progress.value("step", std::int64_t{0}) : 0;
+    const json progress = field(job_, "progress");
+    const std::int64_t step = progress.is_object() ? integer_field(progress, "step") : 0;
     if (changed || step < since_.step) since_ = {step, now_millis()};
   }
 
@@ -91,20 +92,21 @@ class Display {
 };
 
 std::string outcome(const json& job) {
-  const json target = job.value("target", json());
-  const json ttt = job.value("time_to_train_seconds", json());
-  std::string text = fmt::format("{} after {}", job.value("state", "?"), run_time_text(job, now_millis()));
-  if (target.is_object() && target.value("reached_step", json()).is_number())
-    text += fmt::format(", target {} reached at step {}", target.value("metric", "?"),
+  const json target = field(job, "target");
+  const json ttt = field(job, "time_to_train_seconds");
+  std::string text = text_field(job, "state", "?");
+  if (field(job, "started_ms").is_number()) text += " after " + run_time_text(job, now_millis());
+  if (target.is_object() && field(target, "reached_step").is_number())
+    text += fmt::format(", target {} reached at step {}", text_field(target, "metric", "?"),
                         human_count(target["reached_step"].get<std::int64_t>()));
   if (ttt.is_number()) text += fmt::format(", time to train {}", human_seconds(ttt.get<double>()));
-  const std::string reason = job.value("reason", "");
+  const std::string reason = text_field(job, "reason");
   return text + (reason.empty() ? "" : ": " + reason);
 }
 
 void print_end(const json& job, const Terminal& terminal) {
-  const std::string state = job.value("state", "?");
-  print(fmt::format("job {} {} {}\n", job.at("id").get<std::int64_t>(), printable(job.value("name", "")),
+  const std::string state = text_field(job, "state", "?");
+  print(fmt::format("job {} {} {}\n", job.at("id").get<std::int64_t>(), printable(text_field(job, "name")),
                     paint(terminal, state_colour(state), printable(outcome(job)))));
   print(attempts_table(job.value("attempts", json::array()), terminal));
 }

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "common/model/job.h"
 
@@ -17,50 +18,49 @@ bool has_object(const json& job, const char* key) { return job.contains(key) && 
 bool has_ended(const json& job) { return is_terminal(job_state_from(job.at("state").get<std::string>())); }
 
 std::string devices_text(const json& job) {
-  const int per_node = job.value("per_node", 0);
-  return fmt::format("{} × {}{}", job.value("devices", 0), job.value("kind", "?"),
+  const int per_node = integer_field(job, "per_node");
+  return fmt::format("{} × {}{}", integer_field(job, "devices"), text_field(job, "kind", "?"),
                      per_node > 0 ? fmt::format(", {} a node", per_node) : "");
 }
 
 std::string progress_text(const json& job) {
   if (!has_object(job, "progress")) return "–";
   const json& progress = job["progress"];
-  return human_count(progress.value("step", std::int64_t{0})) + "/" +
-         human_count(progress.value("steps", std::int64_t{0}));
+  return human_count(integer_field(progress, "step")) + "/" + human_count(integer_field(progress, "steps"));
 }
 
 std::string target_text(const json& job) {
   if (!has_object(job, "target")) return "";
   const json& target = job["target"];
   const char* bound = target.contains("at_least") ? "at_least" : "at_most";
-  return fmt::format("{} {} of {} {}", target.value("metric", "?"), human_value(target.value("best", json())),
+  return fmt::format("{} {} of {} {}", text_field(target, "metric", "?"), human_value(field(target, "best")),
                      bound == std::string_view("at_least") ? "at least" : "at most",
-                     human_value(target.value(bound, json())));
+                     human_value(field(target, bound)));
 }
 
 std::string remark(const json& job) {
-  const std::string reason = job.value("reason", "");
+  const std::string reason = text_field(job, "reason");
   if (!reason.empty()) return reason;
-  if (has_object(job, "target") && !job["target"].value("reached_ms", json()).is_null())
-    return "target reached" + (job.value("time_to_train_seconds", json()).is_number()
+  if (has_object(job, "target") && !field(job["target"], "reached_ms").is_null())
+    return "target reached" + (field(job, "time_to_train_seconds").is_number()
                                    ? " in " + human_seconds(job["time_to_train_seconds"].get<double>())
                                    : std::string());
   return target_text(job);
 }
 
 std::string run_time_text(const json& job, std::int64_t now) {
-  const json started = job.value("started_ms", json());
+  const json started = field(job, "started_ms");
   if (!started.is_number()) return "–";
-  const json ended = job.value("ended_ms", json());
+  const json ended = field(job, "ended_ms");
   const std::int64_t end = ended.is_number() ? ended.get<std::int64_t>() : now;
   return human_seconds(static_cast<double>(end - started.get<std::int64_t>()) / 1000);
 }
 
 std::string source_text(const json& source) {
-  if (!source.is_object() || source.value("commit", "").empty()) return "";
-  return fmt::format("commit {} of {}, {}{}", source.value("commit", "").substr(0, 12),
-                     source.value("repository", "?"), source.value("path", "?"),
-                     source.value("dirty", false) ? " (with uncommitted changes)" : "");
+  if (!source.is_object() || text_field(source, "commit").empty()) return "";
+  return fmt::format("commit {} of {}, {}{}", text_field(source, "commit").substr(0, 12),
+                     text_field(source, "repository", "?"), text_field(source, "path", "?"),
+                     flag_field(source, "dirty") ? " (with uncommitted changes)" : "");
 }
 
 }  // namespace podium::cli

@@ -7,6 +7,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
@@ -42,8 +43,8 @@ json fetch_jobs(const Client& client, const Options& options) {
                                             {"limit", std::to_string(wanted)},
                                             {"page_token", page}});
     for (const json& job : reply.at("jobs")) jobs.push_back(job);
-    total = reply.value("total", std::int64_t{0});
-    page = reply.value("next_page_token", "");
+    total = integer_field(reply, "total");
+    page = text_field(reply, "next_page_token");
   } while (!page.empty() && static_cast<int>(jobs.size()) < options.limit);
   return {{"jobs", std::move(jobs)}, {"total", total}};
 }
@@ -59,14 +60,14 @@ std::string table_of(const json& reply, const Terminal& terminal) {
                {"REMARK", false, true}});
   const std::int64_t now = now_millis();
   for (const json& job : reply.at("jobs")) {
-    const std::string state = job.value("state", "?");
+    const std::string state = text_field(job, "state", "?");
     table.add({{std::to_string(job.at("id").get<std::int64_t>())},
-               {job.value("name", "")},
+               {text_field(job, "name")},
                {state, state_colour(state)},
-               {fmt::format("{} {}", job.value("devices", 0), job.value("kind", ""))},
+               {fmt::format("{} {}", integer_field(job, "devices"), text_field(job, "kind"))},
                {progress_text(job)},
                {run_time_text(job, now)},
-               {human_ago(job.value("submitted_ms", json()), now)},
+               {human_ago(field(job, "submitted_ms"), now)},
                {remark(job), Colour::dim}});
   }
   if (table.empty()) return "No jobs. Submit one: podium submit configs/quickstart.yaml\n";

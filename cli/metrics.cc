@@ -6,6 +6,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -29,12 +30,12 @@ std::string metrics_table(const json& metrics) {
                {"MIN", true},
                {"MAX", true}});
   for (const json& metric : metrics)
-    table.add({{metric.value("key", "")},
-               {human_count(metric.value("count", std::int64_t{0}))},
-               {human_count(metric.value("last_step", std::int64_t{0}))},
-               {human_value(metric.value("last", json()))},
-               {human_value(metric.value("min", json()))},
-               {human_value(metric.value("max", json()))}});
+    table.add({{text_field(metric, "key")},
+               {human_count(integer_field(metric, "count"))},
+               {human_count(integer_field(metric, "last_step"))},
+               {human_value(field(metric, "last"))},
+               {human_value(field(metric, "min"))},
+               {human_value(field(metric, "max"))}});
   return table.empty() ? "No metrics yet.\n" : table.render(detect_terminal());
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-bool is_busy(const json& device) { return device.value("job", json()).is_number(); }
+bool is_busy(const json& device) { return field(device, "job").is_number(); }
 
 // "1 of 2 cpu busy, 1 unhealthy"
 std::string devices_summary(const json& devices) {
@@ -23,10 +24,10 @@ std::string devices_summary(const json& devices) {
   int busy = 0;
   int unhealthy = 0;
   for (const json& device : devices) {
-    const std::string kind = device.value("kind", "?");
+    const std::string kind = text_field(device, "kind", "?");
     if (kinds.find(kind) == std::string::npos) kinds += (kinds.empty() ? "" : "/") + kind;
     busy += is_busy(device);
-    unhealthy += !device.value("health", "").empty();
+    unhealthy += !text_field(device, "health").empty();
   }
   return fmt::format("{} of {} {} busy{}", busy, devices.size(), kinds,
                      unhealthy ? fmt::format(", {} unhealthy", unhealthy) : "");
@@ -35,13 +36,13 @@ std::string devices_summary(const json& devices) {
 std::string nodes_table(const json& nodes, const Terminal& terminal) {
   Table table({{"NODE", false, true}, {"STATE"}, {"DEVICES"}, {"ADDRESS"}, {"AGENT"}, {"SEEN", true}});
   for (const json& node : nodes) {
-    const std::string state = node.value("state", "?");
-    table.add({{node.value("id", "")},
+    const std::string state = text_field(node, "state", "?");
+    table.add({{text_field(node, "id")},
                {state, state_colour(state)},
                {devices_summary(node.value("devices", json::array()))},
-               {node.value("address", "")},
-               {node.value("agent_version", "")},
-               {human_ago(node.value("last_seen_ms", json()), now_millis())}});
+               {text_field(node, "address")},
+               {text_field(node, "agent_version")},
+               {human_ago(field(node, "last_seen_ms"), now_millis())}});
   }
   return table.empty() ? "No nodes. Start an agent on each machine: podium-agent --help\n"
                        : table.render(terminal);
@@ -55,11 +56,11 @@ std::string devices_table(const json& node, const Terminal& terminal) {
                {"JOB", true},
                {"HEALTH", false, true}});
   for (const json& device : node.value("devices", json::array())) {
-    const std::string health = device.value("health", "");
-    table.add({{std::to_string(device.value("index", 0))},
-               {device.value("kind", "?") + (device.value("artificial", false) ? " (artificial)" : "")},
-               {device.value("model", "")},
-               {human_bytes(device.value("memory_bytes", std::int64_t{0}))},
+    const std::string health = text_field(device, "health");
+    table.add({{std::to_string(integer_field(device, "index"))},
+               {text_field(device, "kind", "?") + (flag_field(device, "artificial") ? " (artificial)" : "")},
+               {text_field(device, "model")},
+               {human_bytes(integer_field(device, "memory_bytes"))},
                {is_busy(device) ? std::to_string(device["job"].get<std::int64_t>()) : "–"},
                {health.empty() ? "good" : health, health.empty() ? Colour::green : Colour::red}});
   }

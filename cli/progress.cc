@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/terminal.h"
@@ -19,13 +20,13 @@ constexpr int kNarrowestBar = 8;
 constexpr int kWidestBar = 30;
 
 json progress_of(const json& job) {
-  const json progress = job.value("progress", json());
+  const json progress = field(job, "progress");
   return progress.is_object() ? progress : json::object();
 }
 
 // One metric of `latest`, as "loss 4.812"; "" when it has not been reported.
 std::string latest(const json& job, const char* key, const char* format) {
-  const json values = job.value("latest", json::object());
+  const json values = field(job, "latest");
   return values.is_object() && values.contains(key)
              ? fmt::format(fmt::runtime(format), human_value(values[key]))
              : "";
@@ -33,12 +34,12 @@ std::string latest(const json& job, const char* key, const char* format) {
 
 // "gain_over_unigram 0.21 → 0.4"
 std::string aim(const json& job) {
-  const json target = job.value("target", json());
+  const json target = field(job, "target");
   if (!target.is_object()) return "";
-  const std::string metric = target.value("metric", "");
-  const json bound = target.contains("at_least") ? target["at_least"] : target.value("at_most", json());
-  return fmt::format("{} {} → {}", metric.substr(metric.rfind('/') + 1),
-                     human_value(target.value("latest", json())), human_value(bound));
+  const std::string metric = text_field(target, "metric");
+  const json bound = target.contains("at_least") ? target["at_least"] : field(target, "at_most");
+  return fmt::format("{} {} → {}", metric.substr(metric.rfind('/') + 1), human_value(field(target, "latest")),
+                     human_value(bound));
 }
 
 std::string times(const json& job, const Pace& since, std::int64_t now) {
@@ -51,9 +52,9 @@ std::string times(const json& job, const Pace& since, std::int64_t now) {
 
 std::optional<double> seconds_left(const json& job, const Pace& since, std::int64_t now) {
   const json progress = progress_of(job);
-  const std::int64_t step = progress.value("step", std::int64_t{0});
-  const std::int64_t steps = progress.value("steps", std::int64_t{0});
-  if (job.value("state", "") != "running" || step <= since.step || steps <= step) return std::nullopt;
+  const std::int64_t step = integer_field(progress, "step");
+  const std::int64_t steps = integer_field(progress, "steps");
+  if (text_field(job, "state") != "running" || step <= since.step || steps <= step) return std::nullopt;
   const double seconds_a_step =
       static_cast<double>(now - since.millis) / 1000 / static_cast<double>(step - since.step);
   return seconds_a_step * static_cast<double>(steps - step);
@@ -69,13 +70,13 @@ std::string progress_bar(double fraction, int width) {
 std::string progress_line(const json& job, const Pace& since, std::int64_t now, int width) {
   const json progress = progress_of(job);
   const std::string head =
-      fmt::format("job {} {}", job.at("id").get<std::int64_t>(), job.value("state", "?"));
-  const std::string reason = printable(job.value("reason", ""));
+      fmt::format("job {} {}", job.at("id").get<std::int64_t>(), text_field(job, "state", "?"));
+  const std::string reason = printable(text_field(job, "reason"));
   if (progress.empty() || !reason.empty()) {
     const std::string line = head + (reason.empty() ? "" : "  " + reason);
     return width == 0 ? line : shortened(line, width);
   }
-  const double steps = std::max(1.0, progress.value("steps", 0.0));
+  const double steps = std::max<double>(1, static_cast<double>(integer_field(progress, "steps")));
   // In the order they are shown; the number says which goes first when there is no room.
   std::vector<std::pair<int, std::string>> parts = {
       {0, head},
@@ -97,7 +98,9 @@ std::string progress_line(const json& job, const Pace& since, std::int64_t now, 
   int importance = 4;
   while (importance > 0 && display_width(joined(importance, "")) + kNarrowestBar + 2 > width) --importance;
   const int room = std::min(kWidestBar, width - display_width(joined(importance, "")) - 2);
-  const std::string bar = room < kNarrowestBar ? "" : progress_bar(progress.value("step", 0.0) / steps, room);
+  const std::string bar =
+      room < kNarrowestBar ? ""
+                           : progress_bar(static_cast<double>(integer_field(progress, "step")) / steps, room);
   return shortened(joined(importance, bar), width);
 }
 

@@ -6,6 +6,7 @@
 #include "cli/attempts.h"
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
@@ -16,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string field(const std::string& name, const std::string& value) {
+std::string row(const std::string& name, const std::string& value) {
   return value.empty() ? "" : fmt::format("  {:<14}{}\n", name, printable(value));
 }
 
@@ -35,25 +36,25 @@ std::string labels_text(const json& labels) {
 }
 
 std::string page_of(const json& job, const Terminal& terminal) {
-  const std::string state = job.value("state", "?");
-  const json ttt = job.value("time_to_train_seconds", json());
+  const std::string state = text_field(job, "state", "?");
+  const json ttt = field(job, "time_to_train_seconds");
   std::string text = fmt::format("job {}  {}  {}\n", job.at("id").get<std::int64_t>(),
-                                 paint(terminal, Colour::bold, printable(job.value("name", ""))),
+                                 paint(terminal, Colour::bold, printable(text_field(job, "name"))),
                                  paint(terminal, state_colour(state), state));
-  text += field("reason", job.value("reason", ""));
-  text += field("experiment", std::to_string(job.value("experiment", std::int64_t{0})));
-  text += field("source", source_text(job.value("source", json())));
-  text += field("labels", labels_text(job.value("labels", json::object())));
-  text += field("devices", devices_text(job));
-  text += field("priority", std::to_string(job.value("priority", 0)));
-  text += field("submitted", human_ago(job.value("submitted_ms", json()), now_millis()));
-  text += field("run time", run_time_text(job, now_millis()));
-  text += field("steps", progress_text(job));
-  text += field("latest", latest_text(job.value("latest", json::object())));
-  text += field("target", target_text(job));
-  text += field("time to train", ttt.is_number() ? human_seconds(ttt.get<double>()) : "");
-  text += field("restarts",
-                fmt::format("{} of at most {}", job.value("restarts", 0), job.value("max_restarts", 0)));
+  text += row("reason", text_field(job, "reason"));
+  text += row("experiment", std::to_string(integer_field(job, "experiment")));
+  text += row("source", source_text(field(job, "source")));
+  text += row("labels", labels_text(job.value("labels", json::object())));
+  text += row("devices", devices_text(job));
+  text += row("priority", std::to_string(integer_field(job, "priority")));
+  text += row("submitted", human_ago(field(job, "submitted_ms"), now_millis()));
+  text += row("run time", run_time_text(job, now_millis()));
+  text += row("steps", progress_text(job));
+  text += row("latest", latest_text(job.value("latest", json::object())));
+  text += row("target", target_text(job));
+  text += row("time to train", ttt.is_number() ? human_seconds(ttt.get<double>()) : "");
+  text += row("restarts", fmt::format("{} of at most {}", integer_field(job, "restarts"),
+                                      integer_field(job, "max_restarts")));
   const std::string attempts = attempts_table(job.value("attempts", json::array()), terminal);
   return text + (attempts.empty() ? "" : "\n" + attempts);
 }

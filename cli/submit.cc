@@ -6,6 +6,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
 #include "cli/follow.h"
 #include "cli/print.h"
 #include "cli/spec_file.h"
@@ -36,12 +37,12 @@ json submission(const Options& options) {
 std::string submitted_text(const json& reply) {
   const json& experiment = reply.at("experiment");
   std::string text = fmt::format("experiment {} ({})\n", experiment.at("id").get<std::int64_t>(),
-                                 printable(experiment.value("name", "")));
+                                 printable(text_field(experiment, "name")));
   for (const json& job : reply.at("jobs")) {
-    const std::string reason = job.value("reason", "");
-    text +=
-        fmt::format("job {}  {}  {}{}\n", job.at("id").get<std::int64_t>(), printable(job.value("name", "")),
-                    job.value("state", ""), reason.empty() ? "" : "  " + printable(reason));
+    const std::string reason = text_field(job, "reason");
+    text += fmt::format("job {}  {}  {}{}\n", job.at("id").get<std::int64_t>(),
+                        printable(text_field(job, "name")), text_field(job, "state"),
+                        reason.empty() ? "" : "  " + printable(reason));
   }
   return text;
 }

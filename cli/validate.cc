@@ -33,7 +33,7 @@ std::string verdict_text(const std::string& name, const json& verdict) {
   if (!verdict.at("valid")) {
     std::string text;
     for (const json& error : verdict.at("errors"))
-      text += error.value("where", name) + ": " + error.at("message").get<std::string>() + "\n";
+      text += error.at("where").get<std::string>() + ": " + error.at("message").get<std::string>() + "\n";
     return text + fmt::format("{}: {} problem{}\n", name, verdict.at("errors").size(),
                               verdict.at("errors").size() == 1 ? "" : "s");
   }
