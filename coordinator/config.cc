@@ -42,10 +42,13 @@ class YamlConfig final : public CLI::Config {
       throw CLI::ConfigError("the configuration file must be a YAML mapping from settings to values");
     std::vector<CLI::ConfigItem> given;
     for (const auto& [name, value] : settings->items()) {
-      if (value.is_structured()) throw CLI::ConfigError("setting \"" + name + "\" must be a plain value");
       CLI::ConfigItem item;
       item.name = name;
-      item.inputs = {value.is_string() ? value.get<std::string>() : value.dump()};
+      for (const json& single : value.is_array() ? value : json::array({value})) {
+        if (single.is_structured() || single.is_null())
+          throw CLI::ConfigError("setting \"" + name + "\" must be a plain value or a list of them");
+        item.inputs.push_back(single.is_string() ? single.get<std::string>() : single.dump());
+      }
       given.push_back(std::move(item));
     }
     return given;
@@ -65,6 +68,8 @@ std::string check_listen(const std::string& text) {
              ? "\"" + parsed->host + "\" must be an IP address of this machine, like 127.0.0.1 or 0.0.0.0"
              : "";
 }
+
+std::string check_specs(const std::string& text) { return describe(parse_spec_repository(text).errors()); }
 
 void add_duration(CLI::App& app, const std::string& name, Duration& value, const std::string& help) {
   app.add_option_function<std::string>(
@@ -107,6 +112,15 @@ void add_options(CLI::App& app, Config& config) {
                "silence that makes a node lost, and its tasks with it");
   add_duration(app, "--lease", config.limits.lease,
                "an agent that hears nothing for so long stops its tasks");
+  app.add_option_function<std::vector<std::string>>(
+         "--specs",
+         [&config](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) config.specs.push_back(*parse_spec_repository(text));
+         },
+         "a git repository whose specs are submitted as they are committed; may be repeated")
+      ->type_name("URL[,branch=NAME][,files=PATHSPEC][,name=NAME]")
+      ->check(CLI::Validator(check_specs, ""));
+  add_duration(app, "--specs-every", config.specs_every, "how often the repositories are looked at");
   app.add_option("--log-level", config.log_level, "trace, debug, info, warning, error or off")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "off"}))
       ->capture_default_str();

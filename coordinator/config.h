@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/net/url.h"
 #include "coordinator/core/state.h"
+#include "coordinator/specs/spec_repository.h"
 
 namespace podium {
 
@@ -20,6 +22,8 @@ struct Config {
   std::string tls_key;
   bool open_reads = false;  // also when others than this machine can ask
   bool preempt = false;
+  std::vector<SpecRepository> specs;
+  Duration specs_every = std::chrono::seconds(60);
   std::string log_level = "info";
   Limits limits;
 

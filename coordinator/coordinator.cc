@@ -3,11 +3,14 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "common/base/logging.h"
 #include "common/net/spawn.h"
 #include "coordinator/api/router.h"
+#include "coordinator/api/submit.h"
 
 namespace podium {
 namespace {
@@ -65,10 +68,32 @@ std::string Coordinator::address() const {
   return url.origin();
 }
 
+Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) {
+  const nlohmann::json source{{"repository", submission.repository},
+                              {"commit", submission.commit},
+                              {"path", submission.file},
+                              {"dirty", false}};
+  const auto submit = [](Api& api, Submission spec,
+                         std::string key) -> asio::awaitable<std::optional<Result<Accepted>>> {
+    co_return co_await submit_experiment(api, std::move(spec), std::move(key));
+  };
+  auto answer = asio::co_spawn(
+      io_, submit(api_, {submission.spec, submission.file, source.dump()}, submission.key), asio::use_future);
+  const Result<Accepted> accepted = *answer.get();
+  if (accepted.ok()) return accepted->experiment;
+  if (accepted.errors().front().code == ErrorCode::unavailable)
+    throw std::runtime_error(describe(accepted.errors()));
+  return accepted.errors();
+}
+
 void Coordinator::run() {
   loop_.start();
   feed_.start();
   server_.start();
+  if (!config_.specs.empty())
+    specs_ = std::make_unique<SpecSync>(
+        config_.specs, config_.home / "specs", config_.specs_every,
+        [this](const SpecSubmission& submission) { return submit_spec(submission); }, clock_);
   spawn(io_.get_executor(), "signals", stop_on_signal());
   io_.run();
 }
@@ -83,6 +108,8 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   holds_.release_all();
   live_.close();
   co_await server_.stop(kStopGrace);
+  // Elsewhere, because a submission under way waits for this thread.
+  co_await pool_.run([this] { return specs_.reset(), true; });
   feed_.stop();
   loop_.stop();
   co_await loop_.durable();

@@ -8,6 +8,7 @@
 
 #include "coordinator/api/api.h"
 #include "coordinator/config.h"
+#include "coordinator/specs/spec_sync.h"
 
 namespace podium {
 
@@ -29,6 +30,8 @@ class Coordinator {
 
  private:
   boost::asio::awaitable<void> stop_on_signal();
+  // On the spec sync's thread: waits for the loop's answer.
+  Result<ExperimentId> submit_spec(const SpecSubmission& submission);
 
   Config config_;
   SystemClock clock_;
@@ -43,6 +46,7 @@ class Coordinator {
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;
+  std::unique_ptr<SpecSync> specs_;  // while running, where repositories are given
 };
 
 }  // namespace podium

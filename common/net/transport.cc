@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/beast/http/error.hpp>
+#include <stdexcept>
 
 namespace podium {
 
@@ -13,10 +14,14 @@ beast::tcp_stream& tcp_layer(Transport& transport) {
 
 asio::ssl::context make_client_tls(const std::string& ca_file) {
   asio::ssl::context context(asio::ssl::context::tls_client);
+  error_code error;
   if (ca_file.empty())
-    context.set_default_verify_paths();
+    context.set_default_verify_paths(error);
   else
-    context.load_verify_file(ca_file);
+    context.load_verify_file(ca_file, error);
+  if (error)
+    throw std::runtime_error("cannot read the certificate authorities" +
+                             (ca_file.empty() ? "" : " in " + ca_file) + ": " + error.message());
   context.set_verify_mode(asio::ssl::verify_peer);
   return context;
 }
@@ -25,8 +30,13 @@ asio::ssl::context make_server_tls(const std::string& certificate_file, const st
   asio::ssl::context context(asio::ssl::context::tls_server);
   context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                       asio::ssl::context::no_tlsv1_1);
-  context.use_certificate_chain_file(certificate_file);
-  context.use_private_key_file(key_file, asio::ssl::context::pem);
+  try {
+    context.use_certificate_chain_file(certificate_file);
+    context.use_private_key_file(key_file, asio::ssl::context::pem);
+  } catch (const boost::system::system_error& error) {
+    throw std::runtime_error("cannot serve TLS with the certificate " + certificate_file + " and the key " +
+                             key_file + ": " + error.code().message());
+  }
   return context;
 }
 

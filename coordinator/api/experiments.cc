@@ -1,11 +1,10 @@
 #include <nlohmann/json.hpp>
 
-#include "common/spec/load.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/api/submission.h"
+#include "coordinator/api/submit.h"
 
 namespace podium {
 namespace {
@@ -38,49 +37,6 @@ awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
   co_return json_reply(status, body);
 }
 
-SubmitExperiment wish_of(const LoadedExperiment& loaded) {
-  SubmitExperiment wish{loaded.name, {}};
-  for (const JobSpec& job : loaded.jobs) wish.jobs.push_back(job_request(job));
-  return wish;
-}
-
-ExperimentText text_of(const Submission& submission, const LoadedExperiment& loaded, const std::string& key) {
-  ExperimentText text;
-  text.spec = submission.spec;
-  text.file = submission.file;
-  text.source = submission.source;
-  text.idempotency_key = key;
-  for (const JobSpec& job : loaded.jobs) text.job_specs.push_back(to_json(job).dump());
-  return text;
-}
-
-ExperimentId created_by(const Events& events) {
-  for (const Event& event : events)
-    if (const auto* created = std::get_if<ExperimentCreated>(&event.body)) return created->experiment;
-  PODIUM_CHECK(false, "a submission that was not refused creates an experiment");
-}
-
-// Whatever is wrong with a spec is unprocessable, whether it is too large or just mistaken.
-ServerReply refuse_spec(const Errors& errors, const std::string& request_id) {
-  const std::string count = errors.size() == 1 ? "1 problem" : std::to_string(errors.size()) + " problems";
-  return problem(422, count, request_id, errors);
-}
-
-awaitable<Result<LoadedExperiment>> load(Api& api, const Submission& submission) {
-  return api.pool.run(
-      [spec = submission.spec, file = submission.file] { return load_experiment(spec, file); });
-}
-
-awaitable<ServerReply> submit(Api& api, std::string request_id, Submission submission, std::string key) {
-  const Result<LoadedExperiment> loaded = co_await load(api, submission);
-  if (!loaded) co_return refuse_spec(loaded.errors(), request_id);
-  SubmitExperiment wish = wish_of(*loaded);
-  ExperimentText text = text_of(submission, *loaded, key);
-  const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
-  if (!events) co_return problem(events.errors(), request_id);
-  co_return co_await experiment_reply(api, 201, created_by(*events));
-}
-
 }  // namespace
 
 awaitable<ServerReply> post_experiment(Api& api, Call call) {
@@ -90,13 +46,9 @@ awaitable<ServerReply> post_experiment(Api& api, Call call) {
     co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
   const std::string key = call.request.headers.get("Idempotency-Key");
   if (key.size() > kMaxKey) co_return bad_request(call, "Idempotency-Key is longer than 200 characters");
-  if (key.empty()) co_return co_await submit(api, call.request.id, std::move(submission).value(), key);
-
-  const KeyLock::Held held = co_await api.keys.acquire(key);
-  const auto query = [key](Reader& reader) { return reader.experiment_by_key(key); };
-  const std::optional<ExperimentId> before = co_await api.pool.read(query);
-  if (before) co_return co_await experiment_reply(api, 200, *before);
-  co_return co_await submit(api, call.request.id, std::move(submission).value(), key);
+  const Result<Accepted> accepted = co_await submit_experiment(api, std::move(submission).value(), key);
+  if (!accepted) co_return problem(accepted.errors(), call.request.id);
+  co_return co_await experiment_reply(api, accepted->fresh ? 201 : 200, accepted->experiment);
 }
 
 awaitable<ServerReply> post_validate(Api& api, Call call) {
@@ -104,8 +56,8 @@ awaitable<ServerReply> post_validate(Api& api, Call call) {
   const Result<Submission> submission = parse_submission(call.request.body);
   if (!submission)
     co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
-  const Result<LoadedExperiment> loaded = co_await load(api, *submission);
-  if (!loaded) co_return refuse_spec(loaded.errors(), call.request.id);
+  const Result<LoadedExperiment> loaded = co_await load_submission(api, *submission);
+  if (!loaded) co_return problem(loaded.errors(), call.request.id);
   const Result<Events> possible = handle(api.loop.state(), wish_of(*loaded), api.loop.now());
   co_await api.loop.durable();
   if (!possible) co_return problem(possible.errors(), call.request.id);

@@ -197,6 +197,38 @@ class StartTest(unittest.TestCase):
             self.assertEqual(wrong.returncode, 2)
             self.assertIn("leese", wrong.stderr + wrong.stdout)
 
+    def test_specs_of_a_git_repository_become_experiments(self):
+        with tempfile.TemporaryDirectory() as folder:
+            repository = pathlib.Path(folder, "specs")
+            identity = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
+
+            def git(*arguments):
+                command = ["git", "-C", repository, *identity, *arguments]
+                return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+            repository.mkdir()
+            git("init", "-q", "-b", "main")
+            (repository / "good.yaml").write_text(spec("from-git"))
+            (repository / "bad.yaml").write_text("version: 1\nnam: x\n")
+            git("add", ".")
+            git("commit", "-q", "-m", "specs")
+            config = pathlib.Path(folder, "coordinator.yaml")
+            config.write_text(f"specs: [{repository}]\nspecs-every: 100ms\n")
+            with Daemon("--config", config) as served:
+                jobs = lambda: served.get("/jobs").json()["jobs"]
+                daemon.wait_for(lambda: len(jobs()) == 1, "the committed spec")
+                source = served.get(f"/jobs/{jobs()[0]['id']}").json()["source"]
+                self.assertEqual((source["path"], source["commit"]), ("good.yaml", git("rev-parse", "HEAD")))
+                daemon.wait_for(lambda: "bad.yaml" in served.read_log(), "the refusal in the log")
+                (repository / "more.yaml").write_text(spec("more"))
+                git("add", ".")
+                git("commit", "-q", "-m", "more")
+                daemon.wait_for(lambda: len(jobs()) == 2, "the next commit's spec")
+                self.assertEqual(served.terminate(), 0)
+                served.start()
+                served.submit(spec("later"))
+                self.assertEqual(len(jobs()), 3)
+
     def test_tokens_are_made_and_kept(self):
         with tempfile.TemporaryDirectory() as folder:
             user = pathlib.Path(folder, "new", "user.token")

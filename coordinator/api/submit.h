@@ -1,0 +1,25 @@
+// From the text of a spec to an experiment on disk: the one way in, for the API and for git repositories.
+#pragma once
+
+#include <string>
+
+#include "common/spec/load.h"
+#include "coordinator/api/api.h"
+#include "coordinator/api/submission.h"
+
+namespace podium {
+
+// Checks the spec, on the pool.
+awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission);
+SubmitExperiment wish_of(const LoadedExperiment& loaded);
+
+struct Accepted {
+  ExperimentId experiment;
+  bool fresh = true;  // false: the key was known, and this is the experiment it made then
+};
+
+// Errors: mistakes in the spec, a job that can never run, or a coordinator that is busy or stopping.
+// With a `key`, the same key never makes two experiments.
+awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key);
+
+}  // namespace podium
