@@ -26,17 +26,17 @@ class BadInput : public Test {
 
 TEST_F(BadInput, UnreadableDataNamesTheFile) {
   std::filesystem::remove(cluster_.data() / "corpus.txt");
-  EXPECT_NE(reason_of_failure(training_spec("no-corpus", 10)).find("corpus.txt"), std::string::npos);
+  EXPECT_NE(reason_of_failure(training_spec("no-corpus", 100)).find("corpus.txt"), std::string::npos);
 }
 
 TEST_F(BadInput, AVocabularyWithoutItsSpecialTokensNamesTheFile) {
   write_file_atomic(cluster_.data() / "vocab.txt", "river\nstone\n");
-  EXPECT_NE(reason_of_failure(training_spec("no-mask", 10)).find("vocab.txt"), std::string::npos);
+  EXPECT_NE(reason_of_failure(training_spec("no-mask", 100)).find("vocab.txt"), std::string::npos);
 }
 
 TEST_F(BadInput, ACheckpointFolderThatCannotBeWrittenIsNamed) {
-  write_file_atomic(cluster_.folder() / "shared", "a file where a folder should be");
-  EXPECT_NE(reason_of_failure(training_spec("no-shared", 30)).find("shared"), std::string::npos);
+  write_file_atomic(cluster_.folder() / "shared" / "jobs", "a file where a folder should be");
+  EXPECT_NE(reason_of_failure(training_spec("no-shared", 100)).find("shared"), std::string::npos);
 }
 
 TEST_F(BadInput, AFailedJobLeavesTheClusterUsable) {

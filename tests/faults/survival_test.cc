@@ -67,7 +67,7 @@ class Survival : public ::testing::Test {
   }
 
   std::map<int, double> recorded(JobId job, const std::string& key) const {
-    const json reply = cluster_.get("/jobs/" + to_string(job) + "/series?points=100000&key=" + key);
+    const json reply = cluster_.get("/jobs/" + to_string(job) + "/series?points=20000&key=" + key);
     std::map<int, double> values;
     for (const json& point : reply.at("series").at(0).at("points")) {
       const bool first = values.emplace(point.at(0).get<int>(), point.at(2).get<double>()).second;
