@@ -100,7 +100,9 @@ TEST(WordPiece, MatchesSquadPairs) {
 TEST(WordPiece, MatchesUpstreamsToyVocabularies) {
   const auto path = shared_data("tokenizer_vectors/upstream_unit_vectors.json");
   if (!path) GTEST_SKIP() << "skipped: no shared data";
-  for (const auto& vector : json::parse(read_file(*path)).at("wordpiece_toy")) {
+  const json vectors = json::parse(read_file(*path));
+  ASSERT_GE(vectors.at("wordpiece_toy").size(), 5u);
+  for (const auto& vector : vectors.at("wordpiece_toy")) {
     auto tokens = vector.at("vocab").get<std::vector<std::string>>();
     for (const char* special : {"[PAD]", "[MASK]"})
       if (std::find(tokens.begin(), tokens.end(), special) == tokens.end()) tokens.emplace_back(special);
