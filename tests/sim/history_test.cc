@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::seconds;
 
+constexpr std::uint64_t kAll = 2000;
+
 std::vector<NodeDescription> random_nodes(Random& random) {
   std::vector<NodeDescription> nodes;
   const int count = random.between(1, 4);
@@ -148,8 +150,9 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
   Coverage coverage;
   const std::uint64_t only = number_from_environment("PODIUM_SIM_SEED", 0);
   if (only != 0) return run_history(only, coverage);
-  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", 2000);
+  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", kAll);
   for (std::uint64_t seed = 1; seed <= histories && !HasFatalFailure(); ++seed) run_history(seed, coverage);
+  if (histories < kAll) return;  // a few may be quiet
   EXPECT_EQ(coverage.events.size(), std::variant_size_v<decltype(Event::body)> - 2)
       << "all but the two not durable: " << testing::PrintToString(coverage.events);
   EXPECT_EQ(coverage.ends.size(), 6u) << "succeeded, failed, preempted, cancelled, node_lost, walltime";
