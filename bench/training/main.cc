@@ -65,7 +65,7 @@ class Bench {
     ++step_;
     const float mlm_scale = 1.0F / static_cast<float>(batch_.masked_labels.size());
     const float nsp_scale = 1.0F / static_cast<float>(batch_.sequences);
-    parameters.clear_gradients();
+    parameters.clear_gradients(options_.threads);
     const BertResult result =
         model_.forward_backward(batch_, mlm_scale, nsp_scale, {.seed = 1, .step = step_, .sample_base = 0});
     const double norm = global_norm(parameters.gradients(), options_.threads);

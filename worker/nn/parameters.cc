@@ -84,6 +84,10 @@ void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
   weights_changed();
 }
 
-void ParameterStore::clear_gradients() { std::ranges::fill(gradients(), 0.0F); }
+void ParameterStore::clear_gradients(int threads) {
+  float* const values = gradients().data();
+#pragma omp parallel for simd num_threads(threads) schedule(static)
+  for (std::int64_t i = 0; i < size_; ++i) values[i] = 0.0F;
+}
 
 }  // namespace podium

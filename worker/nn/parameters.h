@@ -58,7 +58,7 @@ class ParameterStore {
 
   // Fresh weights: a function of (seed, parameter name) alone. Ends with weights_changed().
   void initialise(std::uint64_t seed, double initializer_range);
-  void clear_gradients();
+  void clear_gradients(int threads = 1);
 
   // To be called after every change of weights(): layers then renew their converted copies when they next
   // run.
