@@ -82,7 +82,7 @@ asio::awaitable<void> leave_on_signal(asio::io_context& loop, Supervisor& superv
     }
   }
   spdlog::info("leaving; {} task(s) stay", supervisor.running());
-  supervisor.save_records();
+  supervisor.leave();
   loop.stop();
 }
 

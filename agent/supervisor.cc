@@ -324,6 +324,11 @@ void Supervisor::save(Task& task) {
   }
 }
 
+void Supervisor::leave() {
+  save_records();
+  if (cgroups_) cgroups_->tidy();
+}
+
 void Supervisor::save_records() {
   for (auto& [id, task] : tasks_) save(task);
 }

@@ -69,6 +69,8 @@ class Supervisor {
   void give_up_delivery(TaskId task);  // all of it counts as delivered from now on
   void save_records();
 
+  void leave();  // before an end in order: all is on disk, nothing empty stays behind
+
   // SIGTERM to every task, for an agent that leaves with its tasks; then wait until `running` is 0.
   void stop_all();
   std::size_t running() const;

@@ -1,12 +1,10 @@
 #include "agent/process/cgroup.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sstream>
 #include <system_error>
-#include <vector>
 
 #include "common/base/file.h"
 
@@ -35,22 +33,32 @@ std::string own_cgroup(const std::string& cgroup) {
   return "";
 }
 
+namespace {
+
+// A name of this home's own, made once. Neither its path nor its inode would do: both can come back with
+// another home, while processes of the first still live in its groups.
+std::string home_id(const fs::path& home) {
+  const fs::path path = home / "id";
+  if (!fs::exists(path)) write_file_atomic(path, read_file("/proc/sys/kernel/random/uuid"), 0600);
+  std::string id = read_file(path);
+  while (id.ends_with('\n')) id.pop_back();
+  return id;
+}
+
+}  // namespace
+
 std::optional<Cgroups> Cgroups::find(const fs::path& home) {
   const std::string mount = cgroup_mount(read_file("/proc/self/mountinfo"));
   const std::string own = own_cgroup(read_file("/proc/self/cgroup"));
   if (mount.empty() || own.empty()) return std::nullopt;
-  struct stat status {};
-  if (::stat(home.c_str(), &status) != 0) return std::nullopt;
-  // The home's identity keeps two agents of one machine apart, and finds the same group after a restart.
   const fs::path parent = mount + own;
-  const fs::path root =
-      parent / ("podium-" + std::to_string(status.st_dev) + "-" + std::to_string(status.st_ino));
+  const fs::path root = parent / ("podium-" + home_id(home));
   std::error_code cannot;
   fs::create_directory(root, cannot);
-  const bool can_move = ::access((parent / "cgroup.procs").c_str(), W_OK) == 0 &&
-                        ::access((root / "cgroup.procs").c_str(), W_OK) == 0 &&
-                        ::access((root / "cgroup.kill").c_str(), W_OK) == 0;
-  if (cannot || !can_move) return std::nullopt;
+  const bool can_use = ::access((parent / "cgroup.procs").c_str(), W_OK) == 0 &&
+                       ::access((root / "cgroup.procs").c_str(), W_OK) == 0 &&
+                       ::access((root / "cgroup.kill").c_str(), W_OK) == 0;
+  if (cannot || !can_use) return std::nullopt;
   return Cgroups(root);
 }
 
@@ -58,7 +66,7 @@ fs::path Cgroups::folder(TaskId task) const { return root_ / to_string(task); }
 
 fs::path Cgroups::make(TaskId task) const {
   std::error_code cannot;
-  fs::create_directory(folder(task), cannot);
+  fs::create_directories(folder(task), cannot);
   return cannot ? fs::path() : folder(task);
 }
 
@@ -70,6 +78,13 @@ void Cgroups::kill(TaskId task) const {
 void Cgroups::remove(TaskId task) const {
   std::error_code busy;
   fs::remove(folder(task), busy);
+}
+
+void Cgroups::tidy() const {
+  std::error_code busy;
+  for (const auto& entry : fs::directory_iterator(root_, busy))
+    if (entry.is_directory()) fs::remove(entry.path(), busy);
+  fs::remove(root_, busy);
 }
 
 }  // namespace podium

@@ -20,6 +20,7 @@ class Cgroups {
   std::filesystem::path make(TaskId task) const;
   void kill(TaskId task) const;
   void remove(TaskId task) const;  // leaves a group that still holds processes
+  void tidy() const;               // removes every group that holds none
 
  private:
   explicit Cgroups(std::filesystem::path root) : root_(std::move(root)) {}

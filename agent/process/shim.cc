@@ -11,11 +11,13 @@
 // task's. It tells the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM
 // goes to the program's group; SIGUSR1 kills it with everything it has started.
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,23 +61,20 @@ void write_exit(int fd, int code, int signal) {
     fprintf(stderr, "podium-shim: cannot write %s: %s\n", kExitFile, strerror(errno));
 }
 
-bool write_text(const char* folder, const char* file, const char* text) {
+void kill_cgroup(const char* cgroup) {
   char path[4096];
-  snprintf(path, sizeof path, "%s/%s", folder, file);
+  snprintf(path, sizeof path, "%s/cgroup.kill", cgroup);
   const int fd = open(path, O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool written = write(fd, text, strlen(text)) > 0;
-  close(fd);
-  return written;
+  if (fd < 0 || write(fd, "1", 1) != 1)
+    fprintf(stderr, "podium-shim: cannot write %s: %s\n", path, strerror(errno));
+  if (fd >= 0) close(fd);
 }
 
 // In the child: waits for the gate to open, so that no program runs that the shim has not told of.
-[[noreturn]] void become_program(int gate, int failure, const char* cgroup, char** arguments) {
+[[noreturn]] void become_program(int gate, int failure, char** arguments) {
   setpgid(0, 0);
   char byte;
   if (read(gate, &byte, 1) != 1) _exit(kCannotRun);  // the shim was killed
-  if (cgroup && !write_text(cgroup, "cgroup.procs", "0"))
-    fprintf(stderr, "podium: cannot enter the cgroup %s: %s\n", cgroup, strerror(errno));
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -85,17 +84,32 @@ bool write_text(const char* folder, const char* file, const char* text) {
   _exit(kCannotRun);
 }
 
+// Born into the cgroup: a move later would wait for every processor of the machine.
+pid_t fork_into(const char* cgroup) {
+  if (!cgroup) return fork();
+  const int folder = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  clone_args request{};
+  request.flags = CLONE_INTO_CGROUP;
+  request.exit_signal = SIGCHLD;
+  request.cgroup = static_cast<unsigned>(folder);
+  const long pid = folder < 0 ? -1 : syscall(SYS_clone3, &request, sizeof request);
+  if (folder >= 0) close(folder);
+  if (pid >= 0) return static_cast<pid_t>(pid);
+  fprintf(stderr, "podium-shim: cannot use the cgroup %s: %s; going on without\n", cgroup, strerror(errno));
+  return fork();
+}
+
 // Starts the program; 0, or the errno of the exec that failed.
 int start(Program& program, char** arguments) {
   int gate[2];
   int failure[2];
   if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0)
     give_up(kCannotRun, "cannot make a pipe");
-  program.pid = fork();
+  program.pid = fork_into(program.cgroup);
   if (program.pid < 0) give_up(kCannotRun, "cannot fork");
   if (program.pid == 0) {
     close(gate[1]);
-    become_program(gate[0], failure[1], program.cgroup, arguments);
+    become_program(gate[0], failure[1], arguments);
   }
   setpgid(program.pid, program.pid);  // also here: signals may come before the child has run
   close(gate[0]);
@@ -131,7 +145,7 @@ bool kill_children() {
 
 void kill_all(const Program& program) {
   kill(-program.pid, SIGKILL);
-  if (program.cgroup) write_text(program.cgroup, "cgroup.kill", "1");
+  if (program.cgroup) kill_cgroup(program.cgroup);
 }
 
 // The program has ended but is not yet reaped, so its group's number cannot belong to anyone else. As a
@@ -157,7 +171,7 @@ void ask_to_leave(Program& program) {
 // Without a lease file there is no lease.
 void enforce_lease(Program& program, int lease) {
   int64_t end = 0;
-  if (pread(lease, &end, sizeof end, 0) != sizeof end || boot_millis() < end) return;
+  if (pread(lease, &end, sizeof end, 0) != sizeof end || boot_millis() < end + kAgentFirstMillis) return;
   if (program.asked_at == 0) ask_to_leave(program);
   if (boot_millis() >= program.asked_at + kLeaveMillis) kill_all(program);
 }

@@ -16,7 +16,8 @@ inline constexpr char kExitDraft[] = "exit.tmp";
 // In the agent's home, seen from the task's folder: the end of the lease in milliseconds of CLOCK_BOOTTIME,
 // an int64.
 inline constexpr char kLeaseFile[] = "../../../../lease";
-inline constexpr long long kLeaveMillis = 30'000;  // from SIGTERM to SIGKILL after the lease
+inline constexpr long long kAgentFirstMillis = 2'000;  // a living agent acts before its shims do
+inline constexpr long long kLeaveMillis = 30'000;      // from SIGTERM to SIGKILL after the lease
 
 // Exit codes of tasks whose program never ran.
 inline constexpr int kCannotRun = 127;   // as shells say it

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "agent/process/cgroup.h"
 #include "agent/process/leftovers.h"
 #include "agent/process/task_folder.h"
 #include "common/base/file.h"
@@ -30,6 +31,7 @@ class AgentFixture : public testing::Test {
     std::vector<std::filesystem::path> strange;
     for (const TaskId task : find_tasks(home(), strange))
       kill_marked("PODIUM_TASK_FOLDER=" + task_folder(task).path().string());
+    if (const auto cgroups = Cgroups::find(home())) cgroups->tidy();
     if (HasFailure() && std::filesystem::exists(log_path())) std::cerr << log();
   }
 

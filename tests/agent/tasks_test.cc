@@ -123,7 +123,7 @@ TEST_F(Tasks, AMissingWorkerIsNamed) {
 
 TEST_F(Tasks, AFolderThatCannotBeWrittenIsNamed) {
   start_agent();
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(home() / "agent.lock"); }));
+  wait_for_log("in touch");
   write_file_atomic(home() / "jobs", "a file where a folder belongs");
   coordinator_.order({run(task(1), "true")});
   const TaskExit exit = wait_for_exit(task(1));

@@ -33,8 +33,11 @@ TEST(Cgroup, TwoHomesDoNotShareGroups) {
   EXPECT_TRUE(std::filesystem::exists(first->folder(task) / "cgroup.procs"));
   first->remove(task);
   EXPECT_FALSE(std::filesystem::exists(first->folder(task)));
-  std::filesystem::remove(first->folder(task).parent_path());
-  std::filesystem::remove(second->folder(task).parent_path());
+  EXPECT_EQ(Cgroups::find(one.path())->folder(task), first->folder(task)) << "found again";
+  first->make(task);
+  first->tidy();
+  second->tidy();
+  EXPECT_FALSE(std::filesystem::exists(first->folder(task).parent_path()));
 }
 
 }  // namespace

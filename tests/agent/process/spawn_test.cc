@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "agent/process/adoption.h"
+#include "agent/process/cgroup.h"
 #include "agent/process/leftovers.h"
 #include "agent/process/task_folder.h"
 #include "tests/temp_folder.h"
@@ -50,6 +51,7 @@ class SpawnTest : public testing::Test {
     request.shim = PODIUM_SHIM;
     request.folder = folder_.path();
     request.arguments = std::move(arguments);
+    request.cgroup = cgroup_;
     request.environment = {"PATH=/usr/bin:/bin", mark()};
     shim_ = spawn_shim(request);
     std::string said(1000, '\0');
@@ -83,6 +85,7 @@ class SpawnTest : public testing::Test {
 
   TempFolder home_;
   TaskFolder folder_;
+  fs::path cgroup_;
   SpawnedShim shim_;
 };
 
@@ -180,6 +183,24 @@ TEST_F(SpawnTest, KillsWhatTheProgramLeavesBehind) {
   const pid_t orphan = printed_pid();
   EXPECT_EQ(wait_for_exit(), (TaskExit{3, 0, ""}));
   EXPECT_FALSE(lives(orphan));
+}
+
+TEST_F(SpawnTest, PutsTheProgramIntoItsCgroup) {
+  const auto cgroups = Cgroups::find(home_.path());
+  if (!cgroups) GTEST_SKIP() << "no writable cgroup v2 here";
+  const TaskId task{{{1}, 1}, 0};
+  cgroup_ = cgroups->make(task);
+  const Ready ready = shell("setsid sleep 1000 & echo $!; wait");
+  const pid_t grandchild = printed_pid();
+  EXPECT_THAT(read_file(cgroup_ / "cgroup.procs"),
+              testing::AllOf(HasSubstr(std::to_string(ready.pid)), HasSubstr(std::to_string(grandchild)),
+                             testing::Not(HasSubstr(std::to_string(shim_.pid)))));
+  cgroups->kill(task);
+  EXPECT_EQ(wait_for_exit(), (TaskExit{0, SIGKILL, ""}));
+  EXPECT_TRUE(eventually([&] { return !lives(grandchild); }));
+  cgroups->remove(task);
+  EXPECT_FALSE(fs::exists(cgroup_));
+  cgroups->tidy();
 }
 
 TEST_F(SpawnTest, IsFoundAgainWhileItLives) {
