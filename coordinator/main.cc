@@ -1,6 +1,7 @@
 // podium-coordinator: reads its settings, claims its home and serves. Exit codes: 0 stopped by a signal, 1
 // the world failed it, 2 it was told something wrong (as for any mistake on the command line).
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <exception>
@@ -14,6 +15,14 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kMistake = 2;
+
+// Every connection is a file descriptor, and the usual soft limit is 1,024.
+void allow_many_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 int complain(const Errors& errors) {
   std::fprintf(stderr, "podium-coordinator: %s\n", describe(errors).c_str());
@@ -45,6 +54,7 @@ int serve(const Config& config) {
 int main(int argc, char** argv) {
   // Few threads allocate much: more arenas would only keep more memory.
   mallopt(M_ARENA_MAX, 2);
+  podium::allow_many_connections();
   int exit_code = 0;
   try {
     const auto config = podium::read_config(argc, argv, exit_code);

@@ -33,7 +33,7 @@ struct ServerOptions {
 
 struct ServerRequest : HttpRequest {
   std::string id;    // in the log, in X-Request-Id and in every problem
-  std::string peer;  // the client's IP address
+  std::string peer;  // the client's address and port
 };
 
 struct ServerReply : HttpResponse {

@@ -144,7 +144,7 @@ HttpSession::HttpSession(Transport transport, const ServerOptions& options, cons
     : transport_(std::move(transport)), options_(options), handler_(handler), new_id_(new_id) {
   error_code gone;
   const auto endpoint = tcp_layer(transport_).socket().remote_endpoint(gone);
-  if (!gone) peer_ = endpoint.address().to_string();
+  if (!gone) peer_ = HostPort{endpoint.address().to_string(), endpoint.port()}.text();
 }
 
 void HttpSession::close() { tcp_layer(transport_).close(); }

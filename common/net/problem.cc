@@ -70,7 +70,10 @@ ServerReply problem(int status, const std::string& detail, const std::string& re
             {"request_id", request_id}};
   if (!errors.empty()) {
     json& list = body["errors"] = json::array();
-    for (const Error& error : errors) list.push_back({{"message", error.message}, {"where", error.where}});
+    for (const Error& error : errors) {
+      list.push_back({{"message", error.message}, {"where", error.where}});
+      if (!error.pointer.empty()) list.back()["pointer"] = error.pointer;
+    }
   }
   ServerReply reply;
   reply.status = status;

@@ -62,8 +62,11 @@ NetFailure failure_of(const std::function<void()>& call) {
 }
 
 TEST(HttpClient, KeepsItsConnection) {
-  std::set<std::string> prefixes;
-  TestServer server({}, echo);
+  std::set<std::string> peers;
+  TestServer server({}, [&](ServerRequest request) {
+    peers.insert(request.peer);
+    return echo(std::move(request));
+  });
   run([&](boost::asio::any_io_executor executor) -> awaitable<void> {
     HttpClient client(executor, server.url());
     for (int i = 0; i < 3; ++i) {
@@ -71,6 +74,7 @@ TEST(HttpClient, KeepsItsConnection) {
       EXPECT_EQ(response.body, "POST " + std::to_string(i));
     }
   });
+  EXPECT_EQ(peers.size(), 1u);
 }
 
 TEST(HttpClient, SendsARepeatableRequestAgainWhenTheKeptConnectionDied) {
