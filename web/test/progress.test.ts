@@ -51,7 +51,7 @@ describe("secondsToTarget", () => {
   it("goes downwards for a target that is an upper bound", () => {
     const below = { ...target, at_least: null, at_most: 1 };
     expect(secondsToTarget(below, points([4, 3.5, 3]), 2000)).toBeCloseTo(4, 6);
-    expect(describeTarget(below)).toBe("eval/gain ≤ 1");
+    expect(describeTarget(below)).toBe("Target ≤ 1 · eval/gain");
   });
 });
 

@@ -62,12 +62,17 @@ export function chartOptions(look: ChartLook, width: number, height: number): uP
     height,
     padding: [14, 18, 0, 0],
     legend: { show: false },
-    cursor: { sync: { key: "job", scales: ["x", null] }, y: false, points: { size: 7 }, drag: { x: true, y: false } },
+    cursor: {
+      sync: { key: "job", scales: ["x", null] },
+      y: false,
+      points: { size: 7 },
+      drag: { x: true, y: false },
+    },
     scales: { x: { time: false }, y: yScale(look) },
     axes: [
       {
         ...axis,
-        ...(look.axis === "time" ? { incrs: niceSeconds } : {}),
+        ...(look.axis === "time" ? { incrs: niceSeconds, space: 64 } : {}),
         size: 26,
         gap: 4,
         values: (_, ticks) => ticks.map((tick) => xLabel(look.axis, tick)),

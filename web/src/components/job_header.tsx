@@ -62,7 +62,7 @@ function Stat({
 }) {
   return (
     <div class={wide ? "stat stat-wide" : "stat"}>
-      <dt>{name}</dt>
+      <dt title={name}>{name}</dt>
       <dd>
         <span class="stat-value number">{children}</span>
         {note && <span class="stat-note">{note}</span>}
@@ -96,14 +96,18 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
   const points = series?.get(target.metric) ?? [];
   const part = targetFraction(target, points[0]?.value ?? null);
   return (
-    <Stat name={`Target: ${describeTarget(target)}`} wide note={targetNote(job, series)}>
+    <Stat name={describeTarget(target)} wide note={targetNote(job, series)}>
       {target.latest == null ? (
         <span class="muted">not evaluated yet</span>
       ) : (
         formatNumber(fromWire(target.latest))
       )}
       {target.best != null && <span class="muted"> best {formatNumber(fromWire(target.best))}</span>}
-      {part !== null && <span class="stat-percent">{Math.floor(part * 100)}% of the way</span>}
+      {part !== null && (
+        <span class="stat-percent" title="Of the way from the first value to the target">
+          {Math.floor(part * 100)}%
+        </span>
+      )}
       <span
         class={target.reached_ms === null ? "progress target" : "progress target reached"}
         aria-hidden="true"
@@ -124,9 +128,10 @@ function targetNote(job: JobDetail, series: SeriesMap | null): ComponentChildren
       </span>
     );
   }
+  if (job.ended_ms !== null) return <span class="warn">not reached</span>;
   if (job.state !== "running") return undefined;
   const left = secondsToTarget(target, series?.get(target.metric) ?? [], now.value);
-  return left === null ? undefined : `about ${formatDuration(left)} more at the current slope`;
+  return left === null ? undefined : `about ${formatDuration(left)} more at this slope`;
 }
 
 function ClockStat({ job }: { job: JobDetail }) {

@@ -23,7 +23,7 @@ export const threshold = (target: Target) => target.at_least ?? target.at_most ?
 
 export function describeTarget(target: Target): string {
   const bound = target.at_least != null ? "≥" : "≤";
-  return `${target.metric} ${bound} ${formatPlain(threshold(target))}`;
+  return `Target ${bound} ${formatPlain(threshold(target))} · ${target.metric}`;
 }
 
 const trendPoints = 6;

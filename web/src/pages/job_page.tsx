@@ -1,6 +1,6 @@
 // One job: how it stands, its curves, its attempts on a time line, its tasks, log, spec and history.
 import { getJob } from "../api/client";
-import type { JobDetail } from "../api/types";
+import type { Job, JobDetail } from "../api/types";
 import { HistoryList } from "../components/history_list";
 import { JobCharts } from "../components/job_charts";
 import { JobHeader } from "../components/job_header";
@@ -28,7 +28,7 @@ export function JobPage({ id }: { id: number }) {
   const history = useHistory(id, inputs);
   const series = useSeries(id);
   if (!detail.data) return <Missing id={id} notFound={detail.notFound} error={detail.error} />;
-  const job: JobDetail = { ...detail.data, ...live };
+  const job = withLive(detail.data, live);
   return (
     <div class="page job-page">
       <JobHeader job={job} series={series.series} />
@@ -53,6 +53,16 @@ export function JobPage({ id }: { id: number }) {
       </div>
     </div>
   );
+}
+
+/** The list's job is newer than the fetched one; so is the step that the attempt which runs has come to. */
+function withLive(detail: JobDetail, live: Job | undefined): JobDetail {
+  const job = { ...detail, ...live };
+  const step = job.progress?.step ?? null;
+  const attempts = detail.attempts.map((attempt) =>
+    attempt.ended_ms === null && attempt.first_step !== null ? { ...attempt, last_step: step } : attempt,
+  );
+  return { ...job, attempts };
 }
 
 function chosenAttempt(job: JobDetail) {
