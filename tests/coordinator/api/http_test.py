@@ -168,7 +168,7 @@ class StartTest(unittest.TestCase):
         with Daemon() as served, tempfile.TemporaryDirectory() as home:
             second = self.run_to_end("--home", home, "--listen", f"127.0.0.1:{served.port}")
             self.assertEqual(second.returncode, 1)
-            self.assertIn(f"cannot listen on 127.0.0.1:{served.port}: Address already in use", second.stderr)
+            self.assertIn(f"cannot listen on 127.0.0.1:{served.port}: Address already in use; stop", second.stderr)
 
     def test_mistakes_on_the_command_line(self):
         with tempfile.TemporaryDirectory() as home:
