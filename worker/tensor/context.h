@@ -18,7 +18,7 @@ struct BackendState {
 // Used by one thread at a time.
 struct Context {
   Backend backend = Backend::cpu;
-  int threads = 1;                      // CPU threads an op may use
+  int threads = 1;                      // CPU threads an op may use; fixed once the first op has run
   Arena scratch;                        // for one op's temporaries; open an ArenaScope
   std::unique_ptr<BackendState> state;  // made by the first op that needs it
 };

@@ -54,14 +54,6 @@ struct TensorView {
   }
 };
 
-// The same memory under another shape of the same size.
-TensorView reshape(const TensorView& view, const Shape& shape);
-ConstTensorView reshape(const ConstTensorView& view, const Shape& shape);
-
-// Rows [begin, begin + count) along the first axis.
-TensorView rows(const TensorView& view, std::int64_t begin, std::int64_t count);
-ConstTensorView rows(const ConstTensorView& view, std::int64_t begin, std::int64_t count);
-
 // Views of plain f32 memory, for parameters and gradients.
 inline TensorView view_of(std::span<float> values, const Shape& shape) {
   PODIUM_CHECK(static_cast<std::int64_t>(values.size()) == shape.size(),
