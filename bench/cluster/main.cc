@@ -18,8 +18,10 @@ void print(const podium::Figure& figure) {
     line["ratio"] = figure.value / figure.peer_value;
   }
   line["better"] = figure.higher_is_better ? "higher" : "lower";
-  line["goal"] = figure.goal;
-  line["reached"] = figure.higher_is_better ? figure.value >= figure.goal : figure.value <= figure.goal;
+  if (figure.goal) {
+    line["goal"] = *figure.goal;
+    line["reached"] = figure.higher_is_better ? figure.value >= *figure.goal : figure.value <= *figure.goal;
+  }
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }
