@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -107,6 +108,23 @@ HttpResponse Client::get_text(std::string_view path, const Query& query) const {
 
 json Client::get(std::string_view path, const Query& query) const {
   return parse_body(get_text(path, query));
+}
+
+json Client::get_pages(std::string_view path, Query query, const char* key, std::size_t most) const {
+  constexpr std::size_t kLongestPage = 1000;
+  json items = json::array();
+  query.emplace_back("limit", "");
+  query.emplace_back("page_token", "");
+  while (true) {
+    query[query.size() - 2].second = std::to_string(std::min(kLongestPage, most - items.size()));
+    json page = get(path, query);
+    for (json& item : page.at(key)) items.push_back(std::move(item));
+    query.back().second = text_field(page, "next_page_token");
+    if (query.back().second.empty() || items.size() >= most) {
+      page[key] = std::move(items);
+      return page;
+    }
+  }
 }
 
 json Client::post(std::string_view path, const json& body, const std::string& key) const {

@@ -23,6 +23,8 @@ class Client {
   explicit Client(const Session& session);
 
   nlohmann::json get(std::string_view path, const Query& query = {}) const;
+  // Turns the pages of a list: the last answer, with at most `most` items of all of them under `key`.
+  nlohmann::json get_pages(std::string_view path, Query query, const char* key, std::size_t most) const;
   HttpResponse get_text(std::string_view path, const Query& query) const;
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
   nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "") const;

@@ -15,8 +15,10 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostEvents = 100'000;
+
 void run(std::int64_t id, const Session& session) {
-  const json reply = Client(session).get(fmt::format("/jobs/{}/events", id));
+  const json reply = Client(session).get_pages(fmt::format("/jobs/{}/events", id), {}, "events", kMostEvents);
   if (session.json) return print(reply.dump() + "\n");
   Table table({{"TIME"}, {"EVENT"}, {"WHAT", false, true}});
   for (const json& event : reply.at("events"))

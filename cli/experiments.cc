@@ -16,6 +16,11 @@ namespace {
 
 using nlohmann::json;
 
+struct Options {
+  std::int64_t id = 0;
+  std::size_t limit = 50;
+};
+
 std::string experiments_table(const json& experiments, const Terminal& terminal) {
   Table table({{"EXPERIMENT", true},
                {"NAME", false, true},
@@ -40,9 +45,11 @@ std::string page_of(const json& experiment, const Terminal& terminal) {
          text_field(experiment, "spec") + "\n";
 }
 
-void run(std::int64_t id, const Session& session) {
+void run(const Options& options, const Session& session) {
   const Client client(session);
-  const json reply = id == 0 ? client.get("/experiments") : client.get(fmt::format("/experiments/{}", id));
+  const std::int64_t id = options.id;
+  const json reply = id == 0 ? client.get_pages("/experiments", {}, "experiments", options.limit)
+                             : client.get(fmt::format("/experiments/{}", id));
   if (session.json) return print(reply.dump() + "\n");
   const Terminal terminal = detect_terminal();
   print(id == 0 ? experiments_table(reply.at("experiments"), terminal) : page_of(reply, terminal));
@@ -51,14 +58,17 @@ void run(std::int64_t id, const Session& session) {
 }  // namespace
 
 void add_experiments(CLI::App& app, Session& session) {
-  const auto id = std::make_shared<std::int64_t>(0);
+  const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("experiments", "List experiments, or show one with its spec");
-  command->add_option("EXPERIMENT", *id, "Only this one, with its spec as it was submitted");
+  command->add_option("EXPERIMENT", options->id, "Only this one, with its spec as it was submitted");
+  command->add_option("--limit", options->limit, "At most this many, newest first")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->footer(R"(
 Examples:
   podium experiments
   podium experiments 3 --json | jq -r .spec > again.yaml)");
-  command->callback([id, &session] { run(*id, session); });
+  command->callback([options, &session] { run(*options, session); });
 }
 
 }  // namespace podium::cli

@@ -24,29 +24,18 @@ struct Options {
   std::string name;
   std::string label;
   std::string order = "newest";
-  int limit = 50;
+  std::size_t limit = 50;
   bool watch = false;
 };
 
-// Pages until `limit` jobs are there.
 json fetch_jobs(const Client& client, const Options& options) {
-  json jobs = json::array();
-  std::string page;
-  std::int64_t total = 0;
-  do {
-    const int wanted = std::min(1000, options.limit - static_cast<int>(jobs.size()));
-    const json reply = client.get("/jobs", {{"state", options.state},
-                                            {"experiment", options.experiment},
-                                            {"name", options.name},
-                                            {"label", options.label},
-                                            {"order", options.order},
-                                            {"limit", std::to_string(wanted)},
-                                            {"page_token", page}});
-    for (const json& job : reply.at("jobs")) jobs.push_back(job);
-    total = integer_field(reply, "total");
-    page = text_field(reply, "next_page_token");
-  } while (!page.empty() && static_cast<int>(jobs.size()) < options.limit);
-  return {{"jobs", std::move(jobs)}, {"total", total}};
+  return client.get_pages("/jobs",
+                          {{"state", options.state},
+                           {"experiment", options.experiment},
+                           {"name", options.name},
+                           {"label", options.label},
+                           {"order", options.order}},
+                          "jobs", options.limit);
 }
 
 std::string table_of(const json& reply, const Terminal& terminal) {
@@ -72,7 +61,7 @@ std::string table_of(const json& reply, const Terminal& terminal) {
   }
   if (table.empty()) return "No jobs. Submit one: podium submit configs/quickstart.yaml\n";
   const auto shown = reply.at("jobs").size();
-  const auto total = reply.at("total").get<std::int64_t>();
+  const std::int64_t total = integer_field(reply, "total");
   const std::string more = total > static_cast<std::int64_t>(shown)
                                ? fmt::format("{} of {} jobs; --limit shows more\n", shown, human_count(total))
                                : "";

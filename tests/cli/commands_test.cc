@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
+#include "cli/terminal.h"
 #include "common/base/file.h"
 #include "tests/cli/fake_coordinator.h"
 #include "tests/cli/podium_program.h"
@@ -105,6 +108,34 @@ TEST_F(Commands, ListTurnsPages) {
   EXPECT_EQ(json::parse(ran.out)["jobs"].size(), 2u);
   ASSERT_EQ(fake_.asked("GET /api/v1/jobs").size(), 2u);
   EXPECT_EQ(fake_.asked("GET /api/v1/jobs")[1].target, "/api/v1/jobs?order=newest&limit=1&page_token=t1");
+}
+
+TEST_F(Commands, EventsTurnPages) {
+  const auto page = [](int id) {
+    return json{{"events", {{{"id", id}, {"time_ms", 0}, {"type", "job_queued"}, {"text", "queued"}}}}};
+  };
+  json first = page(1);
+  first["next_page_token"] = "t1";
+  fake_.on("GET /api/v1/jobs/12/events", first);
+  fake_.on("GET /api/v1/jobs/12/events", page(2));
+  EXPECT_EQ(json::parse(program_.run({"events", "12", "--json"}).out)["events"].size(), 2u);
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/events").at(1).target,
+            "/api/v1/jobs/12/events?limit=1000&page_token=t1");
+}
+
+TEST_F(Commands, ATerminalGetsColourAndFittingLinesUnlessToldNot) {
+  json job = test::job_json(12, "running");
+  job["name"] = std::string(150, 'n');
+  fake_.on("GET /api/v1/jobs", json{{"jobs", {job}}, {"total", 1}});
+  program_.environment["TERM"] = "xterm";
+  EXPECT_THAT(program_.run_on_terminal({"list"}).out, HasSubstr("\x1b[34mrunning\x1b[0m"));
+  program_.environment["NO_COLOR"] = "1";
+  const std::string plain = program_.run_on_terminal({"list"}).out;
+  EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(plain, HasSubstr("nnn… "));
+  std::istringstream lines(plain);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(cli::display_width(line), 81) << line;  // and \r
 }
 
 TEST_F(Commands, ShowTellsAllOfAJob) {

@@ -23,11 +23,16 @@ class PodiumProgram {
 
   Ran run(const std::vector<std::string>& arguments) { return wait(start(arguments)); }
 
+  // On a terminal of 80 columns; what it said is all in `out`.
+  Ran run_on_terminal(const std::vector<std::string>& arguments);
+
   // For what is done to it while it runs.
   pid_t start(const std::vector<std::string>& arguments);
   Ran wait(pid_t pid);
 
  private:
+  pid_t spawn(const std::vector<std::string>& arguments, const std::string& out, const std::string& err);
+
   TempFolder folder_;  // its current folder, and where its output goes
 };
 
