@@ -111,6 +111,9 @@ GitMirror::GitMirror(SpecRepository repository, const std::filesystem::path& fol
 GitMirror::~GitMirror() = default;
 
 std::string GitMirror::fetch() {
+  const bool is_path = repository_.url.find(':') == std::string::npos;
+  if (is_path && !std::filesystem::exists(repository_.url))
+    throw GitError(repository_.url + " does not exist");
   git_remote* remote = nullptr;
   require(git_remote_create_anonymous(&remote, git_->repository.get(), repository_.url.c_str()),
           repository_.url);

@@ -90,7 +90,12 @@ TEST_F(GitMirrorTest, SaysWhatIsMissing) {
   origin_.commit({{"a.yaml", "1"}});
   EXPECT_THROW(mirror("nowhere").fetch(), GitError);
   GitMirror gone({"r", "/nonexistent/repository", "", "*.yaml"}, folder_.path() / "gone", stop_);
-  EXPECT_THROW(gone.fetch(), GitError);
+  try {
+    gone.fetch();
+    FAIL() << "fetched from nowhere";
+  } catch (const GitError& error) {
+    EXPECT_STREQ(error.what(), "/nonexistent/repository does not exist");
+  }
 }
 
 TEST_F(GitMirrorTest, NoticesThatABranchIsGone) {
