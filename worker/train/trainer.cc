@@ -102,7 +102,7 @@ bool Trainer::train_step() {
   if (!agree(denominators)) return false;
 
   ParameterStore& parameters = task_.parameters();
-  parameters.clear_gradients();
+  parameters.clear_gradients(threads_);
   GradientBuckets buckets(comm_, parameters.gradients(), kBucket);
   Sums losses = task_.forward_backward(
       denominators, [&](std::int64_t first, std::int64_t last) { buckets.ready(first, last); });
