@@ -11,6 +11,7 @@ import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/frame.css";
 import "./styles/controls.css";
+import "./styles/dialogs.css";
 import "./styles/job_table.css";
 import "./styles/job_page.css";
 import "./styles/charts.css";
