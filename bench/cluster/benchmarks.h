@@ -16,7 +16,7 @@ struct Figure {
   std::string peer;  // what it is held against; "" when there is only a goal
   double peer_value = 0;
   bool higher_is_better = true;
-  double goal = 0;  // the figure to reach
+  std::optional<double> goal;  // the figure to reach
 };
 
 std::vector<Figure> measure_ingest();
