@@ -23,8 +23,6 @@ constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
                                        {Decay::linear, "linear"},
                                        {Decay::cosine, "cosine"},
                                        {Decay::poly, "poly"}}};
-constexpr EnumNames<ScalingMode, 2> kScalingModes{
-    {{ScalingMode::weak, "weak"}, {ScalingMode::strong, "strong"}}};
 
 std::string steps_text(std::int64_t steps) { return std::to_string(steps) + " steps"; }
 
@@ -186,7 +184,6 @@ std::string_view to_string(TrainingTask value) { return enum_name(kTasks, value)
 std::string_view to_string(Precision value) { return enum_name(kPrecisions, value); }
 std::string_view to_string(OptimizerKind value) { return enum_name(kOptimizers, value); }
 std::string_view to_string(Decay value) { return enum_name(kDecays, value); }
-std::string_view to_string(ScalingMode value) { return enum_name(kScalingModes, value); }
 
 json to_json(const JobSpec& spec) {
   json out{{"version", 1},

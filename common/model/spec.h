@@ -138,20 +138,6 @@ struct JobSpec {
       command;  // any program instead of podium-worker; then model, data, training are unused
 };
 
-enum class ScalingMode { weak, strong };
-
-struct ScalingSpec {
-  std::vector<int> devices;
-  ScalingMode mode = ScalingMode::weak;
-};
-
-// What one YAML file holds: a job, or a study that expands to several.
-struct ExperimentSpec {
-  JobSpec base;
-  std::optional<ScalingSpec> scaling;
-  std::map<std::string, std::vector<nlohmann::json>> sweep;  // "training.optimizer.lr" -> values
-};
-
 nlohmann::json to_json(const JobSpec& spec);
 // Reads what to_json(JobSpec) or normalisation wrote; throws nlohmann::json::exception or
 // std::invalid_argument naming the field on anything else.
@@ -162,6 +148,5 @@ std::string_view to_string(TrainingTask value);
 std::string_view to_string(Precision value);
 std::string_view to_string(OptimizerKind value);
 std::string_view to_string(Decay value);
-std::string_view to_string(ScalingMode value);
 
 }  // namespace podium

@@ -38,7 +38,7 @@ json normalised_study(const json& document, const JobSpec& base) {
   for (const char* study : {"scaling", "sweep"})
     if (document.contains(study)) normalised[study] = document[study];
   if (normalised.contains("scaling") && !normalised["scaling"].contains("mode"))
-    normalised["scaling"]["mode"] = to_string(ScalingSpec{}.mode);
+    normalised["scaling"]["mode"] = "weak";
   return normalised;
 }
 
