@@ -20,6 +20,9 @@ enum class TrainingTask { pretrain, squad, classify, lm };
 enum class Precision { fp32, bf16, fp16 };
 enum class OptimizerKind { adamw, lamb };
 enum class Decay { constant, linear, cosine, poly };
+// What backward computes again instead of keeping it: nothing, attention's probabilities, or all within a
+// layer.
+enum class Recompute { none, selective, full };
 
 struct ModelSpec {
   ModelFamily family = ModelFamily::bert;
@@ -33,6 +36,8 @@ struct ModelSpec {
   double dropout = 0.1;            // after embeddings and before each residual
   double attention_dropout = 0.1;  // on attention probabilities
   double initializer_range = 0.02;
+  std::string
+      init;  // folder of a Hugging Face model to start from, relative to the data folder; "" fresh weights
 };
 
 struct TokenizerSpec {
@@ -76,6 +81,16 @@ struct MaskingSpec {
   bool whole_word = false;
 };
 
+// A later phase of one training, as BERT's second at sequence length 512: what differs from the phase before
+// it. Its schedule starts anew, at its own peak learning rate.
+struct PhaseSpec {
+  ScheduleSpec schedule;
+  double lr = 0;
+  BatchSpec batch;
+  int sequence_length = 0;
+  int max_predictions = 0;  // as in MaskingSpec
+};
+
 struct TrainingSpec {
   TrainingTask task = TrainingTask::pretrain;
   Precision precision = Precision::fp32;
@@ -86,11 +101,17 @@ struct TrainingSpec {
   MaskingSpec masking;
   std::uint64_t seed = 1;
   std::int64_t log_every = 10;  // steps
+  Recompute recompute = Recompute::none;
+  bool unpadded = false;          // bert: compute on valid tokens only
+  std::vector<PhaseSpec> phases;  // after the first, which the fields above describe; optimizer state goes on
 };
 
 struct ParallelSpec {
   int tensor = 1;
-  int pipeline = 1;  // data parallel = devices / (tensor × pipeline)
+  int pipeline = 1;                    // data parallel = devices / (tensor × pipeline)
+  int interleave = 1;                  // virtual stages a pipeline rank holds
+  bool sequence = false;               // Megatron's sequence parallelism, within the tensor group
+  bool distributed_optimizer = false;  // ZeRO-1: optimizer state sharded over the data group
 };
 
 struct ResourcesSpec {
@@ -148,5 +169,6 @@ std::string_view to_string(TrainingTask value);
 std::string_view to_string(Precision value);
 std::string_view to_string(OptimizerKind value);
 std::string_view to_string(Decay value);
+std::string_view to_string(Recompute value);
 
 }  // namespace podium
