@@ -8,11 +8,11 @@
 #include "worker/data/prefetcher.h"
 #include "worker/data/unigram.h"
 #include "worker/train/pretraining_text.h"
-#include "worker/train/task.h"
+#include "worker/train/step_task.h"
 
 namespace podium {
 
-class PretrainingTask final : public Task {
+class PretrainingTask final : public StepTask {
  public:
   // `text` and `context` must outlive the task. Throws Failure(bad_spec).
   PretrainingTask(const JobSpec& spec, const PretrainingText& text, Context& context, int rank,

@@ -32,7 +32,7 @@ std::string run_fingerprint(const JobSpec& spec) {
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
-Trainer::Trainer(const TrainerOptions& options, Task& task, Communicator& comm, EventLog& events,
+Trainer::Trainer(const TrainerOptions& options, StepTask& task, Communicator& comm, EventLog& events,
                  const std::atomic<bool>& stop)
     : spec_(options.spec),
       task_(task),

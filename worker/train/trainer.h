@@ -17,7 +17,7 @@
 #include "worker/train/checkpoint.h"
 #include "worker/train/event_log.h"
 #include "worker/train/optimizer.h"
-#include "worker/train/task.h"
+#include "worker/train/step_task.h"
 
 namespace podium {
 
@@ -30,7 +30,7 @@ struct TrainerOptions {
 class Trainer {
  public:
   // `stop` is raised from outside to ask for a save and an early end.
-  Trainer(const TrainerOptions& options, Task& task, Communicator& comm, EventLog& events,
+  Trainer(const TrainerOptions& options, StepTask& task, Communicator& comm, EventLog& events,
           const std::atomic<bool>& stop);
 
   // Trains to the end, the target, or `stop`. Throws Failure, PeerLost or BadData.
@@ -61,7 +61,7 @@ class Trainer {
   void note(const std::string& level, const std::string& message);
 
   const JobSpec spec_;
-  Task& task_;
+  StepTask& task_;
   Communicator& comm_;
   EventLog& events_;
   const std::atomic<bool>& stop_;
