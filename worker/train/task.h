@@ -18,7 +18,8 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 
 // A data rank's part of a step or of the held-out text.
 struct TaskBatch {
-  Sums totals;  // what is known of it without a model, such as the number of masked tokens; adds up over ranks
+  Sums
+      totals;  // what is known of it without a model, such as the number of masked tokens; adds up over ranks
   std::vector<MicroBatch> micro_batches;  // as many on every data rank of a step, all of the step's length
 };
 
