@@ -16,17 +16,59 @@ std::uint64_t hash(std::string_view name) {
   return value;
 }
 
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Calls visit(index in the whole parameter, elements) for every run of elements that lie side by side there,
+// in the order the slice holds them.
+template <class Visit>
+void for_each_run(const Parameter& p, const Visit& visit) {
+  if (p.slice.axis < 0) return visit(std::int64_t{0}, p.size());
+  std::int64_t outer = 1, inner = 1;
+  for (int axis = 0; axis < p.shape.rank(); ++axis) {
+    if (axis < p.slice.axis) outer *= p.shape[axis];
+    if (axis > p.slice.axis) inner *= p.shape[axis];
+  }
+  const std::int64_t run = p.shape[p.slice.axis] * inner;
+  for (std::int64_t i = 0; i < outer; ++i) visit((i * p.slice.full + p.slice.begin) * inner, run);
+}
+
+constexpr std::uint64_t kDrawsPerNormal = 4;
+
+void fill_normal(const Parameter& p, std::uint64_t seed, double deviation, std::span<float> values) {
+  Random random(seed, hash(p.name));
+  auto value = values.begin();
+  for_each_run(p, [&](std::int64_t first, std::int64_t count) {
+    random.seek(static_cast<std::uint64_t>(first) * kDrawsPerNormal);
+    for (std::int64_t i = 0; i < count; ++i) *value++ = static_cast<float>(random.normal() * deviation);
+  });
+}
+
 }  // namespace
 
-ParameterId ParameterStore::add(std::string name, const Shape& shape, Initializer initializer, bool decay) {
+Shape Parameter::full_shape() const {
+  Shape full = shape;
+  if (slice.axis >= 0) full = full.with(slice.axis, slice.full);
+  return full;
+}
+
+ParameterId ParameterStore::add(Parameter declaration) {
   PODIUM_CHECK(weights_.shape().rank() == 0, "parameters are declared before they are allocated");
-  PODIUM_CHECK(find(name) == nullptr, "two parameters have the same name: " + name);
-  parameters_.push_back({std::move(name), shape, size_, decay, initializer});
-  size_ = (size_ + shape.size() + kOffsetMultiple - 1) / kOffsetMultiple * kOffsetMultiple;
+  PODIUM_CHECK(find(declaration.name) == nullptr, "two parameters have the same name: " + declaration.name);
+  declaration.offset = size_;
+  size_ = rounded_up(size_ + declaration.size(), kOffsetMultiple);
+  parameters_.push_back(std::move(declaration));
   return {parameters_.size() - 1};
 }
 
-void ParameterStore::allocate() {
+ParameterId ParameterStore::add(std::string name, const Shape& shape, Initializer initializer, bool decay) {
+  Parameter declaration{.name = std::move(name), .shape = shape, .decay = decay, .initializer = initializer};
+  return add(std::move(declaration));
+}
+
+void ParameterStore::allocate(std::int64_t multiple) {
+  size_ = rounded_up(size_, multiple);
   weights_ = Tensor(DType::f32, Shape{size_});
   gradients_ = Tensor(DType::f32, Shape{size_});
 }
@@ -74,11 +116,9 @@ void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
       case Initializer::ones:
         std::ranges::fill(values, 1.0F);
         break;
-      case Initializer::normal: {
-        Random random(seed, hash(p.name));
-        for (float& value : values) value = static_cast<float>(random.normal() * initializer_range);
+      case Initializer::normal:
+        fill_normal(p, seed, p.deviation * initializer_range, values);
         break;
-      }
     }
   }
   weights_changed();

@@ -15,14 +15,27 @@ namespace podium {
 
 enum class Initializer { normal, zeros, ones };
 
+// The part of a whole parameter that a tensor-parallel rank holds: indices [begin, begin + shape[axis]) of
+// one axis.
+struct Slice {
+  int axis = -1;  // -1: all of it
+  std::int64_t begin = 0;
+  std::int64_t full = 0;  // extent of the axis
+};
+
 struct Parameter {
-  std::string name;  // as in Hugging Face's checkpoints
-  Shape shape;
-  std::int64_t offset = 0;  // into weights() and gradients(), in elements
-  bool decay = true;        // false for biases and LayerNorm: no weight decay
+  std::string name;   // as in Hugging Face's checkpoints
+  Shape shape;        // of what is held here
+  bool decay = true;  // false for biases and LayerNorm: no weight decay
   Initializer initializer = Initializer::normal;
+  double deviation = 1.0;  // of Initializer::normal, in units of the model's initializer_range
+  Slice slice;
+  bool partial_over_tensor = false;  // each rank's gradient is a term of the sum over the tensor group
+  bool tied_copy = false;            // the last stage's copy of the first stage's word embeddings
+  std::int64_t offset = 0;           // into weights() and gradients(), in elements; the store sets it
 
   std::int64_t size() const { return shape.size(); }
+  Shape full_shape() const;
 };
 
 // A parameter's place in its store.
@@ -33,9 +46,10 @@ struct ParameterId {
 class ParameterStore {
  public:
   // Declares the next parameter; only before `allocate`.
+  ParameterId add(Parameter declaration);
   ParameterId add(std::string name, const Shape& shape, Initializer initializer, bool decay);
-  // Makes the two buffers, all zero.
-  void allocate();
+  // Makes the two buffers, all zero, their length rounded up to a multiple of `multiple`.
+  void allocate(std::int64_t multiple = 1);
 
   std::span<const Parameter> list() const { return parameters_; }
   const Parameter* find(std::string_view name) const;  // nullptr where there is none
@@ -56,7 +70,8 @@ class ParameterStore {
   std::int64_t end() const { return size_; }  // of the buffers as declared so far, in elements
   std::int64_t parameter_count() const;       // without the gaps
 
-  // Fresh weights: a function of (seed, parameter name) alone. Ends with weights_changed().
+  // Fresh weights: each a function of (seed, parameter name, index in the whole parameter) alone, so a slice
+  // gets what the whole would have there. Ends with weights_changed().
   void initialise(std::uint64_t seed, double initializer_range);
   void clear_gradients(int threads = 1);
 

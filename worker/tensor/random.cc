@@ -22,6 +22,12 @@ PhiloxKey philox_key(std::uint64_t seed, std::uint64_t stream) {
   return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)};
 }
 
+void Random::seek(std::uint64_t index) {
+  block_ = index / 4;
+  used_ = 4;
+  for (std::uint64_t skipped = 0; skipped < index % 4; ++skipped) next_u32();
+}
+
 std::uint32_t Random::next_u32() {
   if (used_ == 4) {
     draws_ =

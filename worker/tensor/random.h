@@ -36,6 +36,8 @@ class Random {
  public:
   Random(std::uint64_t seed, std::uint64_t stream) : key_(philox_key(seed, stream)) {}
 
+  // The next draw is the index-th; every draw of 32 bits counts as one, a normal as four.
+  void seek(std::uint64_t index);
   std::uint32_t next_u32();
   std::uint64_t next_u64() { return static_cast<std::uint64_t>(next_u32()) << 32 | next_u32(); }
   std::uint32_t below(std::uint32_t bound);  // uniform in [0, bound), without bias
@@ -44,7 +46,7 @@ class Random {
 
  private:
   PhiloxKey key_;
-  std::uint64_t block_ = 0;
+  std::uint64_t block_ = 0;  // the next to draw
   PhiloxCounter draws_{};
   unsigned used_ = 4;
 };

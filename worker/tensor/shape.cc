@@ -11,6 +11,12 @@ Shape::Shape(std::initializer_list<std::int64_t> extents) : rank_(static_cast<in
   std::copy(extents.begin(), extents.end(), extents_.begin());
 }
 
+Shape Shape::with(int axis, std::int64_t extent) const {
+  Shape changed = *this;
+  changed.extents_[static_cast<std::size_t>(axis)] = extent;
+  return changed;
+}
+
 std::int64_t Shape::size() const {
   std::int64_t product = 1;
   for (int axis = 0; axis < rank_; ++axis) product *= (*this)[axis];

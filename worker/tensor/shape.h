@@ -17,7 +17,8 @@ class Shape {
 
   int rank() const { return rank_; }
   std::int64_t operator[](int axis) const { return extents_[static_cast<std::size_t>(axis)]; }
-  std::int64_t size() const;  // number of elements; 1 for a scalar
+  Shape with(int axis, std::int64_t extent) const;  // the same but for one axis
+  std::int64_t size() const;                        // number of elements; 1 for a scalar
 
   bool operator==(const Shape&) const = default;
 

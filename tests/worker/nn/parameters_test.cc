@@ -59,6 +59,59 @@ TEST(ParameterStore, InitialisesEachParameterFromSeedAndName) {
   EXPECT_NEAR(std::sqrt(squares / 32), 0.02, 0.01);
 }
 
+// Each half of a whole [6, 8] cut along `axis` has the values the whole has there.
+void expect_halves_of_the_whole(int axis) {
+  const Shape full{6, 8};
+  ParameterStore whole;
+  whole.add("w", full, Initializer::normal, true);
+  whole.allocate();
+  whole.initialise(5, 0.02);
+  for (std::int64_t half = 0; half < 2; ++half) {
+    const std::int64_t extent = full[axis] / 2, begin = half * extent;
+    ParameterStore store;
+    Parameter declaration{.name = "w", .shape = full.with(axis, extent)};
+    declaration.slice = {axis, begin, full[axis]};
+    const ParameterId id = store.add(declaration);
+    EXPECT_EQ(store[id].full_shape(), full);
+    store.allocate();
+    store.initialise(5, 0.02);
+    const Shape shape = store[id].shape;
+    for (std::int64_t i = 0; i < shape[0]; ++i) {
+      for (std::int64_t j = 0; j < shape[1]; ++j) {
+        const std::int64_t row = axis == 0 ? i + begin : i, column = axis == 1 ? j + begin : j;
+        EXPECT_EQ(store.weights()[static_cast<std::size_t>(i * shape[1] + j)],
+                  whole.weights()[static_cast<std::size_t>(row * full[1] + column)])
+            << "axis " << axis << ", half " << half << ", element " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(ParameterStore, ASliceStartsAsTheWholeWould) {
+  expect_halves_of_the_whole(0);
+  expect_halves_of_the_whole(1);
+}
+
+TEST(ParameterStore, ScalesTheDeviationWhereAsked) {
+  ParameterStore plain, scaled;
+  plain.add({.name = "w", .shape = Shape{64}});
+  scaled.add({.name = "w", .shape = Shape{64}, .deviation = 0.5});
+  for (ParameterStore* store : {&plain, &scaled}) {
+    store->allocate();
+    store->initialise(5, 0.02);
+  }
+  for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(scaled.weights()[i], plain.weights()[i] / 2);
+}
+
+TEST(ParameterStore, RoundsTheBuffersUp) {
+  ParameterStore store;
+  store.add("a", {3}, Initializer::zeros, false);
+  store.allocate(64);
+  EXPECT_EQ(store.weights().size(), 64U);
+  EXPECT_EQ(store.gradients().size(), 64U);
+  EXPECT_EQ(store.end(), 64);
+}
+
 TEST(ParameterStore, GapsStayZero) {
   ParameterStore store = small_store();
   store.initialise(1, 0.02);

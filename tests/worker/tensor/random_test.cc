@@ -24,6 +24,15 @@ TEST(Random, IsAFunctionOfSeedAndStream) {
   EXPECT_NE(other_stream.next_u64(), first);
 }
 
+TEST(Random, SeeksAnyDraw) {
+  Random in_order(1, 2);
+  for (std::uint64_t index = 0; index < 11; ++index) {
+    Random there(1, 2);
+    there.seek(index);
+    EXPECT_EQ(there.next_u32(), in_order.next_u32()) << index;
+  }
+}
+
 TEST(Random, BelowIsUniform) {
   Random random(5, 6);
   std::array<int, 7> counts{};
