@@ -27,6 +27,9 @@ class Task {
  public:
   virtual ~Task() = default;
 
+  // Token ids are below this; the model's vocabulary may be larger.
+  virtual int vocabulary() const = 0;
+
   // Steps follow one another from `first_step`; they count from 1 through all phases (phases.h).
   virtual void start(std::int64_t first_step) = 0;
   // The next step's part. MicroBatch::first_sample counts from the global batch's first sequence.
