@@ -1,75 +1,56 @@
 #include "worker/comm/gloo_communicator.h"
 
-#include <gloo/allgather.h>
-#include <gloo/allreduce.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
-#include <gloo/math.h>
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
-#include <gloo/transport/tcp/device.h>
+#include <gloo/common/error.h>
+#include <gloo/context.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <gloo/types.h>
+
+#include <algorithm>
 
 #include "common/base/check.h"
+#include "worker/comm/gloo_collectives.h"
+#include "worker/comm/single_communicator.h"
 
 namespace podium {
 namespace {
 
-using std::chrono::milliseconds;
+constexpr std::uint8_t kMessageSlot = 0x20;  // beyond those Gloo's own collectives use
 
-// Gloo's view of the rendezvous.
-class GlooStore final : public gloo::rendezvous::Store {
- public:
-  GlooStore(RendezvousClient& client, milliseconds timeout) : client_(client), timeout_(timeout) {}
+std::span<std::byte> bytes_of(TensorView values) {
+  return {static_cast<std::byte*>(values.address), values.bytes()};
+}
 
-  void set(const std::string& key, const std::vector<char>& data) override {
-    client_.set("gloo/" + key, {data.data(), data.size()});
+template <class Operation>
+auto without_gloo_errors(Operation&& operation) {
+  try {
+    return operation();
+  } catch (const gloo::Exception& error) {
+    throw PeerLost(std::string("another rank is lost: ") + error.what());
   }
-  std::vector<char> get(const std::string& key) override {
-    const std::string value = client_.get("gloo/" + key, timeout_);
-    return {value.begin(), value.end()};
-  }
-  void wait(const std::vector<std::string>& keys) override { wait(keys, timeout_); }
-  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
-    for (const std::string& key : keys) client_.get("gloo/" + key, timeout);
-  }
+}
 
- private:
-  RendezvousClient& client_;
-  milliseconds timeout_;
-};
-
-// Waits for every rank by name, so that the error can say who is missing.
-void await_all_ranks(RendezvousClient& client, const GlooOptions& options) {
-  client.set("rank/" + std::to_string(options.rank), "");
-  const auto deadline = std::chrono::steady_clock::now() + options.meeting_timeout;
-  for (int rank = 0; rank < options.size; ++rank) {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    try {
-      client.get("rank/" + std::to_string(rank), std::max(left, milliseconds(1)));
-    } catch (const SocketError& error) {
-      throw PeerLost("rank " + std::to_string(rank) + " of " + std::to_string(options.size) +
-                     " did not come to the rendezvous at " + options.master_address + ":" +
-                     std::to_string(options.master_port) + ": " + error.what());
-    }
-  }
+// A future whose wait is the operation's own: it needs no thread.
+template <class Wait>
+std::future<void> when_waited_for(Wait wait) {
+  return std::async(std::launch::deferred, [wait = std::move(wait)]() mutable { without_gloo_errors(wait); });
 }
 
 }  // namespace
 
-GlooCommunicator::GlooCommunicator(const GlooOptions& options) : options_(options) {
-  // A few connections more than ranks: a stranger's must not keep a rank out.
-  if (options.rank == 0)
-    server_ = std::make_unique<RendezvousServer>(options.master_address, options.master_port, options.secret,
-                                                 options.size + 64);
-  try {
-    meet();
-  } catch (const gloo::Exception& error) {
-    throw PeerLost(std::string("cannot connect to the other ranks: ") + error.what());
-  } catch (const SocketError& error) {
-    throw PeerLost(std::string("cannot meet the other ranks: ") + error.what());
-  }
-  thread_ = std::thread([this] { run(); });
-}
+GlooCommunicator::GlooCommunicator(const GlooOptions& options)
+    : GlooCommunicator(std::make_shared<GlooMeeting>(options), "world", options.rank, options.size) {}
+
+GlooCommunicator::GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank, int size)
+    : meeting_(std::move(meeting)),
+      name_(std::move(name)),
+      rank_(rank),
+      size_(size),
+      context_(meeting_->connect(name_, rank, size)),
+      sent_(static_cast<std::size_t>(size)),
+      received_(static_cast<std::size_t>(size)),
+      thread_([this] { run(); }) {}
 
 GlooCommunicator::~GlooCommunicator() {
   {
@@ -78,23 +59,6 @@ GlooCommunicator::~GlooCommunicator() {
   }
   changed_.notify_all();
   thread_.join();
-}
-
-void GlooCommunicator::meet() {
-  RendezvousClient client(options_.master_address, options_.master_port, options_.secret,
-                          options_.meeting_timeout, options_.stop);
-  await_all_ranks(client, options_);
-  GlooStore store(client, options_.meeting_timeout);
-  auto device = gloo::transport::tcp::CreateDevice(client.own_address().c_str());
-  auto context = std::make_shared<gloo::rendezvous::Context>(options_.rank, options_.size);
-  context->setTimeout(options_.meeting_timeout);
-  context->connectFullMesh(store, device);
-  context->setTimeout(options_.operation_timeout);
-  context_ = context;
-  // Rank 0's store must outlive everybody's use of it.
-  client.set("connected/" + std::to_string(options_.rank), "");
-  for (int rank = 0; rank < options_.size; ++rank)
-    client.get("connected/" + std::to_string(rank), options_.meeting_timeout);
 }
 
 void GlooCommunicator::run() {
@@ -111,13 +75,9 @@ void GlooCommunicator::run() {
   }
 }
 
-std::future<void> GlooCommunicator::enqueue(std::function<void(std::uint32_t tag)> operation) {
-  Task task([operation = std::move(operation), tag = next_tag_++] {
-    try {
-      operation(tag);
-    } catch (const gloo::Exception& error) {
-      throw PeerLost(std::string("another rank is lost: ") + error.what());
-    }
+std::future<void> GlooCommunicator::enqueue(std::function<void(const GlooCall&)> operation) {
+  Task task([this, operation = std::move(operation), tag = next_tag_++] {
+    without_gloo_errors([&] { operation({context_, tag, scratch_}); });
   });
   std::future<void> done = task.get_future();
   {
@@ -128,53 +88,92 @@ std::future<void> GlooCommunicator::enqueue(std::function<void(std::uint32_t tag
   return done;
 }
 
-template <class T>
-std::future<void> GlooCommunicator::sum(std::span<T> values) {
-  return enqueue([this, values](std::uint32_t tag) {
-    if (values.empty()) return;
-    gloo::AllreduceOptions options(context_);
-    options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);  // adds in a fixed order
-    options.setOutput(values.data(), values.size());
-    options.setReduceFunction(
-        [](void* out, const void* a, const void* b, std::size_t count) { gloo::sum<T>(out, a, b, count); });
-    options.setTag(tag);
-    gloo::allreduce(options);
+std::future<void> GlooCommunicator::reduce(std::span<std::byte> values, const ElementReduction& reduction) {
+  return enqueue([values, reduction](const GlooCall& call) {
+    if (!values.empty()) gloo_all_reduce(call, values, reduction);
   });
 }
 
-std::future<void> GlooCommunicator::all_reduce(std::span<float> values) { return sum(values); }
-std::future<void> GlooCommunicator::all_reduce(std::span<double> values) { return sum(values); }
+std::future<void> GlooCommunicator::all_reduce(TensorView values, Reduction reduction) {
+  return reduce(bytes_of(values), reduction_of(values.dtype, reduction));
+}
+
+std::future<void> GlooCommunicator::all_reduce(std::span<double> values) {
+  return reduce(std::as_writable_bytes(values), sum_of_doubles());
+}
+
+std::future<void> GlooCommunicator::reduce_scatter(TensorView values) {
+  PODIUM_CHECK(values.size() % size_ == 0, "reduce_scatter: one equal part for every rank");
+  return enqueue([values = bytes_of(values),
+                  reduction = reduction_of(values.dtype, Reduction::sum)](const GlooCall& call) {
+    if (!values.empty()) gloo_reduce_scatter(call, values, reduction);
+  });
+}
+
+std::future<void> GlooCommunicator::all_gather(std::span<const std::byte> own, std::span<std::byte> all) {
+  PODIUM_CHECK(all.size() == own.size() * static_cast<std::size_t>(size_),
+               "all_gather: one part for every rank");
+  return enqueue([own, all](const GlooCall& call) {
+    if (!own.empty()) gloo_all_gather(call, own, all);
+  });
+}
 
 void GlooCommunicator::broadcast(std::span<std::byte> bytes, int root) {
-  enqueue([this, bytes, root](std::uint32_t tag) {
+  enqueue([bytes, root](const GlooCall& call) {
     if (bytes.empty()) return;
-    gloo::BroadcastOptions options(context_);
+    gloo::BroadcastOptions options(call.context);
     options.setOutput(reinterpret_cast<char*>(bytes.data()), bytes.size());
     options.setRoot(root);
-    options.setTag(tag);
+    options.setTag(call.tag);
     gloo::broadcast(options);
   }).get();
 }
 
-void GlooCommunicator::all_gather(std::span<const std::byte> own, std::span<std::byte> all) {
-  PODIUM_CHECK(all.size() == own.size() * static_cast<std::size_t>(size()), "one part for every rank");
-  enqueue([this, own, all](std::uint32_t tag) {
-    if (own.empty()) return;
-    gloo::AllgatherOptions options(context_);
-    // Gloo reads the input only, but its signature is not const.
-    options.setInput(const_cast<char*>(reinterpret_cast<const char*>(own.data())), own.size());
-    options.setOutput(reinterpret_cast<char*>(all.data()), all.size());
-    options.setTag(tag);
-    gloo::allgather(options);
+void GlooCommunicator::barrier() {
+  enqueue([](const GlooCall& call) {
+    gloo::BarrierOptions options(call.context);
+    options.setTag(call.tag);
+    gloo::barrier(options);
   }).get();
 }
 
-void GlooCommunicator::barrier() {
-  enqueue([this](std::uint32_t tag) {
-    gloo::BarrierOptions options(context_);
-    options.setTag(tag);
-    gloo::barrier(options);
-  }).get();
+std::future<void> GlooCommunicator::send(std::span<const std::byte> bytes, int peer) {
+  PODIUM_CHECK(peer != rank_, "a rank does not send to itself");
+  return without_gloo_errors([&] {
+    // Gloo only reads what it sends, but its signature is not const.
+    auto buffer = context_->createUnboundBuffer(const_cast<std::byte*>(bytes.data()), bytes.size());
+    buffer->send(peer, gloo::Slot::build(kMessageSlot, sent_[static_cast<std::size_t>(peer)]++));
+    return when_waited_for([buffer = std::move(buffer)] { buffer->waitSend(); });
+  });
+}
+
+std::future<void> GlooCommunicator::receive(std::span<std::byte> bytes, int peer) {
+  PODIUM_CHECK(peer != rank_, "a rank does not receive from itself");
+  return without_gloo_errors([&] {
+    auto buffer = context_->createUnboundBuffer(bytes.data(), bytes.size());
+    buffer->recv(peer, gloo::Slot::build(kMessageSlot, received_[static_cast<std::size_t>(peer)]++));
+    return when_waited_for([buffer = std::move(buffer)] { buffer->waitRecv(); });
+  });
+}
+
+std::unique_ptr<Communicator> GlooCommunicator::split(const std::vector<std::vector<int>>& groups,
+                                                      const std::string& name) {
+  const std::string prefix = name_ + "/" + std::to_string(splits_++) + "." + name + "/";
+  std::unique_ptr<Communicator> own;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto found = std::ranges::find(groups[i], rank_);
+    if (found == groups[i].end()) continue;
+    PODIUM_CHECK(own == nullptr, "split: a rank is in one group only");
+    const int rank = static_cast<int>(found - groups[i].begin());
+    const int size = static_cast<int>(groups[i].size());
+    if (size == 1)
+      own = std::make_unique<SingleCommunicator>();
+    else
+      own.reset(new GlooCommunicator(meeting_, prefix + std::to_string(i), rank, size));
+  }
+  PODIUM_CHECK(own != nullptr, "split: every rank is in a group");
+  barrier();  // rank 0's rendezvous must outlive everybody's use of it
+  return own;
 }
 
 }  // namespace podium

@@ -1,10 +1,8 @@
-// Gloo over TCP. All operations run one after another on one thread, in the order they were asked for, so
-// that gradients can travel while the caller computes. Any failure there is a PeerLost, also for every later
+// Gloo over TCP. Collectives run one after another on one thread, in the order they were asked for, so that
+// gradients can travel while the caller computes. Any failure there is a PeerLost, also for every later
 // operation.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -12,26 +10,15 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "worker/comm/communicator.h"
-#include "worker/comm/rendezvous.h"
-
-namespace gloo {
-class Context;
-}
+#include "worker/comm/gloo_meeting.h"
 
 namespace podium {
 
-struct GlooOptions {
-  int rank = 0;
-  int size = 1;
-  std::string master_address;  // rank 0 hosts the rendezvous here
-  int master_port = 0;
-  std::string secret;
-  std::chrono::milliseconds meeting_timeout = std::chrono::minutes(5);    // for all ranks to arrive
-  std::chrono::milliseconds operation_timeout = std::chrono::minutes(5);  // of one collective
-  const std::atomic<bool>* stop = nullptr;  // ends the wait for the others with StopRequested
-};
+struct ElementReduction;
+struct GlooCall;
 
 class GlooCommunicator final : public Communicator {
  public:
@@ -40,28 +27,40 @@ class GlooCommunicator final : public Communicator {
   explicit GlooCommunicator(const GlooOptions& options);
   ~GlooCommunicator() override;
 
-  int rank() const override { return options_.rank; }
-  int size() const override { return options_.size; }
-  std::future<void> all_reduce(std::span<float> values) override;
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  using Communicator::all_reduce;
+  std::future<void> all_reduce(TensorView values, Reduction reduction) override;
   std::future<void> all_reduce(std::span<double> values) override;
+  std::future<void> reduce_scatter(TensorView values) override;
+  std::future<void> all_gather(std::span<const std::byte> own, std::span<std::byte> all) override;
   void broadcast(std::span<std::byte> bytes, int root) override;
-  void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override;
   void barrier() override;
+  std::future<void> send(std::span<const std::byte> bytes, int peer) override;
+  std::future<void> receive(std::span<std::byte> bytes, int peer) override;
+  std::unique_ptr<Communicator> split(const std::vector<std::vector<int>>& groups,
+                                      const std::string& name) override;
 
  private:
   using Task = std::packaged_task<void()>;
 
-  void meet();
-  void run();
-  // `operation` gets a tag that no other operation has.
-  std::future<void> enqueue(std::function<void(std::uint32_t tag)> operation);
-  template <class T>
-  std::future<void> sum(std::span<T> values);
+  // The group `name` of ranks that met before; this is its `rank` of `size`.
+  GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank, int size);
 
-  GlooOptions options_;
-  std::unique_ptr<RendezvousServer> server_;  // rank 0 only
-  std::shared_ptr<gloo::Context> context_;
-  std::uint32_t next_tag_ = 0;
+  void run();
+  std::future<void> enqueue(std::function<void(const GlooCall&)> operation);
+  std::future<void> reduce(std::span<std::byte> values, const ElementReduction& reduction);
+
+  std::shared_ptr<GlooMeeting> meeting_;  // shared with all groups split from the world: any may split again
+  std::string name_;
+  int rank_;
+  int size_;
+  std::shared_ptr<gloo::Context> context_;  // as Gloo wants it
+  std::uint32_t next_tag_ = 0;              // of collectives
+  std::uint32_t splits_ = 0;
+  std::vector<std::uint32_t> sent_;      // messages to each peer
+  std::vector<std::uint32_t> received_;  // and from each
+  std::vector<std::byte> scratch_;       // of the thread
 
   std::mutex mutex_;
   std::condition_variable changed_;

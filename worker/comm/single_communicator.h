@@ -1,4 +1,4 @@
-// One rank alone: every sum is the identity.
+// One rank alone: every reduction is the identity, and there is nobody to send to.
 #pragma once
 
 #include "worker/comm/communicator.h"
@@ -9,11 +9,18 @@ class SingleCommunicator final : public Communicator {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  std::future<void> all_reduce(std::span<float> values) override;
+  using Communicator::all_reduce;
+  std::future<void> all_reduce(TensorView values, Reduction reduction) override;
   std::future<void> all_reduce(std::span<double> values) override;
-  void broadcast(std::span<std::byte>, int root) override;
-  void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override;
+  std::future<void> reduce_scatter(TensorView values) override;
+  std::future<void> all_gather(std::span<const std::byte> own, std::span<std::byte> all) override;
+  void broadcast(std::span<std::byte> bytes, int root) override;
   void barrier() override {}
+  // Both are bugs of the caller.
+  std::future<void> send(std::span<const std::byte> bytes, int peer) override;
+  std::future<void> receive(std::span<std::byte> bytes, int peer) override;
+  std::unique_ptr<Communicator> split(const std::vector<std::vector<int>>& groups,
+                                      const std::string& name) override;
 };
 
 }  // namespace podium

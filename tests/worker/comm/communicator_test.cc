@@ -73,7 +73,7 @@ TEST_P(OfSize, SumsAreRightAndTheSameBitsOnEveryRankAndEveryTime) {
         if (repeat > 0 && hash != first) return 2;
         first = hash;
         std::vector<std::uint64_t> all(static_cast<std::size_t>(size));
-        comm.all_gather(std::as_bytes(std::span(&hash, 1)), std::as_writable_bytes(std::span(all)));
+        comm.all_gather(std::as_bytes(std::span(&hash, 1)), std::as_writable_bytes(std::span(all))).get();
         for (const std::uint64_t other : all)
           if (other != hash) return 3;
       }
@@ -204,7 +204,7 @@ TEST(Single, EverythingIsTheIdentity) {
   EXPECT_EQ(values, (std::vector<float>{1, 2, 3}));
   std::vector<int> all(3);
   const std::vector<int> own{4, 5, 6};
-  comm.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+  comm.all_gather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all))).get();
   EXPECT_EQ(all, own);
   comm.broadcast(std::as_writable_bytes(std::span(all)), 0);
   EXPECT_EQ(all, own);

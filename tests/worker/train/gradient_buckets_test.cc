@@ -16,17 +16,27 @@ class Doubling final : public Communicator {
   explicit Doubling(const float* begin) : begin_(begin) {}
   int rank() const override { return 0; }
   int size() const override { return 2; }
-  std::future<void> all_reduce(std::span<float> values) override {
+  using Communicator::all_reduce;
+  std::future<void> all_reduce(TensorView view, Reduction reduction) override {
+    const std::span<float> values = view.values<float>();
     ranges.emplace_back(values.data() - begin_, values.size());
     for (float& value : values) value *= 2;
-    return SingleCommunicator().all_reduce(values);
+    return SingleCommunicator().all_reduce(view, reduction);
   }
   std::future<void> all_reduce(std::span<double> values) override {
     return SingleCommunicator().all_reduce(values);
   }
   void broadcast(std::span<std::byte>, int) override {}
-  void all_gather(std::span<const std::byte>, std::span<std::byte>) override {}
+  std::future<void> reduce_scatter(TensorView values) override { return SingleCommunicator().reduce_scatter(values); }
+  std::future<void> all_gather(std::span<const std::byte>, std::span<std::byte>) override {
+    return SingleCommunicator().all_reduce(std::span<double>());
+  }
   void barrier() override {}
+  std::future<void> send(std::span<const std::byte>, int) override { return reduce_scatter({}); }
+  std::future<void> receive(std::span<std::byte>, int) override { return reduce_scatter({}); }
+  std::unique_ptr<Communicator> split(const std::vector<std::vector<int>>&, const std::string&) override {
+    return nullptr;
+  }
 
   std::vector<std::pair<std::ptrdiff_t, std::size_t>> ranges;
 

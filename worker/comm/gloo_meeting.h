@@ -1,0 +1,52 @@
+// Where the ranks of an attempt meet and from where Gloo connects them, all of them or a group. Rank 0 hosts
+// the rendezvous for as long as its meeting lives, so nobody may connect after rank 0's is gone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/comm/rendezvous.h"
+
+namespace gloo {
+class Context;
+namespace transport {
+class Device;
+}
+}  // namespace gloo
+
+namespace podium {
+
+struct GlooOptions {
+  int rank = 0;
+  int size = 1;
+  std::string master_address;  // rank 0 hosts the rendezvous here
+  int master_port = 0;
+  std::string secret;
+  std::chrono::milliseconds meeting_timeout = std::chrono::minutes(5);    // for all ranks to arrive
+  std::chrono::milliseconds operation_timeout = std::chrono::minutes(5);  // of one collective
+  const std::atomic<bool>* stop = nullptr;  // ends the wait for the others with StopRequested
+};
+
+class GlooMeeting {
+ public:
+  // Waits for all ranks; errors as in GlooCommunicator.
+  explicit GlooMeeting(const GlooOptions& options);
+  ~GlooMeeting();
+
+  // Connects `size` ranks with each other; each of them calls this with the same `name`, which no other
+  // connection has, and its number among them. Throws PeerLost.
+  std::shared_ptr<gloo::Context> connect(const std::string& name, int rank, int size);
+
+ private:
+  void await_all_ranks();
+
+  GlooOptions options_;
+  std::unique_ptr<RendezvousServer> server_;  // rank 0 only
+  std::unique_ptr<RendezvousClient> client_;
+  std::shared_ptr<gloo::transport::Device> device_;  // Gloo's type; all contexts share its thread
+};
+
+}  // namespace podium
