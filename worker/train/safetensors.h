@@ -1,5 +1,6 @@
 // The safetensors format: a JSON header, then the tensors' bytes, little endian and without holes. The reader
-// is strict: what it accepts, every other reader does.
+// is strict: what it accepts, every other reader does; whatever a file holds, it answers with the tensors or
+// with SafetensorsError, and keeps no more memory than a few times the header's size.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +8,17 @@
 #include <filesystem>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/base/file.h"
+#include "worker/train/checkpoint_file.h"
 
 namespace podium {
+
+// Bytes an element of such a type takes; 0 where the format knows no such type.
+std::uint64_t size_of_safetensors_type(const std::string& dtype);
 
 struct TensorEntry {
   std::string name;
@@ -21,15 +27,11 @@ struct TensorEntry {
   std::span<const std::byte> bytes;
 };
 
-// What a file must still be when it is read again.
-struct FileDigest {
-  std::int64_t bytes = 0;
-  std::string xxh3;  // XXH3-64 of the content, 16 hexadecimal digits
-
-  bool operator==(const FileDigest&) const = default;
-};
-
-FileDigest digest_of(const std::filesystem::path& path);
+// The order in which a file holds its tensors: widest type first, then by name.
+void sort_for_safetensors(std::vector<TensorEntry>& tensors);
+// The file's beginning, for tensors in that order.
+std::string safetensors_header(const std::vector<TensorEntry>& tensors,
+                               const std::map<std::string, std::string>& metadata);
 
 // Writes and fsyncs `path`. Throws std::system_error naming the file.
 FileDigest write_safetensors(const std::filesystem::path& path, std::vector<TensorEntry> tensors,
@@ -40,33 +42,43 @@ struct SafetensorsError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct SafetensorsTensor {
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;  // into the byte buffer
+  std::uint64_t end = 0;
+};
+
+struct SafetensorsHeader {
+  std::map<std::string, SafetensorsTensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+// The JSON of a header whose file holds `buffer_bytes` after it. Throws SafetensorsError.
+SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t buffer_bytes);
+
 class SafetensorsFile {
  public:
-  struct Tensor {
-    std::string dtype;
-    std::vector<std::int64_t> shape;
-    std::uint64_t begin = 0;  // into the byte buffer
-    std::uint64_t end = 0;
-  };
-
   explicit SafetensorsFile(const std::filesystem::path& path);
 
-  const std::map<std::string, Tensor>& tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::filesystem::path& path() const { return path_; }
+  const std::map<std::string, SafetensorsTensor>& tensors() const { return header_.tensors; }
+  const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
+  const SafetensorsTensor& at(const std::string& name) const;
+
   // Reads a tensor that must have this type and shape.
   void read(const std::string& name, const std::string& dtype, const std::vector<std::int64_t>& shape,
             std::span<std::byte> out) const;
+  // Reads a tensor of type F32, BF16 or F16.
+  std::vector<float> read_floats(const std::string& name) const;
 
  private:
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
-  void parse(const std::string& header);
-  void check_layout(std::uint64_t buffer_bytes) const;
 
   std::filesystem::path path_;
   Fd file_;
   std::uint64_t data_begin_ = 0;
-  std::map<std::string, Tensor> tensors_;
-  std::map<std::string, std::string> metadata_;
+  SafetensorsHeader header_;
 };
 
 }  // namespace podium
