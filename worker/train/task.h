@@ -1,14 +1,17 @@
 // What is trained: the seam between the trainer, which knows steps, layouts, models and checkpoints, and a
-// task, which knows data and metrics. A task is made for one data rank of the layout and brings that rank's
-// part of every global batch; all ranks that share a data rank bring the same. The trainer adds the parts up,
-// so that means are exact whatever the layout.
+// task, which knows data and metrics. A task is made for one data rank of the layout and for one phase of the
+// training; it brings that rank's part of every global batch, and all ranks that share a data rank bring the
+// same. The trainer adds the parts up, so that means are exact whatever the layout.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/model/spec.h"
 #include "worker/nn/micro_batch.h"
 
 namespace podium {
@@ -20,30 +23,33 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 struct TaskBatch {
   Sums
       totals;  // what is known of it without a model, such as the number of masked tokens; adds up over ranks
-  std::vector<MicroBatch> micro_batches;  // as many on every data rank of a step, all of the step's length
+  std::vector<MicroBatch> micro_batches;  // of a step: as many on every data rank, all of one length
 };
 
 class Task {
  public:
   virtual ~Task() = default;
 
-  // Token ids are below this; the model's vocabulary may be larger.
-  virtual int vocabulary() const = 0;
-
-  // Steps follow one another from `first_step`; they count from 1 through all phases (phases.h).
+  // Steps follow one another from `first_step`; they count from 1 within the phase.
   virtual void start(std::int64_t first_step) = 0;
   // The next step's part. MicroBatch::first_sample counts from the global batch's first sequence.
   virtual TaskBatch next() = 0;
-  // This rank's share of the held-out text, in the shape of the phase of the step that `next` brought last,
-  // or of `first_step`. Valid until the next call of any function that is not const.
-  virtual const TaskBatch& held_out() = 0;
+  // This rank's share of the held-out text; no micro-batches where the job does not evaluate. It never
+  // changes.
+  virtual const TaskBatch& held_out() const = 0;
 
-  // What loss sums are multiplied by, from the totals of all data ranks.
+  // What loss sums are multiplied by, from a step's totals over all data ranks.
   virtual LossScales scales(const Sums& totals) const = 0;
-  // "train/loss" and its parts, from totals and losses of all ranks.
+  // "train/loss" and its parts, from totals and losses over all ranks.
   virtual Metrics training_metrics(const Sums& totals, const LossSums& losses) const = 0;
-  // "eval/…", from totals and losses of all ranks over the held-out text.
+  // "eval/…", from totals and losses of the held-out text over all ranks.
   virtual Metrics evaluation_metrics(const Sums& totals, const LossSums& losses) const = 0;
+};
+
+// The text of a job, read once, and what makes of it the task of a phase (phases.h).
+struct TaskSource {
+  int vocabulary = 0;  // token ids are below this; the model's may be larger
+  std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
 };
 
 }  // namespace podium
