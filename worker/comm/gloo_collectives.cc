@@ -139,8 +139,7 @@ class LargeReduction {
   }
 
   void send_result(std::size_t segment) {
-    for_each_peer(context_,
-                  [&](int peer) { send(peer, gather_slot_, piece(context_.rank, segment)); });
+    for_each_peer(context_, [&](int peer) { send(peer, gather_slot_, piece(context_.rank, segment)); });
   }
 
   const gloo::Context& context_;

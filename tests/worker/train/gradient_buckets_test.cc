@@ -27,7 +27,9 @@ class Doubling final : public Communicator {
     return SingleCommunicator().all_reduce(values);
   }
   void broadcast(std::span<std::byte>, int) override {}
-  std::future<void> reduce_scatter(TensorView values) override { return SingleCommunicator().reduce_scatter(values); }
+  std::future<void> reduce_scatter(TensorView values) override {
+    return SingleCommunicator().reduce_scatter(values);
+  }
   std::future<void> all_gather(std::span<const std::byte>, std::span<std::byte>) override {
     return SingleCommunicator().all_reduce(std::span<double>());
   }
