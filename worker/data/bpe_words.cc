@@ -1,11 +1,11 @@
 #include "worker/data/bpe_words.h"
 
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
+
+#include "worker/data/utf8.h"
 
 namespace podium {
 namespace {
@@ -41,11 +41,9 @@ struct Character {
 Character character_at(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return {kAsciiKinds[first], 1};
-  int32_t length = 0;
-  UChar32 c = 0;
-  U8_NEXT(text.data() + at, length,
-          static_cast<int32_t>(std::min<std::size_t>(text.size() - at, U8_MAX_LENGTH)), c);
-  return {kind_of(c), static_cast<std::size_t>(length)};
+  std::size_t end = at;
+  const Kind kind = kind_of(next_character(text, end));
+  return {kind, end - at};
 }
 
 // Where the characters of `kind` that begin at `at` end.

@@ -8,26 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "worker/data/token_array.h"
 #include "worker/data/wordpiece.h"
 
 namespace podium {
-
-// Token ids in two bytes each where the vocabulary allows it, else in four.
-class TokenArray {
- public:
-  explicit TokenArray(std::int32_t vocabulary_size) : narrow_(vocabulary_size <= 1 << 16) {}
-
-  void append(std::span<const std::int32_t> ids);
-  std::int32_t operator[](std::size_t i) const {
-    return narrow_ ? static_cast<std::int32_t>(narrow_ids_[i]) : wide_ids_[i];
-  }
-  std::size_t size() const { return narrow_ ? narrow_ids_.size() : wide_ids_.size(); }
-
- private:
-  bool narrow_;
-  std::vector<std::uint16_t> narrow_ids_;
-  std::vector<std::int32_t> wide_ids_;
-};
 
 class Corpus {
  public:

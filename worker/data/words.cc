@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/check.h"
+#include "worker/data/utf8.h"
 
 namespace podium {
 namespace {
@@ -97,17 +98,11 @@ void add_uncased(UChar32 c, WordBuilder& words) {
   }
 }
 
-UChar32 next_character(std::string_view text, int32_t& position) {
-  UChar32 c = 0;
-  U8_NEXT(text.data(), position, static_cast<int32_t>(text.size()), c);
-  return c;
-}
-
 }  // namespace
 
 void split_words(std::string_view text, bool lowercase, const WordSink& sink) {
   WordBuilder words(sink);
-  for (int32_t position = 0; position < static_cast<int32_t>(text.size());) {
+  for (std::size_t position = 0; position < text.size();) {
     const UChar32 c = next_character(text, position);
     if (is_space(c)) {
       words.finish();
@@ -125,18 +120,18 @@ void split_words(std::string_view text, bool lowercase, const WordSink& sink) {
 }
 
 std::size_t find_invalid_utf8(std::string_view text) {
-  for (int32_t position = 0; position < static_cast<int32_t>(text.size());) {
-    const int32_t begin = position;
-    if (next_character(text, position) < 0) return static_cast<std::size_t>(begin);
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t begin = position;
+    if (next_character(text, position) < 0) return begin;
   }
   return std::string_view::npos;
 }
 
 void split_characters(std::string_view text, const std::function<void(std::string_view)>& sink) {
-  for (int32_t position = 0; position < static_cast<int32_t>(text.size());) {
-    const int32_t begin = position;
+  for (std::size_t position = 0; position < text.size();) {
+    const std::size_t begin = position;
     next_character(text, position);
-    sink(text.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(position - begin)));
+    sink(text.substr(begin, position - begin));
   }
 }
 

@@ -1,0 +1,158 @@
+#include "worker/data/language_dataset.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+#include <set>
+
+#include "common/base/file.h"
+#include "tests/temp_folder.h"
+#include "tests/worker/data/byte_vocabulary.h"
+#include "tests/worker/data/megatron_files.h"
+#include "tests/worker/data/shared_data.h"
+#include "worker/data/bad_data.h"
+#include "worker/data/bpe_encoder.h"
+
+namespace podium {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+std::vector<std::int32_t> all_tokens(const TokenStream& stream) {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(stream.tokens()));
+  stream.read(0, ids);
+  return ids;
+}
+
+class LanguageDataTest : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    write_file_atomic(folder_.path() / name, text);
+    return folder_.path() / name;
+  }
+
+  // Tokens 0, 1, 2 … in Megatron data, so that a token is its own position.
+  TokenStream counting(std::int32_t tokens) const {
+    std::vector<std::int32_t> numbers(static_cast<std::size_t>(tokens));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return {{write_megatron<std::uint16_t>(folder_.path() / "counting", {numbers}, 8)}, vocabulary_};
+  }
+
+  std::vector<std::int32_t> bytes(std::string_view text) const {
+    std::vector<std::int32_t> ids;
+    for (const char byte : text)
+      ids.push_back(byte == '|' ? vocabulary_.end_of_text() : vocabulary_.byte_token(byte));
+    return ids;
+  }
+
+  TempFolder folder_;
+  BpeVocabulary vocabulary_ = byte_vocabulary({});
+};
+
+TEST_F(LanguageDataTest, EveryDocumentOfATextEndsOnce) {
+  const TokenStream stream(
+      {write("one.txt", "a\n\nb\n"),
+       write("two.txt", "<|endoftext|>c<|endoftext|>\n \n<|endoftext|> d<|endoftext|>\n"),
+       write("empty.txt", ""), write("three.txt", "e")},
+      vocabulary_);
+  EXPECT_EQ(all_tokens(stream), bytes("a\n\nb\n|c| d|e|"));
+  std::vector<std::int32_t> some(5);
+  stream.read(4, some);
+  EXPECT_EQ(some, bytes("\n|c| "));
+}
+
+TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
+  write_megatron<std::int32_t>(folder_.path() / "b_document", {{7, 8}, {9}}, 4);
+  write("a.txt", "a");
+  write("c.txt", "c");
+  const TokenStream stream(language_files({"*"}, folder_.path()), vocabulary_);
+  EXPECT_EQ(all_tokens(stream), (std::vector<std::int32_t>{'a', 256, 7, 8, 9, 'c', 256}));
+  for (const char* pattern : {"b_document", "b_*", "b_document.bin", "b_document.idx", "*.bin"})
+    EXPECT_EQ(
+        language_files({pattern, "a.txt"}, folder_.path()),
+        (std::vector<std::filesystem::path>{folder_.path() / "b_document.bin", folder_.path() / "a.txt"}))
+        << pattern;
+  EXPECT_THROW(language_files({"b"}, folder_.path()), BadData);
+}
+
+TEST_F(LanguageDataTest, UnusableTextIsNamed) {
+  const auto bad = write("bad.txt", "one\ntwo \xFF\n");
+  EXPECT_THAT([&] { TokenStream({bad}, vocabulary_); },
+              ThrowsMessage<BadData>(HasSubstr("bad.txt:2: byte 9 of the file")));
+  const auto empty = write("empty.txt", " \n<|endoftext|>");
+  EXPECT_THAT([&] { TokenStream({empty}, vocabulary_); }, ThrowsMessage<BadData>(HasSubstr("no text in")));
+  EXPECT_THAT([&] { TokenStream({folder_.path()}, vocabulary_); },
+              ThrowsMessage<BadData>(HasSubstr("no regular file")));
+  write_megatron<std::int32_t>(folder_.path() / "other", {{7, 257}}, 4);
+  const TokenStream stream({folder_.path() / "other.bin"}, vocabulary_);
+  EXPECT_THAT([&] { all_tokens(stream); },
+              ThrowsMessage<BadData>(HasSubstr("other.bin: token 257 at position 1")));
+}
+
+TEST_F(LanguageDataTest, FrequenciesCountEveryToken) {
+  const TokenStream stream({write("a.txt", "banana")}, vocabulary_);
+  const auto counts = stream.frequencies();
+  ASSERT_EQ(counts.size(), 257u);
+  EXPECT_EQ(counts['a'], 3);
+  EXPECT_EQ(counts['n'], 2);
+  EXPECT_EQ(counts[256], 1);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), 7);
+}
+
+TEST_F(LanguageDataTest, EveryTokenButTheFirstIsPredictedOnceAnEpoch) {
+  for (const std::int32_t tokens : {2, 3, 16, 17, 18, 32, 33, 250}) {
+    const TokenStream stream = counting(tokens);
+    const LanguageDataset data(stream, 16, 3);
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+      std::vector<int> predicted(static_cast<std::size_t>(tokens), 0);
+      for (std::int64_t i = 0; i < data.epoch_size(); ++i) {
+        const auto ids = data.sample(epoch * data.epoch_size() + i);
+        ASSERT_GE(ids.size(), 2u);
+        ASSERT_LE(ids.size(), 17u);
+        EXPECT_EQ(ids.front() % 16, 0);
+        for (std::size_t k = 1; k < ids.size(); ++k) {
+          EXPECT_EQ(ids[k], ids[k - 1] + 1);
+          ++predicted[static_cast<std::size_t>(ids[k])];
+        }
+      }
+      EXPECT_EQ(predicted[0], 0);
+      EXPECT_EQ(std::count(predicted.begin() + 1, predicted.end(), 1), tokens - 1) << tokens;
+    }
+  }
+}
+
+TEST_F(LanguageDataTest, OrdersDifferBetweenEpochsAndSeeds) {
+  const TokenStream stream = counting(256);
+  const auto order = [&](std::uint64_t seed, std::int64_t epoch) {
+    const LanguageDataset data(stream, 4, seed);
+    std::vector<std::int32_t> first;
+    for (std::int64_t i = 0; i < data.epoch_size(); ++i)
+      first.push_back(data.sample(epoch * data.epoch_size() + i).front());
+    return first;
+  };
+  const std::set<std::vector<std::int32_t>> orders{order(1, 0), order(1, 1), order(2, 0), order(2, 1)};
+  EXPECT_EQ(orders.size(), 4u);
+  EXPECT_EQ(order(1, 1), order(1, 1));
+}
+
+TEST(LanguageFixtures, OpenWebTextDecodesToText) {
+  const auto bin = shared_data("megatron_indexed/meg-gpt2-openwebtext_text_document.bin");
+  if (!bin) GTEST_SKIP() << "skipped: no shared data";
+  const BpeVocabulary vocabulary = BpeVocabulary::load(*shared_data("vocab/gpt2-tiny-vocab.json"),
+                                                       *shared_data("vocab/gpt2-tiny-merges.txt"));
+  const TokenStream stream({*bin}, vocabulary);
+  EXPECT_EQ(stream.tokens(), 1'361'845);
+  std::vector<std::int32_t> document(1411);
+  stream.read(0, document);
+  EXPECT_EQ(document.back(), vocabulary.end_of_text());
+  // Encoding the text again gives the same tokens, so decoding has lost nothing.
+  const std::string text = vocabulary.decode(document);
+  std::vector<std::int32_t> again;
+  BpeEncoder(vocabulary).encode(text, again);
+  EXPECT_EQ(again, document);
+  EXPECT_EQ(stream.frequencies()[static_cast<std::size_t>(vocabulary.end_of_text())], 1000);
+}
+
+}  // namespace
+}  // namespace podium

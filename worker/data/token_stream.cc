@@ -1,0 +1,126 @@
+#include "worker/data/token_stream.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "worker/data/bad_data.h"
+#include "worker/data/bpe_encoder.h"
+#include "worker/data/mapped_file.h"
+#include "worker/data/text_files.h"
+#include "worker/data/words.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 26;
+constexpr std::int64_t kCountedTogether = 4096;
+
+void check_text(std::string_view text, const fs::path& path) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return;
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
+  throw BadData(path.string() + ":" + std::to_string(line) + ": byte " + std::to_string(bad + 1) +
+                " of the file is not UTF-8; convert the file (for example with iconv)");
+}
+
+TokenArray encode_file(const fs::path& path, const BpeVocabulary& vocabulary) {
+  const MappedFile file(path);
+  std::string_view rest = file.bytes();
+  check_text(rest, path);
+  BpeEncoder encoder(vocabulary);
+  TokenArray tokens(vocabulary.size());
+  std::vector<std::int32_t> ids;
+  while (!rest.empty()) {
+    const std::string_view document = rest.substr(0, rest.find(kEndOfText));
+    rest.remove_prefix(std::min(rest.size(), document.size() + kEndOfText.size()));
+    if (document.find_first_not_of(" \t\r\n") == std::string_view::npos) continue;
+    ids.clear();
+    encoder.encode(document, ids);
+    ids.push_back(vocabulary.end_of_text());
+    tokens.append(ids);
+  }
+  return tokens;
+}
+
+void read_part(const TokenArray& tokens, std::int64_t begin, std::int32_t, std::span<std::int32_t> ids) {
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = tokens[static_cast<std::size_t>(begin) + i];
+}
+
+void read_part(const MegatronData& data, std::int64_t begin, std::int32_t vocabulary_size,
+               std::span<std::int32_t> ids) {
+  data.read(begin, vocabulary_size, ids);
+}
+
+}  // namespace
+
+std::vector<fs::path> language_files(const std::vector<std::string>& patterns, const fs::path& folder) {
+  std::vector<fs::path> files;
+  const auto add = [&](fs::path file) {
+    if (file.extension() == ".idx") file.replace_extension(".bin");
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(std::move(file));
+  };
+  for (const std::string& pattern : patterns) {
+    const fs::path index = folder / (pattern + ".idx");
+    if (fs::exists(index)) {
+      add(index);
+    } else {
+      for (fs::path& file : expand_globs({pattern}, folder)) add(std::move(file));
+    }
+  }
+  return files;
+}
+
+TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary& vocabulary)
+    : vocabulary_size_(vocabulary.size()) {
+  PODIUM_CHECK(!files.empty(), "no file to read tokens from");
+  std::int64_t begin = 0;
+  std::string names;
+  const auto add = [&](auto tokens) {
+    const std::int64_t end = begin + static_cast<std::int64_t>(tokens.size());
+    parts_.push_back({std::move(tokens), begin, end});
+    begin = end;
+  };
+  for (const fs::path& file : files) {
+    names += (names.empty() ? "" : ", ") + file.string();
+    if (file.extension() == ".bin") {
+      add(MegatronData(file));
+    } else {
+      add(encode_file(file, vocabulary));
+    }
+  }
+  if (tokens() < 2) throw BadData("no text in " + names);
+}
+
+void TokenStream::read(std::int64_t begin, std::span<std::int32_t> ids) const {
+  PODIUM_CHECK(begin >= 0 && begin + static_cast<std::int64_t>(ids.size()) <= tokens(),
+               "tokens beyond the end");
+  auto part = std::upper_bound(parts_.begin(), parts_.end(), begin,
+                               [](std::int64_t position, const Part& other) { return position < other.end; });
+  for (; !ids.empty(); ++part) {
+    const auto count =
+        static_cast<std::size_t>(std::min(part->end - begin, static_cast<std::int64_t>(ids.size())));
+    std::visit(
+        [&](const auto& tokens) {
+          read_part(tokens, begin - part->begin, vocabulary_size_, ids.first(count));
+        },
+        part->tokens);
+    ids = ids.subspan(count);
+    begin += static_cast<std::int64_t>(count);
+  }
+}
+
+std::vector<std::int64_t> TokenStream::frequencies() const {
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(vocabulary_size_), 0);
+  std::vector<std::int32_t> ids;
+  const std::int64_t stride = kCountedTogether * (1 + (tokens() - 1) / kMostCounted);
+  for (std::int64_t begin = 0; begin < tokens(); begin += stride) {
+    ids.resize(static_cast<std::size_t>(std::min(kCountedTogether, tokens() - begin)));
+    read(begin, ids);
+    for (const std::int32_t id : ids) ++counts[static_cast<std::size_t>(id)];
+  }
+  return counts;
+}
+
+}  // namespace podium

@@ -1,0 +1,52 @@
+// The text of a language model as one long row of tokens, file after file in the order given. Immutable once
+// read.
+//
+// A text file holds documents separated by "<|endoftext|>" written out; without one it is a single document,
+// since empty lines separate paragraphs, speeches or sections as well. Every document of a text file is
+// followed by the end-of-text token. NAME.bin with NAME.idx beside it is Megatron data, taken as it is: its
+// documents end with that token where preprocess_data.py ran with --append-eod.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "worker/data/bpe_vocabulary.h"
+#include "worker/data/megatron_data.h"
+#include "worker/data/token_array.h"
+
+namespace podium {
+
+// The files that `patterns` name (text_files.h). Besides paths and globs a pattern may be the NAME of
+// Megatron data; NAME.idx stands for NAME.bin, so "*" names the data once.
+std::vector<std::filesystem::path> language_files(const std::vector<std::string>& patterns,
+                                                  const std::filesystem::path& folder);
+
+class TokenStream {
+ public:
+  // Text is encoded now, Megatron data stay in their file. Throws BadData, also where there are not two
+  // tokens.
+  TokenStream(const std::vector<std::filesystem::path>& files, const BpeVocabulary& vocabulary);
+
+  std::int64_t tokens() const { return parts_.back().end; }
+  // Tokens [begin, begin + ids.size()). Throws BadData where Megatron data hold what is no token.
+  void read(std::int64_t begin, std::span<std::int32_t> ids) const;
+
+  // How often each token id occurs; counted on an even choice of at most about 2^26 tokens.
+  std::vector<std::int64_t> frequencies() const;
+
+ private:
+  struct Part {
+    std::variant<TokenArray, MegatronData> tokens;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+
+  std::int32_t vocabulary_size_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace podium
