@@ -10,6 +10,8 @@ namespace podium {
 
 enum class Backend { cpu, cuda };
 
+class Profiler;
+
 // What a back end keeps between calls (compiled primitives, library handles). Each back end derives its own.
 struct BackendState {
   virtual ~BackendState() = default;
@@ -21,6 +23,7 @@ struct Context {
   int threads = 1;                      // CPU threads an op may use; fixed once the first op has run
   Arena scratch;                        // for one op's temporaries; open an ArenaScope
   std::unique_ptr<BackendState> state;  // made by the first op that needs it
+  Profiler* profiler = nullptr;         // where given, ops and phases tell it when they run
 };
 
 }  // namespace podium

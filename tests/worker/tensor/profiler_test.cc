@@ -1,0 +1,93 @@
+#include "worker/tensor/profiler.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace podium {
+namespace {
+
+using testing::DoubleNear;
+
+ProfileEvent event(const char* name, bool is_phase, std::int64_t begin, std::int64_t duration,
+                   std::ptrdiff_t parent, double flops = 0) {
+  return {name, is_phase, begin, duration, flops, 0, parent};
+}
+
+// forward [0, 100) with product [10, 40) and product [50, 90), in which lies softmax [60, 70).
+const std::vector<ProfileEvent> kForward = {event("forward", true, 0, 100'000'000, -1),
+                                            event("product", false, 10'000'000, 30'000'000, 0, 3e9),
+                                            event("product", false, 50'000'000, 40'000'000, 0, 3e9),
+                                            event("softmax", false, 60'000'000, 10'000'000, 2)};
+
+TEST(Profiler, WithoutOneAScopeDoesNothing) {
+  const Context context;
+  const ProfilePhase phase(context, "forward");
+  const ProfileScope op(context, "product");
+}
+
+TEST(Profiler, RecordsScopesInsideEachOther) {
+  Profiler profiler;
+  const Context context{.profiler = &profiler};
+  {
+    const ProfilePhase phase(context, "forward");
+    {
+      const ProfileScope op(context, "product", 8, 16);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    const ProfileScope other(context, "softmax");
+  }
+  const auto& events = profiler.events();
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_STREQ(events[0].name, "forward");
+  EXPECT_EQ(events[0].parent, -1);
+  EXPECT_STREQ(events[1].name, "product");
+  EXPECT_EQ(events[1].parent, 0);
+  EXPECT_EQ(events[1].flops, 8);
+  EXPECT_EQ(events[1].bytes, 16);
+  EXPECT_GE(events[1].duration_ns, 2'000'000);
+  EXPECT_EQ(events[2].parent, 0);
+  EXPECT_GE(events[2].begin_ns, events[1].begin_ns + events[1].duration_ns);
+  EXPECT_GE(events[0].duration_ns, events[1].duration_ns + events[2].duration_ns);
+}
+
+TEST(Profiler, ClearForgetsTheWarmUp) {
+  Profiler profiler;
+  const Context context{.profiler = &profiler};
+  { const ProfileScope op(context, "warm-up"); }
+  profiler.clear();
+  { const ProfileScope op(context, "product"); }
+  ASSERT_EQ(profiler.events().size(), 1U);
+  EXPECT_STREQ(profiler.events()[0].name, "product");
+}
+
+TEST(Profiler, TimeBelongsToTheInnermostScope) {
+  const std::vector<ProfileRow> rows = summarise(kForward);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].op, "product");
+  EXPECT_EQ(rows[0].phase, "forward");
+  EXPECT_EQ(rows[0].calls, 2);
+  EXPECT_EQ(rows[0].flops, 6e9);
+  EXPECT_THAT(rows[0].seconds, DoubleNear(0.060, 1e-9));
+  EXPECT_EQ(rows[1].op, "");  // of forward itself
+  EXPECT_THAT(rows[1].seconds, DoubleNear(0.030, 1e-9));
+  EXPECT_EQ(rows[2].op, "softmax");
+  EXPECT_THAT(rows[2].seconds, DoubleNear(0.010, 1e-9));
+}
+
+TEST(Profiler, ATraceIsWhatPerfettoReads) {
+  const auto trace = nlohmann::json::parse(trace_json(kForward, 3, "rank 3"));
+  const auto& entries = trace.at("traceEvents");
+  ASSERT_EQ(entries.size(), 5U);
+  EXPECT_EQ(entries[0].at("ph"), "M");
+  EXPECT_EQ(entries[0].at("args").at("name"), "rank 3");
+  EXPECT_EQ(entries[2].at("ph"), "X");
+  EXPECT_EQ(entries[2].at("ts"), 10'000.0);  // microseconds
+  EXPECT_EQ(entries[2].at("dur"), 30'000.0);
+  EXPECT_EQ(entries[2].at("pid"), 3);
+  EXPECT_EQ(entries[2].at("args").at("GFLOP/s"), 100.0);
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,101 @@
+#include "worker/tensor/profiler.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/base/check.h"
+
+namespace podium {
+namespace {
+
+const ProfileEvent* parent_of(const std::vector<ProfileEvent>& events, const ProfileEvent& event) {
+  return event.parent < 0 ? nullptr : &events[static_cast<std::size_t>(event.parent)];
+}
+
+const char* phase_of(const std::vector<ProfileEvent>& events, const ProfileEvent& event) {
+  const ProfileEvent* at = &event;
+  while (at != nullptr && !at->is_phase) at = parent_of(events, *at);
+  return at == nullptr ? "" : at->name;
+}
+
+// Each event's duration without that of the events directly within it.
+std::vector<std::int64_t> own_durations(const std::vector<ProfileEvent>& events) {
+  std::vector<std::int64_t> own;
+  own.reserve(events.size());
+  for (const ProfileEvent& event : events) {
+    PODIUM_CHECK(event.duration_ns >= 0, "a profile is read while no scope is open");
+    own.push_back(event.duration_ns);
+    if (event.parent >= 0) own[static_cast<std::size_t>(event.parent)] -= event.duration_ns;
+  }
+  return own;
+}
+
+}  // namespace
+
+std::int64_t Profiler::now_ns() const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
+}
+
+void Profiler::open(const char* name, bool is_phase, double flops, double bytes) {
+  events_.push_back({name, is_phase, now_ns(), -1, flops, bytes, open_});
+  open_ = static_cast<std::ptrdiff_t>(events_.size()) - 1;
+}
+
+void Profiler::close() {
+  PODIUM_CHECK(open_ >= 0, "a profile scope closes once");
+  ProfileEvent& event = events_[static_cast<std::size_t>(open_)];
+  event.duration_ns = now_ns() - event.begin_ns;
+  open_ = event.parent;
+}
+
+void Profiler::clear() {
+  PODIUM_CHECK(open_ < 0, "a profile is cleared while no scope is open");
+  events_.clear();
+}
+
+std::vector<ProfileRow> summarise(const std::vector<ProfileEvent>& events) {
+  const std::vector<std::int64_t> own = own_durations(events);
+  std::map<std::pair<std::string, std::string>, ProfileRow> sums;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const ProfileEvent& event = events[i];
+    const std::string phase = phase_of(events, event), op = event.is_phase ? "" : event.name;
+    ProfileRow& row = sums[{phase, op}];
+    row.phase = phase;
+    row.op = op;
+    row.calls += 1;
+    row.seconds += static_cast<double>(own[i]) * 1e-9;
+    row.flops += event.flops;
+    row.bytes += event.bytes;
+  }
+  std::vector<ProfileRow> rows;
+  for (auto& [key, row] : sums) rows.push_back(std::move(row));
+  std::ranges::stable_sort(rows, std::greater{}, &ProfileRow::seconds);
+  return rows;
+}
+
+std::string trace_json(const std::vector<ProfileEvent>& events, int process, std::string_view process_name) {
+  nlohmann::ordered_json trace = nlohmann::ordered_json::array();
+  trace.push_back({{"name", "process_name"},
+                   {"ph", "M"},
+                   {"pid", process},
+                   {"tid", 0},
+                   {"args", {{"name", process_name}}}});
+  for (const ProfileEvent& event : events) {
+    const auto duration = static_cast<double>(event.duration_ns);
+    nlohmann::ordered_json entry{{"name", event.name},
+                                 {"cat", event.is_phase ? "phase" : "op"},
+                                 {"ph", "X"},
+                                 {"ts", static_cast<double>(event.begin_ns) * 1e-3},
+                                 {"dur", duration * 1e-3},
+                                 {"pid", process},
+                                 {"tid", 0}};
+    if (event.flops > 0 && duration > 0) entry["args"]["GFLOP/s"] = event.flops / duration;
+    if (event.bytes > 0 && duration > 0) entry["args"]["GB/s"] = event.bytes / duration;
+    trace.push_back(std::move(entry));
+  }
+  return nlohmann::ordered_json{{"traceEvents", std::move(trace)}, {"displayTimeUnit", "ms"}}.dump();
+}
+
+}  // namespace podium

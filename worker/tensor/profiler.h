@@ -1,0 +1,89 @@
+// Where a step's time goes: scopes that ops and phases open while they run, kept as a list of events. Without
+// a profiler in the context a scope costs one null check. Scopes close in reverse order of opening, on the
+// context's thread; names must outlive the profiler (string literals).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/tensor/context.h"
+
+namespace podium {
+
+struct ProfileEvent {
+  const char* name = "";
+  bool is_phase = false;         // such as "forward"; ops belong to the innermost phase around them
+  std::int64_t begin_ns = 0;     // since the profiler was made
+  std::int64_t duration_ns = 0;  // negative while the scope is open
+  double flops = 0;              // of its matrix products
+  double bytes = 0;              // that it reads and writes at least, each once
+  std::ptrdiff_t parent = -1;    // the event around it, -1: none
+};
+
+class Profiler {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void open(const char* name, bool is_phase, double flops, double bytes);
+  void close();
+
+  // Forgets all that was recorded, as after warm-up. No scope may be open.
+  void clear();
+  // Complete only while no scope is open. An event's parent comes before it.
+  const std::vector<ProfileEvent>& events() const { return events_; }
+
+ private:
+  std::int64_t now_ns() const;
+
+  Clock::time_point start_ = Clock::now();
+  std::vector<ProfileEvent> events_;
+  std::ptrdiff_t open_ = -1;  // the innermost open scope
+};
+
+// One op while it runs.
+class ProfileScope {
+ public:
+  ProfileScope(const Context& context, const char* name, double flops = 0, double bytes = 0)
+      : ProfileScope(context.profiler, name, false, flops, bytes) {}
+  ~ProfileScope() {
+    if (profiler_ != nullptr) profiler_->close();
+  }
+  ProfileScope(const ProfileScope&) = delete;
+  ProfileScope& operator=(const ProfileScope&) = delete;
+
+ protected:
+  ProfileScope(Profiler* profiler, const char* name, bool is_phase, double flops, double bytes)
+      : profiler_(profiler) {
+    if (profiler_ != nullptr) profiler_->open(name, is_phase, flops, bytes);
+  }
+
+ private:
+  Profiler* profiler_;
+};
+
+// One phase of a step while it runs.
+class ProfilePhase : public ProfileScope {
+ public:
+  ProfilePhase(const Context& context, const char* name) : ProfileScope(context.profiler, name, true, 0, 0) {}
+};
+
+// What an op cost in one phase, over all its calls; time within ops that it calls counts as theirs.
+struct ProfileRow {
+  std::string phase;  // "" outside of any
+  std::string op;     // "" for a phase's own time, outside of any op
+  std::int64_t calls = 0;
+  double seconds = 0;
+  double flops = 0;
+  double bytes = 0;
+};
+
+// The most expensive first; the rows add up to the time within outermost scopes.
+std::vector<ProfileRow> summarise(const std::vector<ProfileEvent>& events);
+
+// The trace event format of Chrome, which Perfetto opens: a JSON object; `process` tells ranks apart.
+std::string trace_json(const std::vector<ProfileEvent>& events, int process, std::string_view process_name);
+
+}  // namespace podium
