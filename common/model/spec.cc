@@ -23,6 +23,8 @@ constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
                                        {Decay::linear, "linear"},
                                        {Decay::cosine, "cosine"},
                                        {Decay::poly, "poly"}}};
+constexpr EnumNames<Recompute, 3> kRecomputes{
+    {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
 
 std::string steps_text(std::int64_t steps) { return std::to_string(steps) + " steps"; }
 
@@ -57,6 +59,7 @@ json model_json(const ModelSpec& model) {
            {"attention_dropout", model.attention_dropout},
            {"initializer_range", model.initializer_range}};
   if (!model.preset.empty()) out["preset"] = model.preset;
+  if (!model.init.empty()) out["init"] = model.init;
   return out;
 }
 
@@ -73,6 +76,7 @@ ModelSpec model_from(const json& in) {
   model.dropout = in.at("dropout");
   model.attention_dropout = in.at("attention_dropout");
   model.initializer_range = in.at("initializer_range");
+  model.init = in.value("init", "");
   return model;
 }
 
@@ -100,64 +104,122 @@ DataSpec data_from(const json& in) {
   return data;
 }
 
+json schedule_json(const ScheduleSpec& schedule) {
+  return {{"steps", schedule.steps},
+          {"warmup", schedule.warmup},
+          {"decay", to_string(schedule.decay)},
+          {"power", schedule.power},
+          {"min_lr", schedule.min_lr}};
+}
+
+ScheduleSpec schedule_from(const json& in) {
+  ScheduleSpec schedule;
+  schedule.steps = in.at("steps");
+  schedule.warmup = in.at("warmup");
+  schedule.decay = enum_value(kDecays, in.at("decay").get<std::string>(), "schedule.decay");
+  schedule.power = in.at("power");
+  schedule.min_lr = in.at("min_lr");
+  return schedule;
+}
+
+json batch_json(const BatchSpec& batch) { return {{"global", batch.global}, {"micro", batch.micro}}; }
+
+BatchSpec batch_from(const json& in) { return {in.at("global"), in.at("micro")}; }
+
+json optimizer_json(const OptimizerSpec& optimizer) {
+  return {{"name", to_string(optimizer.name)},
+          {"lr", optimizer.lr},
+          {"weight_decay", optimizer.weight_decay},
+          {"beta1", optimizer.beta1},
+          {"beta2", optimizer.beta2},
+          {"epsilon", optimizer.epsilon},
+          {"clip", optimizer.clip}};
+}
+
+OptimizerSpec optimizer_from(const json& in) {
+  OptimizerSpec optimizer;
+  optimizer.name = enum_value(kOptimizers, in.at("name").get<std::string>(), "training.optimizer.name");
+  optimizer.lr = in.at("lr");
+  optimizer.weight_decay = in.at("weight_decay");
+  optimizer.beta1 = in.at("beta1");
+  optimizer.beta2 = in.at("beta2");
+  optimizer.epsilon = in.at("epsilon");
+  optimizer.clip = in.at("clip");
+  return optimizer;
+}
+
+json phase_json(const PhaseSpec& phase) {
+  return {{"schedule", schedule_json(phase.schedule)},
+          {"optimizer", {{"lr", phase.lr}}},
+          {"batch", batch_json(phase.batch)},
+          {"sequence_length", phase.sequence_length},
+          {"masking", {{"max_predictions", phase.max_predictions}}}};
+}
+
+PhaseSpec phase_from(const json& in) {
+  PhaseSpec phase;
+  phase.schedule = schedule_from(in.at("schedule"));
+  phase.lr = in.at("optimizer").at("lr");
+  phase.batch = batch_from(in.at("batch"));
+  phase.sequence_length = in.at("sequence_length");
+  phase.max_predictions = in.at("masking").at("max_predictions");
+  return phase;
+}
+
 json training_json(const TrainingSpec& training) {
-  const OptimizerSpec& optimizer = training.optimizer;
-  const ScheduleSpec& schedule = training.schedule;
-  return {{"task", to_string(training.task)},
-          {"precision", to_string(training.precision)},
-          {"optimizer",
-           {{"name", to_string(optimizer.name)},
-            {"lr", optimizer.lr},
-            {"weight_decay", optimizer.weight_decay},
-            {"beta1", optimizer.beta1},
-            {"beta2", optimizer.beta2},
-            {"epsilon", optimizer.epsilon},
-            {"clip", optimizer.clip}}},
-          {"schedule",
-           {{"steps", schedule.steps},
-            {"warmup", schedule.warmup},
-            {"decay", to_string(schedule.decay)},
-            {"power", schedule.power},
-            {"min_lr", schedule.min_lr}}},
-          {"batch", {{"global", training.batch.global}, {"micro", training.batch.micro}}},
-          {"sequence_length", training.sequence_length},
-          {"masking",
-           {{"probability", training.masking.probability},
-            {"max_predictions", training.masking.max_predictions},
-            {"whole_word", training.masking.whole_word}}},
-          {"seed", training.seed},
-          {"log_every", steps_text(training.log_every)}};
+  json out{{"task", to_string(training.task)},
+           {"precision", to_string(training.precision)},
+           {"optimizer", optimizer_json(training.optimizer)},
+           {"schedule", schedule_json(training.schedule)},
+           {"batch", batch_json(training.batch)},
+           {"sequence_length", training.sequence_length},
+           {"masking",
+            {{"probability", training.masking.probability},
+             {"max_predictions", training.masking.max_predictions},
+             {"whole_word", training.masking.whole_word}}},
+           {"seed", training.seed},
+           {"log_every", steps_text(training.log_every)},
+           {"recompute", to_string(training.recompute)},
+           {"unpadded", training.unpadded}};
+  for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
+  return out;
 }
 
 TrainingSpec training_from(const json& in) {
   TrainingSpec training;
   training.task = enum_value(kTasks, in.at("task").get<std::string>(), "training.task");
   training.precision = enum_value(kPrecisions, in.at("precision").get<std::string>(), "training.precision");
-  const json& optimizer = in.at("optimizer");
-  training.optimizer.name =
-      enum_value(kOptimizers, optimizer.at("name").get<std::string>(), "training.optimizer.name");
-  training.optimizer.lr = optimizer.at("lr");
-  training.optimizer.weight_decay = optimizer.at("weight_decay");
-  training.optimizer.beta1 = optimizer.at("beta1");
-  training.optimizer.beta2 = optimizer.at("beta2");
-  training.optimizer.epsilon = optimizer.at("epsilon");
-  training.optimizer.clip = optimizer.at("clip");
-  const json& schedule = in.at("schedule");
-  training.schedule.steps = schedule.at("steps");
-  training.schedule.warmup = schedule.at("warmup");
-  training.schedule.decay =
-      enum_value(kDecays, schedule.at("decay").get<std::string>(), "training.schedule.decay");
-  training.schedule.power = schedule.at("power");
-  training.schedule.min_lr = schedule.at("min_lr");
-  training.batch.global = in.at("batch").at("global");
-  training.batch.micro = in.at("batch").at("micro");
+  training.optimizer = optimizer_from(in.at("optimizer"));
+  training.schedule = schedule_from(in.at("schedule"));
+  training.batch = batch_from(in.at("batch"));
   training.sequence_length = in.at("sequence_length");
   training.masking.probability = in.at("masking").at("probability");
   training.masking.max_predictions = in.at("masking").at("max_predictions");
   training.masking.whole_word = in.at("masking").at("whole_word");
   training.seed = in.at("seed");
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
+  training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");
+  training.unpadded = in.value("unpadded", false);
+  for (const json& phase : in.value("phases", json::array())) training.phases.push_back(phase_from(phase));
   return training;
+}
+
+json parallel_json(const ParallelSpec& parallel) {
+  return {{"tensor", parallel.tensor},
+          {"pipeline", parallel.pipeline},
+          {"interleave", parallel.interleave},
+          {"sequence", parallel.sequence},
+          {"distributed_optimizer", parallel.distributed_optimizer}};
+}
+
+ParallelSpec parallel_from(const json& in) {
+  ParallelSpec parallel;
+  parallel.tensor = in.at("tensor");
+  parallel.pipeline = in.at("pipeline");
+  parallel.interleave = in.value("interleave", 1);
+  parallel.sequence = in.value("sequence", false);
+  parallel.distributed_optimizer = in.value("distributed_optimizer", false);
+  return parallel;
 }
 
 json target_json(const TargetSpec& target) {
@@ -184,6 +246,7 @@ std::string_view to_string(TrainingTask value) { return enum_name(kTasks, value)
 std::string_view to_string(Precision value) { return enum_name(kPrecisions, value); }
 std::string_view to_string(OptimizerKind value) { return enum_name(kOptimizers, value); }
 std::string_view to_string(Decay value) { return enum_name(kDecays, value); }
+std::string_view to_string(Recompute value) { return enum_name(kRecomputes, value); }
 
 json to_json(const JobSpec& spec) {
   json out{{"version", 1},
@@ -204,7 +267,7 @@ json to_json(const JobSpec& spec) {
   out["model"] = model_json(spec.model);
   out["data"] = data_json(spec.data);
   out["training"] = training_json(spec.training);
-  out["parallel"] = {{"tensor", spec.parallel.tensor}, {"pipeline", spec.parallel.pipeline}};
+  out["parallel"] = parallel_json(spec.parallel);
   out["checkpoint"] = {{"every", steps_text(spec.checkpoint.every)}, {"keep", spec.checkpoint.keep}};
   out["evaluate"] = {{"every", steps_text(spec.evaluate.every)}, {"sequences", spec.evaluate.sequences}};
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
@@ -230,8 +293,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.model = model_from(in.at("model"));
   spec.data = data_from(in.at("data"));
   spec.training = training_from(in.at("training"));
-  spec.parallel.tensor = in.at("parallel").at("tensor");
-  spec.parallel.pipeline = in.at("parallel").at("pipeline");
+  spec.parallel = parallel_from(in.at("parallel"));
   spec.checkpoint.every = steps_from(in.at("checkpoint").at("every"), "checkpoint.every");
   spec.checkpoint.keep = in.at("checkpoint").at("keep");
   spec.evaluate.every = steps_from(in.at("evaluate").at("every"), "evaluate.every");

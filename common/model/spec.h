@@ -160,8 +160,9 @@ struct JobSpec {
 };
 
 nlohmann::json to_json(const JobSpec& spec);
-// Reads what to_json(JobSpec) or normalisation wrote; throws nlohmann::json::exception or
-// std::invalid_argument naming the field on anything else.
+// Reads what to_json(JobSpec) or normalisation wrote, also before the format had phases, recomputation and
+// the finer points of layouts, which a coordinator's store may still hold; throws nlohmann::json::exception
+// or std::invalid_argument naming the field on anything else.
 JobSpec job_spec_from_json(const nlohmann::json& json);
 
 std::string_view to_string(ModelFamily value);

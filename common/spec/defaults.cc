@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-// BERT: Turc et al. 2019 and Devlin et al. 2018. GPT-2: Radford et al. 2019; from 1.2b on Shoeybi et al.
-// 2019, whose vocabulary is padded to 51,200 for eight-way tensor parallelism.
+// BERT: Turc et al. 2019 and Devlin et al. 2018. GPT-2: Radford et al. 2019; from 345m on Shoeybi et al.
+// 2019, who padded GPT-2's vocabulary of 50,257 to 51,200 for eight-way tensor parallelism.
 constexpr std::array<ModelPreset, 12> kPresets{{{"bert-tiny", "bert", 2, 128, 2, 0},
                                                 {"bert-mini", "bert", 4, 256, 4, 0},
                                                 {"bert-small", "bert", 4, 512, 8, 0},
@@ -20,7 +20,7 @@ constexpr std::array<ModelPreset, 12> kPresets{{{"bert-tiny", "bert", 2, 128, 2,
                                                 {"bert-base", "bert", 12, 768, 12, 0},
                                                 {"bert-large", "bert", 24, 1024, 16, 0},
                                                 {"gpt2-124m", "gpt", 12, 768, 12, 0},
-                                                {"gpt2-345m", "gpt", 24, 1024, 16, 0},
+                                                {"gpt2-345m", "gpt", 24, 1024, 16, 51200},
                                                 {"gpt2-1.2b", "gpt", 40, 1536, 16, 51200},
                                                 {"gpt2-2.5b", "gpt", 54, 1920, 20, 51200},
                                                 {"gpt2-4.2b", "gpt", 64, 2304, 24, 51200},
@@ -82,6 +82,21 @@ void fill_model(json& model) {
   set_default(model, "max_positions", model.value("family", json()) == "gpt" ? 1024 : 512);
 }
 
+// A phase inherits what it does not write from the one before; only the steps are always its own.
+void fill_phases(json& training) {
+  if (!training["phases"].is_array()) return;
+  json before = json::object();
+  for (const char* key : {"schedule", "batch", "sequence_length"}) before[key] = training[key];
+  for (const auto& [part, key] : {std::pair("optimizer", "lr"), std::pair("masking", "max_predictions")})
+    if (training[part].is_object() && training[part].contains(key)) before[part][key] = training[part][key];
+  for (json& phase : training["phases"]) {
+    if (!phase.is_object()) continue;
+    if (before["schedule"].is_object()) before["schedule"].erase("steps");
+    fill(phase, before);
+    before = phase;
+  }
+}
+
 void fill_data(json& data) {
   if (data.contains("train") && data["train"].is_string()) data["train"] = json::array({data["train"]});
   if (!data.contains("tokenizer") || !data["tokenizer"].is_object()) return;
@@ -113,6 +128,7 @@ json with_defaults(const json& document) {
   for (const char* key : {"model", "training", "resources"})
     if (!document.contains(key)) defaults.erase(key);
   fill(filled, defaults);
+  if (json* training = part("training"); training && training->contains("phases")) fill_phases(*training);
   return filled;
 }
 

@@ -201,6 +201,8 @@ class Explainer {
       for (const json& other : also_called(property)) siblings.emplace_back(other.get<std::string>(), name);
     }
     auto near = closest(key, siblings);
+    if (!near) near = closest(key, keys_below(schema_));
+    if (near && !pointer_.empty() && !schema_.at("properties").contains(*near)) near = name_ + "." + *near;
     if (!near) near = closest(key, all_keys());
     std::string known;
     for (const auto& [name, property] : schema_.at("properties").items())

@@ -2,8 +2,6 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include <cmath>
-
 #include "common/spec/defaults.h"
 #include "common/spec/explain.h"
 
@@ -106,87 +104,6 @@ void check_model(const Facts& facts, Problems& problems) {
     problems.add("/model/heads",
                  fmt::format("model.hidden ({}) must be a multiple of model.heads ({})", *hidden, *heads));
   check_task(facts, problems);
-}
-
-namespace {
-
-void check_schedule(const Facts& facts, Problems& problems) {
-  const auto steps = facts.integer("/training/schedule/steps");
-  const auto warmup = facts.number("/training/schedule/warmup");
-  if (warmup && *warmup >= 1 && *warmup != std::floor(*warmup))
-    problems.add("/training/schedule/warmup",
-                 fmt::format("training.schedule.warmup ({}) must be a fraction of the steps "
-                             "below 1, or a whole number of steps",
-                             *warmup));
-  if (steps && warmup && *warmup >= static_cast<double>(*steps) && *warmup >= 1)
-    problems.add("/training/schedule/warmup",
-                 fmt::format("training.schedule.warmup ({} steps) must be shorter than the "
-                             "schedule ({} steps)",
-                             *warmup, *steps));
-  const auto lr = facts.number("/training/optimizer/lr");
-  const auto min_lr = facts.number("/training/schedule/min_lr");
-  if (lr && min_lr && *min_lr > *lr)
-    problems.add("/training/schedule/min_lr", fmt::format("training.schedule.min_lr ({}) must not be above "
-                                                          "training.optimizer.lr ({})",
-                                                          *min_lr, *lr));
-}
-
-void check_batch(const Facts& facts, Problems& problems) {
-  const auto global = facts.integer("/training/batch/global");
-  const auto micro = facts.integer("/training/batch/micro");
-  const auto devices = facts.integer("/resources/devices");
-  const auto tensor = facts.integer("/parallel/tensor");
-  const auto pipeline = facts.integer("/parallel/pipeline");
-  if (!global || !micro || !devices || !tensor || !pipeline || *devices % (*tensor * *pipeline) != 0) return;
-  const std::int64_t replicas = *devices / (*tensor * *pipeline);
-  const std::int64_t unit = *micro * replicas;
-  if (*global % unit == 0) return;
-  const std::int64_t below = *global / unit * unit;
-  problems.add(
-      "/training/batch/global",
-      fmt::format(
-          "training.batch.global ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
-          "parallel devices; {}{} would do",
-          *global, unit, *micro, replicas, below > 0 ? std::to_string(below) + " or " : "", below + unit));
-}
-
-void check_evaluation(const Facts& facts, Problems& problems) {
-  const bool has_data = facts.has("/evaluate/data");
-  const bool never = !facts.has("/evaluate/every") || facts.steps("/evaluate/every") == 0;
-  if (has_data && never)
-    problems.add_missing("/evaluate/every",
-                         "evaluate.data is given and evaluate.every is not, so it would never be read; "
-                         "add \"every: 100 steps\"");
-  if (!has_data && !never)
-    problems.add_missing("/evaluate/data",
-                         "evaluate.every is given and evaluate.data is not; name the held-out text");
-  const auto every = facts.steps("/evaluate/every");
-  const auto steps = facts.integer("/training/schedule/steps");
-  if (every && steps && *every > *steps)
-    problems.add("/evaluate/every",
-                 fmt::format("evaluate.every ({} steps) is beyond the end of the schedule ({} steps)", *every,
-                             *steps));
-}
-
-}  // namespace
-
-void check_training(const Facts& facts, Problems& problems) {
-  if (!facts.has("/training")) return;
-  check_schedule(facts, problems);
-  check_batch(facts, problems);
-  check_evaluation(facts, problems);
-  const auto length = facts.integer("/training/sequence_length");
-  const auto positions = facts.integer("/model/max_positions");
-  if (length && positions && *length > *positions)
-    problems.add("/training/sequence_length", fmt::format("training.sequence_length ({}) must not be above "
-                                                          "model.max_positions ({})",
-                                                          *length, *positions));
-  const auto predictions = facts.integer("/training/masking/max_predictions");
-  if (length && predictions && *predictions >= *length)
-    problems.add("/training/masking/max_predictions",
-                 fmt::format("training.masking.max_predictions ({}) must be below "
-                             "training.sequence_length ({})",
-                             *predictions, *length));
 }
 
 }  // namespace podium

@@ -1,12 +1,17 @@
 // The rules about devices, nodes and time.
 #include <spdlog/fmt/fmt.h>
 
+#include <vector>
+
 #include "common/base/units.h"
 #include "common/spec/explain.h"
 #include "common/spec/meaning.h"
 
 namespace podium {
 namespace {
+
+// ModelSpec.vocab 0: the tokenizer's size is padded to a multiple of this.
+constexpr int kVocabularyUnit = 8;
 
 // The value at `divisor` must divide the one at `number`.
 void check_divides(const Facts& facts, const char* divisor, const char* number, Problems& problems) {
@@ -15,6 +20,44 @@ void check_divides(const Facts& facts, const char* divisor, const char* number, 
   if (!by || !whole || *by == 0 || *whole % *by == 0) return;
   problems.add(divisor,
                fmt::format("{} ({}) must divide {} ({})", dotted(divisor), *by, dotted(number), *whole));
+}
+
+// Each tensor-parallel device holds so many of the heads, the columns and the vocabulary.
+void check_tensor(const Facts& facts, Problems& problems) {
+  const auto tensor = facts.integer("/parallel/tensor");
+  if (!tensor) return;
+  std::vector<std::string> uneven;
+  for (const char* extent : {"/model/heads", "/model/hidden", "/model/intermediate", "/model/vocab"})
+    if (const auto whole = facts.integer(extent); whole && *whole % *tensor != 0)
+      uneven.push_back(fmt::format("{} ({})", dotted(extent), *whole));
+  if (facts.integer("/model/vocab") == 0 && kVocabularyUnit % *tensor != 0)
+    uneven.push_back(fmt::format("model.vocab (any multiple of {} unless written)", kVocabularyUnit));
+  if (!uneven.empty())
+    problems.add("/parallel/tensor",
+                 fmt::format("parallel.tensor ({}) must divide {}", *tensor, fmt::join(uneven, ", ")));
+}
+
+void check_pipeline(const Facts& facts, Problems& problems) {
+  const auto pipeline = facts.integer("/parallel/pipeline");
+  const auto interleave = facts.integer("/parallel/interleave");
+  const auto layers = facts.integer("/model/layers");
+  if (!pipeline || !interleave) return;
+  if (*interleave > 1 && *pipeline == 1) {
+    problems.add("/parallel/interleave",
+                 fmt::format("parallel.interleave ({}) is for a pipeline; set parallel.pipeline above 1 or "
+                             "leave interleave out",
+                             *interleave));
+    return;
+  }
+  if (!layers || *layers % (*pipeline * *interleave) == 0) return;
+  if (*interleave == 1)
+    problems.add("/parallel/pipeline",
+                 fmt::format("parallel.pipeline ({}) must divide model.layers ({})", *pipeline, *layers));
+  else
+    problems.add(
+        "/parallel/interleave",
+        fmt::format("parallel.pipeline × parallel.interleave ({} × {}) must divide model.layers ({})",
+                    *pipeline, *interleave, *layers));
 }
 
 void check_parallel(const Facts& facts, Problems& problems) {
@@ -26,8 +69,20 @@ void check_parallel(const Facts& facts, Problems& problems) {
                  fmt::format("resources.devices ({}) must be a multiple of parallel.tensor × "
                              "parallel.pipeline ({} × {})",
                              *devices, *tensor, *pipeline));
-  check_divides(facts, "/parallel/tensor", "/model/heads", problems);
-  check_divides(facts, "/parallel/pipeline", "/model/layers", problems);
+  check_tensor(facts, problems);
+  check_pipeline(facts, problems);
+  if (facts.flag("/parallel/sequence") == true && tensor == 1)
+    problems.add(
+        "/parallel/sequence",
+        "parallel.sequence cuts rows over the tensor-parallel devices; set parallel.tensor above 1 or "
+        "leave it out");
+  if (facts.flag("/training/unpadded") != true) return;
+  if (facts.text("/model/family") == "gpt")
+    problems.add("/training/unpadded",
+                 "training.unpadded is for bert; gpt's sequences have no padding, so leave it out");
+  else if (facts.flag("/parallel/sequence") == true)
+    problems.add("/training/unpadded",
+                 "training.unpadded and parallel.sequence cannot be combined; keep one");
 }
 
 void check_walltime(const Facts& facts, Problems& problems) {

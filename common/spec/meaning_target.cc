@@ -15,18 +15,22 @@ enum class Better { higher, lower };
 struct Metric {
   const char* key;
   Better better;
+  const char* family;  // that reports it; "" both
 };
 
 // What podium-worker reports and can be a goal; docs/protocols.md, "Metric names", has them all.
-constexpr Metric kGoals[] = {{"train/loss", Better::lower},
-                             {"train/mlm_loss", Better::lower},
-                             {"train/nsp_loss", Better::lower},
-                             {"train/sequences_per_second", Better::higher},
-                             {"train/tokens_per_second", Better::higher},
-                             {"eval/mlm_loss", Better::lower},
-                             {"eval/mlm_accuracy", Better::higher},
-                             {"eval/nsp_accuracy", Better::higher},
-                             {"eval/gain_over_unigram", Better::higher}};
+constexpr Metric kGoals[] = {{"train/loss", Better::lower, ""},
+                             {"train/mlm_loss", Better::lower, "bert"},
+                             {"train/nsp_loss", Better::lower, "bert"},
+                             {"train/sequences_per_second", Better::higher, ""},
+                             {"train/tokens_per_second", Better::higher, ""},
+                             {"eval/mlm_loss", Better::lower, "bert"},
+                             {"eval/mlm_accuracy", Better::higher, "bert"},
+                             {"eval/nsp_accuracy", Better::higher, "bert"},
+                             {"eval/lm_loss", Better::lower, "gpt"},
+                             {"eval/lm_accuracy", Better::higher, "gpt"},
+                             {"eval/perplexity", Better::lower, "gpt"},
+                             {"eval/gain_over_unigram", Better::higher, ""}};
 
 // A program may report what it likes, by names like ours: words joined by slashes.
 bool is_plausible(const std::string& metric) {
@@ -61,35 +65,42 @@ void check_bounds(const Facts& facts, const Metric* goal, Problems& problems) {
                                  goal->key));
 }
 
+// `metric` must be one that podium-worker reports of this family, and will report in this job.
+void check_reported(const Facts& facts, const std::string& metric, Problems& problems) {
+  const auto family = facts.text("/model/family");
+  std::vector<std::string> names;
+  for (const Metric& goal : kGoals)
+    if (!family || goal.family[0] == '\0' || *family == goal.family) names.emplace_back(goal.key);
+  if (std::find(names.begin(), names.end(), metric) == names.end()) {
+    const auto near = closest(metric, names);
+    problems.add("/target/metric", fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric,
+                                               family ? " with " + *family : "",
+                                               near ? "did you mean \"" + *near + "\"?"
+                                                    : fmt::format("it has {}", fmt::join(names, ", "))));
+  } else if (metric.starts_with("eval/") && facts.steps("/evaluate/every") == 0 &&
+             !facts.has("/evaluate/data")) {
+    problems.add("/target/metric",
+                 fmt::format("{} is only measured by evaluation; add \"evaluate: {{every: 100 steps, data: "
+                             "heldout.txt}}\"",
+                             metric));
+  }
+}
+
 }  // namespace
 
 void check_target(const Facts& facts, Problems& problems) {
   if (!facts.has("/target") || !facts.all()["target"].is_object()) return;
   const auto metric = facts.text("/target/metric");
-  const bool runs_command = facts.has("/command");
   const auto goal = metric ? std::find_if(std::begin(kGoals), std::end(kGoals),
                                           [&](const Metric& m) { return *metric == m.key; })
                            : std::end(kGoals);
   check_bounds(facts, goal == std::end(kGoals) ? nullptr : &*goal, problems);
   if (!metric) return;
-  if (runs_command && !is_plausible(*metric))
+  if (!facts.has("/command"))
+    check_reported(facts, *metric, problems);
+  else if (!is_plausible(*metric))
     problems.add("/target/metric",
                  fmt::format("target.metric must be a metric's name such as eval/loss, not \"{}\"", *metric));
-  if (runs_command) return;
-  if (goal == std::end(kGoals)) {
-    std::vector<std::string> names;
-    for (const Metric& m : kGoals) names.emplace_back(m.key);
-    const auto near = closest(*metric, names);
-    problems.add("/target/metric", fmt::format("podium-worker has no metric \"{}\" to aim at; {}", *metric,
-                                               near ? "did you mean \"" + *near + "\"?"
-                                                    : fmt::format("it has {}", fmt::join(names, ", "))));
-  } else if (metric->starts_with("eval/") && facts.steps("/evaluate/every") == 0 &&
-             !facts.has("/evaluate/data")) {
-    problems.add("/target/metric",
-                 fmt::format("{} is only measured by evaluation; add \"evaluate: {{every: 100 steps, data: "
-                             "heldout.txt}}\"",
-                             *metric));
-  }
 }
 
 }  // namespace podium

@@ -75,11 +75,13 @@ const json* schema_of(const json::json_pointer& pointer) {
 }
 
 const std::vector<Suggestion>& all_keys() {
-  static const std::vector<Suggestion> keys = [] {
-    std::vector<Suggestion> collected;
-    collect_keys(experiment_schema(), "", collected);
-    return collected;
-  }();
+  static const std::vector<Suggestion> keys = keys_below(experiment_schema());
+  return keys;
+}
+
+std::vector<Suggestion> keys_below(const json& schema) {
+  std::vector<Suggestion> keys;
+  collect_keys(schema, "", keys);
   return keys;
 }
 

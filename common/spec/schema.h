@@ -19,8 +19,11 @@ const nlohmann::json& resolved(const nlohmann::json& schema);
 const nlohmann::json* schema_of(const nlohmann::json::json_pointer& pointer);
 
 // Every key of the format and every name people use for it, with its dotted path: ("learning_rate",
-// "training.optimizer.lr").
+// "training.optimizer.lr"). Keys within lists, which have no such path, are left out.
 const std::vector<Suggestion>& all_keys();
+
+// The same of one mapping, with paths from there: ("learning_rate", "optimizer.lr") of a phase.
+std::vector<Suggestion> keys_below(const nlohmann::json& schema);
 
 // Adds a problem for each way in which `document` is not of the format's shape.
 void check_shape(const nlohmann::json& document, Problems& problems);

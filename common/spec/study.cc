@@ -35,6 +35,11 @@ bool sweepable(const std::string& path) {
 }
 
 void refuse_path(const std::string& path, Problems& problems) {
+  const auto is_path = [&](const Suggestion& key) { return key.second == path; };
+  const bool is_key = std::any_of(all_keys().begin(), all_keys().end(), is_path);
+  if (is_key && resolved(*schema_of(json::json_pointer(pointer_of(path)))).at("type") == "array")
+    return problems.add_key("/sweep/" + pointer_step(path),
+                            fmt::format("sweep cannot vary \"{}\", which is a list", path));
   std::vector<Suggestion> known;
   for (const auto& [name, full] : all_keys())
     if (sweepable(full)) known.emplace_back(full.substr(0, full.rfind('.') + 1) + name, full);
@@ -63,31 +68,38 @@ std::string suffix(const std::string& key, const json& value) {
   return "-" + text;
 }
 
-// The batch of `devices` devices when `base` has one for its own number; null when it cannot be cut evenly.
-json scaled_batch(const json& base, std::int64_t devices) {
-  const json::json_pointer global("/training/batch/global");
-  const std::int64_t sequences = base.at(global).get<std::int64_t>() * devices;
-  const auto base_devices = base["resources"]["devices"].get<std::int64_t>();
-  return sequences % base_devices == 0 ? json(sequences / base_devices) : json();
+// Multiplies every phase's batch, which is for resources.devices, to suit `devices`.
+void scale_batches(const json& document, const json& devices, const std::string& here, Variant& variant,
+                   Problems& problems) {
+  const json& base_devices = document["resources"]["devices"];
+  std::vector<std::string> batches{"/training/batch/global"};
+  const json::json_pointer phases("/training/phases");
+  for (std::size_t i = 0; document.contains(phases) && i < document.at(phases).size(); ++i)
+    batches.push_back("/training/phases/" + std::to_string(i) + "/batch/global");
+  for (const std::string& batch : batches) {
+    const json::json_pointer at(batch);
+    if (!document.contains(at)) continue;
+    const std::int64_t sequences = document.at(at).get<std::int64_t>() * devices.get<std::int64_t>();
+    variant.written_at[batch] = here;
+    if (sequences % base_devices.get<std::int64_t>() == 0) {
+      variant.document[at] = sequences / base_devices.get<std::int64_t>();
+      continue;
+    }
+    variant.document[at] = nullptr;
+    problems.add(
+        here, fmt::format("{} is for {} devices and cannot be scaled to {} evenly; choose a multiple of {}",
+                          dotted(batch), base_devices.dump(), devices.dump(), base_devices.dump()));
+  }
 }
 
 Variant scaled(const json& document, std::size_t index, Problems& problems) {
   Variant variant{document, {}};
   const json& devices = document["scaling"]["devices"][index];
   const std::string here = "/scaling/devices/" + std::to_string(index);
+  if (document["scaling"].value("mode", "weak") == "weak")
+    scale_batches(document, devices, here, variant, problems);
   json& job = variant.document;
   json& resources = job["resources"];
-  const bool weak = document["scaling"].value("mode", "weak") == "weak";
-  if (weak && job.contains(json::json_pointer("/training/batch/global"))) {
-    job[json::json_pointer("/training/batch/global")] = scaled_batch(document, devices.get<std::int64_t>());
-    if (job.at(json::json_pointer("/training/batch/global")).is_null())
-      problems.add(
-          here,
-          fmt::format("training.batch.global is for {} devices and cannot be scaled to {} evenly; choose a "
-                      "multiple of {}",
-                      resources["devices"].dump(), devices.dump(), resources["devices"].dump()));
-    variant.written_at["/training/batch/global"] = here;
-  }
   resources["devices"] = devices;
   if (resources.contains("per_node") && resources["per_node"] > devices) resources["per_node"] = devices;
   variant.written_at["/resources/devices"] = here;

@@ -40,6 +40,23 @@ TEST(Codec, LaunchOfAnotherVersionIsRefused) {
   EXPECT_THROW(launch_from_json(file), std::invalid_argument);
 }
 
+TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
+  json file = golden("launch.json")["spec"];
+  const json now = file;
+  for (const char* key : {"interleave", "sequence", "distributed_optimizer"}) file["parallel"].erase(key);
+  for (const char* key : {"recompute", "unpadded", "phases"}) file["training"].erase(key);
+  file["model"].erase("init");
+  const JobSpec spec = job_spec_from_json(file);
+  EXPECT_EQ(spec.parallel.interleave, 1);
+  EXPECT_FALSE(spec.parallel.sequence);
+  EXPECT_FALSE(spec.parallel.distributed_optimizer);
+  EXPECT_EQ(spec.training.recompute, Recompute::none);
+  EXPECT_FALSE(spec.training.unpadded);
+  EXPECT_TRUE(spec.training.phases.empty());
+  EXPECT_EQ(spec.model.init, "");
+  EXPECT_NE(to_json(spec), now);
+}
+
 TEST(Codec, NodeReportMatchesItsGoldenFile) {
   const json file = golden("node-report.json");
   EXPECT_EQ(to_json(node_report_from_json(file)), file);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/file.h"
+
 namespace podium {
 namespace {
 
@@ -15,6 +17,14 @@ std::string bert(const std::string& model, const std::string& more = "") {
          "\ndata: {train: a.txt, tokenizer: {wordpiece: v.txt}}\n"
          "training: {optimizer: {lr: 1e-3}, schedule: {steps: 10}, batch: {global: 8, micro: 2}}\n"
          "resources: {devices: 2}\n" +
+         more;
+}
+
+std::string gpt(const std::string& model, const std::string& more = "") {
+  return "version: 1\nname: t\nmodel: " + model +
+         "\ndata: {train: a.txt, tokenizer: {bpe: {vocab: v.json, merges: m.txt}}}\n"
+         "training: {optimizer: {lr: 1e-3}, schedule: {steps: 10}, batch: {global: 8, micro: 2}}\n"
+         "resources: {devices: 4}\n" +
          more;
 }
 
@@ -36,6 +46,25 @@ TEST(LoadExperiment, PresetsHaveTheirPublishedShapes) {
   EXPECT_EQ(job.model.intermediate, 4096);
   EXPECT_EQ(job.model.max_positions, 512);
   EXPECT_EQ(job.model.vocab, 0);
+}
+
+// Nominal sizes by Radford et al. 2019 and Shoeybi et al. 2019, counted with tied embeddings.
+TEST(LoadExperiment, GptPresetsHaveTheirNominalSizes) {
+  const std::vector<std::pair<std::string, double>> nominal = {{"gpt2-124m", 124e6}, {"gpt2-345m", 345e6},
+                                                               {"gpt2-1.2b", 1.2e9}, {"gpt2-2.5b", 2.5e9},
+                                                               {"gpt2-4.2b", 4.2e9}, {"gpt2-8.3b", 8.3e9}};
+  for (const auto& [preset, parameters] : nominal) {
+    const ModelSpec model = load(gpt("{preset: " + preset + "}")).jobs.at(0).model;
+    EXPECT_EQ(model.preset, preset);
+    EXPECT_EQ(model.max_positions, 1024);
+    EXPECT_EQ(model.vocab, preset == "gpt2-124m" ? 0 : 51200);
+    const double hidden = model.hidden;
+    const double layer =
+        hidden * (4 * hidden + 4) + 2 * hidden * model.intermediate + model.intermediate + 5 * hidden;
+    const double embeddings = (model.vocab == 0 ? 50257 : model.vocab) + model.max_positions;
+    EXPECT_NEAR(model.layers * layer + 2 * hidden + embeddings * hidden, parameters, 0.04 * parameters)
+        << preset;
+  }
 }
 
 TEST(LoadExperiment, AChangedPresetLosesItsName) {
@@ -88,6 +117,48 @@ TEST(LoadExperiment, ASweepIsTheProductOfItsLists) {
   EXPECT_EQ(loaded.jobs[3].training.seed, 2u);
   EXPECT_EQ(loaded.jobs[3].model.dropout, 0.1);
   EXPECT_EQ(loaded.jobs[3].labels.at("run"), "a");
+}
+
+TEST(LoadExperiment, APhaseInheritsWhatItDoesNotWrite) {
+  const auto loaded = load(read_file(PODIUM_SOURCE_DIR "/schemas/cases/good/phases.yaml"));
+  const auto& phases = loaded.jobs.at(0).training.phases;
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(phases[0].schedule.steps, 1563);
+  EXPECT_EQ(phases[0].schedule.warmup, 0.128);
+  EXPECT_EQ(phases[0].schedule.decay, Decay::poly);
+  EXPECT_EQ(phases[0].schedule.power, 0.5);
+  EXPECT_EQ(phases[0].lr, 4e-3);
+  EXPECT_EQ(phases[0].batch.global, 32768);
+  EXPECT_EQ(phases[0].sequence_length, 512);
+  EXPECT_EQ(phases[0].max_predictions, 0);
+  EXPECT_EQ(phases[1].schedule.steps, 100);
+  EXPECT_EQ(phases[1].schedule.warmup, 0);
+  EXPECT_EQ(phases[1].lr, 4e-3);
+  EXPECT_EQ(phases[1].batch.micro, 8);
+  EXPECT_EQ(phases[1].sequence_length, 512);
+}
+
+TEST(LoadExperiment, WeakScalingGrowsTheBatchOfEveryPhase) {
+  const auto loaded = load(read_file(PODIUM_SOURCE_DIR "/schemas/cases/good/scaling-phases.yaml"));
+  ASSERT_EQ(loaded.jobs.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const TrainingSpec& training = loaded.jobs[i].training;
+    const std::int64_t devices = std::int64_t{1} << i;
+    EXPECT_EQ(training.batch.global, 32 * devices);
+    EXPECT_EQ(training.phases.at(0).batch.global, 8 * devices);
+    EXPECT_EQ(training.phases.at(1).batch.global, 8 * devices);
+  }
+}
+
+TEST(LoadExperiment, ASweepOverLayoutsKeepsEachRule) {
+  EXPECT_EQ(load(gpt("{preset: gpt2-124m}", "sweep: {parallel.tensor: [1, 2], parallel.pipeline: [1, 2]}\n"))
+                .jobs.size(),
+            4u);
+  EXPECT_EQ(errors_of(gpt("{preset: gpt2-124m}", "sweep: {parallel.tensor: [1, 8]}\n")),
+            "t.yaml:6:22: resources.devices (4) must be a multiple of parallel.tensor × parallel.pipeline "
+            "(8 × 1) (in job t-tensor=8)\nt.yaml:7:30: parallel.tensor (8) must divide model.heads (12)");
+  EXPECT_EQ(errors_of(gpt("{preset: gpt2-124m}", "sweep: {training.phases: [1]}\n")),
+            "t.yaml:7:9: sweep cannot vary \"training.phases\", which is a list");
 }
 
 TEST(LoadExperiment, AJobOfAStudyThatCannotRunIsNamedByItsValue) {

@@ -101,7 +101,7 @@ class Mutator {
 TEST(SpecMutations, NeverCrashAndAlwaysExplain) {
   std::vector<std::string> seeds;
   for (const auto& file : test::yaml_files("schemas/cases/good")) seeds.push_back(read_file(file));
-  for (const char* name : {"many-mistakes", "study", "combinations"})
+  for (const char* name : {"many-mistakes", "study", "combinations", "phases", "layouts"})
     seeds.push_back(read_file(std::filesystem::path(PODIUM_SOURCE_DIR) / "schemas/cases/bad" /
                               (std::string(name) + ".yaml")));
   Mutator mutator(20260301);

@@ -1,0 +1,137 @@
+// The rules about schedules, batches and evaluation, for every phase of the training.
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
+
+#include "common/spec/explain.h"
+#include "common/spec/meaning.h"
+
+namespace podium {
+namespace {
+
+void check_warmup(const PhaseFacts& phase, Problems& problems) {
+  const auto steps = phase.integer("/schedule/steps");
+  const auto warmup = phase.number("/schedule/warmup");
+  if (!warmup || *warmup < 1 || !phase.changes({"/schedule/steps", "/schedule/warmup"})) return;
+  const std::string at = phase.pointer("/schedule/warmup");
+  if (*warmup != std::floor(*warmup))
+    problems.add(at,
+                 fmt::format("{} ({}) must be a fraction of the steps below 1, or a whole number of steps",
+                             dotted(at), *warmup));
+  if (steps && *warmup >= static_cast<double>(*steps))
+    problems.add(at, fmt::format("{} ({} steps) must be shorter than the schedule ({} steps)", dotted(at),
+                                 *warmup, *steps));
+}
+
+void check_rate(const PhaseFacts& phase, Problems& problems) {
+  const auto lr = phase.number("/optimizer/lr");
+  const auto min_lr = phase.number("/schedule/min_lr");
+  if (!lr || !min_lr || *min_lr <= *lr || !phase.changes({"/optimizer/lr", "/schedule/min_lr"})) return;
+  const std::string at = phase.pointer("/schedule/min_lr");
+  problems.add(at, fmt::format("{} ({}) must not be above {} ({})", dotted(at), *min_lr,
+                               dotted(phase.pointer("/optimizer/lr")), *lr));
+}
+
+// How many data-parallel copies of the model train; nothing when the devices cannot be cut that way.
+std::optional<std::int64_t> replicas(const Facts& facts) {
+  const auto devices = facts.integer("/resources/devices");
+  const auto tensor = facts.integer("/parallel/tensor");
+  const auto pipeline = facts.integer("/parallel/pipeline");
+  if (!devices || !tensor || !pipeline || *devices % (*tensor * *pipeline) != 0) return std::nullopt;
+  return *devices / (*tensor * *pipeline);
+}
+
+// The nearest multiples of `unit`, for a message.
+std::string would_do(std::int64_t value, std::int64_t unit) {
+  const std::int64_t below = value / unit * unit;
+  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + unit) + " would do";
+}
+
+void check_batch(const Facts& facts, const PhaseFacts& phase, Problems& problems) {
+  const auto global = phase.integer("/batch/global");
+  const auto micro = phase.integer("/batch/micro");
+  const auto copies = replicas(facts);
+  if (!global || !micro || !copies || !phase.changes({"/batch/global", "/batch/micro"})) return;
+  const std::string at = phase.pointer("/batch/global");
+  const std::int64_t unit = *micro * *copies;
+  if (*global % unit != 0) {
+    problems.add(at, fmt::format("{} ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
+                                 "parallel devices; {}",
+                                 dotted(at), *global, unit, *micro, *copies, would_do(*global, unit)));
+    return;
+  }
+  const auto stages = facts.integer("/parallel/pipeline");
+  const auto interleave = facts.integer("/parallel/interleave");
+  if (!stages || *stages < 2 || !interleave || *interleave < 2 || *global / unit % *stages == 0) return;
+  problems.add(at,
+               fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
+                           "multiple of parallel.pipeline ({}); {}",
+                           dotted(at), *global, *global / unit, *stages, would_do(*global, unit * *stages)));
+}
+
+void check_length(const Facts& facts, const PhaseFacts& phase, Problems& problems) {
+  const auto length = phase.integer("/sequence_length");
+  const auto positions = facts.integer("/model/max_positions");
+  const std::string at = phase.pointer("/sequence_length");
+  if (length && positions && *length > *positions && phase.changes({"/sequence_length"}))
+    problems.add(at, fmt::format("{} ({}) must not be above model.max_positions ({})", dotted(at), *length,
+                                 *positions));
+  const auto predictions = phase.integer("/masking/max_predictions");
+  const std::string masking = phase.pointer("/masking/max_predictions");
+  if (length && predictions && *predictions >= *length &&
+      phase.changes({"/sequence_length", "/masking/max_predictions"}))
+    problems.add(masking, fmt::format("{} ({}) must be below {} ({})", dotted(masking), *predictions,
+                                      dotted(at), *length));
+}
+
+// Sequence parallelism cuts the rows of a micro batch over the tensor-parallel devices.
+void check_rows(const Facts& facts, const PhaseFacts& phase, Problems& problems) {
+  const auto tensor = facts.integer("/parallel/tensor");
+  const auto micro = phase.integer("/batch/micro");
+  const auto length = phase.integer("/sequence_length");
+  if (facts.flag("/parallel/sequence") != true || !tensor || !micro || !length) return;
+  if (*micro * *length % *tensor == 0 || !phase.changes({"/batch/micro", "/sequence_length"})) return;
+  const std::string at = phase.pointer("/sequence_length");
+  problems.add(at, fmt::format("{} × {} ({} × {}) must be a multiple of parallel.tensor ({}) for "
+                               "parallel.sequence",
+                               dotted(at), dotted(phase.pointer("/batch/micro")), *length, *micro, *tensor));
+}
+
+void check_evaluation(const Facts& facts, Problems& problems) {
+  const bool has_data = facts.has("/evaluate/data");
+  const bool never = !facts.has("/evaluate/every") || facts.steps("/evaluate/every") == 0;
+  if (has_data && never)
+    problems.add_missing("/evaluate/every",
+                         "evaluate.data is given and evaluate.every is not, so it would never be read; "
+                         "add \"every: 100 steps\"");
+  if (!has_data && !never)
+    problems.add_missing("/evaluate/data",
+                         "evaluate.every is given and evaluate.data is not; name the held-out text");
+  const auto every = facts.steps("/evaluate/every");
+  std::int64_t steps = 0;
+  for (const PhaseFacts& phase : phases_of(facts)) {
+    const auto length = phase.integer("/schedule/steps");
+    if (!length) return;
+    steps += *length;
+  }
+  if (every && *every > steps)
+    problems.add(
+        "/evaluate/every",
+        fmt::format("evaluate.every ({} steps) is beyond the end of the schedule ({} steps)", *every, steps));
+}
+
+}  // namespace
+
+void check_training(const Facts& facts, Problems& problems) {
+  if (!facts.has("/training")) return;
+  for (const PhaseFacts& phase : phases_of(facts)) {
+    check_warmup(phase, problems);
+    check_rate(phase, problems);
+    check_batch(facts, phase, problems);
+    check_length(facts, phase, problems);
+    check_rows(facts, phase, problems);
+  }
+  check_evaluation(facts, problems);
+}
+
+}  // namespace podium
