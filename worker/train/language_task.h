@@ -1,0 +1,66 @@
+// Next-token prediction (GPT). Data rank r of D trains on the r-th part of every global batch; which windows
+// of the text a batch holds does not depend on D.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "worker/data/bpe_vocabulary.h"
+#include "worker/data/language_dataset.h"
+#include "worker/data/prefetcher.h"
+#include "worker/data/token_stream.h"
+#include "worker/data/unigram.h"
+#include "worker/train/task.h"
+
+namespace podium {
+
+// Everything a language-model job reads before it begins. Immutable.
+struct LanguageText {
+  // Relative paths begin at `data_folder`. Throws BadData.
+  LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder);
+
+  BpeVocabulary vocabulary;
+  TokenStream training;
+  std::optional<TokenStream> held_out;  // these two where the spec evaluates
+  std::optional<UnigramModel> unigram;
+};
+
+class LanguageTask final : public Task {
+ public:
+  // The tasks of all phases share the text, and the last of them frees it.
+  LanguageTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
+               std::shared_ptr<const LanguageText> text, int data_rank, int data_size);
+
+  void start(std::int64_t first_step) override;
+  TaskBatch next() override { return prefetcher_->next(); }
+  const TaskBatch& held_out() const override { return held_out_; }
+  LossScales scales(const Sums& totals) const override;
+  // train/loss, in nats a token.
+  Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
+  // eval/loss, eval/perplexity (its exponential), eval/accuracy (the likeliest token is the right one),
+  // eval/unigram_loss (what guessing by frequency would cost), eval/gain_over_unigram.
+  Metrics evaluation_metrics(const Sums& totals, const LossSums& losses) const override;
+
+ private:
+  TaskBatch make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const;
+  // Samples [begin, end) in micro-batches, numbered from `first_sample`.
+  TaskBatch make_batch(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end,
+                       std::int64_t first_sample) const;
+  MicroBatch collate(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end) const;
+
+  BatchSpec batch_;
+  int sequence_length_;
+  std::shared_ptr<const LanguageText> text_;
+  std::int64_t local_sequences_;  // of each step
+  std::int64_t first_sequence_;   // of this data rank, within the global batch
+  LanguageDataset dataset_;
+  TaskBatch held_out_;
+  std::unique_ptr<Prefetcher<TaskBatch>> prefetcher_;  // last: it uses the rest
+};
+
+// Reads the job's text once for the tasks of all phases. Throws BadData.
+TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder, int data_rank,
+                                int data_size);
+
+}  // namespace podium
