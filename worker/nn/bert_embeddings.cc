@@ -24,8 +24,8 @@ TensorView BertEmbeddings::forward(const Step& step, const ops::EmbeddingInput& 
   sum_ = step.activation(step.rows(), hidden_);
   statistics_ = step.arena.allocate(DType::f32, Shape{step.rows(), 2});
   const TensorView y = step.activation(step.rows(), hidden_);
-  ops::embedding_forward(step.context, input, store_.weight(word_), store_.weight(position_),
-                         store_.weight(type_), sum_);
+  ops::embedding_forward(step.context, input,
+                         {store_.weight(word_), store_.weight(position_), store_.weight(type_)}, sum_);
   ops::layer_norm_forward(step.context, sum_, norm_.parameters(), y, statistics_);
   ops::dropout(step.context, y, step.dropout(dropout_, kDropoutSite, step.length));
   return y;
@@ -34,8 +34,8 @@ TensorView BertEmbeddings::forward(const Step& step, const ops::EmbeddingInput& 
 void BertEmbeddings::backward(const Step& step, const ops::EmbeddingInput& input, TensorView dy) {
   ops::dropout(step.context, dy, step.dropout(dropout_, kDropoutSite, step.length));
   ops::layer_norm_backward(step.context, dy, sum_, statistics_, norm_.parameters(), dy, norm_.gradients());
-  ops::embedding_backward(step.context, input, dy, store_.gradient(word_), store_.gradient(position_),
-                          store_.gradient(type_));
+  ops::embedding_backward(step.context, input, dy,
+                          {store_.gradient(word_), store_.gradient(position_), store_.gradient(type_)});
 }
 
 }  // namespace podium

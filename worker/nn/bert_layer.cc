@@ -28,7 +28,10 @@ BertLayer::BertLayer(ParameterStore& store, const ModelSpec& spec, int index)
       output_norm_(store, prefix_ + ".output.LayerNorm", hidden_) {}
 
 ops::AttentionShape BertLayer::attention_shape(const Step& step) const {
-  return {step.sequences, step.length, heads_, hidden_ / heads_};
+  return {.sequences = step.sequences,
+          .length = step.length,
+          .heads = heads_,
+          .head_size = hidden_ / heads_};
 }
 ops::Dropout BertLayer::attention_dropout(const Step& step) const {
   return step.dropout(attention_dropout_, first_site_, heads_ * step.length);
@@ -50,7 +53,8 @@ TensorView BertLayer::forward(const Step& step, ConstTensorView x) {
 void BertLayer::forward_attention(const Step& step) {
   const std::int64_t rows = step.rows();
   qkv_ = step.activation(rows, 3 * hidden_);
-  probabilities_ = step.arena.allocate(step.compute, Shape{step.sequences, heads_, step.length, step.length});
+  probabilities_ =
+      step.arena.allocate(step.compute, Shape{ops::attention_probabilities(attention_shape(step))});
   heads_out_ = step.activation(rows, hidden_);
   attention_sum_ = step.activation(rows, hidden_);
   attention_statistics_ = step.arena.allocate(DType::f32, Shape{rows, 2});
@@ -106,8 +110,8 @@ void BertLayer::backward_attention(const Step& step, TensorView dy) {
                                attention_norm_.gradients());
   attention_output_.backward_weight(step.context, heads_out_, dbranch);
   attention_output_.backward_input(step.context, dbranch, dheads);
-  ops::attention_backward(step.context, attention_shape(step), dheads, qkv_, probabilities_,
-                          attention_dropout(step), dqkv);
+  ops::attention_backward(step.context, attention_shape(step), dheads, qkv_, step.valid_lengths,
+                          probabilities_, attention_dropout(step), dqkv);
   query_key_value_.backward_weight(step.context, x_, dqkv);
   query_key_value_.backward_input(step.context, dqkv, dy, {.accumulate = true});
 }

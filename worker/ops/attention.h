@@ -1,11 +1,11 @@
 // Multi-head self-attention (Vaswani et al., 2017) between the fused query/key/value projection and the
-// output projection, one head of one sequence at a time while its scores stay in cache.
+// output projection, one head of one sequence at a time, a block of queries whose scores stay in cache.
 //
-//   P = softmax(Q K^T / sqrt(d) + padding mask)     O = dropout(P) V
+//   P = softmax(Q K^T / sqrt(d) + mask)     O = dropout(P) V
 //
-// qkv [sequences * length, 3 * hidden] holds queries, keys and values side by side, each split into heads of
-// d = hidden / heads columns; out [sequences * length, hidden]. Keys at and beyond a sequence's valid length
-// are masked.
+// qkv [rows, 3 * hidden] holds queries, keys and values side by side, each split into heads of d = hidden /
+// heads columns; out [rows, hidden]. Keys at and beyond a sequence's valid length are masked, and where
+// causal those after the query.
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,35 @@ namespace podium::ops {
 
 struct AttentionShape {
   std::int64_t sequences = 0;
-  std::int64_t length = 0;
-  std::int64_t heads = 0;
+  std::int64_t length = 0;  // rows of a sequence; at most so many where row_begins is given
+  std::int64_t heads = 0;   // computed here
   std::int64_t head_size = 0;
+  bool causal = false;
+  // Where these heads stand among all of the model's, which number the dropout's rows; 0: they are all.
+  std::int64_t first_head = 0;
+  std::int64_t total_heads = 0;
+  // [sequences + 1]: sequence s has the rows from row_begins[s] up to row_begins[s + 1] and no padding.
+  // Empty: every sequence has `length` rows.
+  std::span<const std::int32_t> row_begins = {};
 
   std::int64_t hidden() const { return heads * head_size; }
-  std::int64_t rows() const { return sequences * length; }
+  std::int64_t rows() const { return row_begins.empty() ? sequences * length : row_begins.back(); }
 };
 
-// `probabilities` [sequences, heads, length, length] is kept for backward: P, its sign set where dropout
-// fell. The dropout's rows are (sequence, head, query), so `first_row` counts heads * length rows a sequence.
+// How many elements all of a batch's probabilities take.
+std::int64_t attention_probabilities(const AttentionShape& shape);
+
+// `valid_lengths` [sequences]; empty: there is no padding. `probabilities`, of qkv's type and
+// attention_probabilities(shape) elements, is kept for backward in a layout of the back end's own: P, its
+// sign set where dropout fell. Without an address backward computes them again.
+// The dropout's row of (sequence, head, query) is first_row + (sequence * total_heads + first_head + head) *
+// length + query, on however many ranks and with or without padding.
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
                        TensorView probabilities, TensorView out);
+// With forward's arguments.
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
-                        ConstTensorView qkv, ConstTensorView probabilities, const Dropout& dropout,
-                        TensorView dqkv);
+                        ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
+                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv);
 
 }  // namespace podium::ops

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "worker/ops/dropout.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -16,6 +17,11 @@ inline void check_tensor(const ConstTensorView& tensor, DType dtype, const Shape
   PODIUM_CHECK(tensor.dtype == dtype && tensor.shape == shape,
                std::string(name) + " is " + std::string(to_string(tensor.dtype)) + to_string(tensor.shape) +
                    " where " + std::string(to_string(dtype)) + to_string(shape) + " is needed");
+}
+
+inline void check_dropout_rows(const Dropout& dropout, std::int64_t rows) {
+  PODIUM_CHECK(dropout.rows.empty() || static_cast<std::int64_t>(dropout.rows.size()) == rows,
+               "a dropout has one global number for every row, or none");
 }
 
 }  // namespace podium::ops

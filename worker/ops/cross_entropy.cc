@@ -1,5 +1,8 @@
 #include "worker/ops/cross_entropy.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/cross_entropy.h"
 
@@ -9,7 +12,21 @@ namespace {
 void check_labels(const ConstTensorView& logits, std::span<const std::int32_t> labels) {
   PODIUM_CHECK(logits.shape.rank() == 2 && static_cast<std::int64_t>(labels.size()) == logits.shape[0],
                "one label a row of logits");
-  for (const std::int32_t label : labels) PODIUM_CHECK(label < logits.shape[1], "label outside the classes");
+}
+
+void check_classes(const ConstTensorView& logits, std::span<const std::int32_t> labels) {
+  PODIUM_CHECK(std::ranges::all_of(labels, [&](std::int32_t label) { return label < logits.shape[1]; }),
+               "label outside the classes");
+}
+
+void check_bias(const ConstTensorView& logits, const TensorView& dbias) {
+  if (dbias.address != nullptr) check_tensor(dbias, DType::f32, Shape{logits.shape[1]}, "dbias");
+}
+
+void check_reduced(const ConstTensorView& logits, const ConstTensorView& maxima,
+                   const ConstTensorView& sums) {
+  check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
+  check_tensor(sums, DType::f32, Shape{logits.shape[0], 2}, "sums");
 }
 
 }  // namespace
@@ -18,6 +35,7 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
                                std::span<const std::int32_t> labels) {
   check_cpu(context);
   check_labels(logits, labels);
+  check_classes(logits, labels);
   return cpu::cross_entropy(context, logits, labels);
 }
 
@@ -25,8 +43,51 @@ CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
                                         std::span<const std::int32_t> labels, float scale, TensorView dbias) {
   check_cpu(context);
   check_labels(logits, labels);
-  check_tensor(dbias, DType::f32, Shape{logits.shape[1]}, "dbias");
+  check_classes(logits, labels);
+  check_bias(logits, dbias);
   return cpu::cross_entropy_backward(context, logits, labels, scale, dbias);
+}
+
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
+  check_cpu(context);
+  PODIUM_CHECK(logits.shape.rank() == 2 && logits.shape[1] > 0, "logits are [rows, classes]");
+  check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
+  cpu::class_maxima(context, logits, maxima);
+}
+
+void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums) {
+  check_cpu(context);
+  check_labels(logits, labels);
+  check_reduced(logits, maxima, sums);
+  cpu::class_sums(context, logits, labels, first_class, maxima, sums);
+}
+
+CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorView maxima,
+                              ConstTensorView sums) {
+  const float* const highest = maxima.data<float>();
+  const float* const row = sums.data<float>();
+  PODIUM_CHECK(static_cast<std::int64_t>(labels.size()) == maxima.size() && sums.size() == 2 * maxima.size(),
+               "one maximum and two sums a label");
+  CrossEntropySums total;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0) continue;
+    const float label_logit = row[2 * i + 1];
+    total.loss += std::log(static_cast<double>(row[2 * i])) + highest[i] - label_logit;
+    total.rows += 1;
+    total.correct += label_logit >= highest[i];
+  }
+  return total;
+}
+
+void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
+                     TensorView dbias) {
+  check_cpu(context);
+  check_labels(logits, labels);
+  check_reduced(logits, maxima, sums);
+  check_bias(logits, dbias);
+  cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
 }
 
 }  // namespace podium::ops

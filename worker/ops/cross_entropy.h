@@ -22,8 +22,30 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
                                std::span<const std::int32_t> labels);
 
 // Also replaces the logits by scale * their gradient and adds its column sums, the gradient of the bias
-// before the logits, to dbias (f32 [classes]).
+// before the logits, to dbias (f32 [classes]; without an address: not wanted).
 CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
                                         std::span<const std::int32_t> labels, float scale, TensorView dbias);
+
+// The same where each rank holds the logits of its own range of classes (Shoeybi et al., 2019). Between the
+// stages the caller reduces over the ranks what a stage wrote:
+//
+//   class_maxima -> maxima: max      class_sums -> sums: sum      class_totals, class_gradients
+//
+// labels are those of all classes; `first_class` is that of this rank's first column.
+
+// maxima f32 [rows]: the row's highest logit here.
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima);
+
+// sums f32 [rows, 2]: the sum of exp(x - maximum) here, and x[label] where the label is here, else 0.
+void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums);
+
+CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorView maxima,
+                              ConstTensorView sums);
+
+// Replaces the logits by scale * their gradient; dbias as above.
+void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
+                     TensorView dbias);
 
 }  // namespace podium::ops

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "worker/tensor/context.h"
 #include "worker/tensor/random.h"
@@ -19,14 +20,25 @@ struct Dropout {
   std::uint64_t first_row = 0;  // global number of the tensor's first row
   std::uint32_t threshold = 0;  // dropped fraction in 65536ths; 0: no dropout
   float scale = 1.0F;
+  std::span<const std::int64_t> rows;  // the rows' global numbers where they do not follow one another
 
+  std::uint64_t row(std::int64_t i) const {
+    return rows.empty() ? first_row + static_cast<std::uint64_t>(i)
+                        : static_cast<std::uint64_t>(rows[static_cast<std::size_t>(i)]);
+  }
   bool active() const { return threshold > 0; }
 };
 
 // `probability` in [0, 1) is rounded to a multiple of 1/65536.
 Dropout make_dropout(double probability, PhiloxKey key, std::uint32_t site, std::uint64_t first_row);
 
-// In place over x [rows, columns]; applied to a gradient it is its own backward. Does nothing where inactive.
-void dropout(Context& context, TensorView x, const Dropout& dropout);
+// y, which may be x, is x [rows, columns] dropped out; applied to a gradient it is its own backward.
+void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y);
+inline void dropout(Context& context, TensorView x, const Dropout& in_place) {
+  dropout(context, x, in_place, x);
+}
+
+// A residual connection that no layer norm follows: branch becomes residual + dropout(branch).
+void add_dropout(Context& context, TensorView branch, ConstTensorView residual, const Dropout& dropout);
 
 }  // namespace podium::ops

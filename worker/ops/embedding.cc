@@ -1,41 +1,57 @@
 #include "worker/ops/embedding.h"
 
+#include <algorithm>
+
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/embedding.h"
 
 namespace podium::ops {
 namespace {
 
+bool all_below(std::span<const std::int32_t> values, std::int64_t bound) {
+  return std::ranges::all_of(values, [&](std::int32_t v) { return v >= 0 && v < bound; });
+}
+
+void check_table(const ConstTensorView& table, std::int64_t hidden) {
+  if (table.address != nullptr)
+    check_tensor(table, DType::f32, Shape{table.shape[0], hidden}, "embedding table");
+}
+
 void check_input(const EmbeddingInput& input, const ConstTensorView& word, const ConstTensorView& position,
                  const ConstTensorView& type, const ConstTensorView& y) {
-  const std::int64_t hidden = y.shape[1];
-  PODIUM_CHECK(
-      static_cast<std::int64_t>(input.ids.size()) == y.shape[0] && input.types.size() == input.ids.size(),
-      "one id and one type a row");
-  PODIUM_CHECK(input.length > 0 && input.length <= position.shape[0],
-               "sequences longer than the position table");
-  for (const std::int32_t id : input.ids)
-    PODIUM_CHECK(id >= 0 && id < word.shape[0], "token id outside the vocabulary");
-  for (const std::int32_t t : input.types) PODIUM_CHECK(t >= 0 && t < type.shape[0], "unknown token type");
-  for (const ConstTensorView* table : {&word, &position, &type}) {
-    check_tensor(*table, DType::f32, Shape{table->shape[0], hidden}, "embedding table");
+  const auto tokens = static_cast<std::size_t>(y.shape[0]);
+  for (const ConstTensorView* table : {&word, &position, &type}) check_table(*table, y.shape[1]);
+  PODIUM_CHECK(input.ids.size() == tokens, "one id a row");
+  const std::int64_t vocabulary = input.vocabulary > 0 ? input.vocabulary : word.shape[0];
+  PODIUM_CHECK(word.address == nullptr || all_below(input.ids, vocabulary),
+               "token id outside the vocabulary");
+  if (position.address != nullptr && input.positions.empty()) {
+    PODIUM_CHECK(input.length > 0 && input.length <= position.shape[0],
+                 "sequences longer than the position table");
+  } else if (position.address != nullptr) {
+    PODIUM_CHECK(input.positions.size() == tokens && all_below(input.positions, position.shape[0]),
+                 "one position a row, within the position table");
+  }
+  if (type.address != nullptr) {
+    PODIUM_CHECK(input.types.size() == tokens && all_below(input.types, type.shape[0]),
+                 "one token type a row, within the type table");
   }
 }
 
 }  // namespace
 
-void embedding_forward(Context& context, const EmbeddingInput& input, ConstTensorView word,
-                       ConstTensorView position, ConstTensorView type, TensorView y) {
+void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
+                       TensorView y) {
   check_cpu(context);
-  check_input(input, word, position, type, y);
-  cpu::embedding_forward(context, input, word, position, type, y);
+  check_input(input, tables.word, tables.position, tables.type, y);
+  cpu::embedding_forward(context, input, tables, y);
 }
 
-void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy, TensorView dword,
-                        TensorView dposition, TensorView dtype) {
+void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
+                        const EmbeddingGradients& gradients) {
   check_cpu(context);
-  check_input(input, dword, dposition, dtype, dy);
-  cpu::embedding_backward(context, input, dy, dword, dposition, dtype);
+  check_input(input, gradients.word, gradients.position, gradients.type, dy);
+  cpu::embedding_backward(context, input, dy, gradients);
 }
 
 }  // namespace podium::ops

@@ -1,5 +1,8 @@
-// BERT's input: y[t] = word[id[t]] + position[t mod length] + type[type[t]], tables in f32, y [tokens,
-// hidden].
+// The sum of a token's embeddings, y[t] = word[id[t]] + position[p[t]] + type[type[t]], tables in f32, y
+// [tokens, hidden]. A table without an address adds nothing.
+//
+// Of a word table split over ranks by vocabulary each holds the rows from `first_id` on; ids outside of them
+// give 0 here and their rows come from another rank, so that the ranks' sum is the whole.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +15,30 @@ namespace podium::ops {
 
 struct EmbeddingInput {
   std::span<const std::int32_t> ids;
-  std::span<const std::int32_t> types;
-  std::int64_t length = 0;  // tokens a sequence
+  std::span<const std::int32_t> types;           // needed by a type table alone
+  std::int64_t length = 0;                       // token t stands at position t mod length, ...
+  std::span<const std::int32_t> positions = {};  // ... unless its position is given here
+  std::int64_t first_id = 0;                     // of the word table's rows
+  std::int64_t vocabulary = 0;                   // of all ranks' parts together; 0: the word table is whole
 };
 
-void embedding_forward(Context& context, const EmbeddingInput& input, ConstTensorView word,
-                       ConstTensorView position, ConstTensorView type, TensorView y);
+struct EmbeddingTables {
+  ConstTensorView word;
+  ConstTensorView position = {};
+  ConstTensorView type = {};
+};
+
+struct EmbeddingGradients {
+  TensorView word;
+  TensorView position = {};
+  TensorView type = {};
+};
+
+void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
+                       TensorView y);
 
 // Adds to the tables' gradients, token by token in order: the same bits at every thread count.
-void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy, TensorView dword,
-                        TensorView dposition, TensorView dtype);
+void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
+                        const EmbeddingGradients& gradients);
 
 }  // namespace podium::ops

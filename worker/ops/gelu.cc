@@ -5,10 +5,10 @@
 
 namespace podium::ops {
 
-void gelu_forward(Context& context, TensorView x, TensorView y) {
+void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
   check_cpu(context);
   check_tensor(y, x.dtype, x.shape, "y");
-  cpu::gelu_forward(context, x, y);
+  cpu::gelu_forward(context, x, y, kind);
 }
 
 void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) {

@@ -19,6 +19,10 @@ void check_gradients(const ConstTensorView& x, const LayerNormGradients& gradien
   check_tensor(gradients.beta, DType::f32, Shape{x.shape[1]}, "beta's gradient");
 }
 
+void check_residual(const ConstTensorView& x, const ConstTensorView& dresidual) {
+  if (dresidual.address != nullptr) check_tensor(dresidual, x.dtype, x.shape, "dresidual");
+}
+
 }  // namespace
 
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
@@ -31,13 +35,15 @@ void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormPara
 
 void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
                          const LayerNormParameters& parameters, TensorView dx,
-                         const LayerNormGradients& gradients) {
+                         const LayerNormGradients& gradients, ConstTensorView dresidual) {
   check_cpu(context);
   check_shapes(x, parameters, statistics);
   check_gradients(x, gradients);
   check_tensor(dy, x.dtype, x.shape, "dy");
   check_tensor(dx, x.dtype, x.shape, "dx");
-  cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients);
+  check_residual(x, dresidual);
+  PODIUM_CHECK(gradients.branch_bias.address == nullptr, "a layer norm alone follows no branch");
+  cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients, dresidual);
 }
 
 void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
@@ -47,20 +53,26 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
   check_shapes(branch, parameters, statistics);
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_tensor(y, branch.dtype, branch.shape, "y");
+  check_dropout_rows(dropout, branch.shape[0]);
   cpu::add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
 }
 
 void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
                              ConstTensorView statistics, const Dropout& dropout,
                              const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
-                             const LayerNormGradients& gradients) {
+                             const LayerNormGradients& gradients, ConstTensorView dresidual) {
   check_cpu(context);
   check_shapes(sum, parameters, statistics);
   check_gradients(sum, gradients);
   check_tensor(dy, sum.dtype, sum.shape, "dy");
   check_tensor(dsum, sum.dtype, sum.shape, "dsum");
   check_tensor(dbranch, sum.dtype, sum.shape, "dbranch");
-  cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients);
+  check_residual(sum, dresidual);
+  check_dropout_rows(dropout, sum.shape[0]);
+  if (gradients.branch_bias.address != nullptr)
+    check_tensor(gradients.branch_bias, DType::f32, Shape{sum.shape[1]}, "the branch bias's gradient");
+  cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
+                               dresidual);
 }
 
 }  // namespace podium::ops

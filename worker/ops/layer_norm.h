@@ -1,7 +1,7 @@
 // Layer normalisation (Ba et al., 2016) over the rows of x [rows, columns]; statistics and sums in f32.
 //
 //   y = (x - mean) * inverse_deviation * gamma + beta
-//   g = dy * gamma;  dx = inverse_deviation * (g - mean(g) - x_hat * mean(g * x_hat))
+//   g = dy * gamma;  dx = inverse_deviation * (g - mean(g) - x_hat * mean(g * x_hat)) + dresidual
 #pragma once
 
 #include "worker/ops/dropout.h"
@@ -10,35 +10,41 @@
 
 namespace podium::ops {
 
-inline constexpr float kLayerNormEpsilon = 1e-12F;  // BERT's
+inline constexpr float kBertEpsilon = 1e-12F;
+inline constexpr float kGptEpsilon = 1e-5F;
 
 struct LayerNormParameters {
   ConstTensorView gamma;  // f32 [columns]
   ConstTensorView beta;
+  float epsilon = kBertEpsilon;
 };
 
+// Each is f32 [columns] and added to.
 struct LayerNormGradients {
-  TensorView gamma;  // f32 [columns], added to
+  TensorView gamma;
   TensorView beta;
+  TensorView branch_bias = {};  // of the bias that ends the branch: column sums of dbranch; optional
 };
 
 // statistics f32 [rows, 2]: mean and inverse deviation, kept for backward.
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                         TensorView y, TensorView statistics);
-// dx may be dy.
+// dx may be dy. Where x also goes on by a residual connection, dresidual is that connection's gradient, which
+// is added to dx and may be dx; without an address there is none.
 void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
                          const LayerNormParameters& parameters, TensorView dx,
-                         const LayerNormGradients& gradients);
+                         const LayerNormGradients& gradients, ConstTensorView dresidual = {});
 
-// The end of a BERT sub-layer in one pass: branch becomes residual + dropout(branch), y its layer norm.
+// The end of a sub-layer in one pass: branch becomes residual + dropout(branch), y its layer norm. BERT's
+// layers go on with y alone; GPT's also with the sum, by the next residual connection.
 void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
                             const Dropout& dropout, const LayerNormParameters& parameters, TensorView y,
                             TensorView statistics);
-// `sum` is what forward left in branch. dsum, which may be dy, is the residual's gradient; dbranch the
-// branch's.
+// `sum` is what forward left in branch. dsum, which may be dy or dresidual, is the residual's gradient;
+// dbranch the branch's. dresidual as above.
 void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
                              ConstTensorView statistics, const Dropout& dropout,
                              const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
-                             const LayerNormGradients& gradients);
+                             const LayerNormGradients& gradients, ConstTensorView dresidual = {});
 
 }  // namespace podium::ops

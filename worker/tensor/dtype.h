@@ -1,5 +1,6 @@
-// Element types and the 16-bit float conversions. f32 to bf16 rounds to nearest even; the quiet NaN
-// that arithmetic makes stays a NaN.
+// Element types and the 16-bit float conversions, written without branches so that loops over them vectorise
+// on every instruction set. Both round to nearest even; what is too large for f16 becomes infinite; the quiet
+// NaN that arithmetic makes stays a NaN.
 #pragma once
 
 #include <bit>
@@ -34,6 +35,29 @@ inline BFloat16 to_bfloat16(float value) {
   return {static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16)};
 }
 
+inline float to_float(Float16 value) {
+  const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7fffU) << 13;
+  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16;
+  const std::uint32_t normal = magnitude + (112U << 23);   // the exponent's bias goes from 15 to 127
+  const std::uint32_t special = magnitude + (224U << 23);  // infinity and NaN keep the highest exponent
+  const float subnormal = std::bit_cast<float>(magnitude + (113U << 23)) - 0x1p-14F;
+  std::uint32_t bits = magnitude >= (31U << 23) ? special : normal;
+  bits = magnitude < (1U << 23) ? std::bit_cast<std::uint32_t>(subnormal) : bits;
+  return std::bit_cast<float>(bits | sign);
+}
+
+inline Float16 to_float16(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t magnitude = bits & 0x7fffffffU;
+  const std::uint32_t normal = (magnitude - (112U << 23) + 0xfffU + ((magnitude >> 13) & 1U)) >> 13;
+  const float shifted = std::bit_cast<float>(magnitude) + 0.5F;  // rounds at a subnormal's last place, 2^-24
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - (126U << 23);
+  const std::uint32_t special = magnitude > (255U << 23) ? 0x7e00U : 0x7c00U;
+  std::uint32_t half = magnitude < (113U << 23) ? subnormal : normal;
+  half = magnitude >= (143U << 23) ? special : half;
+  return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U))};
+}
+
 template <class T>
 T from_float(float value);
 template <>
@@ -43,6 +67,10 @@ inline float from_float<float>(float value) {
 template <>
 inline BFloat16 from_float<BFloat16>(float value) {
   return to_bfloat16(value);
+}
+template <>
+inline Float16 from_float<Float16>(float value) {
+  return to_float16(value);
 }
 
 template <class T>

@@ -58,7 +58,66 @@ void check(DType type, std::int64_t classes, double tolerance) {
 TEST(CrossEntropy, AgreesWithTheFormula) {
   check(DType::f32, 9, 1e-5);
   check(DType::bf16, 9, 1e-2);
+  check(DType::f16, 9, 2e-3);
   check(DType::f32, 9001, 1e-5);
+}
+
+// Columns [begin, end) of a row-major matrix.
+Values columns_of(const Values& values, std::int64_t columns, std::int64_t begin, std::int64_t end) {
+  Values part;
+  for (auto row = values.begin(); row != values.end(); row += columns) {
+    part.insert(part.end(), row + begin, row + end);
+  }
+  return part;
+}
+
+void check_split(DType type, double tolerance) {
+  constexpr std::int64_t kClasses = 9, kCut = 4;
+  Context context{.threads = 2};
+  const Values values = random_values(kRows * kClasses, 1, 3.0);
+  const Expected expected = formula(values, kClasses, kLabels, 0.25);
+  struct Rank {
+    std::int64_t begin, end;
+    Tensor logits, maxima{DType::f32, {kRows}}, sums{DType::f32, {kRows, 2}},
+        dbias{DType::f32, {end - begin}};
+  };
+  std::vector<Rank> ranks;
+  for (const auto& [begin, end] : {std::pair{std::int64_t{0}, kCut}, std::pair{kCut, kClasses}}) {
+    ranks.push_back(
+        {.begin = begin,
+         .end = end,
+         .logits = tensor_of(columns_of(values, kClasses, begin, end), type, {kRows, end - begin})});
+  }
+  Values maxima(kRows, -1e30F), sums(2 * kRows, 0.0F);
+  for (Rank& r : ranks) {
+    ops::class_maxima(context, r.logits.view(), r.maxima.view());
+    for (std::size_t i = 0; i < kRows; ++i) maxima[i] = std::max(maxima[i], value_at(r.maxima, i));
+  }
+  const Tensor all_maxima = tensor_of(maxima, DType::f32, {kRows});
+  for (Rank& r : ranks) {
+    ops::class_sums(context, r.logits.view(), kLabels, r.begin, all_maxima.view(), r.sums.view());
+    for (std::size_t i = 0; i < 2 * kRows; ++i) sums[i] += value_at(r.sums, i);
+  }
+  const Tensor all_sums = tensor_of(sums, DType::f32, {kRows, 2});
+  const auto totals = ops::class_totals(kLabels, all_maxima.view(), all_sums.view());
+  EXPECT_NEAR(totals.loss, expected.loss, 1e-5 * expected.loss);
+  EXPECT_EQ(totals.rows, 5);
+  EXPECT_EQ(totals.correct, expected.correct);
+  for (Rank& r : ranks) {
+    ops::class_gradients(context, r.logits.view(), kLabels, r.begin, all_maxima.view(), all_sums.view(),
+                         0.25F, r.dbias.view());
+    const Values gradient = columns_of(expected.gradient, kClasses, r.begin, r.end);
+    expect_close(values_of(r.logits), gradient, tolerance, "gradient");
+    Values columns(static_cast<std::size_t>(r.end - r.begin), 0.0F);
+    for (std::size_t i = 0; i < gradient.size(); ++i) columns[i % columns.size()] += gradient[i];
+    expect_close(values_of(r.dbias), columns, 1e-5, "bias gradient");
+  }
+}
+
+TEST(CrossEntropy, OfSplitClassesAgreesWithTheFormula) {
+  check_split(DType::f32, 1e-5);
+  check_split(DType::bf16, 1e-2);
+  check_split(DType::f16, 2e-3);
 }
 
 TEST(CrossEntropy, CountsARowAsCorrectWhenItsLabelIsHighest) {

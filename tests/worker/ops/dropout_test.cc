@@ -44,6 +44,37 @@ TEST(Dropout, ARowsMaskDependsOnItsGlobalNumberAlone) {
   EXPECT_EQ(half, Values(whole.begin() + 4 * 300, whole.end()));
 }
 
+TEST(Dropout, RowsMayBeNumberedOneByOne) {
+  ops::Dropout dropout = ops::make_dropout(0.5, philox_key(3, 4), 9, 100);
+  const Values whole = dropped_ones(dropout, 8, 300);
+  const std::vector<std::int64_t> numbers = {107, 101};
+  dropout.rows = numbers;
+  const Values picked = dropped_ones(dropout, 2, 300);
+  EXPECT_EQ(Values(picked.begin(), picked.begin() + 300), Values(whole.begin() + 7 * 300, whole.end()));
+  EXPECT_EQ(Values(picked.begin() + 300, picked.end()), Values(whole.begin() + 300, whole.begin() + 600));
+}
+
+// Inputs: branch, residual.
+OpRun add_dropout(double probability, Context& context, DType type, const std::vector<Values>& inputs,
+                  const Values& dy) {
+  const ops::Dropout dropout = ops::make_dropout(probability, philox_key(1, 1), 0, 0);
+  Tensor y = tensor_of(inputs[0], type, {3, 150});
+  const Tensor residual = tensor_of(inputs[1], type, {3, 150});
+  ops::add_dropout(context, y.view(), residual.view(), dropout);
+  if (dy.empty()) return {values_of(y), {}};
+  const Tensor gradient = tensor_of(dy, type, {3, 150});
+  Tensor dbranch(type, {3, 150});
+  ops::dropout(context, gradient.view(), dropout, dbranch.view());
+  return {values_of(y), {values_of(dbranch), values_of(gradient)}};
+}
+
+TEST(AddDropout, PassesTheOpChecksWithAndWithoutDropout) {
+  for (const double probability : {0.0, 0.3}) {
+    SCOPED_TRACE(probability);
+    check_op(std::bind_front(add_dropout, probability), {random_values(450, 1), random_values(450, 2)});
+  }
+}
+
 TEST(Dropout, SeedStepSiteAndRowAllChangeTheMask) {
   const auto mask = [](std::uint64_t seed, std::uint64_t step, std::uint32_t site, std::uint64_t row) {
     return dropped_ones(ops::make_dropout(0.5, philox_key(seed, step), site, row), 1, 256);

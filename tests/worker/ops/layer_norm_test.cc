@@ -48,6 +48,38 @@ OpRun add_layer_norm(double probability, Context& context, DType type, const std
   return {values_of(y), {values_of(dbranch), values_of(dsum), values_of(norm.dgamma), values_of(norm.dbeta)}};
 }
 
+// As GPT uses it: both the norm and the sum go on. Inputs: branch, its bias, residual, gamma, beta; y is the
+// norm followed by the sum.
+OpRun add_layer_norm_and_go_on(double probability, Context& context, DType type,
+                               const std::vector<Values>& inputs, const Values& dy) {
+  const ops::Dropout dropout = ops::make_dropout(probability, philox_key(1, 2), 3, 4);
+  Values branch = inputs[0];
+  for (std::size_t i = 0; i < branch.size(); ++i) branch[i] += inputs[1][i % kColumns];
+  Tensor sum = tensor_of(branch, type, {kRows, kColumns});
+  const Tensor residual = tensor_of(inputs[2], type, {kRows, kColumns});
+  Norm norm(inputs, 3);
+  ops::LayerNormParameters parameters = norm.parameters();
+  parameters.epsilon = 0.5F;
+  Tensor y(type, {kRows, kColumns});
+  ops::add_layer_norm_forward(context, sum.view(), residual.view(), dropout, parameters, y.view(),
+                              norm.statistics.view());
+  Values out = values_of(y);
+  const Values sums = values_of(sum);
+  out.insert(out.end(), sums.begin(), sums.end());
+  if (dy.empty()) return {out, {}};
+
+  const Tensor dnorm = tensor_of(Values(dy.begin(), dy.begin() + kRows * kColumns), type, {kRows, kColumns});
+  Tensor dsum = tensor_of(Values(dy.begin() + kRows * kColumns, dy.end()), type, {kRows, kColumns});
+  Tensor dbranch(type, {kRows, kColumns}), dbias(DType::f32, {kColumns});
+  ops::LayerNormGradients gradients = norm.gradients();
+  gradients.branch_bias = dbias.view();
+  ops::add_layer_norm_backward(context, dnorm.view(), sum.view(), norm.statistics.view(), dropout, parameters,
+                               dsum.view(), dbranch.view(), gradients, dsum.view());
+  return {
+      out,
+      {values_of(dbranch), values_of(dbias), values_of(dsum), values_of(norm.dgamma), values_of(norm.dbeta)}};
+}
+
 Values matrix(std::uint64_t stream) { return random_values(kRows * kColumns, stream); }
 Values row(std::uint64_t stream) { return random_values(kColumns, stream); }
 
@@ -58,6 +90,37 @@ TEST(AddLayerNorm, PassesTheOpChecksWithAndWithoutDropout) {
     SCOPED_TRACE(probability);
     check_op(std::bind_front(add_layer_norm, probability), {matrix(1), matrix(2), row(3), row(4)});
   }
+}
+
+TEST(AddLayerNorm, AddsTheGradientOfASumThatGoesOn) {
+  for (const double probability : {0.0, 0.3}) {
+    SCOPED_TRACE(probability);
+    check_op(std::bind_front(add_layer_norm_and_go_on, probability),
+             {matrix(1), row(6), matrix(2), row(3), row(4)});
+  }
+}
+
+// Inputs: x, gamma, beta; y is the norm followed by x itself.
+OpRun layer_norm_and_go_on(Context& context, DType type, const std::vector<Values>& inputs,
+                           const Values& dy) {
+  const Tensor x = tensor_of(inputs[0], type, {kRows, kColumns});
+  Norm norm(inputs, 1);
+  Tensor y(type, {kRows, kColumns});
+  ops::layer_norm_forward(context, x.view(), norm.parameters(), y.view(), norm.statistics.view());
+  Values out = values_of(y);
+  out.insert(out.end(), inputs[0].begin(), inputs[0].end());
+  if (dy.empty()) return {out, {}};
+  const Tensor dnorm = tensor_of(Values(dy.begin(), dy.begin() + kRows * kColumns), type, {kRows, kColumns});
+  const Tensor dresidual =
+      tensor_of(Values(dy.begin() + kRows * kColumns, dy.end()), type, {kRows, kColumns});
+  Tensor dx(type, {kRows, kColumns});
+  ops::layer_norm_backward(context, dnorm.view(), x.view(), norm.statistics.view(), norm.parameters(),
+                           dx.view(), norm.gradients(), dresidual.view());
+  return {out, {values_of(dx), values_of(norm.dgamma), values_of(norm.dbeta)}};
+}
+
+TEST(LayerNorm, AddsTheGradientOfAnInputThatGoesOn) {
+  check_op(layer_norm_and_go_on, {matrix(1), row(2), row(3)});
 }
 
 TEST(LayerNorm, RowsHaveMeanZeroAndDeviationOne) {

@@ -1,5 +1,5 @@
-// The three checks every op passes: gradients equal central finite differences (f32), bf16 stays close to
-// f32, and two runs give the same bits. An op is presented as one function of flat f32 inputs.
+// The three checks every op passes: gradients equal central finite differences (f32), bf16 and f16 stay close
+// to f32, and two runs give the same bits. An op is presented as one function of flat f32 inputs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ inline Values random_values(std::int64_t count, std::uint64_t stream, double sca
   Random random(42, stream);
   Values values(static_cast<std::size_t>(count));
   for (float& v : values)
-    v = to_float(to_bfloat16(static_cast<float>(random.normal() * scale)));  // exact in both types
+    v = to_float(to_bfloat16(static_cast<float>(random.normal() * scale)));  // exact in all types
   return values;
 }
 
@@ -37,16 +37,21 @@ inline Tensor tensor_of(const Values& values, DType type, const Shape& shape) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (type == DType::f32) tensor.view().values<float>()[i] = values[i];
     if (type == DType::bf16) tensor.view().values<BFloat16>()[i] = to_bfloat16(values[i]);
+    if (type == DType::f16) tensor.view().values<Float16>()[i] = to_float16(values[i]);
   }
   return tensor;
+}
+
+inline float value_at(const Tensor& tensor, std::size_t i) {
+  if (tensor.dtype() == DType::f32) return tensor.view().values<float>()[i];
+  if (tensor.dtype() == DType::bf16) return to_float(tensor.view().values<BFloat16>()[i]);
+  return to_float(tensor.view().values<Float16>()[i]);
 }
 
 inline Values values_of(const Tensor& tensor) {
   Values values;
   for (std::int64_t i = 0; i < tensor.shape().size(); ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    values.push_back(tensor.dtype() == DType::f32 ? tensor.view().values<float>()[at]
-                                                  : to_float(tensor.view().values<BFloat16>()[at]));
+    values.push_back(value_at(tensor, static_cast<std::size_t>(i)));
   }
   return values;
 }
@@ -85,22 +90,34 @@ inline Values finite_differences(const Op& op, Context& context, std::vector<Val
   return gradient;
 }
 
+// A 16-bit type against f32.
+inline void check_half(const Op& op, DType type, const std::vector<Values>& inputs, const Values& dy,
+                       const OpRun& exact, double tolerance) {
+  Context context{.threads = 2};
+  const std::string name(to_string(type));
+  const OpRun half = op(context, type, inputs, dy);
+  expect_close(half.y, exact.y, tolerance, name + " y");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    expect_close(half.gradients[i], exact.gradients[i], 2 * tolerance,
+                 name + " gradient of input " + std::to_string(i));
+  }
+}
+
 inline void check_op(const Op& op, const std::vector<Values>& inputs, double gradient_tolerance = 1e-3) {
   Context context{.threads = 2}, other{.threads = 3};
   const auto outputs = static_cast<std::int64_t>(op(context, DType::f32, inputs, {}).y.size());
   const Values dy = random_values(outputs, 99);
   const OpRun exact = op(context, DType::f32, inputs, dy);
-  const OpRun half = op(context, DType::bf16, inputs, dy);
   const OpRun again = op(context, DType::f32, inputs, dy), elsewhere = op(other, DType::f32, inputs, dy);
   EXPECT_EQ(exact.y, again.y);
   EXPECT_EQ(exact.gradients, again.gradients);
-  expect_close(half.y, exact.y, 1e-2, "bf16 y");
   expect_close(elsewhere.y, exact.y, 1e-5, "y with three threads");
+  check_half(op, DType::bf16, inputs, dy, exact, 1e-2);
+  check_half(op, DType::f16, inputs, dy, exact, 2e-3);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string name = "gradient of input " + std::to_string(i);
     expect_close(exact.gradients[i], finite_differences(op, context, inputs, dy, i), gradient_tolerance,
                  name);
-    expect_close(half.gradients[i], exact.gradients[i], 2e-2, "bf16 " + name);
     expect_close(elsewhere.gradients[i], exact.gradients[i], 1e-5, name + " with three threads");
   }
 }

@@ -18,18 +18,49 @@ OpRun embedding(Context& context, DType type, const std::vector<Values>& inputs,
   const Tensor kind = tensor_of(inputs[2], DType::f32, {2, kHidden});
   const ops::EmbeddingInput input{kIds, kTypes, 3};
   Tensor y(type, {6, kHidden});
-  ops::embedding_forward(context, input, word.view(), position.view(), kind.view(), y.view());
+  ops::embedding_forward(context, input, {word.view(), position.view(), kind.view()}, y.view());
   if (dy.empty()) return {values_of(y), {}};
   const Tensor gradient = tensor_of(dy, type, {6, kHidden});
   Tensor dword(DType::f32, {4, kHidden}), dposition(DType::f32, {3, kHidden}),
       dkind(DType::f32, {2, kHidden});
-  ops::embedding_backward(context, input, gradient.view(), dword.view(), dposition.view(), dkind.view());
+  ops::embedding_backward(context, input, gradient.view(), {dword.view(), dposition.view(), dkind.view()});
   return {values_of(y), {values_of(dword), values_of(dposition), values_of(dkind)}};
 }
 
 TEST(Embedding, PassesTheOpChecks) {
   check_op(embedding,
            {random_values(4 * kHidden, 1), random_values(3 * kHidden, 2), random_values(2 * kHidden, 3)});
+}
+
+// Two halves of the vocabulary, the first with the positions, add up to the whole. Inputs: word table,
+// positions.
+OpRun split_embedding(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
+  const std::vector<std::int32_t> positions = {0, 1, 2, 2, 1, 1};
+  const Tensor position = tensor_of(inputs[1], DType::f32, {3, kHidden});
+  Tensor dposition(DType::f32, {3, kHidden});
+  Values sum(6 * kHidden, 0.0F), dword;
+  for (const std::int64_t first : {0, 2}) {
+    const auto begin = inputs[0].begin() + first * kHidden;
+    const Tensor word = tensor_of(Values(begin, begin + 2 * kHidden), DType::f32, {2, kHidden});
+    Tensor dhalf(DType::f32, {2, kHidden}), y(type, {6, kHidden});
+    const ops::EmbeddingInput input{
+        .ids = kIds, .types = {}, .positions = positions, .first_id = first, .vocabulary = 4};
+    const ConstTensorView here = first == 0 ? position.view() : ConstTensorView{};
+    ops::embedding_forward(context, input, {word.view(), here}, y.view());
+    const Values part = values_of(y);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+    if (dy.empty()) continue;
+    const Tensor gradient = tensor_of(dy, type, {6, kHidden});
+    ops::embedding_backward(context, input, gradient.view(),
+                            {dhalf.view(), first == 0 ? dposition.view() : TensorView{}});
+    const Values half = values_of(dhalf);
+    dword.insert(dword.end(), half.begin(), half.end());
+  }
+  return {sum, {dword, values_of(dposition)}};
+}
+
+TEST(Embedding, OfASplitVocabularyPassesTheOpChecks) {
+  check_op(split_embedding, {random_values(4 * kHidden, 1), random_values(3 * kHidden, 2)});
 }
 
 const std::vector<std::int32_t> kPicked = {4, 0, 2};

@@ -9,7 +9,7 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
                        TensorView probabilities, TensorView out);
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
-                        ConstTensorView qkv, ConstTensorView probabilities, const Dropout& dropout,
-                        TensorView dqkv);
+                        ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
+                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv);
 
 }  // namespace podium::ops::cpu

@@ -1,5 +1,6 @@
 #include "worker/ops/cpu/convert.h"
 
+#include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 
@@ -23,12 +24,12 @@ void convert(const From* from, std::int64_t count, To* to, int threads) {
 
 }  // namespace
 
-void widen(const BFloat16* from, std::int64_t count, float* to, int threads) {
-  convert(from, count, to, threads);
+void widen(const void* from, DType type, std::int64_t count, float* to, int threads) {
+  with_float_type(type, [&]<class T>(Type<T>) { convert(static_cast<const T*>(from), count, to, threads); });
 }
 
-void narrow(const float* from, std::int64_t count, BFloat16* to, int threads) {
-  convert(from, count, to, threads);
+void narrow(const float* from, std::int64_t count, void* to, DType type, int threads) {
+  with_float_type(type, [&]<class T>(Type<T>) { convert(from, count, static_cast<T*>(to), threads); });
 }
 
 }  // namespace podium::ops::cpu

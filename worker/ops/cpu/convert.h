@@ -1,4 +1,4 @@
-// Conversion between f32 and bf16 in bulk.
+// Conversion between f32 and the 16-bit types in bulk.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace podium::ops::cpu {
 
-void widen(const BFloat16* from, std::int64_t count, float* to, int threads);
-void narrow(const float* from, std::int64_t count, BFloat16* to, int threads);  // to nearest even
+// `from` holds `count` elements of a floating-point type.
+void widen(const void* from, DType type, std::int64_t count, float* to, int threads);
+void narrow(const float* from, std::int64_t count, void* to, DType type, int threads);  // to nearest even
 
 }  // namespace podium::ops::cpu

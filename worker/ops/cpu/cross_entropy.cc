@@ -55,14 +55,20 @@ PODIUM_SIMD_CLONES void scale_exponentials(const float* e, std::int64_t count, f
   }
 }
 
+// The sum of exp(x - highest), the terms of which go to `e`.
 template <class T>
-RowSums row_sums(const T* x, std::int64_t classes, float* e) {
-  const float highest = highest_of(x, classes);
+float sum_exponentials(const T* x, std::int64_t classes, float highest, float* e) {
   double sum = 0;
   for (std::int64_t j = 0; j < classes; j += kChunk) {
     sum += exponentials(x + j, std::min(kChunk, classes - j), highest, e + j);
   }
-  return {highest, static_cast<float>(sum)};
+  return static_cast<float>(sum);
+}
+
+template <class T>
+RowSums row_sums(const T* x, std::int64_t classes, float* e) {
+  const float highest = highest_of(x, classes);
+  return {highest, sum_exponentials(x, classes, highest, e)};
 }
 
 void count_row(const RowSums& sums, float label_logit, CrossEntropySums& total) {
@@ -80,6 +86,30 @@ CrossEntropySums add_up(const std::vector<CrossEntropySums>& parts) {
   }
   return total;
 }
+
+// Each thread's exponentials of a row, and column sums of its gradients, which go to dbias in thread order.
+struct GradientScratch {
+  GradientScratch(Context& context, std::int64_t classes_in)
+      : threads(context.threads),
+        classes(classes_in),
+        values(context.scratch.allocate(DType::f32, Shape{2 * threads, classes}).data<float>()) {
+    for (int thread = 0; thread < threads; ++thread) std::fill_n(bias(thread), classes, 0.0F);
+  }
+  float* exponentials(int thread) const { return values + 2 * thread * classes; }
+  float* bias(int thread) const { return exponentials(thread) + classes; }
+
+  void add_bias_to(const TensorView& dbias) const {
+    if (dbias.address == nullptr) return;
+    float* const to = dbias.data<float>();
+    for (int thread = 0; thread < threads; ++thread) {
+      for (std::int64_t j = 0; j < classes; ++j) to[j] += bias(thread)[j];
+    }
+  }
+
+  int threads;
+  std::int64_t classes;
+  float* values;
+};
 
 }  // namespace
 
@@ -106,15 +136,12 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
 CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
                                         std::span<const std::int32_t> labels, float scale, TensorView dbias) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t rows = logits.shape[0], classes = logits.shape[1], threads = context.threads;
-  float* const exps = context.scratch.allocate(DType::f32, Shape{threads, classes}).data<float>();
-  float* const bias_sums = context.scratch.allocate(DType::f32, Shape{threads, classes}).data<float>();
-  std::fill_n(bias_sums, threads * classes, 0.0F);
-  std::vector<CrossEntropySums> parts(static_cast<std::size_t>(threads));
+  const std::int64_t classes = logits.shape[1];
+  const GradientScratch scratch(context, classes);
+  std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
-    parallel_ranges(context.threads, rows, 1, [&](Range range, int thread) {
-      float* const e = exps + thread * classes;
-      float* const bias = bias_sums + thread * classes;
+    parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int thread) {
+      float* const e = scratch.exponentials(thread);
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::int32_t label = labels[static_cast<std::size_t>(i)];
         T* const x = logits.data<T>() + i * classes;
@@ -126,14 +153,69 @@ CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
         const RowSums sums = row_sums(x, classes, e);
         count_row(sums, label_logit, parts[static_cast<std::size_t>(thread)]);
         e[label] -= sums.sum;
-        scale_exponentials(e, classes, scale / sums.sum, x, bias);
+        scale_exponentials(e, classes, scale / sums.sum, x, scratch.bias(thread));
       }
     });
   });
-  for (std::int64_t thread = 0; thread < threads; ++thread) {
-    for (std::int64_t j = 0; j < classes; ++j) dbias.data<float>()[j] += bias_sums[thread * classes + j];
-  }
+  scratch.add_bias_to(dbias);
   return add_up(parts);
+}
+
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
+  const std::int64_t classes = logits.shape[1];
+  float* const highest = maxima.data<float>();
+  with_float_type(logits.dtype, [&]<class T>(Type<T>) {
+    parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        highest[i] = highest_of(logits.data<T>() + i * classes, classes);
+      }
+    });
+  });
+}
+
+void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums) {
+  const ArenaScope scope(context.scratch);
+  const std::int64_t classes = logits.shape[1];
+  const float* const highest = maxima.data<float>();
+  float* const exps = context.scratch.allocate(DType::f32, Shape{context.threads, classes}).data<float>();
+  with_float_type(logits.dtype, [&]<class T>(Type<T>) {
+    parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int thread) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const T* const x = logits.data<T>() + i * classes;
+        const std::int64_t label = labels[static_cast<std::size_t>(i)] - first_class;
+        float* const row = sums.data<float>() + 2 * i;
+        row[0] = sum_exponentials(x, classes, highest[i], exps + thread * classes);
+        row[1] = label >= 0 && label < classes ? to_float(x[label]) : 0.0F;
+      }
+    });
+  });
+}
+
+void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
+                     TensorView dbias) {
+  const ArenaScope scope(context.scratch);
+  const std::int64_t classes = logits.shape[1];
+  const GradientScratch scratch(context, classes);
+  with_float_type(logits.dtype, [&]<class T>(Type<T>) {
+    parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int thread) {
+      float* const e = scratch.exponentials(thread);
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        T* const x = logits.data<T>() + i * classes;
+        const std::int32_t label = labels[static_cast<std::size_t>(i)];
+        if (label < 0) {
+          std::fill_n(x, classes, T{});
+          continue;
+        }
+        const float sum = sums.data<float>()[2 * i];
+        sum_exponentials(x, classes, maxima.data<float>()[i], e);
+        if (label >= first_class && label < first_class + classes) e[label - first_class] -= sum;
+        scale_exponentials(e, classes, scale / sum, x, scratch.bias(thread));
+      }
+    });
+  });
+  scratch.add_bias_to(dbias);
 }
 
 }  // namespace podium::ops::cpu

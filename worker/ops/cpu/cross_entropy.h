@@ -9,5 +9,11 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
                                std::span<const std::int32_t> labels);
 CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
                                         std::span<const std::int32_t> labels, float scale, TensorView dbias);
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima);
+void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums);
+void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
+                     TensorView dbias);
 
 }  // namespace podium::ops::cpu

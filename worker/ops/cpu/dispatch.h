@@ -11,7 +11,7 @@ struct Type {
   using type = T;
 };
 
-// body(Type<float>{}) or body(Type<BFloat16>{})
+// body(Type<float>{}), body(Type<BFloat16>{}) or body(Type<Float16>{})
 template <class Body>
 void with_float_type(DType dtype, const Body& body) {
   switch (dtype) {
@@ -19,8 +19,10 @@ void with_float_type(DType dtype, const Body& body) {
       return body(Type<float>{});
     case DType::bf16:
       return body(Type<BFloat16>{});
+    case DType::f16:
+      return body(Type<Float16>{});
     default:
-      PODIUM_CHECK(false, "CPU kernels compute on f32 and bf16 only");
+      PODIUM_CHECK(false, "CPU kernels compute on f32, bf16 and f16 only");
   }
 }
 

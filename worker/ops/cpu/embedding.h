@@ -5,9 +5,9 @@
 
 namespace podium::ops::cpu {
 
-void embedding_forward(Context& context, const EmbeddingInput& input, ConstTensorView word,
-                       ConstTensorView position, ConstTensorView type, TensorView y);
-void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy, TensorView dword,
-                        TensorView dposition, TensorView dtype);
+void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
+                       TensorView y);
+void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
+                        const EmbeddingGradients& gradients);
 
 }  // namespace podium::ops::cpu

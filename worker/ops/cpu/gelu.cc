@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kGrain = 1024;
 
 template <class T>
-PODIUM_SIMD_CLONES void gelu_range(T* x, T* y, std::int64_t count) {
+PODIUM_SIMD_CLONES void erf_range(T* x, T* y, std::int64_t count) {
   constexpr float kInverseRoot2 = 0.70710678118654752F;
   constexpr float kInverseRoot2Pi = 0.39894228040143268F;
 #pragma omp simd
@@ -23,6 +23,22 @@ PODIUM_SIMD_CLONES void gelu_range(T* x, T* y, std::int64_t count) {
   }
 }
 
+// (1 + tanh(u)) / 2 is the logistic function of 2u.
+template <class T>
+PODIUM_SIMD_CLONES void tanh_range(T* x, T* y, std::int64_t count) {
+  constexpr float kTwoRoot2OverPi = 1.5957691216057308F;
+  constexpr float kCubic = 0.044715F;
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = to_float(x[i]), square = value * value;
+    const float twice_u = kTwoRoot2OverPi * value * (1.0F + kCubic * square);
+    const float twice_du = kTwoRoot2OverPi * (1.0F + 3.0F * kCubic * square);
+    const float s = 1.0F / (1.0F + fast_exp(-twice_u));
+    y[i] = from_float<T>(value * s);
+    x[i] = from_float<T>(s + value * s * (1.0F - s) * twice_du);
+  }
+}
+
 template <class T>
 PODIUM_SIMD_CLONES void multiply_range(const T* slope, T* dy, std::int64_t count) {
 #pragma omp simd
@@ -31,8 +47,9 @@ PODIUM_SIMD_CLONES void multiply_range(const T* slope, T* dy, std::int64_t count
 
 }  // namespace
 
-void gelu_forward(Context& context, TensorView x, TensorView y) {
+void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
+    const auto gelu_range = kind == GeluKind::erf ? erf_range<T> : tanh_range<T>;
     T* const in = x.data<T>();
     T* const out = y.data<T>();
     parallel_ranges(context.threads, x.size(), kGrain,

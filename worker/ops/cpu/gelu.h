@@ -1,12 +1,11 @@
 // CPU side of worker/ops/gelu.h.
 #pragma once
 
-#include "worker/tensor/context.h"
-#include "worker/tensor/tensor.h"
+#include "worker/ops/gelu.h"
 
 namespace podium::ops::cpu {
 
-void gelu_forward(Context& context, TensorView x, TensorView y);
+void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind);
 void gelu_backward(Context& context, ConstTensorView slope, TensorView dy);
 
 }  // namespace podium::ops::cpu

@@ -25,7 +25,7 @@ PODIUM_SIMD_CLONES void add_row(T* branch, const T* residual, std::int64_t colum
 
 template <class T>
 PODIUM_SIMD_CLONES void normalise_row(const T* x, std::int64_t columns, const float* gamma, const float* beta,
-                                      T* y, float* statistics) {
+                                      float epsilon, T* y, float* statistics) {
   float sum = 0.0F;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t j = 0; j < columns; ++j) sum += to_float(x[j]);
@@ -36,7 +36,7 @@ PODIUM_SIMD_CLONES void normalise_row(const T* x, std::int64_t columns, const fl
     const float centred = to_float(x[j]) - mean;
     squares += centred * centred;
   }
-  const float inverse = 1.0F / std::sqrt(squares / static_cast<float>(columns) + kLayerNormEpsilon);
+  const float inverse = 1.0F / std::sqrt(squares / static_cast<float>(columns) + epsilon);
 #pragma omp simd
   for (std::int64_t j = 0; j < columns; ++j) {
     y[j] = from_float<T>((to_float(x[j]) - mean) * inverse * gamma[j] + beta[j]);
@@ -46,9 +46,10 @@ PODIUM_SIMD_CLONES void normalise_row(const T* x, std::int64_t columns, const fl
 }
 
 // dx of one row; adds the row's share to the gradients of gamma and beta.
-template <class T>
+template <class T, bool kResidual>
 PODIUM_SIMD_CLONES void backward_row(const T* dy, const T* x, const float* statistics, std::int64_t columns,
-                                     const float* gamma, T* dx, float* dgamma, float* dbeta) {
+                                     const float* gamma, const T* dresidual, T* dx, float* dgamma,
+                                     float* dbeta) {
   const float mean = statistics[0], inverse = statistics[1];
   float sum = 0.0F, product = 0.0F;
 #pragma omp simd reduction(+ : sum, product)
@@ -65,42 +66,89 @@ PODIUM_SIMD_CLONES void backward_row(const T* dy, const T* x, const float* stati
 #pragma omp simd
   for (std::int64_t j = 0; j < columns; ++j) {
     const float x_hat = (to_float(x[j]) - mean) * inverse;
-    dx[j] = from_float<T>(inverse * (to_float(dy[j]) * gamma[j] - mean_g - x_hat * mean_product));
+    const float gradient = inverse * (to_float(dy[j]) * gamma[j] - mean_g - x_hat * mean_product);
+    dx[j] = from_float<T>(kResidual ? gradient + to_float(dresidual[j]) : gradient);
   }
 }
 
+// y = dropout(x); adds the row to `sums`.
 template <class T>
 PODIUM_SIMD_CLONES void mask_row(const T* x, std::int64_t columns, const std::uint16_t* draws,
-                                 std::uint32_t threshold, float scale, T* y) {
+                                 std::uint32_t threshold, float scale, T* y, float* sums) {
 #pragma omp simd
   for (std::int64_t j = 0; j < columns; ++j) {
-    y[j] = from_float<T>(draws[j] >= threshold ? to_float(x[j]) * scale : 0.0F);
+    const float kept = draws[j] >= threshold ? to_float(x[j]) * scale : 0.0F;
+    y[j] = from_float<T>(kept);
+    sums[j] += kept;
   }
 }
 
-// Each thread's sums for gamma and beta, added to the gradients in thread order.
+// Each thread's sums for gamma, beta and the branch's bias, added to the gradients in thread order.
 struct PartialSums {
   PartialSums(Context& context, std::int64_t columns_in)
       : threads(context.threads),
         columns(columns_in),
-        values(context.scratch.allocate(DType::f32, Shape{2 * context.threads, columns_in}).data<float>()) {
-    std::fill_n(values, 2 * threads * columns, 0.0F);
+        values(context.scratch.allocate(DType::f32, Shape{3 * context.threads, columns_in}).data<float>()) {
+    std::fill_n(values, 3 * threads * columns, 0.0F);
   }
-  float* gamma(int thread) const { return values + 2 * thread * columns; }
+  float* gamma(int thread) const { return values + 3 * thread * columns; }
   float* beta(int thread) const { return gamma(thread) + columns; }
+  float* branch_bias(int thread) const { return beta(thread) + columns; }
 
   void add_to(const LayerNormGradients& gradients) const {
     for (int thread = 0; thread < threads; ++thread) {
-      for (std::int64_t j = 0; j < columns; ++j) {
-        gradients.gamma.data<float>()[j] += gamma(thread)[j];
-        gradients.beta.data<float>()[j] += beta(thread)[j];
-      }
+      add(gamma(thread), gradients.gamma);
+      add(beta(thread), gradients.beta);
+      if (gradients.branch_bias.address != nullptr) add(branch_bias(thread), gradients.branch_bias);
     }
+  }
+
+  void add(const float* sums, const TensorView& to) const {
+    for (std::int64_t j = 0; j < columns; ++j) to.data<float>()[j] += sums[j];
   }
 
   std::int64_t threads;
   std::int64_t columns;
   float* values;
+};
+
+// What the two backward passes share: the gradient of a row, with or without a residual connection's.
+template <class T>
+class RowGradient {
+ public:
+  RowGradient(ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
+              const LayerNormParameters& parameters, ConstTensorView dresidual, TensorView dx,
+              const PartialSums& sums)
+      : columns_(x.shape[1]),
+        dy_(dy.data<T>()),
+        x_(x.data<T>()),
+        statistics_(statistics.data<float>()),
+        gamma_(parameters.gamma.data<float>()),
+        dresidual_(dresidual.address == nullptr ? nullptr : dresidual.data<T>()),
+        dx_(dx.data<T>()),
+        sums_(sums) {}
+
+  void operator()(std::int64_t row, int thread) const {
+    const std::int64_t at = row * columns_;
+    const float* const statistics = statistics_ + 2 * row;
+    if (dresidual_ != nullptr) {
+      backward_row<T, true>(dy_ + at, x_ + at, statistics, columns_, gamma_, dresidual_ + at, dx_ + at,
+                            sums_.gamma(thread), sums_.beta(thread));
+    } else {
+      backward_row<T, false>(dy_ + at, x_ + at, statistics, columns_, gamma_, nullptr, dx_ + at,
+                             sums_.gamma(thread), sums_.beta(thread));
+    }
+  }
+
+ private:
+  std::int64_t columns_;
+  const T* dy_;
+  const T* x_;
+  const float* statistics_;
+  const float* gamma_;
+  const T* dresidual_;
+  T* dx_;
+  const PartialSums& sums_;
 };
 
 // Room for one row's draws for each thread; all zero, and so all kept, while nothing is drawn.
@@ -125,7 +173,8 @@ void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormPara
     T* const out = y.data<T>();
     parallel_ranges(context.threads, x.shape[0], 1, [&](Range range, int) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        normalise_row(in + i * columns, columns, gamma, beta, out + i * columns, stats + 2 * i);
+        normalise_row(in + i * columns, columns, gamma, beta, parameters.epsilon, out + i * columns,
+                      stats + 2 * i);
       }
     });
   });
@@ -133,22 +182,13 @@ void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormPara
 
 void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
                          const LayerNormParameters& parameters, TensorView dx,
-                         const LayerNormGradients& gradients) {
+                         const LayerNormGradients& gradients, ConstTensorView dresidual) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t columns = x.shape[1];
-  const float* const gamma = parameters.gamma.data<float>();
-  const float* const stats = statistics.data<float>();
-  const PartialSums sums(context, columns);
+  const PartialSums sums(context, x.shape[1]);
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
-    const T* const gradient = dy.data<T>();
-    const T* const in = x.data<T>();
-    T* const out = dx.data<T>();
+    const RowGradient<T> row_gradient(dy, x, statistics, parameters, dresidual, dx, sums);
     parallel_ranges(context.threads, x.shape[0], 1, [&](Range range, int thread) {
-      for (std::int64_t i = range.begin; i < range.end; ++i) {
-        const std::int64_t at = i * columns;
-        backward_row(gradient + at, in + at, stats + 2 * i, columns, gamma, out + at, sums.gamma(thread),
-                     sums.beta(thread));
-      }
+      for (std::int64_t i = range.begin; i < range.end; ++i) row_gradient(i, thread);
     });
   });
   sums.add_to(gradients);
@@ -171,10 +211,9 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
       std::uint16_t* const draws = all_draws + thread * blocks * kDrawBlock;
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::int64_t at = i * columns;
-        if (dropout.active())
-          draw(dropout, dropout.first_row + static_cast<std::uint64_t>(i), 0, blocks, draws);
+        if (dropout.active()) draw(dropout, dropout.row(i), 0, blocks, draws);
         add_row(sum + at, shortcut + at, columns, draws, dropout.threshold, dropout.scale);
-        normalise_row(sum + at, columns, gamma, beta, out + at, stats + 2 * i);
+        normalise_row(sum + at, columns, gamma, beta, parameters.epsilon, out + at, stats + 2 * i);
       }
     });
   });
@@ -183,27 +222,23 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
 void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
                              ConstTensorView statistics, const Dropout& dropout,
                              const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
-                             const LayerNormGradients& gradients) {
+                             const LayerNormGradients& gradients, ConstTensorView dresidual) {
   const ArenaScope scope(context.scratch);
   const std::int64_t columns = sum.shape[1], blocks = draw_blocks(columns);
-  const float* const gamma = parameters.gamma.data<float>();
-  const float* const stats = statistics.data<float>();
   std::uint16_t* const all_draws = allocate_draws(context, columns);
   const PartialSums sums(context, columns);
   with_float_type(sum.dtype, [&]<class T>(Type<T>) {
-    const T* const gradient = dy.data<T>();
-    const T* const in = sum.data<T>();
-    T* const out = dsum.data<T>();
+    const RowGradient<T> row_gradient(dy, sum, statistics, parameters, dresidual, dsum, sums);
+    const T* const out = dsum.data<T>();
     T* const branch = dbranch.data<T>();
     parallel_ranges(context.threads, sum.shape[0], 1, [&](Range range, int thread) {
       std::uint16_t* const draws = all_draws + thread * blocks * kDrawBlock;
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::int64_t at = i * columns;
-        backward_row(gradient + at, in + at, stats + 2 * i, columns, gamma, out + at, sums.gamma(thread),
-                     sums.beta(thread));
-        if (dropout.active())
-          draw(dropout, dropout.first_row + static_cast<std::uint64_t>(i), 0, blocks, draws);
-        mask_row(out + at, columns, draws, dropout.threshold, dropout.scale, branch + at);
+        row_gradient(i, thread);
+        if (dropout.active()) draw(dropout, dropout.row(i), 0, blocks, draws);
+        mask_row(out + at, columns, draws, dropout.threshold, dropout.scale, branch + at,
+                 sums.branch_bias(thread));
       }
     });
   });

@@ -18,8 +18,12 @@ bool has_bf16_instructions() {
   }
 }
 
-bool wants_bf16(const MatmulSpec& spec) {
-  return spec.a.dtype == DType::bf16 || spec.b.dtype == DType::bf16 || spec.c.dtype == DType::bf16;
+bool any_is(const MatmulSpec& spec, DType dtype) {
+  return spec.a.dtype == dtype || spec.b.dtype == dtype || spec.c.dtype == dtype;
+}
+
+bool must_widen(const MatmulSpec& spec) {
+  return any_is(spec, DType::f16) || (any_is(spec, DType::bf16) && !has_bf16_instructions());
 }
 
 dnnl::memory::data_type dnnl_type(DType dtype) {
@@ -29,7 +33,7 @@ dnnl::memory::data_type dnnl_type(DType dtype) {
     case DType::bf16:
       return dnnl::memory::data_type::bf16;
     default:
-      PODIUM_CHECK(false, "matrix products on the CPU are f32 or bf16");
+      PODIUM_CHECK(false, "matrix products on the CPU run in f32 or bf16");
   }
 }
 
@@ -42,8 +46,7 @@ dnnl::memory::desc layout(std::int64_t rows, std::int64_t columns, const MatmulO
 
 }  // namespace
 
-Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec)
-    : spec_(spec), widened_(wants_bf16(spec) && !has_bf16_instructions()) {
+Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec) : spec_(spec), widened_(must_widen(spec)) {
   PODIUM_CHECK(!(spec.accumulate && spec.multiply), "a product accumulates or is multiplied, not both");
   const auto a = layout(spec.m, spec.k, spec.a, widened_);
   const auto b = layout(spec.k, spec.n, spec.b, widened_);
@@ -107,7 +110,7 @@ void Matmul::execute_widened(MatmulRuntime& runtime, const MatmulPointers& point
   const auto wide = [&](const void* address, DType dtype, std::int64_t count, bool read) -> const void* {
     if (dtype == DType::f32 || address == nullptr) return address;
     auto* const copy = runtime.scratch.allocate(DType::f32, Shape{count}).data<float>();
-    if (read) widen(static_cast<const BFloat16*>(address), count, copy, runtime.threads);
+    if (read) widen(address, dtype, count, copy, runtime.threads);
     return copy;
   };
   MatmulPointers wider = pointers;
@@ -117,8 +120,7 @@ void Matmul::execute_widened(MatmulRuntime& runtime, const MatmulPointers& point
   wider.factor = wide(pointers.factor, spec_.c.dtype, spec_.m * spec_.n, true);
   execute(runtime, wider);
   if (wider.c != pointers.c) {
-    narrow(static_cast<const float*>(wider.c), spec_.m * spec_.n, static_cast<BFloat16*>(pointers.c),
-           runtime.threads);
+    narrow(static_cast<const float*>(wider.c), spec_.m * spec_.n, pointers.c, spec_.c.dtype, runtime.threads);
   }
 }
 

@@ -2,8 +2,8 @@
 //
 //   c[m, n] (+)= a[m, k] b[k, n] (+ bias[n]) (* factor[m, n])        accumulation in f32
 //
-// On a CPU without bf16 instructions bf16 operands are widened and multiplied in f32: the same products, and
-// faster than the emulation oneDNN offers on some such CPUs.
+// f16 operands, and on a CPU without bf16 instructions bf16 ones, are widened and multiplied in f32: the same
+// products, and faster than the emulation oneDNN offers on some such CPUs.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class Matmul {
   void run_either(MatmulRuntime& runtime, const MatmulPointers& pointers);
 
   MatmulSpec spec_;
-  bool widened_;  // bf16 by way of f32
+  bool widened_;  // 16-bit operands by way of f32
   dnnl::matmul primitive_;
   dnnl::memory::desc packed_layout_;
   std::unordered_map<int, dnnl::memory> arguments_;

@@ -63,12 +63,16 @@ PODIUM_SIMD_CLONES void keep_positive(const T* probabilities, std::int64_t count
 template <class T>
 void softmax_rows(const SoftmaxTask& task, const Dropout& dropout, std::uint16_t* draws, float* scores,
                   T* probabilities) {
-  const std::int64_t blocks = (task.valid + kDrawBlock - 1) / kDrawBlock;
-  for (std::int64_t i = 0; i < task.length; ++i) {
-    if (dropout.active()) draw(dropout, task.first_row + static_cast<std::uint64_t>(i), 0, blocks, draws);
-    softmax_row(scores + i * task.length, task.valid, task.length, task.scale, draws, dropout.threshold,
-                probabilities + i * task.length);
+  for (std::int64_t i = 0; i < task.rows; ++i) {
+    const std::int64_t visible = task.visible(i);
+    if (dropout.active()) {
+      const std::int64_t blocks = (visible + kDrawBlock - 1) / kDrawBlock;
+      draw(dropout, task.first_dropout_row + static_cast<std::uint64_t>(i), 0, blocks, draws);
+    }
+    softmax_row(scores + i * task.keys, visible, task.keys, task.scale, draws, dropout.threshold,
+                probabilities + i * task.keys);
   }
+  std::fill(probabilities + task.rows * task.keys, probabilities + task.padded_rows * task.keys, T{});
 }
 
 template <class T>
@@ -79,18 +83,19 @@ void apply_dropout_sign(const T* probabilities, std::int64_t count, float scale,
 template <class T>
 void softmax_rows_backward(const SoftmaxTask& task, const Dropout& dropout, const T* probabilities,
                            const float* dp, T* dscores) {
-  for (std::int64_t i = 0; i < task.length; ++i) {
-    const std::int64_t at = i * task.length;
-    backward_row(probabilities + at, dp + at, task.length, dropout.scale, task.scale, dscores + at);
+  for (std::int64_t i = 0; i < task.padded_rows; ++i) {
+    const std::int64_t at = i * task.keys;
+    backward_row(probabilities + at, dp + at, task.keys, dropout.scale, task.scale, dscores + at);
   }
 }
 
-template void softmax_rows(const SoftmaxTask&, const Dropout&, std::uint16_t*, float*, float*);
-template void softmax_rows(const SoftmaxTask&, const Dropout&, std::uint16_t*, float*, BFloat16*);
-template void apply_dropout_sign(const float*, std::int64_t, float, float*);
-template void apply_dropout_sign(const BFloat16*, std::int64_t, float, BFloat16*);
-template void softmax_rows_backward(const SoftmaxTask&, const Dropout&, const float*, const float*, float*);
-template void softmax_rows_backward(const SoftmaxTask&, const Dropout&, const BFloat16*, const float*,
-                                    BFloat16*);
+#define PODIUM_INSTANTIATE(T)                                                                 \
+  template void softmax_rows(const SoftmaxTask&, const Dropout&, std::uint16_t*, float*, T*); \
+  template void apply_dropout_sign(const T*, std::int64_t, float, T*);                        \
+  template void softmax_rows_backward(const SoftmaxTask&, const Dropout&, const T*, const float*, T*);
+PODIUM_INSTANTIATE(float)
+PODIUM_INSTANTIATE(BFloat16)
+PODIUM_INSTANTIATE(Float16)
+#undef PODIUM_INSTANTIATE
 
 }  // namespace podium::ops::cpu

@@ -7,12 +7,21 @@
 
 namespace podium::ops::cpu {
 
-// The scores [length, length] of one head and how to turn them into probabilities.
+// The scores [rows, keys] of a block of one head's queries and how to turn them into probabilities.
 struct SoftmaxTask {
-  std::int64_t length = 0;
-  std::int64_t valid = 0;       // keys from here on get probability 0
-  float scale = 1.0F;           // of the scores, before the exponential
-  std::uint64_t first_row = 0;  // of the dropout's rows
+  std::int64_t rows = 0;  // to compute; rows beyond them get probability 0
+  std::int64_t padded_rows = 0;
+  std::int64_t keys = 0;
+  std::int64_t valid = 0;        // keys from here on get probability 0
+  std::int64_t first_query = 0;  // of the head, where `causal`: query i looks at keys up to i
+  bool causal = false;
+  float scale = 1.0F;  // of the scores, before the exponential
+  std::uint64_t first_dropout_row = 0;
+
+  std::int64_t visible(std::int64_t row) const {
+    const std::int64_t until = first_query + row + 1;
+    return causal && until < valid ? until : valid;
+  }
 };
 
 // scores (f32) -> probabilities with the sign of dropped ones set. `draws` has room for one row, in whole
