@@ -14,8 +14,8 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kBlock = 1 << 20;          // fits a core's second-level cache
-constexpr std::size_t kDirectAlignment = 4096;   // of address, offset and length: no disk asks for more
+constexpr std::size_t kBlock = 1 << 20;         // fits a core's second-level cache
+constexpr std::size_t kDirectAlignment = 4096;  // of address, offset and length: no disk asks for more
 
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path) {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());

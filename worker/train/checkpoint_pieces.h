@@ -1,4 +1,4 @@
-// Which part of a full parameter a process holds or a file stores, and how to move elements from any part to
+// Which part of each full parameter a process holds or a file stores, and how elements get from any part to
 // any other. Pure.
 #pragma once
 
@@ -7,21 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "worker/comm/parallel.h"
 #include "worker/nn/parameters.h"
+#include "worker/train/flat_range.h"
 
 namespace podium {
 
 // What a tensor-parallel rank holds of a full tensor: indices [begin, begin + extent) of one axis; all of it
-// where axis is -1. Elements are numbered row-major within the box.
+// where axis is -1. Its elements are numbered row-major.
 struct Box {
   std::vector<std::int64_t> full;  // shape of the whole tensor
   int axis = -1;
   std::int64_t begin = 0;
   std::int64_t extent = 0;
 
-  std::int64_t size() const;
   std::vector<std::int64_t> shape() const;
+  std::int64_t size() const;
+
+  bool operator==(const Box&) const = default;
 };
+
+Box box_of(const Parameter& parameter);
+Box whole_box(std::vector<std::int64_t> shape);
 
 // Elements [first, last) of a parameter's box.
 struct Piece {
@@ -30,11 +37,40 @@ struct Piece {
   std::int64_t first = 0;
   std::int64_t last = 0;
 
-  bool is_whole_box() const { return first == 0 && last == box.size(); }
+  std::int64_t size() const { return last - first; }
+  bool operator==(const Piece&) const = default;
 };
 
-// Copies what both pieces cover. `from` and `to` hold exactly their pieces' elements. Returns how many were copied.
-std::int64_t copy_common(const Piece& from_piece, std::span<const float> from, const Piece& to_piece,
-                         std::span<float> to);
+Piece whole_piece(const Parameter& parameter);
+
+// A run of elements that two pieces of one parameter have in common; positions count from each piece's first.
+struct CommonRun {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t count = 0;
+};
+std::vector<CommonRun> common_runs(const Piece& from, const Piece& to);
+void copy_runs(std::span<const CommonRun> runs, std::span<const float> from, std::span<float> to);
+
+// The tensors of one process that a checkpoint keeps.
+struct CheckpointTensors {
+  ParameterStore& parameters;
+  std::span<float> first_moment;  // both of the elements in `shard`, one range after the other
+  std::span<float> second_moment;
+  std::vector<FlatRange> shard;  // in order
+};
+
+// A piece of one parameter and where this process has it.
+struct HeldPiece {
+  Piece piece;
+  std::int64_t weights = 0;  // position in the flat weights
+  std::int64_t moments = 0;  // position in the moments
+};
+
+// What the moments of this process are of.
+std::vector<HeldPiece> moment_pieces(const CheckpointTensors& tensors);
+// What this process writes: over all ranks of the layout every element of every parameter once.
+std::vector<HeldPiece> owned_pieces(const CheckpointTensors& tensors, const ParallelLayout& layout,
+                                    const ParallelPlace& place);
 
 }  // namespace podium

@@ -16,37 +16,31 @@
 #include <vector>
 
 #include "worker/comm/parallel.h"
-#include "worker/nn/parameters.h"
 #include "worker/train/checkpoint_format.h"
-#include "worker/train/optimizer.h"
+#include "worker/train/checkpoint_pieces.h"
+#include "worker/train/checkpoint_writer.h"
 
 namespace podium {
-
-struct FinishedSave {
-  std::int64_t step = 0;
-  std::string name;  // "step-00000200"
-  std::int64_t bytes = 0;
-  double seconds = 0;  // from begin_save until it was whole and on disk
-};
 
 class CheckpointStore {
  public:
   // Collective over `world`, which must outlive the store. The folder is one for all ranks; it is made where
-  // it is missing and cleared of what dead attempts left behind. Throws Failure(disk_full) where it cannot be used.
+  // it is missing and cleared of what dead attempts left behind. Throws Failure(disk_full) where it cannot be
+  // used.
   CheckpointStore(std::filesystem::path folder, int keep, Communicator& world, const ParallelLayout& layout);
   // Abandons a save under way: call finish() first to keep it.
   ~CheckpointStore();
 
-  // The newest whole checkpoint goes into `parameters` and `optimizer`, whatever layout wrote it; nothing
+  // The newest whole checkpoint goes into `tensors`, whatever layout wrote it; nothing
   // where there is none. What was wrong with newer ones is appended to `problems`, the same on every rank.
   // Collective. Throws Failure(bad_spec) where the newest whole one is of another run.
-  std::optional<CheckpointState> load_newest(const std::string& fingerprint, ParameterStore& parameters,
-                                             Optimizer& optimizer, std::vector<std::string>& problems);
+  std::optional<CheckpointState> load_newest(const std::string& fingerprint, const CheckpointTensors& tensors,
+                                             std::vector<std::string>& problems);
 
-  // Starts to save what `parameters` and `optimizer` hold and returns; they must outlive the save. Waits only
+  // Starts to save what `tensors` hold and returns; they must outlive the save. Waits only
   // where this rank's part of an earlier save is still being written. Every rank calls it at the same step.
   // `state.layout` is filled in.
-  void begin_save(CheckpointState state, ParameterStore& parameters, Optimizer& optimizer);
+  void begin_save(CheckpointState state, const CheckpointTensors& tensors);
   // Returns once the tensors may change: at once where the writer has read them, else after copying what it
   // has not. Cheap where nothing is being saved.
   void before_update();
@@ -56,8 +50,15 @@ class CheckpointStore {
   std::vector<FinishedSave> finish();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void remove_strays();
+  CheckpointManifest verify(const std::string& name) const;
+
+  const std::filesystem::path folder_;
+  Communicator& world_;
+  const ParallelLayout layout_;
+  const ParallelPlace place_;
+  Fd lock_;  // held by rank 0 while the run lives, so that others leave its temporary folders alone
+  std::unique_ptr<CheckpointWriter> writer_;
 };
 
 }  // namespace podium

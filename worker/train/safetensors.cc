@@ -104,7 +104,8 @@ void SafetensorsFile::read(const std::string& name, const std::string& dtype,
                            const std::vector<std::int64_t>& shape, std::span<std::byte> out) const {
   const SafetensorsTensor& tensor = at(name);
   if (tensor.dtype != dtype || tensor.shape != shape || tensor.end - tensor.begin != out.size())
-    throw SafetensorsError(path_.string() + ": the tensor \"" + name + "\" has another type or shape than expected");
+    throw SafetensorsError(path_.string() + ": the tensor \"" + name +
+                           "\" has another type or shape than expected");
   read_at(data_begin_ + tensor.begin, out);
 }
 

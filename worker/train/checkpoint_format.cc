@@ -1,0 +1,165 @@
+#include "worker/train/checkpoint_format.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "common/base/file.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kFormatVersion = 2;
+
+std::string checksum_of(const std::string& text) {
+  Xxh3 hash;
+  hash.add(std::as_bytes(std::span(text)));
+  return hash.digest().xxh3;
+}
+
+json to_json(const Piece& piece) {
+  json out{{"parameter", piece.parameter}, {"shape", piece.box.full}};
+  if (piece.box.axis >= 0) out["slice"] = {piece.box.axis, piece.box.begin, piece.box.extent};
+  if (piece.size() != piece.box.size()) out["range"] = {piece.first, piece.last};
+  return out;
+}
+
+void check(const Piece& piece) {
+  const Box& box = piece.box;
+  const bool has_axis = box.axis < static_cast<int>(box.full.size());
+  const bool fits = box.axis < 0 || (has_axis && box.begin >= 0 && box.extent >= 0 &&
+                                     box.extent <= box.full[static_cast<std::size_t>(box.axis)] - box.begin);
+  if (!fits || piece.first < 0 || piece.last < piece.first || piece.last > box.size())
+    throw std::runtime_error("it lists a piece of " + piece.parameter + " that lies outside of it");
+}
+
+Piece piece_from_json(const json& in) {
+  Piece piece{in.at("parameter"), whole_box(in.at("shape")), 0, 0};
+  if (const auto slice = in.find("slice"); slice != in.end()) {
+    piece.box.axis = slice->at(0);
+    piece.box.begin = slice->at(1);
+    piece.box.extent = slice->at(2);
+  }
+  if (const auto range = in.find("range"); range != in.end()) {
+    piece.first = range->at(0);
+    piece.last = range->at(1);
+  } else {
+    piece.last = piece.box.size();
+  }
+  check(piece);
+  return piece;
+}
+
+json to_json(const CheckpointState& state) {
+  const auto& [tensor, pipeline, data] = state.layout;
+  const LossScalerState& scaler = state.loss_scaler;
+  return {{"step", state.step},
+          {"phase", state.phase},
+          {"samples", state.samples},
+          {"fingerprint", state.fingerprint},
+          {"layout", {{"tensor", tensor}, {"pipeline", pipeline}, {"data", data}}},
+          {"loss_scaler",
+           {{"scale", scaler.scale}, {"clean_steps", scaler.clean_steps}, {"skipped", scaler.skipped}}},
+          {"target_reached", state.target_reached},
+          {"spec", to_json(state.spec)}};
+}
+
+CheckpointState state_from_json(const json& in) {
+  CheckpointState state;
+  state.step = in.at("step");
+  state.phase = in.at("phase");
+  state.samples = in.at("samples");
+  state.fingerprint = in.at("fingerprint");
+  const json& layout = in.at("layout");
+  state.layout = {layout.at("tensor"), layout.at("pipeline"), layout.at("data")};
+  const json& scaler = in.at("loss_scaler");
+  state.loss_scaler = {scaler.at("scale"), scaler.at("clean_steps"), scaler.at("skipped")};
+  state.target_reached = in.at("target_reached");
+  state.spec = job_spec_from_json(in.at("spec"));
+  return state;
+}
+
+void check_version(const json& manifest) {
+  if (manifest.at("version") == kFormatVersion) return;
+  throw UnknownCheckpointVersion(
+      fmt::format("it has checkpoint format {}; this program reads format {} only: continue it with the "
+                  "program that wrote "
+                  "it, or choose another checkpoint folder",
+                  manifest.at("version").dump(), kFormatVersion));
+}
+
+}  // namespace
+
+json to_json(const CheckpointPart& part) {
+  json pieces = json::array();
+  for (const Piece& piece : part.pieces) pieces.push_back(to_json(piece));
+  return {{"bytes", part.digest.bytes}, {"xxh3", part.digest.xxh3}, {"pieces", pieces}};
+}
+
+CheckpointPart checkpoint_part_from_json(const json& in) {
+  CheckpointPart part{{in.at("bytes"), in.at("xxh3")}, {}};
+  for (const json& piece : in.at("pieces")) part.pieces.push_back(piece_from_json(piece));
+  return part;
+}
+
+std::string manifest_text(const CheckpointManifest& manifest) {
+  json out = to_json(manifest.state);
+  out["version"] = kFormatVersion;
+  out["files"] = json::object();
+  for (const auto& [name, part] : manifest.files) out["files"][name] = to_json(part);
+  out["xxh3"] = checksum_of(out.dump());
+  return out.dump(1) + "\n";
+}
+
+CheckpointManifest read_manifest(const fs::path& checkpoint) {
+  json in = json::parse(read_file(checkpoint / kManifestName));
+  check_version(in);
+  const std::string checksum = in.at("xxh3");
+  in.erase("xxh3");
+  if (checksum_of(in.dump()) != checksum)
+    throw std::runtime_error(std::string(kManifestName) + " does not have the checksum it was saved with");
+  CheckpointManifest manifest{state_from_json(in), {}};
+  for (int rank = 0; rank < manifest.state.layout.world(); ++rank)
+    manifest.files[part_name(rank)] = checkpoint_part_from_json(in.at("files").at(part_name(rank)));
+  return manifest;
+}
+
+void verify_file(const fs::path& checkpoint, const std::string& name, const FileDigest& expected) {
+  const FileDigest found = digest_of(checkpoint / name);
+  if (found.bytes != expected.bytes)
+    throw std::runtime_error(fmt::format("{} has {} bytes instead of {}", name, found.bytes, expected.bytes));
+  if (found.xxh3 != expected.xxh3)
+    throw std::runtime_error(name + " does not have the checksum it was saved with");
+}
+
+std::string tensor_name(const char* kind, const Piece& piece) {
+  const std::string name = std::string(kind) + "/" + piece.parameter;
+  if (piece.size() == piece.box.size()) return name;
+  return fmt::format("{}[{}:{}]", name, piece.first, piece.last);
+}
+
+std::vector<std::int64_t> tensor_shape(const Piece& piece) {
+  if (piece.size() == piece.box.size()) return piece.box.shape();
+  return {piece.size()};
+}
+
+std::string checkpoint_name(std::int64_t step) { return fmt::format("step-{:08}", step); }
+std::string part_name(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
+std::string record_name(int rank) { return fmt::format("rank-{:05}.json", rank); }
+
+std::vector<std::string> checkpoints_in(const fs::path& folder) {
+  static const std::regex pattern("step-[0-9]{8,18}");
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (std::regex_match(entry.path().filename().string(), pattern)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return std::stoll(a.substr(5)) > std::stoll(b.substr(5));
+  });
+  return names;
+}
+
+}  // namespace podium

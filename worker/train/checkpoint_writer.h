@@ -1,0 +1,93 @@
+// Writes this rank's part of each checkpoint on a thread of its own; on rank 0 the same thread makes a
+// checkpoint whole once the parts of all ranks are there. Knows nothing of communicators: ranks meet in the
+// checkpoint's temporary folder, where a part counts once its record lies beside it.
+//
+//   begin ─► file, fsync ─► record │ rank 0: all records? ─► manifest, fsync ─► rename ─► prune
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "worker/train/checkpoint_format.h"
+#include "worker/train/checkpoint_live_bytes.h"
+#include "worker/train/checkpoint_pieces.h"
+
+namespace podium {
+
+inline constexpr char kTemporaryPrefix[] = ".saving-";
+
+struct FinishedSave {
+  std::int64_t step = 0;
+  std::string name;  // "step-00000200"
+  std::int64_t bytes = 0;
+  double seconds = 0;  // from begin_save until it was whole and on disk
+};
+
+class CheckpointWriter {
+ public:
+  struct Options {
+    std::filesystem::path folder;
+    std::string token;  // of this attempt: in the names of its temporary folders
+    int keep = 1;
+    int rank = 0;
+  };
+  explicit CheckpointWriter(Options options);
+  // Abandons what is not finished; its temporary folder stays for the next attempt to remove, since other
+  // ranks may still write there.
+  ~CheckpointWriter();
+
+  // These may be called by one thread, and throw what failed on the writer's: Failure(disk_full).
+  void begin(CheckpointState state, const CheckpointTensors& tensors, const std::vector<HeldPiece>& pieces);
+  void let_go();            // afterwards the tensors may change
+  void wait_for_parts();    // this rank's are written
+  void wait_until_whole();  // on rank 0; needs the other ranks' parts
+  std::vector<FinishedSave> take_finished();
+
+ private:
+  struct Part {
+    CheckpointState state;
+    std::chrono::steady_clock::time_point begin;
+    std::vector<Piece> pieces;
+    std::string header;
+    LiveBytes bytes;
+  };
+  // A checkpoint whose own part is written.
+  struct Pending {
+    CheckpointState state;
+    std::chrono::steady_clock::time_point begin;
+  };
+
+  void run();
+  void work(std::unique_lock<std::mutex>& lock);
+  void write(Part& part);
+  bool all_parts_written(const Pending& pending) const;
+  FinishedSave make_whole(const Pending& pending);
+  CheckpointManifest collect(const Pending& pending) const;
+  void prune() const;
+  void rethrow() const;
+  std::filesystem::path temporary(std::int64_t step) const;
+
+  const Options options_;
+  std::atomic<bool> closing_{false};
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::unique_ptr<Part> part_;   // to be written, or being written
+  std::deque<Pending> pending_;  // rank 0
+  std::vector<FinishedSave> finished_;
+  std::exception_ptr error_;
+
+  std::thread thread_;
+};
+
+}  // namespace podium
