@@ -21,13 +21,6 @@ std::string checksum_of(const std::string& text) {
   return hash.digest().xxh3;
 }
 
-json to_json(const Piece& piece) {
-  json out{{"parameter", piece.parameter}, {"shape", piece.box.full}};
-  if (piece.box.axis >= 0) out["slice"] = {piece.box.axis, piece.box.begin, piece.box.extent};
-  if (piece.size() != piece.box.size()) out["range"] = {piece.first, piece.last};
-  return out;
-}
-
 void check(const Piece& piece) {
   const Box& box = piece.box;
   const bool has_axis = box.axis < static_cast<int>(box.full.size());
@@ -35,23 +28,6 @@ void check(const Piece& piece) {
                                      box.extent <= box.full[static_cast<std::size_t>(box.axis)] - box.begin);
   if (!fits || piece.first < 0 || piece.last < piece.first || piece.last > box.size())
     throw std::runtime_error("it lists a piece of " + piece.parameter + " that lies outside of it");
-}
-
-Piece piece_from_json(const json& in) {
-  Piece piece{in.at("parameter"), whole_box(in.at("shape")), 0, 0};
-  if (const auto slice = in.find("slice"); slice != in.end()) {
-    piece.box.axis = slice->at(0);
-    piece.box.begin = slice->at(1);
-    piece.box.extent = slice->at(2);
-  }
-  if (const auto range = in.find("range"); range != in.end()) {
-    piece.first = range->at(0);
-    piece.last = range->at(1);
-  } else {
-    piece.last = piece.box.size();
-  }
-  check(piece);
-  return piece;
 }
 
 json to_json(const CheckpointState& state) {
@@ -93,6 +69,30 @@ void check_version(const json& manifest) {
 }
 
 }  // namespace
+
+json to_json(const Piece& piece) {
+  json out{{"parameter", piece.parameter}, {"shape", piece.box.full}};
+  if (piece.box.axis >= 0) out["slice"] = {piece.box.axis, piece.box.begin, piece.box.extent};
+  if (piece.size() != piece.box.size()) out["range"] = {piece.first, piece.last};
+  return out;
+}
+
+Piece piece_from_json(const json& in) {
+  Piece piece{in.at("parameter"), whole_box(in.at("shape")), 0, 0};
+  if (const auto slice = in.find("slice"); slice != in.end()) {
+    piece.box.axis = slice->at(0);
+    piece.box.begin = slice->at(1);
+    piece.box.extent = slice->at(2);
+  }
+  if (const auto range = in.find("range"); range != in.end()) {
+    piece.first = range->at(0);
+    piece.last = range->at(1);
+  } else {
+    piece.last = piece.box.size();
+  }
+  check(piece);
+  return piece;
+}
 
 json to_json(const CheckpointPart& part) {
   json pieces = json::array();

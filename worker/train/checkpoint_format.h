@@ -49,6 +49,8 @@ struct CheckpointManifest {
   std::map<std::string, CheckpointPart> files;
 };
 
+nlohmann::json to_json(const Piece& piece);
+Piece piece_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const CheckpointPart& part);
 CheckpointPart checkpoint_part_from_json(const nlohmann::json& json);
 std::string manifest_text(const CheckpointManifest& manifest);

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <map>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/base/file.h"
+#include "worker/data/bad_data.h"
 #include "worker/train/checkpoint_file.h"
 
 namespace podium {
@@ -38,8 +38,8 @@ FileDigest write_safetensors(const std::filesystem::path& path, std::vector<Tens
                              const std::map<std::string, std::string>& metadata);
 
 // Not a valid safetensors file, or not the tensor that was asked for; the message names the file.
-struct SafetensorsError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct SafetensorsError : BadData {
+  using BadData::BadData;
 };
 
 struct SafetensorsTensor {
