@@ -95,12 +95,18 @@ std::vector<PipelineOp> evaluation_schedule(const PipelineShape& shape, int micr
 
 std::vector<PipelineMessage> messages_between(const PipelineShape& shape,
                                               const std::vector<PipelineOp>& schedule, int from, int to) {
+  const int last_place = shape.stages * shape.chunks - 1;
   std::vector<PipelineMessage> messages;
+  int taken = 0;
   for (const PipelineOp& op : schedule) {
-    const bool forward = op.direction == Direction::forward;
-    if (forward ? is_model_end(shape, from, op.chunk) : is_model_begin(from, op.chunk)) continue;
-    const int place = op.chunk * shape.stages + from + (forward ? 1 : -1);
-    if (place % shape.stages == to) messages.push_back({op.direction, place / shape.stages, op.micro_batch});
+    const int place = op.chunk * shape.stages + from;
+    const int step = op.direction == Direction::forward ? 1 : -1;
+    const auto is_at = [&](int other) {
+      return other >= 0 && other <= last_place && other % shape.stages == to;
+    };
+    if (is_at(place - step)) ++taken;
+    if (is_at(place + step))
+      messages.push_back({op.direction, (place + step) / shape.stages, op.micro_batch, taken});
   }
   return messages;
 }

@@ -37,8 +37,12 @@ struct PipelineMessage {
   Direction direction = Direction::forward;
   int chunk = 0;
   int micro_batch = 0;
+  // How many messages of the receiver the sender has taken when it sends this: the first so many of them.
+  int taken = 0;
 
-  bool operator==(const PipelineMessage&) const = default;
+  bool is_for(const PipelineOp& op) const {
+    return direction == op.direction && chunk == op.chunk && micro_batch == op.micro_batch;
+  }
 };
 
 // What stage `from`, following `schedule`, sends to stage `to`, in its order.

@@ -170,6 +170,27 @@ TEST_P(PipelineSchedule, EveryInputIsSentToItsStageOnce) {
   }
 }
 
+// What a message tells the receiver about its own messages: it may then let go of the first so many.
+TEST_P(PipelineSchedule, MessagesTellWhatTheirSenderHasTaken) {
+  const Case& c = GetParam();
+  const Schedules schedules = training(c);
+  const auto between = [&](int from, int to) {
+    return messages_between(c.shape, schedules[static_cast<std::size_t>(from)], from, to);
+  };
+  for (int from = 0; from < c.shape.stages; ++from)
+    for (int to = 0; to < c.shape.stages; ++to) {
+      const auto sent_back = static_cast<int>(between(to, from).size());
+      int before = 0;
+      for (const PipelineMessage& message : between(from, to)) {
+        EXPECT_GE(message.taken, before);
+        EXPECT_LE(message.taken, sent_back);
+        before = message.taken;
+        const bool answers = message.direction == Direction::backward && c.shape.chunks == 1;
+        if (answers) EXPECT_GT(message.taken, message.micro_batch) << "no gradient before its activation";
+      }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, PipelineSchedule, testing::ValuesIn(all_cases()), name_of);
 
 // "f0" forward of micro-batch 0; "B1.2" backward of micro-batch 2 through chunk 1.

@@ -1,0 +1,66 @@
+// Runs a data rank's micro-batches through the model: by the pipeline's schedule where the model is cut into
+// stages, one after the other where it is not. Gradients are announced as final once this rank's last
+// micro-batch has added to them and they are summed over the ranks that hold the same parameter of one model
+// copy; the sum over data ranks is the caller's.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "worker/comm/parallel.h"
+#include "worker/nn/model.h"
+#include "worker/train/pipeline_schedule.h"
+#include "worker/train/pipeline_transport.h"
+
+namespace podium {
+
+class Engine {
+ public:
+  // Both must outlive the engine.
+  Engine(Model& model, const ParallelGroups& groups);
+
+  // Adds the gradients of all micro-batches; `ready` learns which are final, from the end of the buffer to
+  // its beginning. Losses are zero but on tensor rank 0 of the last stage, so that they add up over all
+  // ranks. Collective over the ranks of one model copy.
+  LossSums train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
+                 const GradientsReady& ready);
+  LossSums evaluate(std::span<const MicroBatch> batches);
+
+ private:
+  // One pass of micro-batches over all chunks.
+  struct Run {
+    std::span<const MicroBatch> batches;
+    LossScales scales;
+    DropoutKey dropout;
+    bool training = false;
+    const GradientsReady& ready;
+
+    const MicroBatch& batch(const PipelineOp& op) const {
+      return batches[static_cast<std::size_t>(op.micro_batch)];
+    }
+    Pass pass(const PipelineOp& op) const { return {batch(op), scales, dropout, training}; }
+  };
+
+  std::vector<PipelineOp> schedule_of(int stage, const Run& run) const;
+  LossSums execute(const Run& run);
+  void expect_messages(const Run& run);
+  void forward(const PipelineOp& op, const Run& run, LossSums& losses);
+  void backward(const PipelineOp& op, const Run& run);
+  ConstTensorView received(const MessageBuffer& buffer, const MicroBatch& batch) const;
+
+  bool shares_embeddings() const { return groups_.ends->size() > 1; }
+  void announce(std::int64_t begin, std::int64_t end, const GradientsReady& ready);
+  void sum_partial(std::int64_t begin, std::int64_t end);
+  void sum_embeddings();
+
+  Model& model_;
+  const ParallelGroups& groups_;
+  PipelineShape shape_;
+  int stage_;
+  PipelineTransport transport_;
+  std::vector<MessageBuffer> inputs_;  // by slot, from forward to backward
+  std::vector<float> partial_;         // of the range in hand, side by side
+  std::int64_t shared_end_ = 0;        // of the range that begins with the shared embeddings
+};
+
+}  // namespace podium

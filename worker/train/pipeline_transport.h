@@ -1,0 +1,74 @@
+// Carries activations and their gradients between the stages of a pipeline during one run of a schedule.
+// Messages between two stages arrive in the order they were sent in, which is not always the order they are
+// needed in: receives are therefore posted in the sender's order, known from its schedule. Sends are copies,
+// let go when a message shows that the other has taken them, so no stage ever waits for another to take.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <future>
+#include <vector>
+
+#include "worker/comm/communicator.h"
+#include "worker/tensor/tensor.h"
+#include "worker/train/pipeline_schedule.h"
+
+namespace podium {
+
+// Memory of a message, used again and again.
+struct MessageBuffer {
+  AlignedBytes memory;
+  std::size_t capacity = 0;
+  std::size_t used = 0;
+
+  std::span<std::byte> bytes() { return {memory.get(), used}; }
+};
+
+class PipelineTransport {
+ public:
+  // `pipeline` must outlive the transport.
+  explicit PipelineTransport(Communicator& pipeline);
+  ~PipelineTransport();  // waits for what is under way: it uses the buffers
+  PipelineTransport(const PipelineTransport&) = delete;
+  PipelineTransport& operator=(const PipelineTransport&) = delete;
+
+  // Begins a run in which stage `from` sends `messages[from]` here, in that order; micro-batch m's messages
+  // have `bytes[m]` bytes. The run before must be finished.
+  void begin(std::vector<std::vector<PipelineMessage>> messages, std::vector<std::size_t> bytes);
+  // Copies and sends.
+  void send(ConstTensorView values, int to);
+  // Waits for what `op` needs from stage `from`.
+  MessageBuffer receive(const PipelineOp& op, int from);
+  void give_back(MessageBuffer buffer);
+  // Waits until everything sent has been taken.
+  void finish();
+
+ private:
+  struct Incoming {
+    PipelineMessage message;
+    MessageBuffer buffer;
+    std::future<void> arrived;
+  };
+  struct Outgoing {
+    MessageBuffer buffer;
+    std::future<void> taken;
+  };
+  struct Peer {
+    std::vector<PipelineMessage> messages;
+    std::size_t posted = 0;        // of messages
+    std::deque<Incoming> waiting;  // posted and not yet received
+    std::deque<Outgoing> sent;     // and not known to be taken
+    int taken = 0;                 // of what was sent in this run
+  };
+
+  MessageBuffer take(std::size_t bytes);
+  void post_next(Peer& peer, int from);
+  void let_go(Peer& peer);
+
+  Communicator& pipeline_;
+  std::vector<Peer> peers_;  // by stage
+  std::vector<std::size_t> bytes_;
+  std::vector<MessageBuffer> free_;
+};
+
+}  // namespace podium
