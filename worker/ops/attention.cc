@@ -3,6 +3,7 @@
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/attention.h"
 #include "worker/ops/cpu/attention_plan.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
@@ -35,6 +36,18 @@ void check_shapes(const AttentionShape& s, const ConstTensorView& qkv, const Con
   }
 }
 
+// Of Q K^T and P V, every key counted for every query, masked or not.
+double flops_of(const AttentionShape& s) {
+  double pairs = 0;
+  for (std::int64_t i = 0; i < s.sequences; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::int64_t rows =
+        s.row_begins.empty() ? s.length : std::int64_t{s.row_begins[at + 1]} - s.row_begins[at];
+    pairs += static_cast<double>(rows) * static_cast<double>(rows);
+  }
+  return 4 * pairs * static_cast<double>(s.hidden());
+}
+
 }  // namespace
 
 std::int64_t attention_probabilities(const AttentionShape& shape) {
@@ -47,6 +60,8 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
   check_cpu(context);
   check_sequences(shape, valid_lengths);
   check_shapes(shape, qkv, probabilities, out);
+  const ProfileScope scope(context, "attention_forward",
+                           {.flops = flops_of(shape), .bytes = bytes_of(qkv, probabilities, out)});
   cpu::attention_forward(context, shape, qkv, valid_lengths, dropout, probabilities, out);
 }
 
@@ -57,6 +72,8 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   check_sequences(shape, valid_lengths);
   check_shapes(shape, qkv, probabilities, dout);
   check_tensor(dqkv, qkv.dtype, qkv.shape, "dqkv");
+  const ProfileScope scope(context, "attention_backward",
+                           {.flops = 2 * flops_of(shape), .bytes = bytes_of(dout, qkv, probabilities, dqkv)});
   cpu::attention_backward(context, shape, dout, qkv, valid_lengths, probabilities, dropout, dqkv);
 }
 

@@ -5,6 +5,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/cross_entropy.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
@@ -36,6 +37,7 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
   check_cpu(context);
   check_labels(logits, labels);
   check_classes(logits, labels);
+  const ProfileScope scope(context, "cross_entropy", {.bytes = bytes_of(logits)});
   return cpu::cross_entropy(context, logits, labels);
 }
 
@@ -45,6 +47,7 @@ CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
   check_labels(logits, labels);
   check_classes(logits, labels);
   check_bias(logits, dbias);
+  const ProfileScope scope(context, "cross_entropy_backward", {.bytes = 2 * bytes_of(logits)});
   return cpu::cross_entropy_backward(context, logits, labels, scale, dbias);
 }
 
@@ -52,6 +55,7 @@ void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
   check_cpu(context);
   PODIUM_CHECK(logits.shape.rank() == 2 && logits.shape[1] > 0, "logits are [rows, classes]");
   check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
+  const ProfileScope scope(context, "class_maxima", {.bytes = bytes_of(logits)});
   cpu::class_maxima(context, logits, maxima);
 }
 
@@ -60,6 +64,7 @@ void class_sums(Context& context, ConstTensorView logits, std::span<const std::i
   check_cpu(context);
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
+  const ProfileScope scope(context, "class_sums", {.bytes = bytes_of(logits)});
   cpu::class_sums(context, logits, labels, first_class, maxima, sums);
 }
 
@@ -87,6 +92,7 @@ void class_gradients(Context& context, TensorView logits, std::span<const std::i
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
   check_bias(logits, dbias);
+  const ProfileScope scope(context, "class_gradients", {.bytes = 2 * bytes_of(logits)});
   cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
 }
 

@@ -4,6 +4,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/dropout.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 
@@ -23,6 +24,7 @@ void dropout(Context& context, ConstTensorView x, const Dropout& dropout, Tensor
   PODIUM_CHECK(x.shape.rank() == 2, "dropout works on [rows, columns]");
   check_tensor(y, x.dtype, x.shape, "y");
   check_dropout_rows(dropout, x.shape[0]);
+  const ProfileScope scope(context, "dropout", {.bytes = bytes_of(x, y)});
   if (dropout.active() || x.address != y.address) cpu::dropout(context, x, dropout, y);
 }
 
@@ -31,6 +33,7 @@ void add_dropout(Context& context, TensorView branch, ConstTensorView residual, 
   PODIUM_CHECK(branch.shape.rank() == 2, "dropout works on [rows, columns]");
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_dropout_rows(dropout, branch.shape[0]);
+  const ProfileScope scope(context, "add_dropout", {.bytes = bytes_of(branch, residual, branch)});
   cpu::add_dropout(context, branch, residual, dropout);
 }
 

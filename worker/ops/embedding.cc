@@ -4,6 +4,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/embedding.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
@@ -44,6 +45,7 @@ void embedding_forward(Context& context, const EmbeddingInput& input, const Embe
                        TensorView y) {
   check_cpu(context);
   check_input(input, tables.word, tables.position, tables.type, y);
+  const ProfileScope scope(context, "embedding_forward", {.bytes = bytes_of(y)});
   cpu::embedding_forward(context, input, tables, y);
 }
 
@@ -51,6 +53,7 @@ void embedding_backward(Context& context, const EmbeddingInput& input, ConstTens
                         const EmbeddingGradients& gradients) {
   check_cpu(context);
   check_input(input, gradients.word, gradients.position, gradients.type, dy);
+  const ProfileScope scope(context, "embedding_backward", {.bytes = bytes_of(dy)});
   cpu::embedding_backward(context, input, dy, gradients);
 }
 

@@ -2,6 +2,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/layer_norm.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
@@ -30,6 +31,7 @@ void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormPara
   check_cpu(context);
   check_shapes(x, parameters, statistics);
   check_tensor(y, x.dtype, x.shape, "y");
+  const ProfileScope scope(context, "layer_norm_forward", {.bytes = bytes_of(x, y)});
   cpu::layer_norm_forward(context, x, parameters, y, statistics);
 }
 
@@ -43,6 +45,7 @@ void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x
   check_tensor(dx, x.dtype, x.shape, "dx");
   check_residual(x, dresidual);
   PODIUM_CHECK(gradients.branch_bias.address == nullptr, "a layer norm alone follows no branch");
+  const ProfileScope scope(context, "layer_norm_backward", {.bytes = bytes_of(dy, x, dx, dresidual)});
   cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients, dresidual);
 }
 
@@ -54,6 +57,8 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_tensor(y, branch.dtype, branch.shape, "y");
   check_dropout_rows(dropout, branch.shape[0]);
+  const ProfileScope scope(context, "add_layer_norm_forward",
+                           {.bytes = bytes_of(branch, residual, branch, y)});
   cpu::add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
 }
 
@@ -71,6 +76,8 @@ void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorVi
   check_dropout_rows(dropout, sum.shape[0]);
   if (gradients.branch_bias.address != nullptr)
     check_tensor(gradients.branch_bias, DType::f32, Shape{sum.shape[1]}, "the branch bias's gradient");
+  const ProfileScope scope(context, "add_layer_norm_backward",
+                           {.bytes = bytes_of(dy, sum, dsum, dbranch, dresidual)});
   cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
                                dresidual);
 }

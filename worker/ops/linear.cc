@@ -2,8 +2,17 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/linear.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
+namespace {
+
+ProfileWork product(std::int64_t rows, std::int64_t columns, std::int64_t terms, double bytes) {
+  const auto multiplications = static_cast<double>(rows) * static_cast<double>(columns * terms);
+  return {.flops = 2 * multiplications, .bytes = bytes, .shape = {rows, columns, terms}};
+}
+
+}  // namespace
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {
@@ -12,6 +21,7 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
   check_tensor(x, y.dtype, Shape{y.shape[0], in}, "x");
   check_tensor(y, y.dtype, Shape{x.shape[0], out}, "y");
   if (bias.address != nullptr) check_tensor(bias, DType::f32, Shape{out}, "bias");
+  const ProfileScope scope(context, "linear_forward", product(x.shape[0], out, in, bytes_of(x, y)));
   cpu::linear_forward(context, x, weight, bias, y);
 }
 
@@ -23,6 +33,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
   check_tensor(dx, dx.dtype, Shape{dy.shape[0], in}, "dx");
   if (options.multiply_by.address != nullptr)
     check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
+  const ProfileScope scope(context, "linear_backward_input", product(dy.shape[0], in, out, bytes_of(dy, dx)));
   cpu::linear_backward_input(context, dy, weight, dx, options);
 }
 
@@ -34,6 +45,8 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   check_tensor(dy, dy.dtype, Shape{x.shape[0], out}, "dy");
   check_tensor(dw, DType::f32, Shape{out, in}, "dw");
   if (db.address != nullptr) check_tensor(db, DType::f32, Shape{out}, "db");
+  const ProfileScope scope(context, "linear_backward_weight",
+                           product(out, in, x.shape[0], bytes_of(x, dy, dw)));
   cpu::linear_backward_weight(context, x, dy, dw, db);
 }
 

@@ -2,6 +2,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/rows.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
@@ -18,6 +19,7 @@ void check_rows(const ConstTensorView& many, std::span<const std::int32_t> rows,
 void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows, TensorView y) {
   check_cpu(context);
   check_rows(x, rows, y);
+  const ProfileScope scope(context, "gather_rows", {.bytes = bytes_of(y, y)});
   cpu::gather_rows(context, x, rows, y);
 }
 
@@ -25,6 +27,7 @@ void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std:
                       TensorView dx) {
   check_cpu(context);
   check_rows(dx, rows, dy);
+  const ProfileScope scope(context, "scatter_add_rows", {.bytes = bytes_of(dy, dy, dy)});
   cpu::scatter_add_rows(context, dy, rows, dx);
 }
 

@@ -20,6 +20,11 @@ const char* phase_of(const std::vector<ProfileEvent>& events, const ProfileEvent
   return at == nullptr ? "" : at->name;
 }
 
+std::string op_name(const ProfileEvent& event) {
+  const Shape& shape = event.work.shape;
+  return shape.rank() == 0 ? event.name : event.name + to_string(shape);
+}
+
 // Each event's duration without that of the events directly within it.
 std::vector<std::int64_t> own_durations(const std::vector<ProfileEvent>& events) {
   std::vector<std::int64_t> own;
@@ -38,8 +43,8 @@ std::int64_t Profiler::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
 }
 
-void Profiler::open(const char* name, bool is_phase, double flops, double bytes) {
-  events_.push_back({name, is_phase, now_ns(), -1, flops, bytes, open_});
+void Profiler::open(const char* name, bool is_phase, const ProfileWork& work) {
+  events_.push_back({name, is_phase, now_ns(), -1, work, open_});
   open_ = static_cast<std::ptrdiff_t>(events_.size()) - 1;
 }
 
@@ -60,14 +65,14 @@ std::vector<ProfileRow> summarise(const std::vector<ProfileEvent>& events) {
   std::map<std::pair<std::string, std::string>, ProfileRow> sums;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const ProfileEvent& event = events[i];
-    const std::string phase = phase_of(events, event), op = event.is_phase ? "" : event.name;
+    const std::string phase = phase_of(events, event), op = event.is_phase ? "" : op_name(event);
     ProfileRow& row = sums[{phase, op}];
     row.phase = phase;
     row.op = op;
     row.calls += 1;
     row.seconds += static_cast<double>(own[i]) * 1e-9;
-    row.flops += event.flops;
-    row.bytes += event.bytes;
+    row.flops += event.work.flops;
+    row.bytes += event.work.bytes;
   }
   std::vector<ProfileRow> rows;
   for (auto& [key, row] : sums) rows.push_back(std::move(row));
@@ -84,15 +89,15 @@ std::string trace_json(const std::vector<ProfileEvent>& events, int process, std
                    {"args", {{"name", process_name}}}});
   for (const ProfileEvent& event : events) {
     const auto duration = static_cast<double>(event.duration_ns);
-    nlohmann::ordered_json entry{{"name", event.name},
+    nlohmann::ordered_json entry{{"name", op_name(event)},
                                  {"cat", event.is_phase ? "phase" : "op"},
                                  {"ph", "X"},
                                  {"ts", static_cast<double>(event.begin_ns) * 1e-3},
                                  {"dur", duration * 1e-3},
                                  {"pid", process},
                                  {"tid", 0}};
-    if (event.flops > 0 && duration > 0) entry["args"]["GFLOP/s"] = event.flops / duration;
-    if (event.bytes > 0 && duration > 0) entry["args"]["GB/s"] = event.bytes / duration;
+    if (event.work.flops > 0 && duration > 0) entry["args"]["GFLOP/s"] = event.work.flops / duration;
+    if (event.work.bytes > 0 && duration > 0) entry["args"]["GB/s"] = event.work.bytes / duration;
     trace.push_back(std::move(entry));
   }
   return nlohmann::ordered_json{{"traceEvents", std::move(trace)}, {"displayTimeUnit", "ms"}}.dump();

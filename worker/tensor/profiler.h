@@ -10,24 +10,37 @@
 #include <vector>
 
 #include "worker/tensor/context.h"
+#include "worker/tensor/shape.h"
 
 namespace podium {
+
+// What an op has to do.
+struct ProfileWork {
+  double flops = 0;  // of its matrix products
+  double bytes = 0;  // of its operands, each once
+  Shape shape = {};  // of a product: [rows, columns, terms of each sum]
+};
+
+// Of those operands that are given.
+template <class... Views>
+double bytes_of(const Views&... operands) {
+  return (0.0 + ... + (operands.address == nullptr ? 0.0 : static_cast<double>(operands.bytes())));
+}
 
 struct ProfileEvent {
   const char* name = "";
   bool is_phase = false;         // such as "forward"; ops belong to the innermost phase around them
   std::int64_t begin_ns = 0;     // since the profiler was made
   std::int64_t duration_ns = 0;  // negative while the scope is open
-  double flops = 0;              // of its matrix products
-  double bytes = 0;              // that it reads and writes at least, each once
-  std::ptrdiff_t parent = -1;    // the event around it, -1: none
+  ProfileWork work;
+  std::ptrdiff_t parent = -1;  // the event around it, -1: none
 };
 
 class Profiler {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void open(const char* name, bool is_phase, double flops, double bytes);
+  void open(const char* name, bool is_phase, const ProfileWork& work);
   void close();
 
   // Forgets all that was recorded, as after warm-up. No scope may be open.
@@ -46,8 +59,8 @@ class Profiler {
 // One op while it runs.
 class ProfileScope {
  public:
-  ProfileScope(const Context& context, const char* name, double flops = 0, double bytes = 0)
-      : ProfileScope(context.profiler, name, false, flops, bytes) {}
+  ProfileScope(const Context& context, const char* name, const ProfileWork& work = {})
+      : ProfileScope(context.profiler, name, false, work) {}
   ~ProfileScope() {
     if (profiler_ != nullptr) profiler_->close();
   }
@@ -55,9 +68,9 @@ class ProfileScope {
   ProfileScope& operator=(const ProfileScope&) = delete;
 
  protected:
-  ProfileScope(Profiler* profiler, const char* name, bool is_phase, double flops, double bytes)
+  ProfileScope(Profiler* profiler, const char* name, bool is_phase, const ProfileWork& work)
       : profiler_(profiler) {
-    if (profiler_ != nullptr) profiler_->open(name, is_phase, flops, bytes);
+    if (profiler_ != nullptr) profiler_->open(name, is_phase, work);
   }
 
  private:
@@ -67,13 +80,13 @@ class ProfileScope {
 // One phase of a step while it runs.
 class ProfilePhase : public ProfileScope {
  public:
-  ProfilePhase(const Context& context, const char* name) : ProfileScope(context.profiler, name, true, 0, 0) {}
+  ProfilePhase(const Context& context, const char* name) : ProfileScope(context.profiler, name, true, {}) {}
 };
 
 // What an op cost in one phase, over all its calls; time within ops that it calls counts as theirs.
 struct ProfileRow {
   std::string phase;  // "" outside of any
-  std::string op;     // "" for a phase's own time, outside of any op
+  std::string op;     // with its shape where it has one; "" for a phase's own time, outside of any op
   std::int64_t calls = 0;
   double seconds = 0;
   double flops = 0;

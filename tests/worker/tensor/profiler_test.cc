@@ -5,14 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "worker/tensor/tensor.h"
+
 namespace podium {
 namespace {
 
 using testing::DoubleNear;
+using testing::UnorderedElementsAre;
 
 ProfileEvent event(const char* name, bool is_phase, std::int64_t begin, std::int64_t duration,
                    std::ptrdiff_t parent, double flops = 0) {
-  return {name, is_phase, begin, duration, flops, 0, parent};
+  return {name, is_phase, begin, duration, {.flops = flops}, parent};
 }
 
 // forward [0, 100) with product [10, 40) and product [50, 90), in which lies softmax [60, 70).
@@ -33,7 +36,7 @@ TEST(Profiler, RecordsScopesInsideEachOther) {
   {
     const ProfilePhase phase(context, "forward");
     {
-      const ProfileScope op(context, "product", 8, 16);
+      const ProfileScope op(context, "product", {.flops = 8, .bytes = 16, .shape = {2, 1, 2}});
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     const ProfileScope other(context, "softmax");
@@ -44,8 +47,8 @@ TEST(Profiler, RecordsScopesInsideEachOther) {
   EXPECT_EQ(events[0].parent, -1);
   EXPECT_STREQ(events[1].name, "product");
   EXPECT_EQ(events[1].parent, 0);
-  EXPECT_EQ(events[1].flops, 8);
-  EXPECT_EQ(events[1].bytes, 16);
+  EXPECT_EQ(events[1].work.flops, 8);
+  EXPECT_EQ(events[1].work.bytes, 16);
   EXPECT_GE(events[1].duration_ns, 2'000'000);
   EXPECT_EQ(events[2].parent, 0);
   EXPECT_GE(events[2].begin_ns, events[1].begin_ns + events[1].duration_ns);
@@ -74,6 +77,19 @@ TEST(Profiler, TimeBelongsToTheInnermostScope) {
   EXPECT_THAT(rows[1].seconds, DoubleNear(0.030, 1e-9));
   EXPECT_EQ(rows[2].op, "softmax");
   EXPECT_THAT(rows[2].seconds, DoubleNear(0.010, 1e-9));
+}
+
+TEST(Profiler, TellsProductsOfDifferentShapesApart) {
+  std::vector<ProfileEvent> events = kForward;
+  events[2].work.shape = {64, 32, 16};
+  std::vector<std::string> ops;
+  for (const ProfileRow& row : summarise(events)) ops.push_back(row.op);
+  EXPECT_THAT(ops, UnorderedElementsAre("", "product", "product[64, 32, 16]", "softmax"));
+}
+
+TEST(Profiler, CountsOnlyOperandsThatAreGiven) {
+  const Tensor x(DType::bf16, {4, 8});
+  EXPECT_EQ(bytes_of(x.view(), ConstTensorView{}, x.view()), 128);
 }
 
 TEST(Profiler, ATraceIsWhatPerfettoReads) {
