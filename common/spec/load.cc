@@ -2,6 +2,7 @@
 
 #include "common/spec/defaults.h"
 #include "common/spec/meaning.h"
+#include "common/spec/parameter.h"
 #include "common/spec/problems.h"
 #include "common/spec/schema.h"
 #include "common/spec/study.h"
@@ -44,12 +45,14 @@ json normalised_study(const json& document, const JobSpec& base) {
 
 }  // namespace
 
-Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name) {
+Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name,
+                                         const std::vector<Override>& overrides) {
   SourceMap places;
   Problems problems(file_name, places);
   const auto read = read_yaml(yaml, places, problems);
   if (!read) return problems.errors();
   json document = *read;
+  apply_overrides(overrides, document, places, problems);
   if (document.is_object()) {
     check_sweep(document, problems);
     fill_from_sweep(document);

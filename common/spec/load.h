@@ -23,8 +23,16 @@ struct LoadedExperiment {
   std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
 };
 
-// `file_name` only begins each problem's place: Error.where is "file:line:column" and Error.pointer the JSON
-// pointer.
-Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name);
+// A value that the command line puts in place of the file's: "training.schedule.steps" and "20", as YAML
+// would have it.
+struct Override {
+  std::string path;
+  std::string value;
+};
+
+// `file_name` only begins each problem's place: Error.where is "file:line:column", or "file,
+// overridden", and Error.pointer the JSON pointer.
+Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name,
+                                         const std::vector<Override>& overrides = {});
 
 }  // namespace podium

@@ -27,8 +27,8 @@ constexpr Metric kGoals[] = {{"train/loss", Better::lower, ""},
                              {"eval/mlm_loss", Better::lower, "bert"},
                              {"eval/mlm_accuracy", Better::higher, "bert"},
                              {"eval/nsp_accuracy", Better::higher, "bert"},
-                             {"eval/lm_loss", Better::lower, "gpt"},
-                             {"eval/lm_accuracy", Better::higher, "gpt"},
+                             {"eval/loss", Better::lower, "gpt"},
+                             {"eval/accuracy", Better::higher, "gpt"},
                              {"eval/perplexity", Better::lower, "gpt"},
                              {"eval/gain_over_unigram", Better::higher, ""}};
 

@@ -107,17 +107,6 @@ void check_evaluation(const Facts& facts, Problems& problems) {
   if (!has_data && !never)
     problems.add_missing("/evaluate/data",
                          "evaluate.every is given and evaluate.data is not; name the held-out text");
-  const auto every = facts.steps("/evaluate/every");
-  std::int64_t steps = 0;
-  for (const PhaseFacts& phase : phases_of(facts)) {
-    const auto length = phase.integer("/schedule/steps");
-    if (!length) return;
-    steps += *length;
-  }
-  if (every && *every > steps)
-    problems.add(
-        "/evaluate/every",
-        fmt::format("evaluate.every ({} steps) is beyond the end of the schedule ({} steps)", *every, steps));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 namespace podium {
 
 std::string format_place(std::string_view file_name, Place place) {
+  if (place == kBesideTheFile) return std::string(file_name) + ", overridden";
   return std::string(file_name) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 

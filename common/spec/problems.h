@@ -47,7 +47,7 @@ class Problems {
   std::set<std::tuple<Place, std::string, std::string>> found_;
 };
 
-// "spec.yaml:4:1"
+// "spec.yaml:4:1"; "spec.yaml, overridden" beside the file
 std::string format_place(std::string_view file_name, Place place);
 
 }  // namespace podium

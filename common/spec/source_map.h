@@ -16,6 +16,9 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
+// Of what the command line overrides.
+constexpr Place kBesideTheFile{0, 0};
+
 class SourceMap {
  public:
   struct Entry {
@@ -24,6 +27,7 @@ class SourceMap {
   };
 
   void add(const std::string& pointer, Entry entry) { entries_.emplace(pointer, entry); }
+  void set(const std::string& pointer, Entry entry) { entries_.insert_or_assign(pointer, entry); }
 
   // Of the value at `pointer`, or of the nearest value around it.
   Place value(std::string_view pointer) const { return find(pointer).value; }

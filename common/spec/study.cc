@@ -7,49 +7,12 @@
 
 #include "common/spec/explain.h"
 #include "common/spec/load.h"
-#include "common/spec/schema.h"
+#include "common/spec/parameter.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
-
-// "training.optimizer.lr" -> "/training/optimizer/lr"
-std::string pointer_of(const std::string& path) {
-  std::string pointer = "/" + pointer_step(path);
-  std::replace(pointer.begin(), pointer.end(), '.', '/');
-  return pointer;
-}
-
-// Whether a sweep may vary `path`: one value of a job, or a label.
-bool sweepable(const std::string& path) {
-  if (path == "version" || path == "name" || path.starts_with("sweep") || path.starts_with("scaling"))
-    return false;
-  const auto is_path = [&](const Suggestion& key) { return key.second == path; };
-  if (!path.starts_with("labels.") && std::none_of(all_keys().begin(), all_keys().end(), is_path))
-    return false;
-  const json* schema = schema_of(json::json_pointer(pointer_of(path)));
-  if (!schema) return false;
-  const json type = resolved(*schema).at("type");
-  return type.is_array() || (type != "object" && type != "array");
-}
-
-void refuse_path(const std::string& path, Problems& problems) {
-  const auto is_path = [&](const Suggestion& key) { return key.second == path; };
-  const bool is_key = std::any_of(all_keys().begin(), all_keys().end(), is_path);
-  if (is_key && resolved(*schema_of(json::json_pointer(pointer_of(path)))).at("type") == "array")
-    return problems.add_key("/sweep/" + pointer_step(path),
-                            fmt::format("sweep cannot vary \"{}\", which is a list", path));
-  std::vector<Suggestion> known;
-  for (const auto& [name, full] : all_keys())
-    if (sweepable(full)) known.emplace_back(full.substr(0, full.rfind('.') + 1) + name, full);
-  auto near = closest(path, known);
-  if (!near) near = closest(path, all_keys());
-  problems.add_key("/sweep/" + pointer_step(path),
-                   fmt::format("sweep cannot vary \"{}\"; {}", path,
-                               near ? "did you mean \"" + *near + "\"?"
-                                    : "write the full path of one parameter, such as training.optimizer.lr"));
-}
 
 std::size_t count_jobs(const json& document) {
   std::size_t count = document.contains("scaling") ? document["scaling"]["devices"].size() : 1;
@@ -138,20 +101,18 @@ bool is_study(const json& document) { return document.contains("scaling") || doc
 void fill_from_sweep(json& document) {
   if (!document.contains("sweep") || !document["sweep"].is_object()) return;
   const json sweep = document["sweep"];
-  for (const auto& [path, values] : sweep.items()) {
-    if (!sweepable(path) || !values.is_array() || values.empty()) continue;
-    const json::json_pointer at(pointer_of(path));
-    json::json_pointer around = at.parent_pointer();
-    while (!document.contains(around)) around = around.parent_pointer();
-    if (document.at(around).is_object() && !document.contains(at)) document[at] = values.front();
-  }
+  for (const auto& [path, values] : sweep.items())
+    if (is_parameter(path) && values.is_array() && !values.empty() &&
+        !document.contains(json::json_pointer(pointer_of(path))))
+      set_parameter(document, path, values.front());
 }
 
 void check_sweep(const json& document, Problems& problems) {
   if (!document.contains("sweep") || !document["sweep"].is_object()) return;
   for (const auto& [path, values] : document["sweep"].items()) {
-    if (!sweepable(path)) {
-      refuse_path(path, problems);
+    if (!is_parameter(path)) {
+      problems.add_key("/sweep/" + pointer_step(path),
+                       fmt::format("sweep cannot vary \"{}\"{}", path, why_no_parameter(path)));
       continue;
     }
     json trial;  // only the path: explain() looks at nothing else

@@ -168,6 +168,45 @@ TEST(LoadExperiment, AJobOfAStudyThatCannotRunIsNamedByItsValue) {
               HasSubstr("6 or 12 would do (in job t-micro=3)"));
 }
 
+TEST(LoadExperiment, OverridesTakeThePlaceOfTheFilesValues) {
+  const auto loaded = load_experiment(bert("{preset: bert-tiny}"), "t.yaml",
+                                      {{"model.preset", "bert-mini"},
+                                       {"training.schedule.steps", "20"},
+                                       {"labels.run", "7"},
+                                       {"parallel.sequence", "false"},
+                                       {"evaluate.every", "5 steps"},
+                                       {"evaluate.data", "h.txt"}});
+  ASSERT_TRUE(loaded.ok()) << describe(loaded.errors());
+  const JobSpec& job = loaded->jobs.at(0);
+  EXPECT_EQ(job.model.layers, 4);
+  EXPECT_EQ(job.training.schedule.steps, 20);
+  EXPECT_EQ(job.labels.at("run"), "7");
+  EXPECT_EQ(job.evaluate.every, 5);
+}
+
+TEST(LoadExperiment, ProblemsWithOverridesArePlacedBesideTheFile) {
+  const auto errors = [](const std::vector<Override>& overrides) {
+    return describe(load_experiment(bert("{preset: bert-tiny}"), "t.yaml", overrides).errors());
+  };
+  EXPECT_EQ(
+      errors({{"training.batch.global", "9"}}),
+      "t.yaml, overridden: training.batch.global (9) must be a multiple of 4: 2 sequences a micro batch on "
+      "2 data parallel devices; 8 or 12 would do");
+  EXPECT_EQ(
+      errors({{"training.precision", "bf61"}, {"training.optimiser.lr", "1"}}),
+      "t.yaml, overridden: cannot set \"training.optimiser.lr\"; did you mean \"training.optimizer.lr\"?\n"
+      "t.yaml, overridden: training.precision cannot be \"bf61\"; did you mean \"bf16\"? It is one of "
+      "fp32, bf16, fp16");
+  EXPECT_EQ(errors({{"training.phases", "[]"}}),
+            "t.yaml, overridden: cannot set \"training.phases\", which is a list");
+}
+
+TEST(LoadExperiment, HostileOverridesAreRefused) {
+  for (const char* path : {"labels.a~b", "labels.-", "labels.0", "name", "", ".", "~", "data.train.x",
+                           "training.phases.0.schedule.steps", "version.x"})
+    EXPECT_FALSE(load_experiment("version: 1\nlabels: text\n", "t", {{path, "1"}}).ok()) << path;
+}
+
 TEST(LoadExperiment, HostilePathsInASweepAreRefused) {
   for (const char* path :
        {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0", "sweep.x", "name"})
