@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace podium {
+#include "worker/data/documents.h"
 
-inline constexpr std::string_view kEndOfText = "<|endoftext|>";
+namespace podium {
 
 // Immutable once made.
 class BpeVocabulary {

@@ -5,9 +5,8 @@
 #include "common/base/check.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/bpe_encoder.h"
-#include "worker/data/mapped_file.h"
+#include "worker/data/documents.h"
 #include "worker/data/text_files.h"
-#include "worker/data/words.h"
 
 namespace podium {
 namespace {
@@ -17,30 +16,16 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 26;
 constexpr std::int64_t kCountedTogether = 4096;
 
-void check_text(std::string_view text, const fs::path& path) {
-  const std::size_t bad = find_invalid_utf8(text);
-  if (bad == std::string_view::npos) return;
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
-  throw BadData(path.string() + ":" + std::to_string(line) + ": byte " + std::to_string(bad + 1) +
-                " of the file is not UTF-8; convert the file (for example with iconv)");
-}
-
 TokenArray encode_file(const fs::path& path, const BpeVocabulary& vocabulary) {
-  const MappedFile file(path);
-  std::string_view rest = file.bytes();
-  check_text(rest, path);
   BpeEncoder encoder(vocabulary);
   TokenArray tokens(vocabulary.size());
   std::vector<std::int32_t> ids;
-  while (!rest.empty()) {
-    const std::string_view document = rest.substr(0, rest.find(kEndOfText));
-    rest.remove_prefix(std::min(rest.size(), document.size() + kEndOfText.size()));
-    if (document.find_first_not_of(" \t\r\n") == std::string_view::npos) continue;
+  for_each_document(path, [&](std::string_view document) {
     ids.clear();
     encoder.encode(document, ids);
     ids.push_back(vocabulary.end_of_text());
     tokens.append(ids);
-  }
+  });
   return tokens;
 }
 

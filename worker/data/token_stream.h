@@ -1,10 +1,9 @@
 // The text of a language model as one long row of tokens, file after file in the order given. Immutable once
 // read.
 //
-// A text file holds documents separated by "<|endoftext|>" written out; without one it is a single document,
-// since empty lines separate paragraphs, speeches or sections as well. Every document of a text file is
-// followed by the end-of-text token. NAME.bin with NAME.idx beside it is Megatron data, taken as it is: its
-// documents end with that token where preprocess_data.py ran with --append-eod.
+// Every document of a text file (documents.h) is followed by the end-of-text token. NAME.bin with NAME.idx
+// beside it is Megatron data, taken as it is: its documents end with that token where preprocess_data.py ran
+// with --append-eod.
 #pragma once
 
 #include <cstdint>

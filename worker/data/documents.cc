@@ -1,0 +1,35 @@
+#include "worker/data/documents.h"
+
+#include <algorithm>
+#include <string>
+
+#include "worker/data/bad_data.h"
+#include "worker/data/mapped_file.h"
+#include "worker/data/words.h"
+
+namespace podium {
+namespace {
+
+void check_text(std::string_view text, const std::filesystem::path& path) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return;
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
+  throw BadData(path.string() + ":" + std::to_string(line) + ": byte " + std::to_string(bad + 1) +
+                " of the file is not UTF-8; convert the file (for example with iconv)");
+}
+
+}  // namespace
+
+void for_each_document(const std::filesystem::path& path,
+                       const std::function<void(std::string_view document)>& sink) {
+  const MappedFile file(path);
+  std::string_view rest = file.bytes();
+  check_text(rest, path);
+  while (!rest.empty()) {
+    const std::string_view document = rest.substr(0, rest.find(kEndOfText));
+    rest.remove_prefix(std::min(rest.size(), document.size() + kEndOfText.size()));
+    if (document.find_first_not_of(" \t\r\n") != std::string_view::npos) sink(document);
+  }
+}
+
+}  // namespace podium

@@ -1,0 +1,18 @@
+// Text for language models: a file holds documents separated by "<|endoftext|>" written out; without one it
+// is a single document, since empty lines separate paragraphs, speeches or sections as well.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+namespace podium {
+
+inline constexpr std::string_view kEndOfText = "<|endoftext|>";
+
+// Calls `sink` with every document that is more than white space. Throws BadData naming file and line where
+// the text is not UTF-8.
+void for_each_document(const std::filesystem::path& path,
+                       const std::function<void(std::string_view document)>& sink);
+
+}  // namespace podium
