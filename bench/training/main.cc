@@ -68,7 +68,7 @@ class Bench {
     parameters.clear_gradients(options_.threads);
     const BertResult result =
         model_.forward_backward(batch_, mlm_scale, nsp_scale, {.seed = 1, .step = step_, .sample_base = 0});
-    const double norm = global_norm(parameters.gradients(), options_.threads);
+    const double norm = optimizer_->gradient_norm(parameters);
     optimizer_->update(parameters, step_, 1e-4, clip_factor(norm, 1.0));
     parameters.weights_changed();
     return result.mlm_loss_sum * mlm_scale + result.nsp_loss_sum * nsp_scale;

@@ -1,5 +1,7 @@
-// AdamW and LAMB over the flat parameter buffers. Every result is a function of its inputs alone, the same
-// bits for any number of threads and any instruction set: replicas on different nodes must never drift apart.
+// AdamW and LAMB over a shard of the flat parameter buffers, as part of a model that may be spread over many
+// ranks. Results are a function of the inputs alone, the same bits for any number of threads and any
+// instruction set; norms count every parameter of the whole model once, however it is cut, so every layout
+// trains alike up to rounding.
 #pragma once
 
 #include <cstdint>
@@ -8,44 +10,75 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/comm/parallel.h"
 #include "worker/nn/parameters.h"
+#include "worker/train/flat_range.h"
+#include "worker/train/optimizer_kernels.h"
 
 namespace podium {
 
-// The Euclidean norm, summed in double precision.
-double global_norm(std::span<const float> values, int threads);
-
 class Optimizer {
  public:
+  // As make_optimizer; without groups this process holds the whole model.
+  Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std::vector<FlatRange> shard,
+            const ParallelGroups* groups, int threads);
   virtual ~Optimizer() = default;
 
-  // One update, in place. `step` counts from 1. Gradients are scaled by `gradient_scale` first, and are spent
-  // after.
-  virtual void update(ParameterStore& parameters, std::int64_t step, double learning_rate,
-                      double gradient_scale) = 0;
+  // The Euclidean norm of the gradients of the whole model; not finite where one of them is not. The same
+  // bits on every rank. Collective over the model group, and the data group where the shard is not
+  // everything.
+  double gradient_norm(ParameterStore& parameters);
 
-  // The state to be saved, both as long as the weights.
-  std::span<float> first_moment() { return first_; }
-  std::span<float> second_moment() { return second_; }
+  // One update of the shard's weights. `step` counts from 1. Gradients are scaled by `gradient_scale` first
+  // and, outside of the shard too, zero afterwards: the next step may add to them. Collective as above.
+  void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale);
+
+  // The state to be saved: the elements of the shard's ranges, one after the other.
+  std::span<float> first_moment() { return first_.view().values<float>(); }
+  std::span<float> second_moment() { return second_.view().values<float>(); }
+  const std::vector<FlatRange>& shard() const { return shard_; }
 
  protected:
-  // A part of one parameter: the unit of work of one thread.
+  // A part of one parameter within the shard: the unit of work of one thread.
   struct Chunk {
     std::size_t parameter = 0;
-    std::size_t begin = 0;  // into the flat buffers
-    std::size_t end = 0;
+    std::size_t begin = 0;    // into the flat buffers
+    std::size_t moments = 0;  // into the moments
+    std::size_t count = 0;
     bool decay = true;
   };
 
-  Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, int threads);
+  // Updates the weights of all chunks and clears their gradients.
+  virtual void update_chunks(ParameterStore& parameters, const Rates& rates) = 0;
+
+  Elements elements_of(ParameterStore& parameters, const Chunk& chunk);
+  // Makes of each parameter's sum over this rank's chunks the sum over all elements of the whole parameter,
+  // the same bits on every rank that holds a part of it.
+  void sum_over_holders(std::vector<Squares>& sums);
 
   OptimizerSpec spec_;
   int threads_;
   std::vector<Chunk> chunks_;
-  std::vector<float> first_;
-  std::vector<float> second_;
+
+ private:
+  void add_chunks(std::size_t index, const Parameter& parameter);
+  void clear_outside_shard(ParameterStore& parameters);
+
+  const ParallelGroups* groups_;  // none: this process holds the whole model
+  std::vector<FlatRange> shard_;
+  bool whole_;                     // the shard is everything
+  std::vector<bool> counts_here_;  // by parameter: norms take it from this rank
+  Tensor first_;
+  Tensor second_;
 };
 
+// Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which must outlive
+// the optimizer. Where the first and the last stage share their word embeddings, these are the first
+// parameter of both.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
+                                          std::vector<FlatRange> shard, const ParallelGroups& groups,
+                                          int threads);
+// Of a model that this process holds whole.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters, int threads);
 
 // The factor that brings `norm` down to `clip`; 1 where it is within, or where `clip` is 0.

@@ -8,7 +8,7 @@
 
 #include "common/base/logging.h"
 #include "worker/train/failure.h"
-#include "worker/train/gradient_buckets.h"
+#include "worker/train/gradient_reducer.h"
 #include "worker/train/schedule.h"
 
 namespace podium {
@@ -102,11 +102,10 @@ bool Trainer::train_step() {
   if (!agree(denominators)) return false;
 
   ParameterStore& parameters = task_.parameters();
-  parameters.clear_gradients(threads_);
-  GradientBuckets buckets(comm_, parameters.gradients(), kBucket);
+  GradientReducer reducer(comm_, parameters.gradients(), kBucket, false);
   Sums losses = task_.forward_backward(
-      denominators, [&](std::int64_t first, std::int64_t last) { buckets.ready(first, last); });
-  buckets.finish();
+      denominators, [&](std::int64_t first, std::int64_t last) { reducer.ready(first, last); });
+  reducer.finish();
   const double norm = update();
   ++busy_steps_;
   const bool log = due(spec_.training.log_every);
@@ -128,7 +127,7 @@ bool Trainer::agree(Sums& denominators) {
 // Clips and applies the summed gradients; returns their norm.
 double Trainer::update() {
   const std::int64_t step = state_.step + 1;
-  const double norm = global_norm(task_.parameters().gradients(), threads_);
+  const double norm = optimizer_->gradient_norm(task_.parameters());
   if (!std::isfinite(norm))
     throw Failure(WorkerExit::diverged,
                   fmt::format("the gradients are not finite at step {}: training diverged; "

@@ -1,0 +1,50 @@
+// The optimizers' loops over flat memory, in as few passes as can be: what bounds them is memory. Each is
+// built for several instruction sets, chosen at run time, with the same bits on all: replicas on different
+// nodes must never drift apart, so contraction of multiply and add is off (CMakeLists.txt).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/model/spec.h"
+
+namespace podium {
+
+// What one element's update needs; bias corrections as in Kingma and Ba (2015).
+struct Rates {
+  float beta1, beta2, rest1, rest2;
+  float gradient_scale;
+  float correction1, correction2;  // 1 / (1 - beta^step), the second as a square root
+  float epsilon;
+  float learning_rate;
+  float weight_decay;
+};
+
+Rates rates_of(const OptimizerSpec& spec, std::int64_t step, double learning_rate, double gradient_scale);
+
+// Elements of one parameter: weights, gradients and both moments.
+struct Elements {
+  float* weights;
+  float* gradients;
+  float* first;
+  float* second;
+  std::size_t count;
+};
+
+struct Squares {
+  double weights = 0;
+  double direction = 0;
+};
+
+double sum_of_squares(const float* values, std::size_t count);
+
+// AdamW (Loshchilov and Hutter, 2019): w -= lr (m^ / (sqrt(v^) + eps) + decay w). Clears the gradients.
+void adamw(const Rates& rates, float decay, const Elements& elements);
+
+// The direction LAMB takes, in place of the gradients: u = m^ / (sqrt(v^) + eps) + decay w. Returns the sums
+// of the squares of w and u.
+Squares lamb_direction(const Rates& rates, float decay, const Elements& elements);
+// w -= scale u. Clears the directions.
+void lamb_step(float scale, const Elements& elements);
+
+}  // namespace podium
