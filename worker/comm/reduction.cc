@@ -1,6 +1,7 @@
 #include "worker/comm/reduction.h"
 
 #include <algorithm>
+#include <string>
 
 #include "common/base/check.h"
 
@@ -67,8 +68,10 @@ ElementReduction reduction_of(DType dtype, Reduction reduction) {
       return reduction_on<float>(reduction);
     case DType::bf16:
       return reduction_on<BFloat16>(reduction);
+    case DType::f16:
+      return reduction_on<Float16>(reduction);
     default:
-      PODIUM_CHECK(false, "ranks reduce f32 and bf16 values, not " + std::string(to_string(dtype)));
+      PODIUM_CHECK(false, "ranks reduce f32, bf16 and f16 values, not " + std::string(to_string(dtype)));
   }
 }
 

@@ -120,6 +120,10 @@ TEST_P(OfSize, Bf16IsAddedInF32AndRoundedOnce) {
   EXPECT_THAT(run_processes(GetParam(), check_narrow_sum<BFloat16>), Each(0));
 }
 
+TEST_P(OfSize, F16IsAddedInF32AndRoundedOnce) {
+  EXPECT_THAT(run_processes(GetParam(), check_narrow_sum<Float16>), Each(0));
+}
+
 TEST_P(OfSize, TheMaximumIsTakenElementByElement) {
   const auto run = [](Communicator& world) {
     for (const std::size_t count : {std::size_t{3}, std::size_t{90'000}}) {
