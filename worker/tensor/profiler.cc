@@ -55,9 +55,27 @@ void Profiler::close() {
   open_ = event.parent;
 }
 
-void Profiler::clear() {
-  PODIUM_CHECK(open_ < 0, "a profile is cleared while no scope is open");
-  events_.clear();
+std::vector<ProfileEvent> select_phases(const std::vector<ProfileEvent>& events, std::string_view name,
+                                        int skip) {
+  std::vector<ProfileEvent> selected;
+  std::ptrdiff_t dropped = 0;  // events before the one in hand
+  int to_skip = skip;
+  bool within = false;
+  for (const ProfileEvent& event : events) {
+    if (event.parent < 0) {
+      const bool named = event.is_phase && event.name == name;
+      within = named && to_skip <= 0;
+      to_skip -= named ? 1 : 0;
+    }
+    if (!within) {
+      ++dropped;
+      continue;
+    }
+    selected.push_back(event);
+    // Parents of selected events are selected, and none was dropped between them and the event.
+    if (event.parent >= 0) selected.back().parent -= dropped;
+  }
+  return selected;
 }
 
 std::vector<ProfileRow> summarise(const std::vector<ProfileEvent>& events) {

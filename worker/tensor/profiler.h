@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +44,13 @@ class Profiler {
   void open(const char* name, bool is_phase, const ProfileWork& work);
   void close();
 
-  // Forgets all that was recorded, as after warm-up. No scope may be open.
-  void clear();
   // Complete only while no scope is open. An event's parent comes before it.
   const std::vector<ProfileEvent>& events() const { return events_; }
+
+  // Bytes held now, by kind: "weights", "gradients", …
+  void set_memory(const std::string& kind, std::int64_t bytes) { memory_[kind] = bytes; }
+  void add_memory(const std::string& kind, std::int64_t bytes) { memory_[kind] += bytes; }
+  const std::map<std::string, std::int64_t>& memory() const { return memory_; }
 
  private:
   std::int64_t now_ns() const;
@@ -54,6 +58,7 @@ class Profiler {
   Clock::time_point start_ = Clock::now();
   std::vector<ProfileEvent> events_;
   std::ptrdiff_t open_ = -1;  // the innermost open scope
+  std::map<std::string, std::int64_t> memory_;
 };
 
 // One op while it runs.
@@ -82,6 +87,10 @@ class ProfilePhase : public ProfileScope {
  public:
   ProfilePhase(const Context& context, const char* name) : ProfileScope(context.profiler, name, true, {}) {}
 };
+
+// The events of outermost phases called `name` and all within them, without the first `skip` of those phases.
+std::vector<ProfileEvent> select_phases(const std::vector<ProfileEvent>& events, std::string_view name,
+                                        int skip);
 
 // What an op cost in one phase, over all its calls; time within ops that it calls counts as theirs.
 struct ProfileRow {

@@ -11,6 +11,8 @@ namespace podium {
 namespace {
 
 using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Pair;
 using testing::UnorderedElementsAre;
 
 ProfileEvent event(const char* name, bool is_phase, std::int64_t begin, std::int64_t duration,
@@ -55,14 +57,27 @@ TEST(Profiler, RecordsScopesInsideEachOther) {
   EXPECT_GE(events[0].duration_ns, events[1].duration_ns + events[2].duration_ns);
 }
 
-TEST(Profiler, ClearForgetsTheWarmUp) {
+TEST(Profiler, SelectsPhasesAfterTheWarmUp) {
+  const std::vector<ProfileEvent> events = {
+      event("step", true, 0, 10, -1),       event("product", false, 1, 2, 0),
+      event("checkpoint", true, 11, 5, -1), event("step", true, 20, 10, -1),
+      event("forward", true, 21, 8, 3),     event("product", false, 22, 2, 4),
+      event("evaluate", true, 31, 5, -1),   event("product", false, 32, 2, 6),
+      event("step", true, 40, 10, -1),      event("product", false, 41, 3, 8)};
+  const std::vector<ProfileEvent> selected = select_phases(events, "step", 1);
+  ASSERT_EQ(selected.size(), 5U);
+  std::vector<std::pair<std::int64_t, std::ptrdiff_t>> begins_and_parents;
+  for (const ProfileEvent& e : selected) begins_and_parents.emplace_back(e.begin_ns, e.parent);
+  EXPECT_THAT(begins_and_parents,
+              ElementsAre(Pair(20, -1), Pair(21, 0), Pair(22, 1), Pair(40, -1), Pair(41, 3)));
+}
+
+TEST(Profiler, KeepsMemoryByKind) {
   Profiler profiler;
-  const Context context{.profiler = &profiler};
-  { const ProfileScope op(context, "warm-up"); }
-  profiler.clear();
-  { const ProfileScope op(context, "product"); }
-  ASSERT_EQ(profiler.events().size(), 1U);
-  EXPECT_STREQ(profiler.events()[0].name, "product");
+  profiler.set_memory("weights", 100);
+  profiler.add_memory("weight copies", 10);
+  profiler.add_memory("weight copies", 5);
+  EXPECT_THAT(profiler.memory(), UnorderedElementsAre(Pair("weights", 100), Pair("weight copies", 15)));
 }
 
 TEST(Profiler, TimeBelongsToTheInnermostScope) {
