@@ -6,21 +6,16 @@
 
 namespace podium {
 
-std::int64_t warmup_steps(const ScheduleSpec& schedule) {
-  const double steps =
-      schedule.warmup < 1 ? schedule.warmup * static_cast<double>(schedule.steps) : schedule.warmup;
-  return std::llround(steps);
-}
-
 double learning_rate(const ScheduleSpec& schedule, double peak, std::int64_t step) {
-  const std::int64_t warmup = warmup_steps(schedule);
-  if (step <= warmup) return peak * static_cast<double>(step) / static_cast<double>(warmup);
+  const auto n = static_cast<double>(step);
+  const auto steps = static_cast<double>(schedule.steps);
+  const double warmup = schedule.warmup < 1 ? schedule.warmup * steps : schedule.warmup;
+  if (n <= warmup) return peak * n / warmup;
 
-  const auto share = [](std::int64_t part, std::int64_t whole) {
-    return std::clamp(static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(whole, 1)), 0.0,
-                      1.0);
+  const auto share = [](double part, double whole) {
+    return std::clamp(part / std::max(whole, 1.0), 0.0, 1.0);
   };
-  const double decayed = share(step - warmup, schedule.steps - warmup);
+  const double decayed = share(n - warmup, steps - warmup);
   const double range = peak - schedule.min_lr;
   switch (schedule.decay) {
     case Decay::constant:
@@ -30,7 +25,7 @@ double learning_rate(const ScheduleSpec& schedule, double peak, std::int64_t ste
     case Decay::cosine:
       return schedule.min_lr + range * 0.5 * (1 + std::cos(std::numbers::pi * decayed));
     case Decay::poly:
-      return schedule.min_lr + range * std::pow(1 - share(step, schedule.steps), schedule.power);
+      return schedule.min_lr + range * std::pow(1 - share(n, steps), schedule.power);
   }
   return peak;
 }

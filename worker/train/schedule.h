@@ -1,11 +1,12 @@
 // The learning rate of every step. Pure.
 //
-// Steps count from 1. Warm-up rises linearly and reaches `peak` at its last step. Then, with n of N steps and
-// W of warm-up:
+// Steps count from 1. Warm-up rises linearly and reaches `peak` after W steps; a fraction of the run may end
+// between two steps. Then, for step n of N:
 //   constant  peak
 //   linear    from peak to min_lr over (n - W) / (N - W)
-//   cosine    half a wave from peak to min_lr over (n - W) / (N - W)
-//   poly      min_lr + (peak - min_lr) (1 - n / N)^power: over the whole run, as in NVIDIA's LAMB recipe
+//   cosine    half a wave from peak to min_lr over (n - W) / (N - W), as in Megatron
+//   poly      min_lr + (peak - min_lr) (1 - n / N)^power: over the whole run, as in NVIDIA's LAMB recipe, so
+//             the rate drops where warm-up ends
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,6 @@
 
 namespace podium {
 
-std::int64_t warmup_steps(const ScheduleSpec& schedule);
 double learning_rate(const ScheduleSpec& schedule, double peak, std::int64_t step);
 
 }  // namespace podium
