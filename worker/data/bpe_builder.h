@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace podium {
 
@@ -24,7 +24,11 @@ class BpeBuilder {
   BpeFiles build(std::int32_t size) const;
 
  private:
-  std::map<std::string, std::int64_t, std::less<>> words_;  // count of each, sorted
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> words_;  // count of each
 };
 
 }  // namespace podium
