@@ -1,16 +1,12 @@
-// BERT for pre-training (Devlin et al., 2018): masked language model and next-sentence heads over the
-// encoder. Losses come as sums and gradients are added under caller-chosen scales, so that any split of a
-// batch over micro-batches and ranks adds up to the same step.
+// BERT for pre-training (Devlin et al., 2018) in one process: a Model of one chunk, one micro-batch at a
+// time.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "common/model/spec.h"
-#include "worker/nn/parameters.h"
-#include "worker/tensor/context.h"
+#include "worker/nn/model.h"
 
 namespace podium {
 
@@ -35,22 +31,10 @@ struct BertResult {
   std::int64_t nsp_correct = 0;
 };
 
-// Names the dropout masks of one micro-batch. They depend on the global index of each sequence within the
-// step, not on the rank that computes it, so one process and many draw the same masks.
-struct DropoutKey {
-  std::uint64_t seed = 0;
-  std::int64_t step = 0;
-  std::int64_t sample_base = 0;  // global index of the micro-batch's first sequence
-};
-
-// Called during backward when gradients()[begin, end) has become final for this micro-batch; ranges come from
-// the end of the buffer towards its beginning and together cover it once.
-using GradientsReady = std::function<void(std::int64_t begin, std::int64_t end)>;
-
 class BertForPretraining {
  public:
-  // Throws std::invalid_argument where the shape or the precision cannot be computed on this back end. All weights are
-  // zero until parameters().initialise() or a checkpoint fills them.
+  // Throws std::invalid_argument where the shape or the precision cannot be computed on this back end. All
+  // weights are zero until parameters().initialise() or a checkpoint fills them.
   BertForPretraining(Context& context, const ModelSpec& spec, int sequence_length, Precision precision);
   ~BertForPretraining();
 

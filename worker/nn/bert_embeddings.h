@@ -1,30 +1,31 @@
-// The sum of word, position and type embeddings, normalised, then dropped out.
+// BERT's input: the sum of word, position and type embeddings, normalised, then dropped out.
 #pragma once
 
-#include "common/model/spec.h"
 #include "worker/nn/layer_norm.h"
-#include "worker/nn/step.h"
-#include "worker/ops/embedding.h"
+#include "worker/nn/token_embeddings.h"
 
 namespace podium {
 
 class BertEmbeddings {
  public:
-  BertEmbeddings(ParameterStore& store, const ModelSpec& spec);
+  static constexpr const char* kWordName = "bert.embeddings.word_embeddings.weight";
 
-  TensorView forward(const Step& step, const ops::EmbeddingInput& input);            // [tokens, hidden]
-  void backward(const Step& step, const ops::EmbeddingInput& input, TensorView dy);  // dy is used up
+  struct Saved {
+    TensorView sum, statistics;
+  };
 
-  ParameterId word() const { return word_; }
+  BertEmbeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
+
+  // y [own rows, hidden].
+  void forward(const Step& step, TensorView y, Saved& saved);
+  void backward(const Step& step, TensorView dy, const Saved& saved);  // dy is used up
+
+  ParameterId word() const { return tokens_.word(); }
 
  private:
-  ParameterStore& store_;
-  std::int64_t hidden_;
   double dropout_;
-  ParameterId word_, position_, type_;
+  TokenEmbeddings tokens_;
   LayerNorm norm_;
-
-  TensorView sum_, statistics_;  // of the step in hand
 };
 
 }  // namespace podium

@@ -1,54 +1,56 @@
-// The two pre-training heads. Each runs forward and, where gradients are wanted, at once backward, adding to
-// `dencoded`, the gradient of the encoder's output [rows, hidden].
+// BERT's two pre-training heads. Each runs forward and, where gradients are wanted, at once backward.
 //
 //   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
 //   next sentence:         classify(tanh(pool(x[first tokens])))
 #pragma once
 
-#include <span>
-
 #include "common/model/spec.h"
 #include "worker/nn/layer_norm.h"
-#include "worker/nn/linear.h"
-#include "worker/nn/step.h"
-#include "worker/ops/cross_entropy.h"
+#include "worker/nn/token_decoder.h"
 
 namespace podium {
 
-// What backward needs to know; without an address in `dencoded` a head only evaluates.
-struct HeadGradient {
-  float scale = 0.0F;  // of the loss sum
-  TensorView dencoded;
-
-  bool wanted() const { return dencoded.address != nullptr; }
-};
-
 class MaskedLanguageHead {
  public:
-  MaskedLanguageHead(ParameterStore& store, const ModelSpec& spec, ParameterId word_embeddings);
+  MaskedLanguageHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                     ParameterId word);
 
-  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded,
-                            std::span<const std::int32_t> positions, std::span<const std::int32_t> labels,
-                            const HeadGradient& gradient);
+  // encoded and gradient.dx [all rows, hidden].
+  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
+  ops::CrossEntropySums run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
+                                  const HeadGradient& gradient);
+
   std::int64_t hidden_;
   Linear transform_;
   LayerNorm norm_;
-  Linear decoder_;
+  TokenDecoder decoder_;
 };
 
 class NextSentenceHead {
  public:
-  NextSentenceHead(ParameterStore& store, const ModelSpec& spec);
+  NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
 
-  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, std::span<const std::int32_t> labels,
-                            const HeadGradient& gradient);
+  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
   std::int64_t hidden_;
   Linear pooler_;
   Linear classifier_;
+};
+
+class BertHeads {
+ public:
+  BertHeads(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
+      : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
+
+  // Adds to dencoded, or only evaluates where it has no address.
+  LossSums run(const Step& step, ConstTensorView encoded, TensorView dencoded);
+
+ private:
+  MaskedLanguageHead masked_;
+  NextSentenceHead next_sentence_;
 };
 
 }  // namespace podium

@@ -1,53 +1,42 @@
-// One encoder layer with the normalisation after each residual, as in the original Transformer:
+// One encoder layer of BERT, with the normalisation after each residual as in the original Transformer:
 //
-//   a = LayerNorm(x + dropout(W_o attention(x)))        y = LayerNorm(a + dropout(W_2 gelu(W_1 a)))
+//   a = LayerNorm(x + dropout(attention(x)))        y = LayerNorm(a + dropout(feed_forward(a)))
 #pragma once
 
-#include <string>
-
-#include "common/model/spec.h"
+#include "worker/nn/feed_forward.h"
 #include "worker/nn/layer_norm.h"
-#include "worker/nn/linear.h"
-#include "worker/nn/step.h"
-#include "worker/ops/attention.h"
+#include "worker/nn/self_attention.h"
 
 namespace podium {
 
 class BertLayer {
  public:
-  BertLayer(ParameterStore& store, const ModelSpec& spec, int index);
+  struct Saved {
+    ConstTensorView x;
+    SelfAttention::Saved attention;
+    TensorView attention_sum, attention_statistics, attention_y;
+    FeedForward::Saved feed_forward;
+    TensorView output_sum, output_statistics;
+  };
 
-  // x must stay as it is until backward. All tensors are [rows, hidden].
-  TensorView forward(const Step& step, ConstTensorView x);
+  BertLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index);
+
+  // x must stay as it is until backward. All tensors are [own rows, hidden].
+  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
   // dy is replaced by dx.
-  void backward(const Step& step, TensorView dy);
+  void backward(const Step& step, TensorView dy, const Saved& saved);
 
  private:
-  void forward_attention(const Step& step);
-  void forward_feed_forward(const Step& step);
-  void backward_feed_forward(const Step& step, TensorView dy);
-  void backward_attention(const Step& step, TensorView dy);
-  ops::AttentionShape attention_shape(const Step& step) const;
-  ops::Dropout attention_dropout(const Step& step) const;
-  ops::Dropout attention_output_dropout(const Step& step) const;
-  ops::Dropout output_dropout(const Step& step) const;
+  void backward_feed_forward(const Step& step, TensorView dy, const Saved& saved);
+  void backward_attention(const Step& step, TensorView dy, const Saved& saved);
 
-  std::int64_t hidden_, heads_, intermediate_;
-  double dropout_, attention_dropout_;
+  std::int64_t hidden_;
+  double dropout_;
   std::uint32_t first_site_;
-  std::string prefix_;
-
-  Linear query_key_value_;
-  Linear attention_output_;
+  SelfAttention attention_;
   LayerNorm attention_norm_;
-  Linear expand_;
-  Linear contract_;
+  FeedForward feed_forward_;
   LayerNorm output_norm_;
-
-  // Of the step in hand.
-  ConstTensorView x_;
-  TensorView qkv_, probabilities_, heads_out_, attention_sum_, attention_statistics_, attention_y_;
-  TensorView gelu_slope_, gelu_y_, output_sum_, output_statistics_, y_;
 };
 
 }  // namespace podium

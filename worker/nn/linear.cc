@@ -1,25 +1,54 @@
 #include "worker/nn/linear.h"
 
 namespace podium {
+namespace {
 
-Linear::Linear(ParameterStore& store, const std::vector<std::string>& names, std::int64_t out,
-               std::int64_t in)
-    : store_(store), count_(static_cast<int>(names.size())), out_(count_ * out) {
+using Split = LinearOptions::Split;
+
+Parameter weight_share(const TensorGroup& tensor, const std::string& name, Shape full,
+                       const LinearOptions& options) {
+  Parameter share{.name = name + ".weight", .shape = full, .deviation = options.deviation};
+  if (options.split != Split::none) tensor.cut(share, options.split == Split::outputs ? 0 : 1);
+  return share;
+}
+
+Parameter bias_share(const TensorGroup& tensor, const std::string& name, std::int64_t out,
+                     const LinearOptions& options) {
+  Parameter share{.name = name + ".bias",
+                  .shape = Shape{out},
+                  .decay = false,
+                  .initializer = Initializer::zeros,
+                  .partial_over_tensor = options.partial_bias};
+  if (options.split == Split::outputs) tensor.cut(share, 0);
+  return share;
+}
+
+}  // namespace
+
+Linear::Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
+               std::int64_t out, std::int64_t in, const LinearOptions& options)
+    : store_(store), count_(static_cast<int>(names.size())) {
   for (const std::string& name : names) {
-    const ParameterId id = store.add(name + ".weight", Shape{out, in}, Initializer::normal, true);
+    const ParameterId id = store.add(weight_share(tensor, name, Shape{out, in}, options));
     if (name == names.front()) weight_ = id;
   }
   for (const std::string& name : names) {
-    const ParameterId id = store.add(name + ".bias", Shape{out}, Initializer::zeros, false);
+    const ParameterId id = store.add(bias_share(tensor, name, out, options));
     if (name == names.front()) bias_ = id;
   }
+  out_ = count_ * store[weight_].shape[0];
 }
 
 Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name)
-    : store_(store),
-      weight_(tied_weight),
-      bias_(store.add(bias_name, Shape{store[tied_weight].shape[0]}, Initializer::zeros, false)),
-      out_(store[tied_weight].shape[0]) {}
+    : store_(store), weight_(tied_weight), has_bias_(!bias_name.empty()), out_(store[tied_weight].shape[0]) {
+  if (!has_bias_) return;
+  Parameter bias{.name = bias_name,
+                 .shape = Shape{out_},
+                 .decay = false,
+                 .initializer = Initializer::zeros,
+                 .slice = store[tied_weight].slice};
+  bias_ = store.add(std::move(bias));
+}
 
 ops::LinearWeight& Linear::current_weight() {
   copies_.master = store_.weight(weight_, count_);
@@ -27,8 +56,11 @@ ops::LinearWeight& Linear::current_weight() {
   return copies_;
 }
 
-void Linear::forward(Context& context, ConstTensorView x, TensorView y) {
-  ops::linear_forward(context, x, current_weight(), store_.weight(bias_, count_), y);
+TensorView Linear::bias_gradient() { return has_bias_ ? store_.gradient(bias_, count_) : TensorView{}; }
+
+void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add_bias) {
+  const ConstTensorView bias = has_bias_ && add_bias ? store_.weight(bias_, count_) : ConstTensorView{};
+  ops::linear_forward(context, x, current_weight(), bias, y);
 }
 
 void Linear::backward_input(Context& context, ConstTensorView dy, TensorView dx,

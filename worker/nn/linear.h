@@ -1,31 +1,40 @@
-// A dense layer bound to its parameters. Several stacked ones (query, key, value) compute as one.
+// A dense layer bound to its parameters, of which a tensor-parallel rank may hold a share: some outputs
+// (rows of the weight) or some inputs (columns). Several stacked ones (query, key, value) compute as one.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "worker/nn/parameters.h"
+#include "worker/nn/tensor_group.h"
 #include "worker/ops/linear.h"
 
 namespace podium {
 
+struct LinearOptions {
+  enum class Split { none, outputs, inputs } split = Split::none;
+  double deviation = 1.0;     // as in Parameter
+  bool partial_bias = false;  // as Parameter::partial_over_tensor
+};
+
 class Linear {
  public:
-  // Declares `<name>.weight` [out, in] and `<name>.bias` [out] for each of `names`.
-  Linear(ParameterStore& store, const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
-  // Shares a weight declared elsewhere and declares the bias alone.
+  // Declares this rank's share of `<name>.weight` [out, in] and `<name>.bias` [out] for each of `names`.
+  Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
+         std::int64_t out, std::int64_t in, const LinearOptions& options = {});
+  // Shares a weight declared elsewhere; without a bias where `bias_name` is empty.
   Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name);
 
-  std::int64_t out() const { return out_; }
+  std::int64_t out() const { return out_; }  // here
 
-  void forward(Context& context, ConstTensorView x, TensorView y);
+  void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
   void backward_input(Context& context, ConstTensorView dy, TensorView dx,
                       const ops::ProductOptions& options = {});
   void backward_weight(Context& context, ConstTensorView x, ConstTensorView dy);
   // Where the bias gradient has been taken care of already.
   void backward_weight_only(Context& context, ConstTensorView x, ConstTensorView dy);
 
-  TensorView bias_gradient() { return store_.gradient(bias_, count_); }
+  TensorView bias_gradient();  // without an address where there is no bias
 
  private:
   ops::LinearWeight& current_weight();
@@ -33,6 +42,7 @@ class Linear {
   ParameterStore& store_;
   ParameterId weight_;
   ParameterId bias_;
+  bool has_bias_ = true;
   int count_ = 1;
   std::int64_t out_ = 0;
   ops::LinearWeight copies_;

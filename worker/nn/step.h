@@ -1,10 +1,11 @@
-// What every layer is told about the micro-batch in hand, and where its activations may live until the step
-// is over.
+// What every layer is told about the micro-batch in hand, and where its tensors may live.
 #pragma once
 
 #include <cstdint>
-#include <span>
 
+#include "worker/nn/model.h"
+#include "worker/nn/row_layout.h"
+#include "worker/nn/tensor_group.h"
 #include "worker/ops/dropout.h"
 #include "worker/tensor/arena.h"
 #include "worker/tensor/context.h"
@@ -13,25 +14,45 @@ namespace podium {
 
 struct Step {
   Context& context;
-  Arena& arena;
-  DType compute = DType::f32;  // of activations
-  std::int64_t sequences = 0;
-  std::int64_t length = 0;
-  std::span<const std::int32_t> valid_lengths;
-  bool training = false;  // dropout happens
-  PhiloxKey dropout_key;
-  std::int64_t sample_base = 0;  // global index of the first sequence
+  const TensorGroup& tensor;
+  const Pass& pass;
+  const RowLayout& rows;
+  DType compute;            // of activations
+  bool keep_probabilities;  // attention's, for backward
+  Arena& saved;             // for what backward needs
+  Arena& workspace;         // for temporaries; open an ArenaScope
 
-  std::int64_t rows() const { return sequences * length; }
-
-  TensorView activation(std::int64_t rows, std::int64_t columns) const {
-    return arena.allocate(compute, Shape{rows, columns});
+  // [all or own rows, columns]
+  TensorView save_all(std::int64_t columns) const {
+    return saved.allocate(compute, Shape{rows.rows(), columns});
+  }
+  TensorView save_own(std::int64_t columns) const {
+    return saved.allocate(compute, Shape{rows.own_rows(), columns});
+  }
+  TensorView save_statistics() const { return saved.allocate(DType::f32, Shape{rows.own_rows(), 2}); }
+  TensorView temporary_all(std::int64_t columns) const {
+    return workspace.allocate(compute, Shape{rows.rows(), columns});
+  }
+  TensorView temporary_own(std::int64_t columns) const {
+    return workspace.allocate(compute, Shape{rows.own_rows(), columns});
   }
 
-  // The dropout at `site` over a tensor that has `rows_per_sequence` rows for each sequence.
-  ops::Dropout dropout(double probability, std::uint32_t site, std::int64_t rows_per_sequence) const {
-    return ops::make_dropout(training ? probability : 0.0, dropout_key, site,
-                             static_cast<std::uint64_t>(sample_base * rows_per_sequence));
+  // The dropout at `site` over a tensor of own rows.
+  ops::Dropout dropout(double probability, std::uint32_t site) const {
+    ops::Dropout made = make_dropout(probability, site, rows.first_number());
+    made.rows = rows.numbers();
+    return made;
+  }
+  // The dropout of attention probabilities, whose rows are (sequence, head of the whole model, query).
+  ops::Dropout attention_dropout(double probability, std::uint32_t site, std::int64_t heads) const {
+    return make_dropout(probability, site, pass.batch.first_sample * heads * pass.batch.length);
+  }
+
+ private:
+  ops::Dropout make_dropout(double probability, std::uint32_t site, std::int64_t first_row) const {
+    const PhiloxKey key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step));
+    return ops::make_dropout(pass.training ? probability : 0.0, key, site,
+                             static_cast<std::uint64_t>(first_row));
   }
 };
 

@@ -16,6 +16,13 @@ struct CrossEntropySums {
   double loss = 0;
   std::int64_t rows = 0;     // with a label
   std::int64_t correct = 0;  // of them, the label has the highest logit
+
+  CrossEntropySums& operator+=(const CrossEntropySums& other) {
+    loss += other.loss;
+    rows += other.rows;
+    correct += other.correct;
+    return *this;
+  }
 };
 
 CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,

@@ -1,0 +1,29 @@
+#include "worker/nn/feed_forward.h"
+
+namespace podium {
+
+FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                         const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias)
+    : inner_(tensor.share(spec.intermediate)),
+      gelu_(spec.family == ModelFamily::gpt ? ops::GeluKind::tanh : ops::GeluKind::erf),
+      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden),
+      contract_(store, tensor, names.contract, spec.hidden, spec.intermediate, contract_deviation,
+                contract_bias) {}
+
+void FeedForward::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
+  saved.gelu_slope = step.save_all(inner_);
+  saved.gelu_y = step.save_all(inner_);
+  expand_.forward(step, x, saved.gelu_slope);
+  ops::gelu_forward(step.context, saved.gelu_slope, saved.gelu_y, gelu_);
+  contract_.forward(step, saved.gelu_y, y);
+}
+
+void FeedForward::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
+                           bool accumulate, const Saved& saved) {
+  const ArenaScope scope(step.workspace);
+  const TensorView dinner = step.temporary_all(inner_);
+  contract_.backward(step, saved.gelu_y, dy, dinner, {.multiply_by = saved.gelu_slope});
+  expand_.backward(step, x, dinner, dx, accumulate);
+}
+
+}  // namespace podium

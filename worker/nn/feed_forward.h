@@ -1,0 +1,40 @@
+// y = W_2 gelu(W_1 x). A tensor-parallel rank computes its share of the inner columns.
+#pragma once
+
+#include <string>
+
+#include "common/model/spec.h"
+#include "worker/nn/parallel_linear.h"
+#include "worker/ops/gelu.h"
+
+namespace podium {
+
+struct FeedForwardNames {
+  std::string expand, contract;
+};
+
+class FeedForward {
+ public:
+  struct Saved {
+    TensorView gelu_slope, gelu_y;  // [all rows, this rank's inner columns]
+  };
+
+  FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+              const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias);
+
+  // x and y [own rows, hidden].
+  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  // Replaces dx or adds to it.
+  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate,
+                const Saved& saved);
+
+  TensorView contract_bias_gradient() { return contract_.bias_gradient(); }
+
+ private:
+  std::int64_t inner_;
+  ops::GeluKind gelu_;
+  ColumnParallelLinear expand_;
+  RowParallelLinear contract_;
+};
+
+}  // namespace podium

@@ -1,0 +1,39 @@
+#include "worker/nn/gpt_head.h"
+
+#include "worker/ops/rows.h"
+
+namespace podium {
+
+GptHead::GptHead(ParameterStore& store, const TensorGroup&, const ModelSpec& spec, ParameterId word)
+    : hidden_(spec.hidden),
+      norm_(store, "transformer.ln_f", hidden_, ops::kGptEpsilon, false),
+      decoder_(store, word, "") {}
+
+LossSums GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
+  const MicroBatch& batch = step.pass.batch;
+  const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
+  const auto row_bytes = decoder_.classes() * static_cast<std::int64_t>(size_of(step.compute));
+  ops::CrossEntropySums sums;
+  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, row_bytes))
+    sums += run_block(step, x, block, {step.pass.scales.language, dx});
+  return {.language = sums.loss, .language_count = sums.rows, .language_correct = sums.correct};
+}
+
+ops::CrossEntropySums GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,
+                                         const HeadGradient& gradient) {
+  const ArenaScope scope(step.workspace);
+  const auto rows = static_cast<std::int64_t>(block.labels.size());
+  const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
+  const TensorView picked = activation(), normal = activation();
+  const TensorView d = gradient.wanted() ? activation() : TensorView{};
+  const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
+  ops::gather_rows(step.context, x, block.rows, picked);
+  ops::layer_norm_forward(step.context, picked, norm_.parameters(), normal, statistics);
+  const ops::CrossEntropySums sums = decoder_.run(step, normal, block.labels, {gradient.scale, d});
+  if (!gradient.wanted()) return sums;
+  ops::layer_norm_backward(step.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
+  ops::scatter_add_rows(step.context, d, block.rows, gradient.dx);
+  return sums;
+}
+
+}  // namespace podium

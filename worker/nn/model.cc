@@ -1,0 +1,80 @@
+#include "worker/nn/model.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <stdexcept>
+
+#include "worker/nn/bert_embeddings.h"
+#include "worker/nn/bert_heads.h"
+#include "worker/nn/bert_layer.h"
+#include "worker/nn/gpt_embeddings.h"
+#include "worker/nn/gpt_head.h"
+#include "worker/nn/gpt_layer.h"
+#include "worker/nn/stacked_model.h"
+
+namespace podium {
+namespace {
+
+using BertModel = StackedModel<BertEmbeddings, BertLayer, BertHeads>;
+using GptModel = StackedModel<GptEmbeddings, GptLayer, GptHead>;
+
+constexpr int kColumnMultiple = 16;  // what query, key and value must have to lie side by side
+
+DType compute_type(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return DType::f32;
+    case Precision::bf16:
+      return DType::bf16;
+    case Precision::fp16:
+      return DType::f16;
+  }
+  throw std::invalid_argument("unknown precision");
+}
+
+void require(bool condition, const std::string& message) {
+  if (!condition) throw std::invalid_argument("model: " + message);
+}
+
+void require_multiple(const char* what, int value, int of, const std::string& why) {
+  require(value % of == 0, fmt::format("{} {} must be a multiple of {}: {}", what, value, of, why));
+}
+
+void check_shape(const ModelSpec& spec) {
+  require(spec.layers > 0 && spec.hidden > 0 && spec.heads > 0 && spec.intermediate > 0 && spec.vocab > 0 &&
+              spec.max_positions > 0,
+          "layers, hidden, heads, intermediate, vocab and max_positions must be positive");
+  require_multiple("hidden", spec.hidden, spec.heads, "heads share it equally");
+}
+
+void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
+  const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
+  require_multiple("heads", spec.heads, layout.tensor, why);
+  require_multiple("intermediate", spec.intermediate, layout.tensor, why);
+  require_multiple("vocab", spec.vocab, layout.tensor, why + "; pad the vocabulary");
+  require_multiple("hidden", spec.hidden, kColumnMultiple * layout.tensor,
+                   fmt::format("each of {} tensor ranks computes a multiple of {} columns", layout.tensor,
+                               kColumnMultiple));
+  const int stages = layout.pipeline * options.interleave;
+  require(spec.layers >= stages,
+          fmt::format("{} layers cannot be cut into {} stages (parallel.pipeline {} x interleave {})",
+                      spec.layers, stages, layout.pipeline, options.interleave));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const ModelOptions& options,
+                                  const ParallelGroups& groups) {
+  check_shape(spec);
+  check_layout(spec, options, groups.layout);
+  const DType compute = compute_type(options.precision);
+  switch (spec.family) {
+    case ModelFamily::bert:
+      return std::make_unique<BertModel>(context, spec, options, compute, groups);
+    case ModelFamily::gpt:
+      return std::make_unique<GptModel>(context, spec, options, compute, groups);
+  }
+  throw std::invalid_argument("unknown model family");
+}
+
+}  // namespace podium

@@ -1,0 +1,47 @@
+// The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019): the first spreads
+// its outputs over the ranks, the second takes inputs spread that way and sums over the ranks.
+#pragma once
+
+#include "worker/nn/linear.h"
+#include "worker/nn/step.h"
+
+namespace podium {
+
+// x [own rows, in] -> y [all rows, this rank's outputs].
+class ColumnParallelLinear {
+ public:
+  ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
+                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
+
+  void forward(const Step& step, ConstTensorView x, TensorView y);
+  // Replaces dx or adds to it.
+  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate);
+
+ private:
+  void backward_own_rows(const Step& step, ConstTensorView dy, TensorView dx, bool accumulate);
+
+  Linear linear_;
+};
+
+// Who adds up the gradient of the bias: the layer's own backward, or that of the layer norm behind it, which
+// has it in hand anyway (LayerNormGradients::branch_bias).
+enum class BiasGradient { here, by_norm };
+
+// x [all rows, this rank's inputs] -> y [own rows, out].
+class RowParallelLinear {
+ public:
+  RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
+                    std::int64_t out, std::int64_t in, double deviation, BiasGradient bias_gradient);
+
+  void forward(const Step& step, ConstTensorView x, TensorView y);
+  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
+                const ops::ProductOptions& options = {});
+
+  TensorView bias_gradient() { return linear_.bias_gradient(); }
+
+ private:
+  BiasGradient bias_by_;
+  Linear linear_;
+};
+
+}  // namespace podium

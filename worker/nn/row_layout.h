@@ -1,0 +1,62 @@
+// Which rows the [rows, columns] tensors of a micro-batch have. Padded there is one for every position of
+// every sequence; unpadded one for every valid token, sequence after sequence. Filler rows behind them round
+// the number up: they belong to no token, hold finite values and their gradients are zero.
+//
+// Under sequence parallelism a tensor rank owns one of `parts` equal runs of rows outside of attention and
+// feed-forward.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "worker/nn/micro_batch.h"
+
+namespace podium {
+
+struct RowSplit {
+  int part = 0;
+  int parts = 1;
+};
+
+class RowLayout {
+ public:
+  // The batch must outlive the layout.
+  RowLayout(const MicroBatch& batch, bool unpadded, RowSplit split);
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t filled_rows() const { return filled_; }  // without the filler
+  std::int64_t own_begin() const { return own_begin_; }
+  std::int64_t own_rows() const { return own_rows_; }
+
+  // Of all rows. `types` and `positions` as ops::EmbeddingInput wants them.
+  std::span<const std::int32_t> ids() const { return ids_.empty() ? batch_.input_ids : ids_; }
+  std::span<const std::int32_t> types() const { return types_.empty() ? batch_.token_types : types_; }
+  std::span<const std::int32_t> positions() const { return positions_; }
+
+  // [sequences + 1] where unpadded, as ops::AttentionShape wants them; empty where padded.
+  std::span<const std::int32_t> begins() const { return begins_; }
+  // Where each own row's token stands in the step's global batch were it padded, which names its dropout
+  // draws; empty where they follow one another from first_number() on.
+  std::span<const std::int64_t> numbers() const { return numbers_; }
+  std::int64_t first_number() const { return batch_.first_sample * batch_.length + own_begin_; }
+
+  // Rows of tokens given by flat positions in the batch, which must be valid.
+  std::vector<std::int32_t> rows_of(std::span<const std::int32_t> positions) const;
+
+ private:
+  std::int32_t valid_length(int sequence) const;
+  void drop_padding();
+  void describe_rows();
+
+  const MicroBatch& batch_;
+  std::int64_t filled_ = 0;
+  std::int64_t rows_ = 0;
+  std::int64_t own_begin_ = 0;
+  std::int64_t own_rows_ = 0;
+  std::vector<std::int32_t> begins_;
+  std::vector<std::int32_t> ids_, types_, positions_;
+  std::vector<std::int64_t> numbers_;
+};
+
+}  // namespace podium

@@ -1,0 +1,50 @@
+// Multi-head self-attention with its projections: y = W_o attention(W_qkv x). A tensor-parallel rank computes
+// its share of the heads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/model/spec.h"
+#include "worker/nn/parallel_linear.h"
+#include "worker/ops/attention.h"
+
+namespace podium {
+
+struct SelfAttentionNames {
+  std::vector<std::string> query_key_value;
+  std::string output;
+};
+
+class SelfAttention {
+ public:
+  struct Saved {
+    TensorView qkv, heads_out;  // [all rows, this rank's columns]
+    TensorView probabilities;   // without an address: to be computed again
+  };
+
+  // `site` numbers the dropout on probabilities.
+  SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                const SelfAttentionNames& names, double output_deviation, std::uint32_t site);
+
+  // x and y [own rows, hidden].
+  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  // Replaces dx or adds to it. The output's bias gradient is left to the norm behind.
+  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate,
+                const Saved& saved);
+
+  TensorView output_bias_gradient() { return output_.bias_gradient(); }
+
+ private:
+  ops::AttentionShape shape(const Step& step) const;
+  ops::Dropout dropout(const Step& step) const;
+
+  std::int64_t head_size_, total_heads_, heads_, first_head_;
+  bool causal_;
+  double dropout_;
+  std::uint32_t site_;
+  ColumnParallelLinear query_key_value_;
+  RowParallelLinear output_;
+};
+
+}  // namespace podium

@@ -1,0 +1,52 @@
+// Scores rows against every word and takes the cross-entropy, forward and at once backward. A tensor-parallel
+// rank scores its share of the vocabulary; the logits never leave it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/nn/linear.h"
+#include "worker/nn/step.h"
+#include "worker/ops/cross_entropy.h"
+
+namespace podium {
+
+// What backward needs to know; without an address in `dx` a head only evaluates.
+struct HeadGradient {
+  float scale = 0.0F;  // of the loss sum
+  TensorView dx;       // of the head's input: added to
+
+  bool wanted() const { return dx.address != nullptr; }
+};
+
+class TokenDecoder {
+ public:
+  // `word` is the table of word embeddings; no bias where `bias_name` is empty.
+  TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name);
+
+  // x [rows, hidden] and labels [rows], negative where nothing is to be predicted, are the same on all tensor
+  // ranks, and so are sums and dx, which is replaced.
+  ops::CrossEntropySums run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
+                            const HeadGradient& gradient);
+
+  std::int64_t classes() const { return linear_.out(); }  // here
+
+ private:
+  ops::CrossEntropySums score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
+                              const HeadGradient& gradient);
+
+  std::int64_t first_class_;
+  Linear linear_;
+};
+
+// The positions to predict, cut into blocks of one size whose logits fit a fixed budget, so that the logits
+// of a whole micro-batch never exist.
+struct ScoredBlock {
+  std::span<const std::int32_t> rows;  // at most `labels.size()` of the batch's rows
+  std::vector<std::int32_t> labels;    // filled up with negative ones
+};
+std::vector<ScoredBlock> scored_blocks(std::span<const std::int32_t> rows,
+                                       std::span<const std::int32_t> labels, std::int64_t logit_bytes_a_row);
+
+}  // namespace podium
