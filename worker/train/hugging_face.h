@@ -1,6 +1,6 @@
 // Models as Hugging Face's transformers keeps them: a folder with config.json and model.safetensors, or
-// several files and model.safetensors.index.json. BERT for pre-training and GPT-2; their heads are tied to the
-// word embeddings. Whatever does not fit throws BadData naming the file and the tensor or key.
+// several files and model.safetensors.index.json. BERT for pre-training and GPT-2; their heads are tied to
+// the word embeddings. Whatever does not fit throws BadData naming the file and the tensor or key.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace podium {
 // The model config.json describes; `preset` and `init` stay empty.
 ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
 
-// Fills the parameters that `parameters` holds, whole or slices, with the folder's weights, which must be of the
-// shape `spec` says. Where spec.vocab is larger than the folder's, the rows beyond keep the values they have.
-// So do BERT's heads where the folder has none; their names are returned. Ends with weights_changed().
+// Fills the parameters that `parameters` holds, whole or slices, with the folder's weights, which must be of
+// the shape `spec` says. Where spec.vocab is larger than the folder's, the rows beyond keep the values they
+// have. So do BERT's heads where the folder has none; their names are returned. Ends with weights_changed().
 std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters);
 
-// The same tensors under Hugging Face's names and in its shapes: GPT's projections become [in, out], and query,
-// key and value one. `full` holds every parameter of the model: weights, or gradients.
+// The same tensors under Hugging Face's names and in its shapes: GPT's projections become [in, out], and
+// query, key and value one. `full` holds every parameter of the model: weights, or gradients.
 std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector<FullTensor>& full);
 
-// Writes config.json and the weights, in several files where they are larger than `shard_bytes`; the folder is
-// made, and must not hold a model already.
+// Writes config.json and the weights, in several files where they are larger than `shard_bytes`; the folder
+// is made, and must not hold a model already.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
                         const std::vector<FullTensor>& full, std::int64_t shard_bytes);
 
