@@ -97,10 +97,9 @@ class StackedModel final : public Model {
         chunk.layers[i].backward(step, slot.gradient, slot.layers[i]);
       chunk.announce(i + 1, ready);
     }
-    if (!chunk.embeddings) return slot.gradient;
-    chunk.embeddings->backward(step, slot.gradient, slot.embeddings);
+    if (chunk.embeddings) chunk.embeddings->backward(step, slot.gradient, slot.embeddings);
     chunk.announce(0, ready);
-    return {};
+    return chunk.embeddings ? ConstTensorView() : slot.gradient;
   }
 
  private:

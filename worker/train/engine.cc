@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium {
 namespace {
@@ -13,8 +14,9 @@ int stage_after(const PipelineShape& shape, int stage) { return (stage + 1) % sh
 
 }  // namespace
 
-Engine::Engine(Model& model, const ParallelGroups& groups)
-    : model_(model),
+Engine::Engine(const Context& context, Model& model, const ParallelGroups& groups)
+    : context_(context),
+      model_(model),
       groups_(groups),
       shape_{groups.layout.pipeline, model.chunks()},
       stage_(groups.place.pipeline),
@@ -64,15 +66,21 @@ void Engine::expect_messages(const Run& run) {
   transport_.begin(std::move(messages), std::move(bytes));
 }
 
+MessageBuffer Engine::receive(const PipelineOp& op, int from) {
+  const ProfileScope profile(context_, "pipeline_receive");
+  return transport_.receive(op, from);
+}
+
 ConstTensorView Engine::received(const MessageBuffer& buffer, const MicroBatch& batch) const {
   return {buffer.memory.get(), model_.boundary_type(), model_.boundary_shape(batch)};
 }
 
 void Engine::forward(const PipelineOp& op, const Run& run, LossSums& losses) {
+  const ProfilePhase profile(context_, run.training ? "forward" : "evaluate");
   MessageBuffer& input = inputs_[static_cast<std::size_t>(op.slot)];
   ConstTensorView values;
   if (!is_model_begin(stage_, op.chunk)) {
-    input = transport_.receive(op, stage_before(shape_, stage_));
+    input = receive(op, stage_before(shape_, stage_));
     values = received(input, run.batch(op));
   }
   const ConstTensorView output = model_.forward(op.chunk, op.slot, run.pass(op), values);
@@ -84,10 +92,11 @@ void Engine::forward(const PipelineOp& op, const Run& run, LossSums& losses) {
 }
 
 void Engine::backward(const PipelineOp& op, const Run& run) {
+  const ProfilePhase profile(context_, "backward");
   MessageBuffer gradient;
   ConstTensorView values;
   if (!is_model_end(shape_, stage_, op.chunk)) {
-    gradient = transport_.receive(op, stage_after(shape_, stage_));
+    gradient = receive(op, stage_after(shape_, stage_));
     values = received(gradient, run.batch(op));
   }
   const auto ready = [&](std::int64_t begin, std::int64_t end) { announce(begin, end, run.ready); };

@@ -9,6 +9,7 @@
 
 #include "worker/comm/parallel.h"
 #include "worker/nn/model.h"
+#include "worker/tensor/context.h"
 #include "worker/train/pipeline_schedule.h"
 #include "worker/train/pipeline_transport.h"
 
@@ -16,8 +17,8 @@ namespace podium {
 
 class Engine {
  public:
-  // Both must outlive the engine.
-  Engine(Model& model, const ParallelGroups& groups);
+  // All must outlive the engine.
+  Engine(const Context& context, Model& model, const ParallelGroups& groups);
 
   // Adds the gradients of all micro-batches; `ready` learns which are final, from the end of the buffer to
   // its beginning. Losses are zero but on tensor rank 0 of the last stage, so that they add up over all
@@ -46,6 +47,7 @@ class Engine {
   void expect_messages(const Run& run);
   void forward(const PipelineOp& op, const Run& run, LossSums& losses);
   void backward(const PipelineOp& op, const Run& run);
+  MessageBuffer receive(const PipelineOp& op, int from);
   ConstTensorView received(const MessageBuffer& buffer, const MicroBatch& batch) const;
 
   bool shares_embeddings() const { return groups_.ends->size() > 1; }
@@ -53,6 +55,7 @@ class Engine {
   void sum_partial(std::int64_t begin, std::int64_t end);
   void sum_embeddings();
 
+  const Context& context_;
   Model& model_;
   const ParallelGroups& groups_;
   PipelineShape shape_;

@@ -1,55 +1,46 @@
-// BERT pre-training: masked language model and next sentence. Rank r of D trains on the r-th part of every
-// global batch; the order of samples, their masks and the dropout masks do not depend on D.
+// BERT pre-training: masked language model and next sentence. Data rank r of D brings the r-th part of every
+// global batch; the order of samples and their masks do not depend on D.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "worker/data/prefetcher.h"
-#include "worker/data/unigram.h"
 #include "worker/train/pretraining_text.h"
-#include "worker/train/step_task.h"
+#include "worker/train/task.h"
 
 namespace podium {
 
-class PretrainingTask final : public StepTask {
+class PretrainingTask final : public Task {
  public:
-  // `text` and `context` must outlive the task. Throws Failure(bad_spec).
-  PretrainingTask(const JobSpec& spec, const PretrainingText& text, Context& context, int rank,
-                  int world_size);
+  // The tasks of all phases share the text, and the last of them frees it.
+  PretrainingTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
+                  std::shared_ptr<const PretrainingText> text, int data_rank, int data_size);
 
-  ParameterStore& parameters() override { return model_->parameters(); }
   void start(std::int64_t first_step) override;
-  Sums begin_step() override;
-  Sums forward_backward(const Sums& denominators, const GradientsReady& ready) override;
-  Metrics training_metrics(const Sums& denominators, const Sums& losses) const override;
-  std::int64_t sequences_per_step() const override { return training_.batch.global; }
-  std::int64_t sequence_length() const override { return training_.sequence_length; }
-  Sums evaluate() override;
-  Metrics evaluation_metrics(const Sums& sums) const override;
+  TaskBatch next() override { return prefetcher_->next(); }
+  const TaskBatch& held_out() const override { return held_out_; }
+  LossScales scales(const Sums& totals) const override;
+  Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
+  Metrics evaluation_metrics(const Sums& totals, const LossSums& losses) const override;
 
  private:
-  // This rank's part of one step.
-  struct Step {
-    std::int64_t number = 0;
-    std::vector<BertBatch> batches;
-  };
+  TaskBatch make_step(std::int64_t step);
+  TaskBatch make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const;
+  std::vector<MicroBatch> make_batches(PretrainingDataset& dataset, std::int64_t begin,
+                                       std::int64_t end) const;
 
-  Step make_step(std::int64_t number);
-  void make_held_out(const EvaluateSpec& evaluate, int rank, int world_size);
-  std::vector<BertBatch> make_batches(PretrainingDataset& dataset, std::int64_t begin,
-                                      std::int64_t end) const;
-
-  TrainingSpec training_;
-  const PretrainingText& text_;
-  std::int64_t local_sequences_;  // of each step
-  std::int64_t first_sequence_;   // of this rank, within the global batch
-  std::unique_ptr<BertForPretraining> model_;
-  PretrainingDataset dataset_;  // of the prefetching thread once it runs
-  UnigramModel unigram_;
-  std::vector<BertBatch> held_out_;
-  Step step_;
-  std::unique_ptr<Prefetcher<Step>> prefetcher_;  // last: it uses the dataset
+  const TrainingSpec training_;
+  const std::shared_ptr<const PretrainingText> text_;
+  const std::int64_t local_sequences_;  // of each step
+  const std::int64_t first_sequence_;   // of this rank, within the global batch
+  PretrainingDataset dataset_;          // of the prefetching thread once it runs
+  TaskBatch held_out_;
+  std::unique_ptr<Prefetcher<TaskBatch>> prefetcher_;  // last: it uses the dataset
 };
+
+// Reads the job's text once for the tasks of all phases. Throws BadData.
+TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
+                                   int data_rank, int data_size);
 
 }  // namespace podium

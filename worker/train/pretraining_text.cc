@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "worker/data/text_files.h"
-#include "worker/train/failure.h"
 
 namespace podium {
 
@@ -17,15 +16,6 @@ PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem
   return {std::move(tokenizer), std::move(training), std::move(held_out)};
 }
 
-int model_vocabulary(const ModelSpec& model, const Vocabulary& vocabulary) {
-  if (model.vocab == 0) return (vocabulary.size() + 7) / 8 * 8;
-  if (model.vocab < vocabulary.size())
-    throw Failure(WorkerExit::bad_spec, "model.vocab is " + std::to_string(model.vocab) +
-                                            " but the tokenizer has " + std::to_string(vocabulary.size()) +
-                                            " tokens; leave model.vocab out");
-  return model.vocab;
-}
-
 PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64_t seed) {
   const MaskingSpec& masking = training.masking;
   const int most = masking.max_predictions > 0 ? masking.max_predictions
@@ -33,8 +23,8 @@ PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64
   return {training.sequence_length, {masking.probability, most, masking.whole_word}, seed};
 }
 
-BertBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad) {
-  BertBatch batch;
+MicroBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad) {
+  MicroBatch batch;
   batch.sequences = static_cast<int>(samples.size());
   batch.length = length;
   const auto columns = static_cast<std::size_t>(length);
@@ -50,9 +40,8 @@ BertBatch collate(const std::vector<PretrainingSample>& samples, int length, std
     batch.valid_lengths.push_back(static_cast<std::int32_t>(valid));
     batch.next_sentence_labels.push_back(sample.random_next ? 1 : 0);
     for (const std::int32_t position : sample.masked.positions)
-      batch.masked_positions.push_back(static_cast<std::int32_t>(begin) + position);
-    batch.masked_labels.insert(batch.masked_labels.end(), sample.masked.labels.begin(),
-                               sample.masked.labels.end());
+      batch.scored_positions.push_back(static_cast<std::int32_t>(begin) + position);
+    batch.labels.insert(batch.labels.end(), sample.masked.labels.begin(), sample.masked.labels.end());
   }
   return batch;
 }

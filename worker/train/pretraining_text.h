@@ -8,7 +8,7 @@
 #include "worker/data/corpus.h"
 #include "worker/data/pretraining_dataset.h"
 #include "worker/data/wordpiece.h"
-#include "worker/nn/bert.h"
+#include "worker/nn/micro_batch.h"
 
 namespace podium {
 
@@ -21,13 +21,9 @@ struct PretrainingText {
 // Relative paths begin at `data_folder`. Throws BadData.
 PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder);
 
-// The model's vocabulary: as the spec says, or the tokenizer's padded to a multiple of 8.
-// Throws Failure(bad_spec) where the spec's is too small for the tokenizer.
-int model_vocabulary(const ModelSpec& model, const Vocabulary& vocabulary);
-
 PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64_t seed);
 
 // Pads samples to one batch of `length` columns.
-BertBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad);
+MicroBatch collate(const std::vector<PretrainingSample>& samples, int length, std::int32_t pad);
 
 }  // namespace podium

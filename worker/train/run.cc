@@ -1,6 +1,7 @@
 #include "worker/train/run.h"
 
 #include <omp.h>
+#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <optional>
@@ -11,6 +12,8 @@
 #include "worker/comm/single_communicator.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/failure.h"
+#include "worker/train/job_model.h"
+#include "worker/train/language_task.h"
 #include "worker/train/pretraining_task.h"
 #include "worker/train/trainer.h"
 
@@ -24,28 +27,45 @@ void check_supported(const Launch& launch) {
   if (launch.device_kind != "cpu")
     throw Failure(WorkerExit::no_device, "device kind \"" + launch.device_kind +
                                              "\": this build of podium-worker computes on the CPU only");
-  if (spec.model.family != ModelFamily::bert || spec.training.task != TrainingTask::pretrain)
-    refuse("this build of podium-worker trains the task pretrain of family bert, not " +
-           std::string(to_string(spec.training.task)) + " of family " +
-           std::string(to_string(spec.model.family)));
-  if (spec.parallel.tensor != 1 || spec.parallel.pipeline != 1)
-    refuse("this build of podium-worker is data parallel only; set parallel to {tensor: 1, pipeline: 1}");
-  if (spec.data.tokenizer.wordpiece.empty())
+  const bool bert = spec.model.family == ModelFamily::bert;
+  if (spec.training.task != (bert ? TrainingTask::pretrain : TrainingTask::lm))
+    refuse(fmt::format("this build of podium-worker trains bert for pretrain and gpt for lm, not {} for {}",
+                       to_string(spec.model.family), to_string(spec.training.task)));
+  const TokenizerSpec& tokenizer = spec.data.tokenizer;
+  if (bert && tokenizer.wordpiece.empty())
     refuse("BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
+  if (!bert && (tokenizer.bpe_vocab.empty() || tokenizer.bpe_merges.empty()))
+    refuse("GPT needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt");
   if (spec.evaluate.every > 0 && spec.evaluate.data.empty()) refuse("evaluate.every needs evaluate.data");
 }
 
-void check_numbers(const Launch& launch) {
-  const TrainingSpec& training = launch.spec.training;
-  if (launch.world_size < 1 || launch.task.rank < 0 || launch.task.rank >= launch.world_size)
-    refuse("rank " + std::to_string(launch.task.rank) + " does not exist among " +
-           std::to_string(launch.world_size));
-  if (training.batch.global < 1 || training.batch.micro < 1 || training.batch.global % launch.world_size != 0)
-    refuse("training.batch.global " + std::to_string(training.batch.global) +
-           " must be a positive multiple of the " + std::to_string(launch.world_size) +
-           " devices, and training.batch.micro positive");
+void check_phase(const TrainingSpec& training, const ParallelSpec& parallel, int data_size) {
+  const BatchSpec& batch = training.batch;
+  if (batch.global < 1 || batch.micro < 1 || batch.global % data_size != 0)
+    refuse(
+        fmt::format("training.batch.global {} must be a positive multiple of the {} data-parallel ranks, "
+                    "and training.batch.micro positive",
+                    batch.global, data_size));
+  const std::int64_t micro_batches = (batch.global / data_size + batch.micro - 1) / batch.micro;
+  if (parallel.interleave > 1 && micro_batches % parallel.pipeline != 0)
+    refuse(
+        fmt::format("an interleaved pipeline of {} stages takes a multiple of {} micro-batches a step, not "
+                    "{}; change training.batch.micro",
+                    parallel.pipeline, parallel.pipeline, micro_batches));
   if (training.sequence_length < 8) refuse("training.sequence_length must be at least 8");
   if (training.schedule.steps < 1) refuse("training.schedule.steps must be at least 1");
+}
+
+void check_numbers(const Launch& launch) {
+  if (launch.world_size < 1 || launch.task.rank < 0 || launch.task.rank >= launch.world_size)
+    refuse(fmt::format("rank {} does not exist among {}", launch.task.rank, launch.world_size));
+  const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
+  for (const TrainingPhase& phase : training_phases(launch.spec.training)) {
+    check_phase(phase.training, launch.spec.parallel, layout.data);
+    if (phase.training.sequence_length > launch.spec.model.max_positions)
+      refuse(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
+                         phase.training.sequence_length, launch.spec.model.max_positions));
+  }
 }
 
 int thread_count(const Launch& launch) {
@@ -66,6 +86,12 @@ std::unique_ptr<Communicator> meet_peers(const Launch& launch, const std::atomic
   return std::make_unique<GlooCommunicator>(options);
 }
 
+TaskSource read_tasks(const Launch& launch, const ParallelLayout& layout) {
+  const auto make =
+      launch.spec.model.family == ModelFamily::bert ? pretraining_task_source : language_task_source;
+  return make(launch.spec, launch.data_folder, place_of(layout, launch.task.rank).data, layout.data);
+}
+
 // `step` learns how far a run came that fails.
 void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, std::int64_t& step) {
   check_supported(launch);
@@ -73,17 +99,26 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
   Context context;
   context.threads = thread_count(launch);
   omp_set_num_threads(context.threads);
-  const PretrainingText text = read_pretraining_text(launch.spec, launch.data_folder);
-  PretrainingTask task(launch.spec, text, context, launch.task.rank, launch.world_size);
-  std::unique_ptr<Communicator> comm;
+  const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
+  const TaskSource tasks = read_tasks(launch, layout);
+  const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
+
+  std::unique_ptr<Communicator> world;
+  ParallelGroups groups;
   try {
-    comm = meet_peers(launch, stop);
+    world = meet_peers(launch, stop);
+    groups = make_groups(*world, layout);
   } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
     events.note("info", reason.what());
     events.write(FinishedEvent{0, "preempted"});
     return;
   }
-  Trainer trainer({launch.spec, launch.checkpoint_folder, context.threads}, task, *comm, events, stop);
+  const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, groups);
+  const auto first_weights = [&](ParameterStore& parameters) {
+    return fill_first_weights(launch.spec, shape, launch.data_folder, parameters);
+  };
+  Trainer trainer(launch.spec, launch.checkpoint_folder,
+                  {context, *world, groups, *model, tasks, events, stop, first_weights});
   try {
     trainer.run();
   } catch (...) {

@@ -3,12 +3,13 @@
 #include <spdlog/fmt/fmt.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "common/base/logging.h"
+#include "common/base/check.h"
+#include "worker/tensor/profiler.h"
 #include "worker/train/failure.h"
-#include "worker/train/gradient_reducer.h"
 #include "worker/train/schedule.h"
 
 namespace podium {
@@ -16,33 +17,75 @@ namespace {
 
 constexpr std::int64_t kBucket = std::int64_t{4} << 20;  // elements: 16 MiB of gradients a message
 
-std::string describe(const TargetSpec& target) {
-  return fmt::format("{} {} {}", target.metric, target.at_least ? "at least" : "at most",
-                     target.at_least ? *target.at_least : *target.at_most);
+LossScales scaled(const LossScales& scales, double factor) {
+  return {static_cast<float>(scales.language * factor), static_cast<float>(scales.next_sentence * factor)};
+}
+
+void sum_over(Communicator& comm, Sums& sums) { comm.all_reduce(std::span<double>(sums)).get(); }
+
+constexpr std::size_t kLossSums = 6;
+
+std::array<double, kLossSums> values_of(const LossSums& losses) {
+  return {losses.language,
+          static_cast<double>(losses.language_count),
+          static_cast<double>(losses.language_correct),
+          losses.next_sentence,
+          static_cast<double>(losses.next_sentence_count),
+          static_cast<double>(losses.next_sentence_correct)};
+}
+
+// Counts stay exact: they are far below 2^53.
+LossSums sum_over(Communicator& comm, const LossSums& losses) {
+  std::array<double, kLossSums> values = values_of(losses);
+  comm.all_reduce(std::span<double>(values)).get();
+  const auto count = [&](std::size_t i) { return static_cast<std::int64_t>(values[i]); };
+  return {values[0], count(1), count(2), values[3], count(4), count(5)};
+}
+
+// Of the whole model: what tensor ranks hold alike and the last stage's copy count once.
+std::int64_t model_parameters(const ParameterStore& parameters, const ParallelGroups& groups) {
+  Sums count{0};
+  for (const Parameter& p : parameters.list())
+    if (!p.tied_copy && (p.slice.axis >= 0 || groups.place.tensor == 0))
+      count[0] += static_cast<double>(p.size());
+  sum_over(*groups.model, count);
+  return static_cast<std::int64_t>(count[0]);
+}
+
+bool same(const ParallelLayout& a, const ParallelLayout& b) {
+  return a.tensor == b.tensor && a.pipeline == b.pipeline && a.data == b.data;
+}
+
+std::string describe(const ParallelLayout& layout) {
+  return fmt::format("tensor {} x pipeline {} x data {}", layout.tensor, layout.pipeline, layout.data);
 }
 
 }  // namespace
 
 std::string run_fingerprint(const JobSpec& spec) {
-  nlohmann::json json = to_json(spec);
-  json["training"].erase("log_every");
-  const nlohmann::json shaping{
-      {"model", json["model"]}, {"data", json["data"]}, {"training", json["training"]}};
+  nlohmann::json training = to_json(spec).at("training");
+  for (const char* key : {"log_every", "recompute", "unpadded"}) training.erase(key);
+  training["batch"].erase("micro");
+  for (nlohmann::json& phase : training["phases"]) phase["batch"].erase("micro");
+  const nlohmann::json json = to_json(spec);
+  const nlohmann::json shaping{{"model", json["model"]}, {"data", json["data"]}, {"training", training}};
   const std::string text = shaping.dump();
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
-Trainer::Trainer(const TrainerOptions& options, StepTask& task, Communicator& comm, EventLog& events,
-                 const std::atomic<bool>& stop)
-    : spec_(options.spec),
-      task_(task),
-      comm_(comm),
-      events_(events),
-      stop_(stop),
-      threads_(options.threads),
-      optimizer_(make_optimizer(spec_.training.optimizer, task.parameters(), threads_)) {
-  if (is_lead()) checkpoints_.emplace(options.checkpoint_folder, spec_.checkpoint.keep);
-}
+Trainer::Trainer(const JobSpec& spec, const std::filesystem::path& checkpoint_folder,
+                 const TrainerParts& parts)
+    : spec_(spec),
+      phases_(training_phases(spec.training)),
+      parts_(parts),
+      engine_(parts.context, parts.model, parts.groups),
+      reducer_(*parts.groups.data, parts.model.parameters().gradients(), kBucket,
+               spec.parallel.distributed_optimizer),
+      optimizer_(make_optimizer(spec.training.optimizer, parts.model.parameters(), reducer_.shard(),
+                                parts.groups, parts.context.threads)),
+      scaler_(spec.training.precision),
+      progress_(parts.events, spec.target, phases_.back().last_step(), is_lead()),
+      checkpoints_(checkpoint_folder, spec.checkpoint.keep, parts.world, parts.groups.layout) {}
 
 void Trainer::run() {
   resume();
@@ -51,180 +94,193 @@ void Trainer::run() {
   finish();
 }
 
-// Rank 0 reads, the others receive: all begin from the same bits.
+CheckpointTensors Trainer::tensors() {
+  return {parameters(), optimizer_->first_moment(), optimizer_->second_moment(), optimizer_->shard()};
+}
+
 void Trainer::resume() {
-  state_ = {0, run_fingerprint(spec_), comm_.size(), false};
-  std::array<std::int64_t, 3> found{0, comm_.size(), 0};
-  if (is_lead()) {
-    std::vector<std::string> problems;
-    const auto loaded =
-        checkpoints_->load_newest(state_.fingerprint, task_.parameters(), *optimizer_, problems);
-    for (const std::string& problem : problems) note("warning", problem);
-    if (loaded) found = {loaded->step, loaded->world_size, loaded->target_reached};
+  std::vector<std::string> problems;
+  const auto loaded = checkpoints_.load_newest(run_fingerprint(spec_), tensors(), problems);
+  for (const std::string& problem : problems) progress_.note("warning", problem);
+  if (loaded) {
+    state_ = *loaded;
+    scaler_.restore(state_.loss_scaler);
+    if (!same(state_.layout, parts_.groups.layout))
+      progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
+                                         describe(parts_.groups.layout), describe(state_.layout)));
+  } else {
+    for (const std::string& note : parts_.first_weights(parameters())) progress_.note("info", note);
   }
-  comm_.broadcast(std::as_writable_bytes(std::span(found)), 0);
-  state_.step = saved_step_ = found[0];
-  state_.target_reached = found[2] != 0;
-  if (state_.step == 0) return;
-  for (const std::span<float> buffer :
-       {task_.parameters().weights(), optimizer_->first_moment(), optimizer_->second_moment()})
-    comm_.broadcast(std::as_writable_bytes(buffer), 0);
-  task_.parameters().weights_changed();
-  if (is_lead() && found[1] != comm_.size())
-    note("info", fmt::format("resuming on {} ranks what {} saved: exact to rounding, not to the bit",
-                             comm_.size(), found[1]));
+  parameters().weights_changed();
+  state_.fingerprint = run_fingerprint(spec_);
+  state_.layout = parts_.groups.layout;
+  state_.spec = spec_;
+  saved_step_ = state_.step;
 }
 
 void Trainer::announce_start() {
-  events_.write(StartedEvent{state_.step, spec_.training.schedule.steps, task_.parameters().parameter_count(),
-                             fmt::format("cpu, {} thread{}", threads_, threads_ == 1 ? "" : "s")});
+  progress_.started(state_.step, model_parameters(parameters(), parts_.groups), parts_.context.threads);
 }
 
 void Trainer::train() {
-  if (state_.target_reached) phase_ = Phase::target_reached;
-  if (phase_ == Phase::training && state_.step >= spec_.training.schedule.steps) phase_ = Phase::steps_done;
-  task_.start(state_.step + 1);
-  while (phase_ == Phase::training) {
+  if (state_.target_reached) outcome_ = Outcome::target_reached;
+  if (outcome_ == Outcome::none_yet && state_.step >= last_step()) outcome_ = Outcome::steps_done;
+  while (outcome_ == Outcome::none_yet) {
+    enter_phase(phase_of(phases_, state_.step + 1));
     if (!train_step()) {
-      phase_ = Phase::stopped;
+      outcome_ = Outcome::stopped;
       break;
     }
-    const bool last = state_.step == spec_.training.schedule.steps;
+    const bool last = state_.step == last_step();
     if (spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every))) evaluate();
-    if (last && phase_ == Phase::training) phase_ = Phase::steps_done;
-    if (phase_ != Phase::training || due(spec_.checkpoint.every)) save();
+    if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
+    if (outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
+    tell_saves(checkpoints_.poll());
   }
+}
+
+void Trainer::enter_phase(const TrainingPhase& phase) {
+  if (phase_ == &phase) return;
+  phase_ = &phase;
+  task_.reset();  // before the next one takes memory for its data
+  task_ = parts_.tasks.make(phase.training);
+  task_->start(step_of_phase() + 1);
+  if (phases_.size() > 1)
+    progress_.note("info", fmt::format("phase {} of {}: sequence length {}, steps {} to {}", phase.index + 1,
+                                       phases_.size(), phase.training.sequence_length, phase.steps_before + 1,
+                                       phase.last_step()));
 }
 
 bool Trainer::train_step() {
   const auto begin = std::chrono::steady_clock::now();
-  Sums denominators = task_.begin_step();
-  if (!agree(denominators)) return false;
-
-  ParameterStore& parameters = task_.parameters();
-  GradientReducer reducer(comm_, parameters.gradients(), kBucket, false);
-  Sums losses = task_.forward_backward(
-      denominators, [&](std::int64_t first, std::int64_t last) { reducer.ready(first, last); });
-  reducer.finish();
-  const double norm = update();
+  TaskBatch batch;
+  {
+    const ProfilePhase profile(parts_.context, "data");
+    batch = task_->next();
+    if (!agree(batch.totals)) return false;
+  }
+  LossSums losses =
+      engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
+                    {spec_.training.seed, state_.step + 1},
+                    [&](std::int64_t first, std::int64_t last) { reducer_.ready(first, last); });
+  const double gradient_norm = update();
   ++busy_steps_;
   const bool log = due(spec_.training.log_every);
-  if (log) sum_over_ranks(losses);
+  if (log) losses = sum_over(parts_.world, losses);
   busy_ += std::chrono::steady_clock::now() - begin;
-  if (log) log_training(denominators, losses, norm);
+  if (log) log_training(batch.totals, losses, gradient_norm);
   return true;
 }
 
-// Adds up the denominators of all ranks; false where any rank was asked to stop.
-bool Trainer::agree(Sums& denominators) {
-  denominators.push_back(stop_ ? 1 : 0);
-  sum_over_ranks(denominators);
-  const bool stop = denominators.back() > 0;
-  denominators.pop_back();
+// Adds up the totals of all data ranks; false where any rank was asked to stop.
+bool Trainer::agree(Sums& totals) {
+  if (!counts_data()) std::ranges::fill(totals, 0.0);
+  totals.push_back(parts_.stop ? 1 : 0);
+  sum_over(parts_.world, totals);
+  const bool stop = totals.back() > 0;
+  totals.pop_back();
   return !stop;
 }
 
-// Clips and applies the summed gradients; returns their norm.
+double Trainer::learning_rate_now() const {
+  return learning_rate(phase_->training.schedule, phase_->training.optimizer.lr, step_of_phase());
+}
+
+// Clips and applies the summed gradients, unless fp16 overflowed; returns their norm.
 double Trainer::update() {
-  const std::int64_t step = state_.step + 1;
-  const double norm = optimizer_->gradient_norm(task_.parameters());
-  if (!std::isfinite(norm))
+  const ProfilePhase profile(parts_.context, "update");
+  reducer_.finish();
+  const double scale = scaler_.scale();
+  const double norm = optimizer_->gradient_norm(parameters()) / scale;
+  const StepVerdict verdict = scaler_.judge(norm);
+  if (verdict == StepVerdict::diverged)
     throw Failure(WorkerExit::diverged,
                   fmt::format("the gradients are not finite at step {}: training diverged; "
                               "lower the learning rate or lengthen the warm-up",
-                              step));
-  const TrainingSpec& training = spec_.training;
-  optimizer_->update(task_.parameters(), step, learning_rate(training.schedule, training.optimizer.lr, step),
-                     clip_factor(norm, training.optimizer.clip));
-  state_.step = step;
+                              state_.step + 1));
+  ++state_.step;
+  state_.samples += phase_->training.batch.global;
+  if (verdict == StepVerdict::skip) {
+    parameters().clear_gradients(parts_.context.threads);
+    return norm;
+  }
+  checkpoints_.before_update();
+  optimizer_->update(parameters(), step_of_phase(), learning_rate_now(),
+                     clip_factor(norm, spec_.training.optimizer.clip) / scale);
+  reducer_.gather(parameters().weights());
+  parameters().weights_changed();
   return norm;
 }
 
-void Trainer::log_training(const Sums& denominators, const Sums& losses, double norm) {
-  const TrainingSpec& training = spec_.training;
-  Metrics metrics = task_.training_metrics(denominators, losses);
-  metrics.emplace_back("train/learning_rate",
-                       learning_rate(training.schedule, training.optimizer.lr, state_.step));
-  metrics.emplace_back("train/grad_norm", norm);
-  watch_target(metrics);
-  const double seconds = std::chrono::duration<double>(busy_).count();
-  const double rate = static_cast<double>(busy_steps_ * task_.sequences_per_step()) / seconds;
+void Trainer::log_training(const Sums& totals, const LossSums& losses, double gradient_norm) {
+  Metrics metrics = task_->training_metrics(totals, losses);
+  metrics.emplace_back("train/learning_rate", learning_rate_now());
+  metrics.emplace_back("train/grad_norm", gradient_norm);
+  if (spec_.training.precision == Precision::fp16) {
+    metrics.emplace_back("train/loss_scale", scaler_.scale());
+    metrics.emplace_back("train/skipped_steps", static_cast<double>(scaler_.state().skipped));
+  }
+  std::erase_if(metrics,
+                [](const auto& metric) { return !std::isfinite(metric.second); });  // of a skipped step
+  const TrainingSpec& training = phase_->training;
+  const double rate =
+      static_cast<double>(busy_steps_ * training.batch.global) / std::chrono::duration<double>(busy_).count();
   metrics.emplace_back("train/sequences_per_second", rate);
-  metrics.emplace_back("train/tokens_per_second", rate * static_cast<double>(task_.sequence_length()));
+  metrics.emplace_back("train/tokens_per_second", rate * training.sequence_length);
   busy_ = {};
   busy_steps_ = 0;
-  emit(std::move(metrics));
+  tell(metrics);
 }
 
 void Trainer::evaluate() {
-  Sums sums = task_.evaluate();
-  sum_over_ranks(sums);
-  const Metrics metrics = task_.evaluation_metrics(sums);
-  emit(metrics);
-  watch_target(metrics);
+  const TaskBatch& held_out = task_->held_out();
+  const LossSums losses = sum_over(parts_.world, engine_.evaluate(held_out.micro_batches));
+  Sums totals = held_out.totals;
+  if (!counts_data()) std::ranges::fill(totals, 0.0);
+  sum_over(parts_.world, totals);
+  tell(task_->evaluation_metrics(totals, losses));
 }
 
-void Trainer::watch_target(const Metrics& metrics) {
-  if (!spec_.target || phase_ == Phase::target_reached) return;
-  for (const auto& [name, value] : metrics) {
-    if (name != spec_.target->metric) continue;
-    last_target_value_ = value;
-    if (!spec_.target->reached(value)) continue;
-    phase_ = Phase::target_reached;
-    state_.target_reached = true;
-    if (is_lead()) events_.write(TargetEvent{state_.step, name, value});
-  }
+void Trainer::tell(const Metrics& metrics) {
+  if (!progress_.metrics(state_.step, metrics)) return;
+  outcome_ = Outcome::target_reached;
+  state_.target_reached = true;
 }
 
-// Rank 0 writes while the others wait: nobody goes on before the checkpoint is on disk.
+// Returns at once: the next forward and backward only read what is being saved.
 void Trainer::save() {
-  if (is_lead()) {
-    const auto begin = std::chrono::steady_clock::now();
-    const SavedCheckpoint saved = checkpoints_->save(state_, task_.parameters(), *optimizer_);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    events_.write(CheckpointEvent{state_.step, saved.name, saved.bytes, seconds.count()});
-  }
-  comm_.barrier();
+  state_.phase = phase_->index;
+  state_.loss_scaler = scaler_.state();
+  checkpoints_.begin_save(state_, tensors());
   saved_step_ = state_.step;
 }
 
+void Trainer::tell_saves(const std::vector<FinishedSave>& saves) {
+  for (const FinishedSave& finished : saves) progress_.saved(finished);
+}
+
 void Trainer::finish() {
-  switch (phase_) {
-    case Phase::stopped:
-      if (saved_step_ != state_.step) save();
-      note("info", fmt::format("asked to stop: saved step {} and left", state_.step));
-      events_.write(FinishedEvent{state_.step, "preempted"});
-      return;
-    case Phase::target_reached:
-      note("info", fmt::format("reached the target {} at step {}", describe(*spec_.target), state_.step));
+  if (outcome_ == Outcome::stopped && saved_step_ != state_.step) save();
+  tell_saves(checkpoints_.finish());
+  switch (outcome_) {
+    case Outcome::stopped:
+      progress_.note("info", fmt::format("asked to stop: saved step {} and left", state_.step));
+      return progress_.finished(state_.step, "preempted");
+    case Outcome::target_reached:
+      progress_.note(
+          "info", fmt::format("reached the target {} at step {}", progress_.describe_target(), state_.step));
       break;
-    case Phase::steps_done:
-      if (spec_.target && last_target_value_)
-        note("warning",
-             fmt::format("all {} steps done without reaching the target {}; the last value was {:.4f}",
-                         state_.step, describe(*spec_.target), *last_target_value_));
+    case Outcome::steps_done:
+      if (const auto value = progress_.last_target_value())
+        progress_.note(
+            "warning",
+            fmt::format("all {} steps done without reaching the target {}; the last value was {:.4f}",
+                        state_.step, progress_.describe_target(), *value));
       break;
-    case Phase::training:
+    case Outcome::none_yet:
       PODIUM_CHECK(false, "training ended without a reason");
   }
-  comm_.barrier();
-  events_.write(FinishedEvent{state_.step, "succeeded"});
-}
-
-void Trainer::sum_over_ranks(Sums& sums) { comm_.all_reduce(std::span<double>(sums)).get(); }
-
-void Trainer::emit(Metrics metrics) {
-  if (!is_lead()) return;
-  std::string line;
-  for (const auto& [name, value] : metrics) line += fmt::format(" {}={:.5g}", name, value);
-  spdlog::info("step {}/{}{}", state_.step, spec_.training.schedule.steps, line);
-  events_.write(MetricsEvent{state_.step, std::move(metrics)});
-}
-
-void Trainer::note(const std::string& level, const std::string& message) {
-  if (!is_lead()) return;
-  spdlog::log(level == "warning" ? spdlog::level::warn : spdlog::level::info, message);
-  events_.note(level, message);
+  progress_.finished(state_.step, "succeeded");
 }
 
 }  // namespace podium

@@ -177,7 +177,8 @@ struct Result {
 Result run(Communicator& world, const ParallelLayout& layout, int chunks, int micro_batches) {
   const ParallelGroups groups = make_groups(world, layout);
   Chain chain(groups, chunks);
-  Engine engine(chain, groups);
+  const Context context;
+  Engine engine(context, chain, groups);
   Result result;
   const std::vector<MicroBatch> data = batches(micro_batches);
   result.evaluated = engine.evaluate(std::span(data).first(data.size() - 1)).language;

@@ -1,0 +1,55 @@
+#include "worker/train/job_model.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+#include "worker/train/failure.h"
+#include "worker/train/hugging_face.h"
+
+namespace podium {
+
+ParallelLayout layout_of(const JobSpec& spec, int world) {
+  const int copy = spec.parallel.tensor * spec.parallel.pipeline;
+  if (copy < 1 || world % copy != 0)
+    throw Failure(WorkerExit::bad_spec,
+                  fmt::format("{} devices are no multiple of parallel.tensor x parallel.pipeline ({} x {})",
+                              world, spec.parallel.tensor, spec.parallel.pipeline));
+  return {.tensor = spec.parallel.tensor, .pipeline = spec.parallel.pipeline, .data = world / copy};
+}
+
+ModelSpec model_of(const JobSpec& spec, int tokens) {
+  ModelSpec model = spec.model;
+  if (model.vocab == 0) model.vocab = (tokens + 7) / 8 * 8;
+  if (model.vocab < tokens)
+    throw Failure(WorkerExit::bad_spec,
+                  fmt::format("model.vocab is {} but the tokenizer has {} tokens; leave model.vocab out",
+                              model.vocab, tokens));
+  return model;
+}
+
+std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
+                                      const ParallelGroups& groups) {
+  const ModelOptions options{.precision = spec.training.precision,
+                             .recompute = spec.training.recompute,
+                             .unpadded = spec.training.unpadded,
+                             .sequence_parallel = spec.parallel.sequence,
+                             .interleave = spec.parallel.interleave};
+  try {
+    return make_model(context, model, options, groups);
+  } catch (const std::invalid_argument& error) {
+    throw Failure(WorkerExit::bad_spec, error.what());
+  }
+}
+
+std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
+                                            const std::filesystem::path& data_folder,
+                                            ParameterStore& parameters) {
+  parameters.initialise(spec.training.seed, model.initializer_range);
+  if (model.init.empty()) return {};
+  const std::filesystem::path folder = data_folder / model.init;
+  const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters);
+  if (fresh.empty()) return {};
+  return {fmt::format("{} has no {}: begun with fresh weights", folder.string(), fmt::join(fresh, ", "))};
+}
+
+}  // namespace podium

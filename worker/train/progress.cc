@@ -1,0 +1,54 @@
+#include "worker/train/progress.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "common/base/logging.h"
+
+namespace podium {
+
+Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead)
+    : events_(events), target_(std::move(target)), steps_(steps), lead_(lead) {}
+
+void Progress::started(std::int64_t step, std::int64_t parameters, int threads) {
+  events_.write(StartedEvent{step, steps_, parameters,
+                             fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s")});
+}
+
+bool Progress::metrics(std::int64_t step, const Metrics& metrics) {
+  if (lead_) {
+    std::string line;
+    for (const auto& [name, value] : metrics) line += fmt::format(" {}={:.5g}", name, value);
+    spdlog::info("step {}/{}{}", step, steps_, line);
+    events_.write(MetricsEvent{step, metrics});
+  }
+  if (!target_ || reached_) return false;
+  const auto found = std::ranges::find(metrics, target_->metric, &Metrics::value_type::first);
+  if (found == metrics.end()) return false;
+  last_target_value_ = found->second;
+  reached_ = target_->reached(found->second);
+  if (reached_ && lead_) events_.write(TargetEvent{step, found->first, found->second});
+  return reached_;
+}
+
+void Progress::saved(const FinishedSave& save) {
+  events_.write(CheckpointEvent{save.step, save.name, save.bytes, save.seconds});
+}
+
+void Progress::note(const std::string& level, const std::string& message) {
+  if (!lead_) return;
+  spdlog::log(level == "warning" ? spdlog::level::warn : spdlog::level::info, message);
+  events_.note(level, message);
+}
+
+void Progress::finished(std::int64_t step, const std::string& status) {
+  events_.write(FinishedEvent{step, status});
+}
+
+std::string Progress::describe_target() const {
+  return fmt::format("{} {} {}", target_->metric, target_->at_least ? "at least" : "at most",
+                     target_->at_least ? *target_->at_least : *target_->at_most);
+}
+
+}  // namespace podium
