@@ -45,11 +45,17 @@ bool is_parameter(const std::string& path) {
 std::string why_no_parameter(const std::string& path) {
   if (is_key(path) && resolved(*schema_of(json::json_pointer(pointer_of(path)))).at("type") == "array")
     return ", which is a list";
-  std::vector<Suggestion> known;
+  std::vector<Suggestion> by_path;
+  std::vector<Suggestion> by_name;
   for (const auto& [name, full] : all_keys())
-    if (is_parameter(full)) known.emplace_back(full.substr(0, full.rfind('.') + 1) + name, full);
-  auto near = closest(path, known);
-  if (!near) near = closest(path, all_keys());
+    if (is_parameter(full)) {
+      by_path.emplace_back(full.substr(0, full.rfind('.') + 1) + name, full);
+      by_name.emplace_back(name, full);
+    }
+  constexpr int kSlip = 3;  // more edits than a slip of the pen: the last name tells more than the path
+  auto near = closest(path, by_path);
+  if (!near || edit_distance(path, *near) > kSlip)
+    if (const auto named = closest(path.substr(path.rfind('.') + 1), by_name)) near = named;
   return near ? "; did you mean \"" + *near + "\"?"
               : "; write the full path of one parameter, such as training.optimizer.lr";
 }

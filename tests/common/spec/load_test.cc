@@ -197,6 +197,8 @@ TEST(LoadExperiment, ProblemsWithOverridesArePlacedBesideTheFile) {
       "t.yaml, overridden: cannot set \"training.optimiser.lr\"; did you mean \"training.optimizer.lr\"?\n"
       "t.yaml, overridden: training.precision cannot be \"bf61\"; did you mean \"bf16\"? It is one of "
       "fp32, bf16, fp16");
+  EXPECT_THAT(errors({{"training.steps", "3"}}), HasSubstr("did you mean \"training.schedule.steps\"?"));
+  EXPECT_THAT(errors({{"chekpoint.every", "3"}}), HasSubstr("did you mean \"checkpoint.every\"?"));
   EXPECT_EQ(errors({{"training.phases", "[]"}}),
             "t.yaml, overridden: cannot set \"training.phases\", which is a list");
 }
