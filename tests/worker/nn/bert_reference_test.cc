@@ -11,13 +11,13 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
-#include "tests/worker/nn/small_bert.h"
+#include "tests/worker/nn/small_models.h"
 
 namespace podium::test {
 namespace {
 
 constexpr float kMlmScale = 0.03F, kNspScale = 0.2F;
-constexpr int kSequences = 3, kLength = 40;
+constexpr int kSequences = 3;
 
 template <class T>
 std::string raw_bytes(std::span<const T> values) {
@@ -30,7 +30,7 @@ struct Reference {
 };
 
 void write_case(const std::filesystem::path& folder, const ModelSpec& spec, const ParameterStore& parameters,
-                const BertBatch& batch) {
+                const MicroBatch& batch) {
   nlohmann::json description = {{"layers", spec.layers},
                                 {"hidden", spec.hidden},
                                 {"heads", spec.heads},
@@ -53,8 +53,8 @@ void write_case(const std::filesystem::path& folder, const ModelSpec& spec, cons
   add("input_ids", batch.input_ids);
   add("token_types", batch.token_types);
   add("valid_lengths", batch.valid_lengths);
-  add("masked_positions", batch.masked_positions);
-  add("masked_labels", batch.masked_labels);
+  add("masked_positions", batch.scored_positions);
+  add("masked_labels", batch.labels);
   add("next_sentence_labels", batch.next_sentence_labels);
   write_file_atomic(folder / "case.json", description.dump());
   write_file_atomic(folder / "weights.f32", raw_bytes(parameters.weights()));
@@ -69,30 +69,22 @@ Reference read_reference(const std::filesystem::path& folder) {
   return {losses.at("mlm"), losses.at("nsp"), std::move(gradients)};
 }
 
-double norm(std::span<const float> values) {
-  double sum = 0;
-  for (const float v : values) sum += static_cast<double>(v) * v;
-  return std::sqrt(sum);
-}
-
-double distance(std::span<const float> a, std::span<const float> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += std::pow(static_cast<double>(a[i]) - b[i], 2);
-  return std::sqrt(sum);
+std::vector<float> part_of(std::span<const float> flat, const Parameter& p) {
+  const auto values = flat.subspan(static_cast<std::size_t>(p.offset), static_cast<std::size_t>(p.size()));
+  return {values.begin(), values.end()};
 }
 
 class BertReference : public testing::TestWithParam<Precision> {};
 
 TEST_P(BertReference, LossesAndGradientsAgree) {
-  const ModelSpec spec = small_bert_spec();
+  const ModelSpec spec = small_spec(ModelFamily::bert);
   const double tolerance = GetParam() == Precision::fp32 ? 1e-5 : 2e-2;
-  Context context{.threads = 2};
-  BertForPretraining model(context, spec, kLength, GetParam());
-  randomise(model.parameters(), 7);
-  const BertBatch batch = random_batch(spec, kSequences, kLength, 11);
+  LoneModel lone(spec, {.precision = GetParam()});
+  ParameterStore& store = lone.model->parameters();
+  const MicroBatch batch = random_batch(spec, kSequences, 11);
 
   const TempFolder folder;
-  write_case(folder.path(), spec, model.parameters(), batch);
+  write_case(folder.path(), spec, store, batch);
   const std::string command =
       "/usr/bin/python3 " PODIUM_SOURCE_DIR "/tests/worker/nn/bert_reference.py " + folder.path().string();
   const int status = WEXITSTATUS(std::system(command.c_str()));
@@ -100,18 +92,19 @@ TEST_P(BertReference, LossesAndGradientsAgree) {
   ASSERT_EQ(status, 0);
   const Reference reference = read_reference(folder.path());
 
-  const BertResult result = model.forward_backward(batch, kMlmScale, kNspScale, {});
-  EXPECT_NEAR(result.mlm_loss_sum, reference.mlm, tolerance * reference.mlm);
-  EXPECT_NEAR(result.nsp_loss_sum, reference.nsp, tolerance * reference.nsp);
-  EXPECT_EQ(result.mlm_count, static_cast<std::int64_t>(batch.masked_labels.size()));
-  EXPECT_EQ(result.nsp_count, kSequences);
+  const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
+  const LossSums losses = forward(*lone.model, pass);
+  backward(*lone.model, pass);
+  EXPECT_NEAR(losses.language, reference.mlm, tolerance * reference.mlm);
+  EXPECT_NEAR(losses.next_sentence, reference.nsp, tolerance * reference.nsp);
+  EXPECT_EQ(losses.language_count, static_cast<std::int64_t>(batch.labels.size()));
+  EXPECT_EQ(losses.next_sentence_count, kSequences);
 
-  const std::span<const float> ours = model.parameters().gradients(), theirs = reference.gradients;
-  const double whole = norm(theirs);
-  for (const Parameter& p : model.parameters().list()) {
-    const auto begin = static_cast<std::size_t>(p.offset), size = static_cast<std::size_t>(p.size());
-    const double expected = norm(theirs.subspan(begin, size));
-    const double error = distance(ours.subspan(begin, size), theirs.subspan(begin, size));
+  const double whole = norm(reference.gradients);
+  for (const Parameter& p : store.list()) {
+    const std::vector<float> theirs = part_of(reference.gradients, p);
+    const double expected = norm(theirs);
+    const double error = distance(part_of(store.gradients(), p), theirs);
     // A key's bias has no gradient in exact arithmetic: there is nothing to be relative to but the whole.
     const bool vanishing = expected < 1e-9 * whole;
     EXPECT_LE(error, tolerance * (vanishing ? whole : expected)) << p.name << ": gradient norm " << expected;
