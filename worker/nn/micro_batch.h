@@ -44,7 +44,6 @@ struct LossSums {
 struct DropoutKey {
   std::uint64_t seed = 0;
   std::int64_t step = 0;
-  std::int64_t sample_base = 0;  // BertForPretraining's alone, whose batches do not tell their first sample
 };
 
 }  // namespace podium
