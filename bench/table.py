@@ -8,6 +8,13 @@ def number(value):
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def goal(figure):
+    sign = "≥" if figure["better"] == "higher" else "≤"
+    if figure.get("goal_ratio"):
+        return f"{sign} {figure['goal_ratio']} × peer"
+    return f"{sign} {number(figure['goal'])}" if figure.get("goal") else ""
+
+
 rows = [("figure", "value", "peer", "peer's value", "ratio", "goal", "")]
 for line in open(sys.argv[1], encoding="utf-8"):
     figure = json.loads(line)
@@ -19,8 +26,8 @@ for line in open(sys.argv[1], encoding="utf-8"):
             figure.get("peer", ""),
             f"{number(figure['peer_value'])} {unit}" if "peer" in figure else "",
             f"{figure['ratio']:.2f}" if "ratio" in figure else "",
-            (("≥ " if figure["better"] == "higher" else "≤ ") + number(figure["goal"])) if figure.get("goal") else "",
-            ("reached" if figure["reached"] else "MISSED") if figure.get("goal") else "",
+            goal(figure),
+            ("reached" if figure["reached"] else "MISSED") if goal(figure) else "",
         )
     )
 widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
