@@ -17,9 +17,8 @@ ops::CrossEntropySums MaskedLanguageHead::run(const Step& step, ConstTensorView 
                                               const HeadGradient& gradient) {
   const MicroBatch& batch = step.pass.batch;
   const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
-  const auto row_bytes = decoder_.classes() * static_cast<std::int64_t>(size_of(step.compute));
   ops::CrossEntropySums sums;
-  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, row_bytes))
+  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
     sums += run_block(step, encoded, block, gradient);
   return sums;
 }

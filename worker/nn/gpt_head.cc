@@ -12,9 +12,8 @@ GptHead::GptHead(ParameterStore& store, const TensorGroup&, const ModelSpec& spe
 LossSums GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
   const MicroBatch& batch = step.pass.batch;
   const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
-  const auto row_bytes = decoder_.classes() * static_cast<std::int64_t>(size_of(step.compute));
   ops::CrossEntropySums sums;
-  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, row_bytes))
+  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
     sums += run_block(step, x, block, {step.pass.scales.language, dx});
   return {.language = sums.loss, .language_count = sums.rows, .language_correct = sums.correct};
 }

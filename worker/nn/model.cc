@@ -51,7 +51,8 @@ void check_layout(const ModelSpec& spec, const ModelOptions& options, const Para
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
   require_multiple("heads", spec.heads, layout.tensor, why);
   require_multiple("intermediate", spec.intermediate, layout.tensor, why);
-  require_multiple("vocab", spec.vocab, layout.tensor, why + "; pad the vocabulary");
+  require(spec.vocab >= layout.tensor, "vocab " + std::to_string(spec.vocab) + " must be at least " +
+                                           std::to_string(layout.tensor) + ", parallel.tensor");
   require_multiple("hidden", spec.hidden, kColumnMultiple * layout.tensor,
                    fmt::format("each of {} tensor ranks computes a multiple of {} columns", layout.tensor,
                                kColumnMultiple));

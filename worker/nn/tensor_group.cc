@@ -10,8 +10,9 @@ TensorGroup::TensorGroup(Communicator& comm, bool sequence_parallel)
 void TensorGroup::cut(Parameter& parameter, int axis) const {
   if (alone()) return;
   const std::int64_t full = parameter.shape[axis];
-  parameter.shape = parameter.shape.with(axis, share(full));
-  parameter.slice = {axis, rank() * share(full), full};
+  const std::int64_t begin = full * rank() / size(), end = full * (rank() + 1) / size();
+  parameter.shape = parameter.shape.with(axis, end - begin);
+  parameter.slice = {axis, begin, full};
 }
 
 Shape TensorGroup::all_rows_shape(const ConstTensorView& own) const {

@@ -28,7 +28,8 @@ class TensorGroup {
 
   // This rank's share of an extent that is a multiple of size().
   std::int64_t share(std::int64_t extent) const { return extent / size(); }
-  // Makes of the declaration of a whole parameter that of this rank's share along `axis`.
+  // Makes of the declaration of a whole parameter that of this rank's share along `axis`; where that does not
+  // come out even, shares differ by one.
   void cut(Parameter& parameter, int axis) const;
 
   // All ranks' own rows, in memory of `arena`; `own` itself where rows are not split.

@@ -13,12 +13,19 @@ constexpr std::int32_t kIgnored = -1;
 }  // namespace
 
 TokenDecoder::TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name)
-    : first_class_(store[word].slice.begin), linear_(store, word, bias_name) {}
+    : first_class_(store[word].slice.begin),
+      all_classes_(store[word].full_shape()[0]),
+      linear_(store, word, bias_name) {}
+
+std::int64_t TokenDecoder::logit_bytes_a_row(const Step& step) const {
+  const std::int64_t ranks = step.tensor.size();
+  return (all_classes_ + ranks - 1) / ranks * static_cast<std::int64_t>(size_of(step.compute));
+}
 
 ops::CrossEntropySums TokenDecoder::run(const Step& step, ConstTensorView x,
                                         std::span<const std::int32_t> labels, const HeadGradient& gradient) {
   const ArenaScope scope(step.workspace);
-  const TensorView logits = step.workspace.allocate(step.compute, Shape{x.shape[0], classes()});
+  const TensorView logits = step.workspace.allocate(step.compute, Shape{x.shape[0], linear_.out()});
   linear_.forward(step.context, x, logits);
   const ops::CrossEntropySums sums = score(step, logits, labels, gradient);
   if (!gradient.wanted()) return sums;

@@ -30,13 +30,15 @@ class TokenDecoder {
   ops::CrossEntropySums run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
                             const HeadGradient& gradient);
 
-  std::int64_t classes() const { return linear_.out(); }  // here
+  // What the logits of one row take on the rank with the largest share: ranks must cut blocks alike.
+  std::int64_t logit_bytes_a_row(const Step& step) const;
 
  private:
   ops::CrossEntropySums score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
                               const HeadGradient& gradient);
 
   std::int64_t first_class_;
+  std::int64_t all_classes_;
   Linear linear_;
 };
 

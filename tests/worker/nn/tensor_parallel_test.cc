@@ -116,10 +116,10 @@ INSTANTIATE_TEST_SUITE_P(All, TensorParallel,
                                   (std::get<1>(instance.param) ? "_sequence" : "");
                          });
 
-TEST(TensorParallelShape, AVocabularyThatDoesNotComeOutEvenIsRefused) {
+TEST(TensorParallelShape, HeadsThatDoNotComeOutEvenAreRefused) {
   run_threads(kRanks, [](Communicator& world) {
     ModelSpec spec = small_spec(ModelFamily::gpt);
-    spec.vocab = 201;
+    spec.heads = 1;
     Context context;
     const ParallelGroups groups = make_groups(world, {.tensor = kRanks});
     try {
@@ -127,8 +127,7 @@ TEST(TensorParallelShape, AVocabularyThatDoesNotComeOutEvenIsRefused) {
       ADD_FAILURE() << "accepted";
     } catch (const std::invalid_argument& error) {
       EXPECT_STREQ(error.what(),
-                   "model: vocab 201 must be a multiple of 2: parallel.tensor 2 shares it equally; pad the "
-                   "vocabulary");
+                   "model: heads 1 must be a multiple of 2: parallel.tensor 2 shares it equally");
     }
   });
 }

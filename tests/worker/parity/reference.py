@@ -1,0 +1,102 @@
+"""BERT (Devlin et al., 2018) and GPT-2 (Radford et al., 2019), written plainly in PyTorch from the papers.
+
+A model is a dictionary of tensors under Hugging Face's names and its config.json; the losses follow Hugging Face's
+conventions (labels of -100 are left out, GPT's are shifted by one inside). No dropout. This is the independent side of
+the parity tests, so it must stay simple enough to be checked by eye, and share nothing with the worker.
+"""
+import json
+import pathlib
+
+import torch
+import torch.nn.functional as F
+
+import safetensors_file
+
+IGNORED = -100
+
+
+def load(folder, dtype):
+    """config.json, and the weights as leaves that collect gradients."""
+    folder = pathlib.Path(folder)
+    config = json.loads((folder / "config.json").read_text())
+    tensors, _ = safetensors_file.read(folder / "model.safetensors")
+    return config, {name: tensor.to(dtype).requires_grad_() for name, tensor in tensors.items()}
+
+
+def attention(query, key, value, heads, allowed):
+    """[batch, length, hidden] each; `allowed` says which keys a query may see, [batch, 1, queries or 1, keys]."""
+    batch, length, hidden = query.shape
+
+    def split(x):
+        return x.view(batch, length, heads, hidden // heads).transpose(1, 2)
+    scores = split(query) @ split(key).transpose(-1, -2) / (hidden // heads) ** 0.5
+    probabilities = scores.masked_fill(~allowed, float("-inf")).softmax(-1)
+    return (probabilities @ split(value)).transpose(1, 2).reshape(batch, length, hidden)
+
+
+def bert_loss(config, weights, batch):
+    """Mean masked-language-model loss plus, where the batch has such labels, mean next-sentence loss."""
+    def dense(x, name):  # weights are [out, in]
+        return F.linear(x, weights[name + ".weight"], weights[name + ".bias"])
+
+    def norm(x, name):
+        return F.layer_norm(x, x.shape[-1:], weights[name + ".weight"], weights[name + ".bias"],
+                            config["layer_norm_eps"])
+
+    ids = batch["input_ids"]
+    embeddings = "bert.embeddings."
+    x = (weights[embeddings + "word_embeddings.weight"][ids]
+         + weights[embeddings + "position_embeddings.weight"][:ids.shape[1]]
+         + weights[embeddings + "token_type_embeddings.weight"][batch.get("token_type_ids", torch.zeros_like(ids))])
+    x = norm(x, embeddings + "LayerNorm")
+    allowed = batch["attention_mask"].bool()[:, None, None, :]
+    for i in range(config["num_hidden_layers"]):
+        layer = f"bert.encoder.layer.{i}."
+        mixed = attention(*(dense(x, f"{layer}attention.self.{part}") for part in ("query", "key", "value")),
+                          config["num_attention_heads"], allowed)
+        x = norm(x + dense(mixed, layer + "attention.output.dense"), layer + "attention.output.LayerNorm")
+        expanded = F.gelu(dense(x, layer + "intermediate.dense"))
+        x = norm(x + dense(expanded, layer + "output.dense"), layer + "output.LayerNorm")
+
+    transformed = norm(F.gelu(dense(x, "cls.predictions.transform.dense")), "cls.predictions.transform.LayerNorm")
+    logits = F.linear(transformed, weights[embeddings + "word_embeddings.weight"], weights["cls.predictions.bias"])
+    loss = F.cross_entropy(logits.flatten(0, 1), batch["labels"].flatten(), ignore_index=IGNORED)
+    if "next_sentence_label" in batch:
+        pooled = torch.tanh(dense(x[:, 0], "bert.pooler.dense"))
+        loss = loss + F.cross_entropy(dense(pooled, "cls.seq_relationship"), batch["next_sentence_label"])
+    return loss
+
+
+def gpt_loss(config, weights, batch):
+    """Mean loss of predicting each next token."""
+    def dense(x, name):  # weights are [in, out]
+        return x @ weights[name + ".weight"] + weights[name + ".bias"]
+
+    def norm(x, name):
+        return F.layer_norm(x, x.shape[-1:], weights[name + ".weight"], weights[name + ".bias"],
+                            config["layer_norm_epsilon"])
+
+    ids = batch["input_ids"]
+    length = ids.shape[1]
+    x = weights["transformer.wte.weight"][ids] + weights["transformer.wpe.weight"][:length]
+    past = torch.ones(length, length, dtype=torch.bool).tril()
+    allowed = past & batch["attention_mask"].bool()[:, None, None, :]
+    for i in range(config["n_layer"]):
+        layer = f"transformer.h.{i}."
+        query, key, value = dense(norm(x, layer + "ln_1"), layer + "attn.c_attn").chunk(3, -1)
+        x = x + dense(attention(query, key, value, config["n_head"], allowed), layer + "attn.c_proj")
+        expanded = F.gelu(dense(norm(x, layer + "ln_2"), layer + "mlp.c_fc"), approximate="tanh")
+        x = x + dense(expanded, layer + "mlp.c_proj")
+    logits = F.linear(norm(x, "transformer.ln_f"), weights["transformer.wte.weight"])
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED)
+
+
+LOSSES = {"bert": bert_loss, "gpt2": gpt_loss}
+
+
+def loss_and_gradients(folder, batch, dtype):
+    config, weights = load(folder, dtype)
+    loss = LOSSES[config["model_type"]](config, weights, batch)
+    loss.backward()
+    gradients = {name: torch.zeros_like(w) if w.grad is None else w.grad for name, w in weights.items()}
+    return loss.item(), gradients

@@ -1,0 +1,208 @@
+#include "worker/gradients.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "common/base/file.h"
+#include "common/base/logging.h"
+#include "worker/comm/gloo_communicator.h"
+#include "worker/comm/parallel.h"
+#include "worker/comm/single_communicator.h"
+#include "worker/gang.h"
+#include "worker/gradients_batch.h"
+#include "worker/train/engine.h"
+#include "worker/train/failure.h"
+#include "worker/train/full_tensors.h"
+#include "worker/train/hugging_face.h"
+#include "worker/train/loss_scaler.h"
+#include "worker/train/safetensors.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of its own that goes away with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = fs::temp_directory_path() / "podium-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), "cannot make a folder like " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // left-overs in the temporary folder harm nobody
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<std::string> arguments_of(const GradientsRun& run, int rank, const fs::path& meeting) {
+  return {"gradients",
+          "--init=" + run.init.string(),
+          "--batch=" + run.batch.string(),
+          "--out=" + run.out.string(),
+          "--precision=" + std::string(to_string(run.precision)),
+          "--tensor=" + std::to_string(run.tensor),
+          "--pipeline=" + std::to_string(run.pipeline),
+          "--threads=" + std::to_string(run.threads),
+          "--rank=" + std::to_string(rank),
+          "--meeting=" + meeting.string()};
+}
+
+std::unique_ptr<Communicator> meet(const GradientsRun& run, const std::atomic<bool>& stop) {
+  if (run.world() == 1) return std::make_unique<SingleCommunicator>();
+  const auto meeting = nlohmann::json::parse(read_file(run.rank->meeting));
+  GlooOptions options;
+  options.rank = run.rank->rank;
+  options.size = run.world();
+  options.master_address = "127.0.0.1";
+  options.master_port = meeting.at("port");
+  options.secret = meeting.at("secret");
+  options.stop = &stop;
+  return std::make_unique<GlooCommunicator>(options);
+}
+
+int thread_count(const GradientsRun& run) {
+  if (run.threads > 0) return run.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / run.world());
+}
+
+ModelSpec read_model(const fs::path& folder) {
+  ModelSpec spec = read_hugging_face_config(folder);
+  spec.dropout = spec.attention_dropout = 0;
+  return spec;
+}
+
+std::unique_ptr<Model> make_loaded_model(Context& context, const ModelSpec& spec, const GradientsRun& run,
+                                         const ParallelGroups& groups) {
+  std::unique_ptr<Model> model;
+  try {
+    model = make_model(context, spec, {.precision = run.precision}, groups);
+  } catch (const std::invalid_argument& error) {
+    throw Failure(WorkerExit::bad_spec, error.what());
+  }
+  const std::vector<std::string> absent = load_hugging_face(run.init, spec, model->parameters());
+  if (!absent.empty())
+    throw Failure(WorkerExit::bad_spec, fmt::format("{} has no {}: without it there is no loss",
+                                                    run.init.string(), fmt::join(absent, ", ")));
+  return model;
+}
+
+// Mean losses; each is nothing where nothing is scored.
+struct Losses {
+  double language = 0;
+  double next_sentence = 0;
+
+  double total() const { return language + next_sentence; }
+};
+
+Losses mean_losses(const LossSums& part, Communicator& world) {
+  std::array<double, 4> sums = {part.language, static_cast<double>(part.language_count), part.next_sentence,
+                                static_cast<double>(part.next_sentence_count)};
+  world.all_reduce(std::span<double>(sums)).get();
+  return {sums[0] / std::max(sums[1], 1.0), sums[2] / std::max(sums[3], 1.0)};
+}
+
+// Of all gradients together; what several ranks hold counts several times, which is enough to tell whether
+// all are finite.
+double rough_norm(std::span<const float> gradients, Communicator& world) {
+  double squares = 0;
+  for (const float value : gradients) squares += static_cast<double>(value) * value;
+  world.all_reduce(std::span<double>(&squares, 1)).get();
+  return std::sqrt(squares);
+}
+
+// Leaves the gradients of the mean losses in the model's buffer.
+Losses run_batch(const Context& context, Model& model, const MicroBatch& batch, Precision precision,
+                 const ParallelGroups& groups, Communicator& world) {
+  Engine engine(context, model, groups);
+  LossScaler scaler(precision);
+  const std::span<float> gradients = model.parameters().gradients();
+  while (true) {
+    const double scale = scaler.scale();
+    LossScales scales{.language = static_cast<float>(scale / static_cast<double>(batch.labels.size()))};
+    if (!batch.next_sentence_labels.empty())
+      scales.next_sentence = static_cast<float>(scale / batch.sequences);
+    const LossSums sums = engine.train({&batch, 1}, scales, {}, [](std::int64_t, std::int64_t) {});
+    switch (scaler.judge(rough_norm(gradients, world))) {
+      case StepVerdict::take:
+        for (float& value : gradients) value = static_cast<float>(value / scale);
+        return mean_losses(sums, world);
+      case StepVerdict::skip:
+        std::ranges::fill(gradients, 0.0F);
+        break;
+      case StepVerdict::diverged:
+        throw Failure(WorkerExit::diverged, "the gradients of this batch are not finite");
+    }
+  }
+}
+
+void write(const fs::path& path, const std::vector<FullTensor>& gradients, const Losses& losses,
+           const GradientsRun& run, bool next_sentence) {
+  std::vector<TensorEntry> entries;
+  for (const FullTensor& tensor : gradients)
+    entries.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(tensor.values))});
+  std::map<std::string, std::string> metadata = {{"format", "pt"},
+                                                 {"loss", fmt::format("{:.9g}", losses.total())},
+                                                 {"language_loss", fmt::format("{:.9g}", losses.language)},
+                                                 {"precision", std::string(to_string(run.precision))}};
+  if (next_sentence) metadata["next_sentence_loss"] = fmt::format("{:.9g}", losses.next_sentence);
+  write_safetensors(path, std::move(entries), metadata);
+}
+
+}  // namespace
+
+int start_gradients(const GradientsRun& run, const fs::path& program) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "meeting.json";
+  const LocalMeeting meeting = choose_local_meeting();
+  write_file_atomic(path, nlohmann::json{{"port", meeting.port}, {"secret", meeting.secret}}.dump(), 0600);
+  std::vector<std::vector<std::string>> arguments;
+  for (int rank = 0; rank < run.world(); ++rank) arguments.push_back(arguments_of(run, rank, path));
+  return run_gang(program, arguments);
+}
+
+void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
+  Context context;
+  context.threads = thread_count(run);
+  omp_set_num_threads(context.threads);
+  const ModelSpec spec = read_model(run.init);
+  const MicroBatch batch = read_gradients_batch(run.batch, spec);
+  const std::unique_ptr<Communicator> world = meet(run, stop);
+  ParallelGroups groups = make_groups(*world, {.tensor = run.tensor, .pipeline = run.pipeline});
+  const std::unique_ptr<Model> model = make_loaded_model(context, spec, run, groups);
+  const Losses losses = run_batch(context, *model, batch, run.precision, groups, *world);
+  const std::vector<FullTensor> full =
+      gather_full(groups, model->parameters(), model->parameters().gradients());
+  if (world->rank() == 0) {
+    const bool next_sentence = !batch.next_sentence_labels.empty();
+    write(run.out, to_hugging_face(spec, full), losses, run, next_sentence);
+    std::printf("loss %.9g\n", losses.total());
+    if (next_sentence)
+      std::printf("language_loss %.9g\nnext_sentence_loss %.9g\n", losses.language, losses.next_sentence);
+  }
+  world->barrier();  // rank 0 hosts the meeting until all are done
+}
+
+}  // namespace podium
