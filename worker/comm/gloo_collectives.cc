@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace podium {
 namespace {
@@ -19,9 +20,10 @@ constexpr std::size_t kSmall = 16 << 10;      // bytes up to which every rank se
 constexpr std::size_t kSegment = 256 << 10;   // bytes of one message of a large reduction
 constexpr std::size_t kSegmentsUnderWay = 2;  // from each peer
 
-using Buffer = gloo::transport::UnboundBuffer;
+using Buffer = std::shared_ptr<gloo::transport::UnboundBuffer>;  // shared with Gloo's loop
+using Direction = GlooMessage::Direction;
 
-std::unique_ptr<Buffer> buffer_over(const GlooCall& call, std::span<std::byte> bytes) {
+Buffer buffer_over(const GlooCall& call, std::span<std::byte> bytes) {
   return call.context->createUnboundBuffer(bytes.data(), bytes.size());
 }
 
@@ -43,6 +45,7 @@ class LargeReduction {
  public:
   LargeReduction(GlooCall call, std::span<std::byte> values, const ElementReduction& reduction)
       : context_(*call.context),
+        poster_(call.poster),
         values_(values),
         reduction_(reduction),
         count_(values.size() / reduction.element_size),
@@ -59,15 +62,17 @@ class LargeReduction {
   }
 
   void run(bool gather) {
-    if (gather) post_gather();
-    for (std::size_t k = 0; k < std::min(kSegmentsUnderWay, segments()); ++k) post_scatter(k);
+    for (std::size_t k = 0; k < std::min(kSegmentsUnderWay, segments()); ++k) add_scatter(k);
+    if (gather) add_gather();
+    post();
     for (std::size_t k = 0; k < segments(); ++k) {
       reduce_own(k);
-      if (gather) send_result(k);
-      if (k + kSegmentsUnderWay < segments()) post_scatter(k + kSegmentsUnderWay);
+      if (k + kSegmentsUnderWay < segments()) add_scatter(k + kSegmentsUnderWay);
+      if (gather) add_result(k);
+      post();
     }
-    for (; receives_ > 0; --receives_) buffer_->waitRecv();
-    for (; sends_ > 0; --sends_) buffer_->waitSend();
+    for (; receives_ > 0; --receives_) wait_received(*buffer_, context_.getTimeout());
+    for (; sends_ > 0; --sends_) wait_sent(*buffer_, context_.getTimeout());
   }
 
  private:
@@ -78,7 +83,7 @@ class LargeReduction {
   };
   struct Window {
     std::span<std::byte> memory;
-    std::unique_ptr<Buffer> buffer;
+    Buffer buffer;
   };
 
   std::size_t border(int rank) const {
@@ -97,38 +102,37 @@ class LargeReduction {
     return (largest + kSegment - 1) / kSegment;
   }
 
-  void send(int peer, std::uint64_t slot, Piece piece) {
+  void add(Direction direction, const Buffer& buffer, int peer, std::uint64_t slot, Piece piece) {
     if (piece.size == 0) return;
-    buffer_->send(peer, slot, piece.begin, piece.size);
-    ++sends_;
+    messages_.push_back({direction, buffer, peer, slot, piece.begin, piece.size});
+    if (buffer == buffer_) ++(direction == Direction::send ? sends_ : receives_);
   }
+  void post() { poster_.post(std::exchange(messages_, {})); }
 
-  void post_scatter(std::size_t segment) {
-    const Piece own = piece(context_.rank, segment);
-    Window& window = windows_[segment % kSegmentsUnderWay];
+  void add_scatter(std::size_t segment) {
+    const Buffer& window = windows_[segment % kSegmentsUnderWay].buffer;
+    const std::size_t size = piece(context_.rank, segment).size;
     std::size_t place = 0;
     for_each_peer(context_, [&](int peer) {
-      if (own.size > 0) window.buffer->recv(peer, scatter_slot_, place++ * kSegment, own.size);
+      add(Direction::receive, window, peer, scatter_slot_, {place++ * kSegment, size});
     });
-    for_each_peer(context_, [&](int peer) { send(peer, scatter_slot_, piece(peer, segment)); });
+    for_each_peer(context_, [&](int peer) {
+      add(Direction::send, buffer_, peer, scatter_slot_, piece(peer, segment));
+    });
   }
 
   // Results overwrite only what was received by their sender before it could add it up.
-  void post_gather() {
+  void add_gather() {
     for (std::size_t k = 0; k < segments(); ++k)
-      for_each_peer(context_, [&](int peer) {
-        const Piece other = piece(peer, k);
-        if (other.size == 0) return;
-        buffer_->recv(peer, gather_slot_, other.begin, other.size);
-        ++receives_;
-      });
+      for_each_peer(context_,
+                    [&](int peer) { add(Direction::receive, buffer_, peer, gather_slot_, piece(peer, k)); });
   }
 
   void reduce_own(std::size_t segment) {
     const Piece own = piece(context_.rank, segment);
     if (own.size == 0) return;
     Window& window = windows_[segment % kSegmentsUnderWay];
-    for (std::size_t i = 0; i < peers_; ++i) window.buffer->waitRecv();
+    for (std::size_t i = 0; i < peers_; ++i) wait_received(*window.buffer, context_.getTimeout());
     std::vector<const std::byte*> parts(peers_ + 1);
     parts[static_cast<std::size_t>(context_.rank)] = values_.data() + own.begin;
     std::size_t place = 0;
@@ -138,21 +142,25 @@ class LargeReduction {
     reduction_.reduce(parts, values_.data() + own.begin, own.size / reduction_.element_size);
   }
 
-  void send_result(std::size_t segment) {
-    for_each_peer(context_, [&](int peer) { send(peer, gather_slot_, piece(context_.rank, segment)); });
+  void add_result(std::size_t segment) {
+    for_each_peer(context_, [&](int peer) {
+      add(Direction::send, buffer_, peer, gather_slot_, piece(context_.rank, segment));
+    });
   }
 
   const gloo::Context& context_;
+  GlooPoster& poster_;
   std::span<std::byte> values_;
   const ElementReduction& reduction_;
   std::size_t count_;
   std::uint64_t scatter_slot_;
   std::uint64_t gather_slot_;
   std::size_t peers_;
-  std::size_t sends_ = 0;     // posted on buffer_ and not yet waited for
+  std::size_t sends_ = 0;     // on buffer_, not yet waited for
   std::size_t receives_ = 0;  // likewise
+  std::vector<GlooMessage> messages_;
   std::array<Window, kSegmentsUnderWay> windows_;
-  std::unique_ptr<Buffer> buffer_;
+  Buffer buffer_;
 };
 
 // Every rank adds everything up: one hop.
@@ -184,11 +192,39 @@ void gloo_all_gather(GlooCall call, std::span<const std::byte> own, std::span<st
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * own.size(); };
   std::byte* const here = all.data() + place(context.rank);
   if (here != own.data()) std::memcpy(here, own.data(), own.size());
-  const auto buffer = buffer_over(call, all);
-  for_each_peer(context, [&](int peer) { buffer->recv(peer, slot, place(peer), own.size()); });
-  for_each_peer(context, [&](int peer) { buffer->send(peer, slot, place(context.rank), own.size()); });
-  for_each_peer(context, [&](int) { buffer->waitRecv(); });
-  for_each_peer(context, [&](int) { buffer->waitSend(); });
+  const Buffer buffer = buffer_over(call, all);
+  std::vector<GlooMessage> messages;
+  for_each_peer(context, [&](int peer) {
+    messages.push_back({Direction::receive, buffer, peer, slot, place(peer), own.size()});
+  });
+  for_each_peer(context, [&](int peer) {
+    messages.push_back({Direction::send, buffer, peer, slot, place(context.rank), own.size()});
+  });
+  call.poster.post(std::move(messages));
+  for_each_peer(context, [&](int) { wait_received(*buffer, context.getTimeout()); });
+  for_each_peer(context, [&](int) { wait_sent(*buffer, context.getTimeout()); });
+}
+
+void gloo_broadcast(GlooCall call, std::span<std::byte> bytes, int root) {
+  const gloo::Context& context = *call.context;
+  const std::uint64_t slot = gloo::Slot::build(kGatherSlot, call.tag);
+  const Buffer buffer = buffer_over(call, bytes);
+  if (context.rank != root) {
+    call.poster.post({{Direction::receive, buffer, root, slot, 0, bytes.size()}});
+    wait_received(*buffer, context.getTimeout());
+    return;
+  }
+  std::vector<GlooMessage> messages;
+  for_each_peer(context, [&](int peer) {
+    messages.push_back({Direction::send, buffer, peer, slot, 0, bytes.size()});
+  });
+  call.poster.post(std::move(messages));
+  for_each_peer(context, [&](int) { wait_sent(*buffer, context.getTimeout()); });
+}
+
+void gloo_barrier(GlooCall call) {
+  const std::byte here{};
+  gloo_all_gather(call, std::span(&here, 1), scratch_of(call, static_cast<std::size_t>(call.context->size)));
 }
 
 }  // namespace podium

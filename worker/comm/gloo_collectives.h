@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "worker/comm/gloo_poster.h"
 #include "worker/comm/reduction.h"
 
 namespace gloo {
@@ -18,6 +19,7 @@ namespace podium {
 
 struct GlooCall {
   const std::shared_ptr<gloo::Context>& context;
+  GlooPoster& poster;
   std::uint32_t tag;                // of no other call under way
   std::vector<std::byte>& scratch;  // of one call at a time; kept between them, for its pages
 };
@@ -26,5 +28,7 @@ void gloo_all_reduce(GlooCall call, std::span<std::byte> values, const ElementRe
 // Parts as Communicator::reduce_scatter has them.
 void gloo_reduce_scatter(GlooCall call, std::span<std::byte> values, const ElementReduction& reduction);
 void gloo_all_gather(GlooCall call, std::span<const std::byte> own, std::span<std::byte> all);
+void gloo_broadcast(GlooCall call, std::span<std::byte> bytes, int root);
+void gloo_barrier(GlooCall call);
 
 }  // namespace podium

@@ -1,7 +1,5 @@
 #include "worker/comm/gloo_communicator.h"
 
-#include <gloo/barrier.h>
-#include <gloo/broadcast.h>
 #include <gloo/common/error.h>
 #include <gloo/context.h>
 #include <gloo/transport/unbound_buffer.h>
@@ -77,7 +75,7 @@ void GlooCommunicator::run() {
 
 std::future<void> GlooCommunicator::enqueue(std::function<void(const GlooCall&)> operation) {
   Task task([this, operation = std::move(operation), tag = next_tag_++] {
-    without_gloo_errors([&] { operation({context_, tag, scratch_}); });
+    without_gloo_errors([&] { operation({context_, meeting_->poster(), tag, scratch_}); });
   });
   std::future<void> done = task.get_future();
   {
@@ -120,40 +118,27 @@ std::future<void> GlooCommunicator::all_gather(std::span<const std::byte> own, s
 
 void GlooCommunicator::broadcast(std::span<std::byte> bytes, int root) {
   enqueue([bytes, root](const GlooCall& call) {
-    if (bytes.empty()) return;
-    gloo::BroadcastOptions options(call.context);
-    options.setOutput(reinterpret_cast<char*>(bytes.data()), bytes.size());
-    options.setRoot(root);
-    options.setTag(call.tag);
-    gloo::broadcast(options);
+    if (!bytes.empty()) gloo_broadcast(call, bytes, root);
   }).get();
 }
 
-void GlooCommunicator::barrier() {
-  enqueue([](const GlooCall& call) {
-    gloo::BarrierOptions options(call.context);
-    options.setTag(call.tag);
-    gloo::barrier(options);
-  }).get();
-}
+void GlooCommunicator::barrier() { enqueue(gloo_barrier).get(); }
 
 std::future<void> GlooCommunicator::send(std::span<const std::byte> bytes, int peer) {
   PODIUM_CHECK(peer != rank_, "a rank does not send to itself");
-  return without_gloo_errors([&] {
-    // Gloo only reads what it sends, but its signature is not const.
-    auto buffer = context_->createUnboundBuffer(const_cast<std::byte*>(bytes.data()), bytes.size());
-    buffer->send(peer, gloo::Slot::build(kMessageSlot, sent_[static_cast<std::size_t>(peer)]++));
-    return when_waited_for([buffer = std::move(buffer)] { buffer->waitSend(); });
-  });
+  // Gloo only reads what it sends, but its signature is not const.
+  std::shared_ptr buffer = context_->createUnboundBuffer(const_cast<std::byte*>(bytes.data()), bytes.size());
+  const auto slot = gloo::Slot::build(kMessageSlot, sent_[static_cast<std::size_t>(peer)]++);
+  meeting_->poster().post({{GlooMessage::Direction::send, buffer, peer, slot, 0, bytes.size()}});
+  return when_waited_for([buffer, timeout = context_->getTimeout()] { wait_sent(*buffer, timeout); });
 }
 
 std::future<void> GlooCommunicator::receive(std::span<std::byte> bytes, int peer) {
   PODIUM_CHECK(peer != rank_, "a rank does not receive from itself");
-  return without_gloo_errors([&] {
-    auto buffer = context_->createUnboundBuffer(bytes.data(), bytes.size());
-    buffer->recv(peer, gloo::Slot::build(kMessageSlot, received_[static_cast<std::size_t>(peer)]++));
-    return when_waited_for([buffer = std::move(buffer)] { buffer->waitRecv(); });
-  });
+  std::shared_ptr buffer = context_->createUnboundBuffer(bytes.data(), bytes.size());
+  const auto slot = gloo::Slot::build(kMessageSlot, received_[static_cast<std::size_t>(peer)]++);
+  meeting_->poster().post({{GlooMessage::Direction::receive, buffer, peer, slot, 0, bytes.size()}});
+  return when_waited_for([buffer, timeout = context_->getTimeout()] { wait_received(*buffer, timeout); });
 }
 
 std::unique_ptr<Communicator> GlooCommunicator::split(const std::vector<std::vector<int>>& groups,

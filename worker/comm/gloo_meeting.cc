@@ -49,6 +49,7 @@ GlooMeeting::GlooMeeting(const GlooOptions& options) : options_(options) {
                                                  options.meeting_timeout, options.stop);
     await_all_ranks();
     device_ = gloo::transport::tcp::CreateDevice(client_->own_address().c_str());
+    poster_ = std::make_unique<GlooPoster>(device_);
   } catch (const gloo::Exception& error) {
     throw PeerLost(std::string("cannot connect to the other ranks: ") + error.what());
   } catch (const SocketError& error) {

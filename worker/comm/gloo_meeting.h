@@ -8,13 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "worker/comm/gloo_poster.h"
 #include "worker/comm/rendezvous.h"
 
 namespace gloo {
 class Context;
-namespace transport {
-class Device;
-}
 }  // namespace gloo
 
 namespace podium {
@@ -40,6 +38,8 @@ class GlooMeeting {
   // connection has, and its number among them. Throws PeerLost.
   std::shared_ptr<gloo::Context> connect(const std::string& name, int rank, int size);
 
+  GlooPoster& poster() { return *poster_; }  // of all connections
+
  private:
   void await_all_ranks();
 
@@ -47,6 +47,7 @@ class GlooMeeting {
   std::unique_ptr<RendezvousServer> server_;  // rank 0 only
   std::unique_ptr<RendezvousClient> client_;
   std::shared_ptr<gloo::transport::Device> device_;  // Gloo's type; all contexts share its thread
+  std::unique_ptr<GlooPoster> poster_;
 };
 
 }  // namespace podium

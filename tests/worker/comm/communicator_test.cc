@@ -288,12 +288,19 @@ TEST(Gloo, AStoppedPeerIsPeerLostAtTheTimeout) {
     GlooOptions options = world_options(rank, 2, port);
     options.operation_timeout = 2s;
     GlooCommunicator comm(options);
+    const auto group = comm.split({{0, 1}}, "both");
     comm.barrier();
     if (rank == 1) ::raise(SIGSTOP);
+    std::vector<std::byte> message(10);
+    std::future<void> received = group->receive(message, 1);
     try {
       comm.barrier();
     } catch (const PeerLost&) {
-      return 7;
+      try {
+        received.get();
+      } catch (const PeerLost&) {
+        return 7;
+      }
     }
     return 1;
   });

@@ -1,0 +1,51 @@
+// Posts sends and receives on the thread of Gloo's event loop. Posted from any other thread they would hold a
+// connection's lock while they write; the loop does not wait for that lock but polls for it, and on a busy
+// machine polls away the very time slice its holder waits for: milliseconds for a message of a few bytes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/base/file.h"
+
+namespace gloo::transport {
+class Device;
+class UnboundBuffer;
+}  // namespace gloo::transport
+
+namespace podium {
+
+struct GlooMessage {
+  enum class Direction { send, receive };
+  Direction direction = Direction::send;
+  std::shared_ptr<gloo::transport::UnboundBuffer> buffer;  // lives until the loop has seen the message
+  int peer = 0;
+  std::uint64_t slot = 0;
+  std::size_t begin = 0;  // in the buffer, in bytes
+  std::size_t size = 0;
+};
+
+class GlooPoster {
+ public:
+  // `device` is Gloo's TCP device.
+  explicit GlooPoster(std::shared_ptr<gloo::transport::Device> device);
+  ~GlooPoster();
+
+  // Returns at once; messages are posted in this order, also across calls. Where a connection is already
+  // lost, the wait for the message is aborted.
+  void post(std::vector<GlooMessage> messages);
+
+ private:
+  class OnLoop;
+  std::unique_ptr<OnLoop> on_loop_;
+};
+
+// Wait for one message of this buffer; throw gloo::Exception where its peer is lost or silent for so long.
+void wait_sent(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout);
+void wait_received(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout);
+
+}  // namespace podium
