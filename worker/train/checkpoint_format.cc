@@ -15,6 +15,8 @@ using nlohmann::json;
 
 constexpr int kFormatVersion = 2;
 
+std::string to_text(const json& manifest) { return manifest.dump(1) + "\n"; }
+
 std::string checksum_of(const std::string& text) {
   Xxh3 hash;
   hash.add(std::as_bytes(std::span(text)));
@@ -112,20 +114,26 @@ std::string manifest_text(const CheckpointManifest& manifest) {
   out["files"] = json::object();
   for (const auto& [name, part] : manifest.files) out["files"][name] = to_json(part);
   out["xxh3"] = checksum_of(out.dump());
-  return out.dump(1) + "\n";
+  return to_text(out);
 }
 
-CheckpointManifest read_manifest(const fs::path& checkpoint) {
-  json in = json::parse(read_file(checkpoint / kManifestName));
-  check_version(in);
+CheckpointManifest parse_manifest(const std::string& text) {
+  json in = json::parse(text);
+  if (!in.contains("xxh3")) check_version(in);  // format 1 had no checksum
+  const bool as_written = to_text(in) == text;
   const std::string checksum = in.at("xxh3");
   in.erase("xxh3");
-  if (checksum_of(in.dump()) != checksum)
-    throw std::runtime_error(std::string(kManifestName) + " does not have the checksum it was saved with");
+  if (!as_written || checksum_of(in.dump()) != checksum)
+    throw std::runtime_error(std::string(kManifestName) + " is not as it was saved");
+  check_version(in);
   CheckpointManifest manifest{state_from_json(in), {}};
   for (int rank = 0; rank < manifest.state.layout.world(); ++rank)
     manifest.files[part_name(rank)] = checkpoint_part_from_json(in.at("files").at(part_name(rank)));
   return manifest;
+}
+
+CheckpointManifest read_manifest(const fs::path& checkpoint) {
+  return parse_manifest(read_file(checkpoint / kManifestName));
 }
 
 void verify_file(const fs::path& checkpoint, const std::string& name, const FileDigest& expected) {

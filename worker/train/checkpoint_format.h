@@ -60,7 +60,8 @@ struct UnknownCheckpointVersion : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws std::runtime_error saying what is wrong with it.
+// Throws std::exception saying what is wrong with it.
+CheckpointManifest parse_manifest(const std::string& text);
 CheckpointManifest read_manifest(const std::filesystem::path& checkpoint);
 // Throws std::runtime_error naming the file that is missing or not as it was saved.
 void verify_file(const std::filesystem::path& checkpoint, const std::string& name,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "worker/data/bad_data.h"
 #include "worker/train/safetensors.h"
 
 namespace podium {
@@ -53,6 +54,16 @@ void deliver(const SafetensorsFile& file, const char* kind, const Piece& stored,
 }
 
 }  // namespace
+
+CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
+  try {
+    CheckpointManifest manifest = read_manifest(checkpoint);
+    for (const auto& [name, part] : manifest.files) verify_file(checkpoint, name, part.digest);
+    return manifest;
+  } catch (const std::exception& error) {
+    throw BadData("the checkpoint " + checkpoint.string() + " is not usable: " + error.what());
+  }
+}
 
 void read_pieces(const fs::path& checkpoint, const CheckpointManifest& manifest,
                  std::span<const WantedPiece> wanted) {

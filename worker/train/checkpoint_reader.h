@@ -10,6 +10,9 @@
 
 namespace podium {
 
+// The manifest of a checkpoint of which every file is as it was saved. Throws BadData saying what is wrong.
+CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
+
 // Where a piece of one kind (kCheckpointKinds) is wanted.
 struct WantedPiece {
   const char* kind;

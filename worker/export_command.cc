@@ -1,0 +1,108 @@
+// podium-worker export: a checkpoint of any layout as a Hugging Face folder.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "worker/commands.h"
+#include "worker/data/bad_data.h"
+#include "worker/train/checkpoint_reader.h"
+#include "worker/train/hugging_face.h"
+#include "worker/train/hugging_face_names.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kExamples[] = R"(
+Example:
+  podium-worker export podium-run/checkpoints/step-00000200 --out model --data .)";
+
+struct Arguments {
+  fs::path checkpoint;
+  fs::path out;
+  fs::path data = ".";
+  std::int64_t shard_bytes = std::int64_t{5} * 1000 * 1000 * 1000;
+};
+
+// The model as it was trained: a vocabulary that the spec left to the tokenizer is in the weights.
+ModelSpec model_of(const CheckpointManifest& manifest) {
+  ModelSpec model = manifest.state.spec.model;
+  for (const auto& [name, part] : manifest.files)
+    for (const Piece& piece : part.pieces)
+      if (piece.parameter == embeddings_name(model.family)) model.vocab = static_cast<int>(piece.box.full[0]);
+  return model;
+}
+
+std::vector<FullTensor> read_weights(const Arguments& arguments, const CheckpointManifest& manifest,
+                                     const ModelSpec& model) {
+  std::vector<FullTensor> full;
+  for (const HuggingFaceEntry& entry : hugging_face_entries(model))
+    for (const std::string& name : entry.parameters) {
+      const std::vector<std::int64_t> shape = entry.parameter_shape();
+      full.push_back({name, shape, std::vector<float>(static_cast<std::size_t>(whole_box(shape).size()))});
+    }
+  std::vector<WantedPiece> wanted;
+  for (FullTensor& tensor : full) {
+    const Box box = whole_box(tensor.shape);
+    wanted.push_back({kCheckpointKinds[0], {tensor.name, box, 0, box.size()}, tensor.values});
+  }
+  read_pieces(arguments.checkpoint, manifest, wanted);
+  return full;
+}
+
+void copy_if_there(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(from)) {
+    fmt::print("not copied: {} is not there; --data says where the spec's paths begin\n", from.string());
+    return;
+  }
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing);
+}
+
+void copy_tokenizer(const Arguments& arguments, const TokenizerSpec& tokenizer) {
+  nlohmann::json config;
+  if (!tokenizer.wordpiece.empty()) {
+    copy_if_there(arguments.data / tokenizer.wordpiece, arguments.out / "vocab.txt");
+    config = {{"tokenizer_class", "BertTokenizer"}, {"do_lower_case", tokenizer.lowercase}};
+  } else if (!tokenizer.bpe_vocab.empty()) {
+    copy_if_there(arguments.data / tokenizer.bpe_vocab, arguments.out / "vocab.json");
+    copy_if_there(arguments.data / tokenizer.bpe_merges, arguments.out / "merges.txt");
+    config = {{"tokenizer_class", "GPT2Tokenizer"}};
+  } else {
+    return;
+  }
+  write_file_atomic(arguments.out / "tokenizer_config.json", config.dump(2) + "\n");
+}
+
+void export_checkpoint(const Arguments& arguments) {
+  const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
+  const ModelSpec model = model_of(manifest);
+  write_hugging_face(arguments.out, model, read_weights(arguments, manifest, model), arguments.shard_bytes);
+  copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
+  fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
+             to_string(model.family), arguments.out.string());
+}
+
+}  // namespace
+
+void add_export(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("export", "Make a Hugging Face folder of a checkpoint of any layout");
+  command->footer(kExamples);
+  command->add_option("checkpoint", arguments->checkpoint, "Folder such as checkpoints/step-00000200")
+      ->required();
+  command->add_option("--out", arguments->out, "Folder to make")->required();
+  command->add_option("--data", arguments->data, "Folder where the spec's paths begin, for the vocabulary")
+      ->capture_default_str();
+  command->add_option("--shard-size", arguments->shard_bytes, "Largest file of weights, such as 5GB")
+      ->transform(CLI::AsSizeValue(true))
+      ->default_str("5GB");
+  command->callback([arguments] { export_checkpoint(*arguments); });
+}
+
+}  // namespace podium
