@@ -14,7 +14,7 @@ std::vector<fs::path> write_launches(const LocalRun& run) {
   Launch launch;
   launch.name = run.spec.name;
   launch.spec = run.spec;
-  launch.world_size = launch.local_world_size = run.devices;
+  launch.world_size = launch.local_world_size = run.spec.resources.devices;
   launch.task.attempt.number = 1;
   launch.node = NodeId{"local"};
   launch.secret = meeting.secret;
@@ -23,7 +23,7 @@ std::vector<fs::path> write_launches(const LocalRun& run) {
   launch.data_folder = fs::absolute(run.data_folder);
   launch.checkpoint_folder = fs::absolute(run.out_folder / "checkpoints");
   std::vector<fs::path> paths;
-  for (int rank = 0; rank < run.devices; ++rank) {
+  for (int rank = 0; rank < run.spec.resources.devices; ++rank) {
     const fs::path folder = fs::absolute(run.out_folder / ("rank-" + std::to_string(rank)));
     fs::create_directories(folder);
     launch.task.rank = launch.local_rank = launch.device_index = rank;

@@ -8,8 +8,7 @@
 namespace podium {
 
 struct LocalRun {
-  JobSpec spec;
-  int devices = 1;
+  JobSpec spec;                       // resources.devices processes
   int threads = 0;                    // of each process; 0: the machine's, shared
   std::filesystem::path data_folder;  // where relative data paths begin
   std::filesystem::path out_folder;   // gets rank-<r>/{launch.json,events.jsonl} and checkpoints/

@@ -30,7 +30,7 @@ LAYERS = {
     "worker/nn": ["worker/ops", "worker/comm", "common/model"],
     "worker/data": ["common/model", "worker/tensor"],
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
-    "worker": ["worker/train"],
+    "worker": ["worker/train", "common/spec"],
     "cli": ["common/spec", "common/net"],
 }
 

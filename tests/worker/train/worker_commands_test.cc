@@ -8,6 +8,8 @@
 #include "tests/child.h"
 #include "tests/faults/training_job.h"
 #include "tests/worker/train/worker_job.h"
+#include "worker/data/bpe_vocabulary.h"
+#include "worker/train/hugging_face.h"
 
 namespace podium {
 namespace {
@@ -38,7 +40,7 @@ class WorkerCommand : public testing::Test {
 
 TEST_F(WorkerCommand, HelpShowsExamplesAndExitCodes) {
   EXPECT_EQ(run({"--help"}), 0);
-  EXPECT_THAT(output(), HasSubstr("podium-worker local job.json"));
+  EXPECT_THAT(output(), HasSubstr("podium-worker local job.yaml"));
   EXPECT_THAT(output(), HasSubstr("75 port taken"));
 }
 
@@ -56,15 +58,42 @@ TEST_F(WorkerCommand, VocabWritesTheVocabulary) {
   EXPECT_THAT(output(), HasSubstr("no-such.txt"));
 }
 
+TEST_F(WorkerCommand, VocabWritesBytePairs) {
+  EXPECT_EQ(run({"vocab", "--bpe", "--size", "300", "--out", path("tokenizer"), path("corpus.txt")}), 0)
+      << output();
+  const BpeVocabulary built = BpeVocabulary::load(path("tokenizer/vocab.json"), path("tokenizer/merges.txt"));
+  EXPECT_EQ(built.size(), 300);
+  EXPECT_EQ(run({"vocab", "--bpe", "--size", "100", "--out", path("tokenizer"), path("corpus.txt")}), 65);
+  EXPECT_THAT(output(), HasSubstr("at least 257"));
+}
+
 TEST_F(WorkerCommand, LocalTrainsAndInspectDescribesTheResult) {
   ASSERT_EQ(run(local(tiny_job(6), "2")), 0) << output();
   const std::string checkpoint = path("out/checkpoints/step-00000006");
   EXPECT_EQ(run({"inspect", checkpoint}), 0);
-  EXPECT_THAT(output(), HasSubstr("step 6, written by 2 ranks"));
-  EXPECT_THAT(output(), HasSubstr("bert.embeddings.word_embeddings.weight F32"));
-  std::filesystem::resize_file(checkpoint + "/weights.safetensors", 100);
-  EXPECT_EQ(run({"inspect", checkpoint}), 1);
-  EXPECT_THAT(output(), HasSubstr("weights.safetensors"));
+  EXPECT_THAT(output(), HasSubstr("step 6 of job"));
+  EXPECT_THAT(output(), HasSubstr("written by 2 ranks: tensor 1 x pipeline 1 x data 2"));
+  EXPECT_THAT(output(), HasSubstr("bert.embeddings.word_embeddings.weight ["));
+  std::filesystem::resize_file(checkpoint + "/rank-00001.safetensors", 100);
+  EXPECT_EQ(run({"inspect", checkpoint}), 65);
+  EXPECT_THAT(output(), HasSubstr("rank-00001.safetensors has 100 bytes"));
+  EXPECT_EQ(run({"export", checkpoint, "--out", path("model")}), 65);
+}
+
+TEST_F(WorkerCommand, ExportMakesAFolderThatTrainingCanBeginFrom) {
+  ASSERT_EQ(run(local(tiny_job(3), "2")), 0) << output();
+  const std::vector<std::string> command{"export", path("out/checkpoints/step-00000003"), "--out", path("model"),
+                                         "--data", folder_.path()};
+  ASSERT_EQ(run(command), 0) << output();
+  EXPECT_EQ(read_file(path("model/vocab.txt")), read_file(path("vocab.txt")));
+  const ModelSpec model = read_hugging_face_config(path("model"));
+  EXPECT_EQ(model.layers, tiny_job(3).model.layers);
+  EXPECT_GT(model.vocab, 0);
+  EXPECT_EQ(run(command), 65) << "the folder holds a model already";
+  JobSpec next = tiny_job(2);
+  next.model.init = "model";
+  std::filesystem::remove_all(path("out"));
+  EXPECT_EQ(run(local(next, "1")), 0) << output();
 }
 
 TEST_F(WorkerCommand, LocalEndsWithTheCodeOfTheRankThatFailed) {

@@ -1,0 +1,103 @@
+// podium-worker local: what is trained of a spec and what the command line puts in its place; what is told at
+// the end.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "tests/child.h"
+#include "tests/faults/training_job.h"
+#include "tests/temp_folder.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class LocalCommand : public testing::Test {
+ protected:
+  LocalCommand() {
+    write_training_data(folder_.path());
+    write_file_atomic(path("job.yaml"), training_spec("small", 12));
+  }
+
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+  std::string output() const { return read_file(path("log")); }
+
+  // `shell` runs in the folder of the data, with podium-worker as $0.
+  int run(const std::string& shell) {
+    std::filesystem::remove(path("log"));
+    Child child(
+        {"/bin/sh", "-c", "cd " + folder_.path().string() + " && " + shell, PODIUM_BIN_DIR "/podium-worker"},
+        path("log"));
+    const int status = child.wait();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  json summary(const std::string& arguments) {
+    EXPECT_EQ(run("\"$0\" local --threads 1 --json " + arguments + " > summary.json"), 0) << output();
+    return json::parse(read_file(path("summary.json")));
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(LocalCommand, TrainsTheYamlAsItStands) {
+  const json told = summary("job.yaml");
+  EXPECT_EQ(told["name"], "small");
+  EXPECT_EQ(told["status"], "succeeded");
+  EXPECT_EQ(told["step"], 12);
+  EXPECT_EQ(told["steps"], 12);
+  EXPECT_EQ(told["layout"], (json{{"tensor", 1}, {"pipeline", 1}, {"data", 2}}));
+  EXPECT_GT(told["metrics"]["train/loss"], 0);
+  EXPECT_GT(told["metrics"]["eval/mlm_loss"], 0);
+  EXPECT_TRUE(std::filesystem::exists(told["checkpoint"].get<std::string>() + "/manifest.json"));
+}
+
+TEST_F(LocalCommand, OverridesAndGoesOnFromItsCheckpoint) {
+  EXPECT_EQ(
+      summary(
+          "job.yaml --devices 1 --set checkpoint.every=5 --set training.precision=bf16")["layout"]["data"],
+      1);
+  const json again = summary("job.yaml --devices 1 --set checkpoint.every=5 --set training.precision=bf16");
+  EXPECT_EQ(again["first_step"], 12);
+  EXPECT_EQ(again["step"], 12);
+  EXPECT_FALSE(again["metrics"].contains("train/loss")) << "of the run before";
+}
+
+TEST_F(LocalCommand, TakesTheJobOfAStudyThatIsNamedOrHasTheDevices) {
+  write_file_atomic(path("study.yaml"), training_spec("study", 11) + "scaling: {devices: [1, 2]}\n");
+  EXPECT_EQ(summary("study.yaml --out first")["name"], "study-devices=1");
+  EXPECT_THAT(output(), HasSubstr("study.yaml is a study of 2 jobs; this is study-devices=1"));
+  EXPECT_EQ(summary("study.yaml --devices 2 --out second")["name"], "study-devices=2");
+  EXPECT_EQ(summary("study.yaml --job study-devices=1 --out third")["processes"], 1);
+  EXPECT_EQ(run("\"$0\" local study.yaml --devices 3"), 64);
+  EXPECT_THAT(output(), HasSubstr("study.yaml has no job of 3 devices; it has\n  study-devices=1"));
+}
+
+TEST_F(LocalCommand, TellsEveryMistakeOfSpecAndCommandLine) {
+  EXPECT_EQ(run("\"$0\" local job.yaml --set training.batch.global=33 --set training.stepz=3"), 64);
+  EXPECT_THAT(output(),
+              HasSubstr("job.yaml, overridden: training.batch.global (33) must be a multiple of 32"));
+  EXPECT_THAT(output(),
+              HasSubstr("cannot set \"training.stepz\"; did you mean \"training.schedule.steps\"?"));
+  EXPECT_EQ(run("\"$0\" local job.yaml --set steps"), 64);
+  EXPECT_THAT(output(), HasSubstr("KEY=VALUE"));
+  EXPECT_EQ(run("\"$0\" local none.yaml"), 64);
+  EXPECT_THAT(output(), HasSubstr("none.yaml"));
+  EXPECT_EQ(run("echo 'version: 2' > bad.yaml; \"$0\" local bad.yaml"), 64);
+  EXPECT_THAT(output(), HasSubstr("bad.yaml:1:10: version cannot be 2"));
+}
+
+TEST_F(LocalCommand, RefusesWhatItCannotStart) {
+  write_file_atomic(path("command.yaml"),
+                    "version: 1\nname: c\ncommand: [\"true\"]\nresources: {devices: 1, kind: cpu}\n");
+  EXPECT_EQ(run("\"$0\" local command.yaml"), 64);
+  EXPECT_THAT(output(), HasSubstr("command.yaml runs a command"));
+  EXPECT_EQ(run("\"$0\" local job.yaml --set resources.devices=32 --set training.batch.micro=1"), 64);
+  EXPECT_THAT(output(), HasSubstr("job.yaml asks for 32 devices; say with --devices"));
+}
+
+}  // namespace
+}  // namespace podium

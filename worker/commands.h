@@ -1,0 +1,17 @@
+// The commands that have a file of their own: each adds itself to the program and, when chosen, runs and sets
+// `exit` or throws what main() knows.
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "common/model/launch.h"
+
+namespace podium {
+
+void add_export(CLI::App& app);
+void add_gradients(CLI::App& app, WorkerExit& exit);
+void add_inspect(CLI::App& app);
+void add_local(CLI::App& app, WorkerExit& exit);
+void add_vocab(CLI::App& app);
+
+}  // namespace podium

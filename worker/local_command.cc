@@ -1,0 +1,70 @@
+// podium-worker local: a whole job on this machine. The ranks log their progress on standard error; what the
+// run came to is told on standard output at the end.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "common/base/logging.h"
+#include "worker/commands.h"
+#include "worker/local_run.h"
+#include "worker/local_summary.h"
+#include "worker/spec_arguments.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kExamples[] = R"(
+Examples:
+  podium-worker local configs/bert-mini.yaml
+  podium-worker local configs/gpt-mini.yaml --devices 4 --tensor 2 --pipeline 2
+  podium-worker local configs/bert-mini.yaml --set training.schedule.steps=20 --set training.precision=fp32
+  podium-worker local configs/scaling-study.yaml --devices 2     # the study's job of two devices
+  podium-worker local configs/gpt-mini.yaml --json | jq '.metrics["train/loss"]'
+
+Relative data paths begin at --data. Started again with the same --out, a job goes on from its newest checkpoint.)";
+
+struct Arguments {
+  SpecArguments spec;
+  LocalRun run;
+  bool json = false;
+};
+
+std::int64_t size_of(const fs::path& path) {
+  return fs::exists(path) ? static_cast<std::int64_t>(fs::file_size(path)) : 0;
+}
+
+WorkerExit run(Arguments arguments) {
+  std::vector<std::string> notes;
+  LocalRun& local = arguments.run;
+  local.spec = read_spec(arguments.spec, notes);
+  for (const std::string& note : notes) spdlog::info("{}", note);
+  local.program = fs::read_symlink("/proc/self/exe");
+  const fs::path events = local.out_folder / "rank-0" / "events.jsonl";
+  const std::int64_t begin = size_of(events);
+  const auto exit = static_cast<WorkerExit>(run_locally(local));
+  const LocalSummary summary = summarise(events, begin, local.out_folder / "checkpoints");
+  const std::string text =
+      arguments.json ? to_json(summary, local.spec).dump(2) + "\n" : summary_text(summary, local.spec);
+  std::fputs(text.c_str(), stdout);
+  return exit;
+}
+
+}  // namespace
+
+void add_local(CLI::App& app, WorkerExit& exit) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("local", "Train a whole job on this machine, without any daemon");
+  command->footer(kExamples);
+  add_spec_arguments(*command, arguments->spec);
+  command->add_option("--threads", arguments->run.threads, "Threads of each process; 0 shares the machine's");
+  command->add_option("--data", arguments->run.data_folder, "Folder where relative data paths begin")
+      ->default_val(".");
+  command->add_option("--out", arguments->run.out_folder, "Folder for events and checkpoints")
+      ->default_val("podium-run");
+  command->add_flag("--json", arguments->json, "Tell what the run came to as JSON");
+  command->callback([arguments, &exit] { exit = run(*arguments); });
+}
+
+}  // namespace podium

@@ -1,0 +1,35 @@
+// What a local run came to, read from rank 0's events.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "common/model/spec.h"
+#include "common/model/worker_event.h"
+
+namespace podium {
+
+struct LocalSummary {
+  std::string status = "failed";  // succeeded, preempted, failed
+  std::int64_t first_step = 0;    // training began after this one
+  std::int64_t step = 0;
+  std::int64_t steps = 0;
+  std::int64_t parameters = 0;
+  double seconds = 0;                     // from the first rank's start of training to its end
+  std::map<std::string, double> metrics;  // the last value of each
+  std::optional<TargetEvent> target;      // where it was reached
+  std::string checkpoint;                 // the newest one's folder, absolute; "" without one
+};
+
+// Of the events from byte `begin` on: those of the runs before in the same folder lie before it.
+LocalSummary summarise(const std::filesystem::path& events, std::int64_t begin,
+                       const std::filesystem::path& checkpoints);
+
+nlohmann::json to_json(const LocalSummary& summary, const JobSpec& spec);
+std::string summary_text(const LocalSummary& summary, const JobSpec& spec);
+
+}  // namespace podium
