@@ -103,6 +103,9 @@ void check_model(const Facts& facts, Problems& problems) {
   if (hidden && heads && *hidden % *heads != 0)
     problems.add("/model/heads",
                  fmt::format("model.hidden ({}) must be a multiple of model.heads ({})", *hidden, *heads));
+  else if (hidden && *hidden % kColumnMultiple != 0)
+    problems.add("/model/hidden",
+                 fmt::format("model.hidden ({}) must be a multiple of {}", *hidden, kColumnMultiple));
   check_task(facts, problems);
 }
 

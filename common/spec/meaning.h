@@ -9,6 +9,9 @@
 
 namespace podium {
 
+// Every device computes a multiple of so many of model.hidden's columns.
+constexpr int kColumnMultiple = 16;
+
 // `filled` is with_defaults() of a document whose refused values are null.
 void check_meaning(const nlohmann::json& filled, Problems& problems);
 

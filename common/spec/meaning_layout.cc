@@ -10,9 +10,6 @@
 namespace podium {
 namespace {
 
-// ModelSpec.vocab 0: the tokenizer's size is padded to a multiple of this.
-constexpr int kVocabularyUnit = 8;
-
 // The value at `divisor` must divide the one at `number`.
 void check_divides(const Facts& facts, const char* divisor, const char* number, Problems& problems) {
   const auto by = facts.integer(divisor);
@@ -22,16 +19,17 @@ void check_divides(const Facts& facts, const char* divisor, const char* number, 
                fmt::format("{} ({}) must divide {} ({})", dotted(divisor), *by, dotted(number), *whole));
 }
 
-// Each tensor-parallel device holds so many of the heads, the columns and the vocabulary.
+// Tensor-parallel devices share heads and columns evenly; the vocabulary need not come out even.
 void check_tensor(const Facts& facts, Problems& problems) {
   const auto tensor = facts.integer("/parallel/tensor");
-  if (!tensor) return;
+  if (!tensor || *tensor == 1) return;
   std::vector<std::string> uneven;
-  for (const char* extent : {"/model/heads", "/model/hidden", "/model/intermediate", "/model/vocab"})
+  for (const char* extent : {"/model/heads", "/model/intermediate"})
     if (const auto whole = facts.integer(extent); whole && *whole % *tensor != 0)
       uneven.push_back(fmt::format("{} ({})", dotted(extent), *whole));
-  if (facts.integer("/model/vocab") == 0 && kVocabularyUnit % *tensor != 0)
-    uneven.push_back(fmt::format("model.vocab (any multiple of {} unless written)", kVocabularyUnit));
+  if (const auto hidden = facts.integer("/model/hidden");
+      hidden && *hidden % (kColumnMultiple * *tensor) != 0)
+    uneven.push_back(fmt::format("model.hidden ({}) into multiples of {}", *hidden, kColumnMultiple));
   if (!uneven.empty())
     problems.add("/parallel/tensor",
                  fmt::format("parallel.tensor ({}) must divide {}", *tensor, fmt::join(uneven, ", ")));
@@ -76,13 +74,9 @@ void check_parallel(const Facts& facts, Problems& problems) {
         "/parallel/sequence",
         "parallel.sequence cuts rows over the tensor-parallel devices; set parallel.tensor above 1 or "
         "leave it out");
-  if (facts.flag("/training/unpadded") != true) return;
-  if (facts.text("/model/family") == "gpt")
+  if (facts.flag("/training/unpadded") == true && facts.text("/model/family") == "gpt")
     problems.add("/training/unpadded",
                  "training.unpadded is for bert; gpt's sequences have no padding, so leave it out");
-  else if (facts.flag("/parallel/sequence") == true)
-    problems.add("/training/unpadded",
-                 "training.unpadded and parallel.sequence cannot be combined; keep one");
 }
 
 void check_walltime(const Facts& facts, Problems& problems) {

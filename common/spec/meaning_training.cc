@@ -84,19 +84,6 @@ void check_length(const Facts& facts, const PhaseFacts& phase, Problems& problem
                                       dotted(at), *length));
 }
 
-// Sequence parallelism cuts the rows of a micro batch over the tensor-parallel devices.
-void check_rows(const Facts& facts, const PhaseFacts& phase, Problems& problems) {
-  const auto tensor = facts.integer("/parallel/tensor");
-  const auto micro = phase.integer("/batch/micro");
-  const auto length = phase.integer("/sequence_length");
-  if (facts.flag("/parallel/sequence") != true || !tensor || !micro || !length) return;
-  if (*micro * *length % *tensor == 0 || !phase.changes({"/batch/micro", "/sequence_length"})) return;
-  const std::string at = phase.pointer("/sequence_length");
-  problems.add(at, fmt::format("{} × {} ({} × {}) must be a multiple of parallel.tensor ({}) for "
-                               "parallel.sequence",
-                               dotted(at), dotted(phase.pointer("/batch/micro")), *length, *micro, *tensor));
-}
-
 void check_evaluation(const Facts& facts, Problems& problems) {
   const bool has_data = facts.has("/evaluate/data");
   const bool never = !facts.has("/evaluate/every") || facts.steps("/evaluate/every") == 0;
@@ -118,7 +105,6 @@ void check_training(const Facts& facts, Problems& problems) {
     check_rate(phase, problems);
     check_batch(facts, phase, problems);
     check_length(facts, phase, problems);
-    check_rows(facts, phase, problems);
   }
   check_evaluation(facts, problems);
 }
