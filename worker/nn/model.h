@@ -29,6 +29,12 @@ struct ModelOptions {
 // last one first, ranges come from the end of the buffer towards its beginning and together cover it once.
 using GradientsReady = std::function<void(std::int64_t begin, std::int64_t end)>;
 
+// Bytes a model holds beside its parameters.
+struct ModelMemory {
+  std::int64_t activations = 0;  // from forward to backward, of all micro-batches in flight
+  std::int64_t workspace = 0;    // temporaries of the layer in hand
+};
+
 // One micro-batch on its way through a chunk. The batch must stay as it is until backward.
 struct Pass {
   const MicroBatch& batch;
@@ -60,6 +66,8 @@ class Model {
                                    const GradientsReady& ready) = 0;
   // Of the micro-batch that went through the heads in this slot last; zero on stages without heads.
   virtual LossSums losses(int slot) const = 0;
+
+  virtual ModelMemory memory() const = 0;
 
   // Floating-point operations of forward and backward of the whole model for one batch, matrix products only
   // (3 x forward), padding and recomputation not counted.

@@ -51,6 +51,13 @@ class StackedModel final : public Model {
     const auto found = slots_.find(slot);
     return found == slots_.end() ? LossSums{} : found->second.losses;
   }
+  ModelMemory memory() const override {
+    ModelMemory memory;
+    for (const auto& [index, slot] : slots_)
+      memory.activations += static_cast<std::int64_t>(slot.arena.capacity());
+    memory.workspace = static_cast<std::int64_t>(workspace_.capacity() + passing_.capacity());
+    return memory;
+  }
   double training_flops(const MicroBatch& batch) const override {
     return podium::training_flops(spec_, batch);
   }

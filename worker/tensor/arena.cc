@@ -44,6 +44,12 @@ std::size_t Arena::used() const {
   return total;
 }
 
+std::size_t Arena::capacity() const {
+  std::size_t total = 0;
+  for (const Block& block : blocks_) total += block.capacity;
+  return total;
+}
+
 Arena::Mark Arena::mark() const { return blocks_.empty() ? Mark{} : Mark{current_, blocks_[current_].used}; }
 
 void Arena::rewind(Mark mark) {

@@ -19,6 +19,7 @@ class Arena {
   // other.
   void reset();
   std::size_t used() const;
+  std::size_t capacity() const;  // held, used or not
 
  private:
   friend class ArenaScope;

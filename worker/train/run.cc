@@ -93,11 +93,13 @@ TaskSource read_tasks(const Launch& launch, const ParallelLayout& layout) {
 }
 
 // `step` learns how far a run came that fails.
-void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, std::int64_t& step) {
+void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, Profiler* profiler,
+           std::int64_t& step) {
   check_supported(launch);
   check_numbers(launch);
   Context context;
   context.threads = thread_count(launch);
+  context.profiler = profiler;
   omp_set_num_threads(context.threads);
   const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
   const TaskSource tasks = read_tasks(launch, layout);
@@ -148,13 +150,13 @@ std::pair<WorkerExit, std::string> exit_of(const Body& body) {
 
 }  // namespace
 
-WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop) {
+WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profiler* profiler) {
   const SystemClock clock;
   std::optional<EventLog> events;
   std::int64_t step = 0;
   auto [code, message] = exit_of([&] {
     events.emplace(launch.events_path, clock);
-    train(launch, *events, stop, step);
+    train(launch, *events, stop, profiler, step);
   });
   if (code == WorkerExit::done) return code;
   spdlog::error("{}", message);

@@ -7,9 +7,11 @@
 
 namespace podium {
 
+class Profiler;
+
 // Runs the task `launch` describes and returns what the process must exit with; every failure leaves an error
 // note and a `finished` line in events.jsonl and a line on standard error. `stop` asks for a save and an
-// early end.
-WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop);
+// early end. `profiler`, where given, learns where time and memory go.
+WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profiler* profiler = nullptr);
 
 }  // namespace podium

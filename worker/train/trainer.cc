@@ -153,6 +153,7 @@ void Trainer::enter_phase(const TrainingPhase& phase) {
 
 bool Trainer::train_step() {
   const auto begin = std::chrono::steady_clock::now();
+  const ProfilePhase profile_step(parts_.context, "step");
   TaskBatch batch;
   {
     const ProfilePhase profile(parts_.context, "data");
@@ -168,6 +169,7 @@ bool Trainer::train_step() {
   const bool log = due(spec_.training.log_every);
   if (log) losses = sum_over(parts_.world, losses);
   busy_ += std::chrono::steady_clock::now() - begin;
+  record_memory();
   if (log) log_training(batch.totals, losses, gradient_norm);
   return true;
 }
@@ -189,9 +191,9 @@ double Trainer::learning_rate_now() const {
 // Clips and applies the summed gradients, unless fp16 overflowed; returns their norm.
 double Trainer::update() {
   const ProfilePhase profile(parts_.context, "update");
-  reducer_.finish();
+  finish_gradients();
   const double scale = scaler_.scale();
-  const double norm = optimizer_->gradient_norm(parameters()) / scale;
+  const double norm = gradient_norm() / scale;
   const StepVerdict verdict = scaler_.judge(norm);
   if (verdict == StepVerdict::diverged)
     throw Failure(WorkerExit::diverged,
@@ -205,11 +207,44 @@ double Trainer::update() {
     return norm;
   }
   checkpoints_.before_update();
-  optimizer_->update(parameters(), step_of_phase(), learning_rate_now(),
-                     clip_factor(norm, spec_.training.optimizer.clip) / scale);
+  apply_gradients(clip_factor(norm, spec_.training.optimizer.clip) / scale);
+  return norm;
+}
+
+void Trainer::finish_gradients() {
+  const ProfileScope profile(parts_.context, "wait_for_gradients");
+  reducer_.finish();
+}
+
+double Trainer::gradient_norm() {
+  const ProfileScope profile(parts_.context, "gradient_norm",
+                             {.bytes = static_cast<double>(parameters().gradients().size_bytes())});
+  return optimizer_->gradient_norm(parameters());
+}
+
+void Trainer::apply_gradients(double scale) {
+  {
+    // Weights and both moments are read and written, gradients read and cleared.
+    const double bytes = 8.0 * static_cast<double>(parameters().weights().size_bytes());
+    const ProfileScope profile(parts_.context, "optimizer", {.bytes = bytes});
+    optimizer_->update(parameters(), step_of_phase(), learning_rate_now(), scale);
+  }
+  const ProfileScope profile(parts_.context, "gather_weights");
   reducer_.gather(parameters().weights());
   parameters().weights_changed();
-  return norm;
+}
+
+void Trainer::record_memory() {
+  Profiler* const profiler = parts_.context.profiler;
+  if (profiler == nullptr) return;
+  const auto bytes = [](const auto& values) { return static_cast<std::int64_t>(values.size_bytes()); };
+  const ModelMemory model = parts_.model.memory();
+  profiler->set_memory("weights", bytes(parameters().weights()));
+  profiler->set_memory("gradients", bytes(parameters().gradients()));
+  profiler->set_memory("optimizer", bytes(optimizer_->first_moment()) + bytes(optimizer_->second_moment()));
+  profiler->set_memory("activations", model.activations);
+  profiler->set_memory("scratch",
+                       model.workspace + static_cast<std::int64_t>(parts_.context.scratch.capacity()));
 }
 
 void Trainer::log_training(const Sums& totals, const LossSums& losses, double gradient_norm) {

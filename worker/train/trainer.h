@@ -62,6 +62,10 @@ class Trainer {
   bool train_step();
   bool agree(Sums& totals);
   double update();
+  void finish_gradients();
+  double gradient_norm();
+  void apply_gradients(double scale);
+  void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
   void evaluate();
   void tell(const Metrics& metrics);
