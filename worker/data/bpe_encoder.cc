@@ -87,7 +87,7 @@ void BpeEncoder::add_candidate(std::int32_t at, std::vector<Candidate>& candidat
   const Piece& piece = pieces_[static_cast<std::size_t>(at)];
   if (piece.after < 0) return;
   const std::int32_t right = pieces_[static_cast<std::size_t>(piece.after)].token;
-  if (const BpeVocabulary::Merge* merge = vocabulary_.find_merge(piece.token, right))
+  if (const BpeMerge* merge = vocabulary_.find_merge(piece.token, right))
     candidates.push_back({*merge, at, piece.token, right});
 }
 

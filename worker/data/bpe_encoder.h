@@ -29,7 +29,7 @@ class BpeEncoder {
     std::int32_t after = -1;
   };
   struct Candidate {
-    BpeVocabulary::Merge merge;
+    BpeMerge merge;
     std::int32_t at = 0;  // piece that would take in its neighbour
     std::int32_t left = 0;
     std::int32_t right = 0;

@@ -22,10 +22,6 @@ std::string read(const std::filesystem::path& path) {
   }
 }
 
-std::uint64_t pair_key(std::int32_t left, std::int32_t right) {
-  return static_cast<std::uint64_t>(left) << 32 | static_cast<std::uint32_t>(right);
-}
-
 // The ids of one JSON object {token: id}. nlohmann's own object would keep the last of two equal tokens.
 std::unordered_map<std::string, std::int32_t> parse_ids(std::string_view text, const std::string& origin) {
   std::unordered_map<std::string, std::int32_t> ids;
@@ -57,7 +53,8 @@ BpeVocabulary BpeVocabulary::load(const std::filesystem::path& vocab_json,
 }
 
 BpeVocabulary::BpeVocabulary(std::string_view vocab_json, const std::string& vocab_origin,
-                             std::string_view merges_txt, const std::string& merges_origin) {
+                             std::string_view merges_txt, const std::string& merges_origin)
+    : merges_(static_cast<std::size_t>(std::count(merges_txt.begin(), merges_txt.end(), '\n')) + 1) {
   const Ids ids = parse_ids(vocab_json, vocab_origin);
   take_tokens(ids, vocab_origin);
   read_merges(merges_txt, merges_origin, ids);
@@ -88,7 +85,6 @@ void BpeVocabulary::take_tokens(const Ids& ids, const std::string& origin) {
 }
 
 void BpeVocabulary::read_merges(std::string_view text, const std::string& origin, const Ids& ids) {
-  merges_.reserve(ids.size());
   for (std::int64_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -110,15 +106,10 @@ void BpeVocabulary::read_merges(std::string_view text, const std::string& origin
     };
     const std::string left(line.substr(0, space));
     const std::string right(line.substr(space + 1));
-    const Merge merge{static_cast<std::int32_t>(merges_.size()), id_of(left + right)};
-    if (!merges_.emplace(pair_key(id_of(left), id_of(right)), merge).second)
+    const BpeMerge merge{static_cast<std::int32_t>(merges_.size()), id_of(left + right)};
+    if (!merges_.add(id_of(left), id_of(right), merge))
       refuse("the merge \"" + std::string(line) + "\" appears a second time");
   }
-}
-
-const BpeVocabulary::Merge* BpeVocabulary::find_merge(std::int32_t left, std::int32_t right) const {
-  const auto found = merges_.find(pair_key(left, right));
-  return found == merges_.end() ? nullptr : &found->second;
 }
 
 std::string BpeVocabulary::decode(std::span<const std::int32_t> ids) const {

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "worker/data/bpe_merges.h"
 #include "worker/data/documents.h"
 
 namespace podium {
@@ -18,11 +19,6 @@ namespace podium {
 // Immutable once made.
 class BpeVocabulary {
  public:
-  struct Merge {
-    std::int32_t rank = 0;  // lower merges come first
-    std::int32_t token = 0;
-  };
-
   // Throws BadData naming the file and, for merges, the line.
   static BpeVocabulary load(const std::filesystem::path& vocab_json, const std::filesystem::path& merges_txt);
   // The same from the files' content; the origins stand for their names in messages.
@@ -35,7 +31,9 @@ class BpeVocabulary {
   // The bytes that a token stands for.
   const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
   // Null where the two are never merged.
-  const Merge* find_merge(std::int32_t left, std::int32_t right) const;
+  const BpeMerge* find_merge(std::int32_t left, std::int32_t right) const {
+    return merges_.find(left, right);
+  }
   std::string decode(std::span<const std::int32_t> ids) const;
 
  private:
@@ -47,7 +45,7 @@ class BpeVocabulary {
   std::vector<std::string> tokens_;
   std::array<std::int32_t, 256> byte_tokens_{};
   std::int32_t end_of_text_ = 0;
-  std::unordered_map<std::uint64_t, Merge> merges_;
+  BpeMerges merges_;
 };
 
 }  // namespace podium

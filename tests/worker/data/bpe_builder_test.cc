@@ -74,14 +74,14 @@ TEST(BpeBuilder, EqualsAPlainReference) {
   const std::string text = made_up_text();
   write_file_atomic(folder.path() / "corpus.txt", text);
   const std::string command = "python3 " PODIUM_SOURCE_DIR "/tests/worker/data/bpe_reference.py " +
-                              (folder.path() / "corpus.txt").string() + " 600 > " +
+                              (folder.path() / "corpus.txt").string() + " 420 > " +
                               (folder.path() / "merges").string();
   ASSERT_EQ(std::system(command.c_str()), 0);
-  const BpeFiles built = build({text}, 600);
+  const BpeFiles built = build({text}, 420);
   EXPECT_EQ(built.merges_txt, read_file(folder.path() / "merges"));
 
   const BpeVocabulary vocabulary = read(built);
-  EXPECT_EQ(vocabulary.size(), 600);
+  EXPECT_EQ(vocabulary.size(), 420);
   std::vector<std::int32_t> ids;
   BpeEncoder(vocabulary).encode(text, ids);
   EXPECT_EQ(vocabulary.decode(ids), text);

@@ -58,10 +58,10 @@ std::vector<std::int32_t> merge_plainly(const BpeVocabulary& vocabulary, std::st
   std::vector<std::int32_t> pieces;
   for (const char byte : word) pieces.push_back(vocabulary.byte_token(byte));
   for (;;) {
-    const BpeVocabulary::Merge* best = nullptr;
+    const BpeMerge* best = nullptr;
     std::pair<std::int32_t, std::int32_t> pair;
     for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
-      const BpeVocabulary::Merge* merge = vocabulary.find_merge(pieces[i], pieces[i + 1]);
+      const BpeMerge* merge = vocabulary.find_merge(pieces[i], pieces[i + 1]);
       if (!merge || (best && best->rank <= merge->rank)) continue;
       best = merge;
       pair = {pieces[i], pieces[i + 1]};
@@ -139,6 +139,41 @@ TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
               testing::ThrowsMessage<BadData>(HasSubstr("v.json: the token \"a\" appears a second time")));
   EXPECT_THAT([&] { parse("{\"a\": 1,\n oops}"); }, testing::ThrowsMessage<BadData>(HasSubstr("line 2")));
   EXPECT_THROW(BpeVocabulary::load("/nonexistent/vocab.json", "/nonexistent/merges.txt"), BadData);
+}
+
+TEST(Bpe, BrokenFilesAreRefusedOrStillRoundTrip) {
+  const std::string vocab = byte_ids({"a b", "ab c", "Ġ a"}).dump();
+  const std::string merges = "#version: 0.2\na b\nab c\nĠ a\n";
+  Random random(17, 0);
+  const auto broken = [&](std::string text) {
+    for (std::uint32_t i = 0, changes = 1 + random.below(3); i < changes; ++i) {
+      const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
+      const char byte =
+          random.below(2) ? "{}[]:,\" \n019ab-"[random.below(15)] : static_cast<char>(random.below(256));
+      if (random.below(3) == 0) {
+        text.erase(at, 1 + random.below(20));
+      } else {
+        text[at] = byte;
+      }
+      if (text.empty()) break;
+    }
+    return text;
+  };
+  int accepted = 0;
+  for (int round = 0; round < 2000; ++round) {
+    try {
+      const bool json_breaks = round % 2 == 0;
+      const BpeVocabulary vocabulary(json_breaks ? broken(vocab) : vocab, "v.json",
+                                     json_breaks ? merges : broken(merges), "m.txt");
+      BpeEncoder encoder(vocabulary);
+      const std::string text = "abc ab a\n\u00e9c";
+      EXPECT_EQ(vocabulary.decode(encode(encoder, text)), text) << round;
+      ++accepted;
+    } catch (const BadData&) {
+    }
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_LT(accepted, 1000);
 }
 
 BpeVocabulary published(const std::string& model) {
