@@ -23,6 +23,16 @@ std::string devices_text(const json& job) {
                      per_node > 0 ? fmt::format(", {} a node", per_node) : "");
 }
 
+std::string layout_text(const json& job) {
+  const json::json_pointer parallel("/spec/parallel");
+  if (!job.contains(parallel)) return "";
+  const int tensor = integer_field(job.at(parallel), "tensor");
+  const int pipeline = integer_field(job.at(parallel), "pipeline");
+  if (tensor < 1 || pipeline < 1 || tensor * pipeline == 1) return "";
+  return fmt::format("tensor {} × pipeline {} × data {}", tensor, pipeline,
+                     integer_field(job, "devices") / (tensor * pipeline));
+}
+
 std::string progress_text(const json& job) {
   if (!has_object(job, "progress")) return "–";
   const json& progress = job["progress"];

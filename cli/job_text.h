@@ -8,7 +8,9 @@
 namespace podium::cli {
 
 bool has_ended(const nlohmann::json& job);
-std::string devices_text(const nlohmann::json& job);   // "2 × cpu, 1 a node"
+std::string devices_text(const nlohmann::json& job);  // "2 × cpu, 1 a node"
+// "tensor 2 × pipeline 4 × data 8", of the job's spec; "" where the model is whole on every device.
+std::string layout_text(const nlohmann::json& job);
 std::string progress_text(const nlohmann::json& job);  // "120/2,000"; "–" before the first step
 std::string target_text(
     const nlohmann::json& job);  // "eval/gain_over_unigram 0.21 of at least 0.4"; "" without one

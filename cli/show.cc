@@ -46,6 +46,7 @@ std::string page_of(const json& job, const Terminal& terminal) {
   text += row("source", source_text(field(job, "source")));
   text += row("labels", labels_text(job.value("labels", json::object())));
   text += row("devices", devices_text(job));
+  text += row("layout", layout_text(job));
   text += row("priority", std::to_string(integer_field(job, "priority")));
   text += row("submitted", human_ago(field(job, "submitted_ms"), now_millis()));
   text += row("run time", run_time_text(job, now_millis()));

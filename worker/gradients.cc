@@ -1,18 +1,15 @@
 #include "worker/gradients.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -23,6 +20,7 @@
 #include "worker/comm/single_communicator.h"
 #include "worker/gang.h"
 #include "worker/gradients_batch.h"
+#include "worker/temporary_folder.h"
 #include "worker/train/engine.h"
 #include "worker/train/failure.h"
 #include "worker/train/full_tensors.h"
@@ -34,28 +32,6 @@ namespace podium {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder of its own that goes away with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = fs::temp_directory_path() / "podium-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr)
-      throw std::system_error(errno, std::generic_category(), "cannot make a folder like " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;  // left-overs in the temporary folder harm nobody
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::vector<std::string> arguments_of(const GradientsRun& run, int rank, const fs::path& meeting) {
   return {"gradients",

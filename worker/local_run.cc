@@ -5,7 +5,6 @@
 #include "worker/gang.h"
 
 namespace podium {
-namespace {
 
 namespace fs = std::filesystem;
 
@@ -33,8 +32,6 @@ std::vector<fs::path> write_launches(const LocalRun& run) {
   }
   return paths;
 }
-
-}  // namespace
 
 int run_locally(const LocalRun& run) {
   std::vector<std::vector<std::string>> arguments;

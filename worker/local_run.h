@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "common/model/spec.h"
 
@@ -14,6 +15,9 @@ struct LocalRun {
   std::filesystem::path out_folder;   // gets rank-<r>/{launch.json,events.jsonl} and checkpoints/
   std::filesystem::path program;      // this executable
 };
+
+// Writes launch.json of every rank and returns where, rank 0 first.
+std::vector<std::filesystem::path> write_launches(const LocalRun& run);
 
 // Returns the exit code of the rank that failed first, or 0. SIGTERM and SIGINT are passed on to the ranks.
 int run_locally(const LocalRun& run);

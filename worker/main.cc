@@ -56,6 +56,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
 
   add_export(app);
   add_gradients(app, exit);
+  add_profile(app, exit);
   add_inspect(app);
   add_local(app, exit);
   add_vocab(app);

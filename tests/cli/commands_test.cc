@@ -155,6 +155,11 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
   fake_.on("GET /api/v1/jobs/12", job);
   const auto ran = program_.run({"show", "12"});
   EXPECT_EQ(ran.status, 0) << ran.err;
+  job["devices"] = 16;
+  job["spec"] = {{"parallel", {{"tensor", 2}, {"pipeline", 4}}}};
+  fake_.on("GET /api/v1/jobs/13", job);
+  EXPECT_THAT(program_.run({"show", "13"}).out, HasSubstr("tensor 2 × pipeline 4 × data 2"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("pipeline")));
   for (const char* text :
        {"job 12  quickstart  running",
         "commit aaaaaaaaaaaa of https://host/r.git, x.yaml (with uncommitted changes)", "team:nlp",

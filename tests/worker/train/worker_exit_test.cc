@@ -11,6 +11,7 @@
 namespace podium {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -44,14 +45,23 @@ TEST(WorkerExitCode, WhatThisBuildCannotTrainIsABadSpec) {
   spec.training.task = TrainingTask::squad;
   WorkerJob squad(spec);
   expect_failure(squad, WorkerExit::bad_spec, "squad");
-  spec = tiny_job(5);
-  spec.training.precision = Precision::fp16;
-  WorkerJob half(spec);
-  expect_failure(half, WorkerExit::bad_spec, "fp16");
-  spec = tiny_job(5);
+}
+
+TEST(WorkerExitCode, ALayoutThatDoesNotComeOutEvenIsABadSpec) {
+  JobSpec spec = tiny_job(5);
   spec.parallel.tensor = 2;
-  WorkerJob tensor(spec);
-  expect_failure(tensor, WorkerExit::bad_spec, "data parallel");
+  WorkerJob odd(spec);
+  expect_failure(odd, WorkerExit::bad_spec, "multiple of parallel.tensor");
+  spec = tiny_job(5);
+  spec.training.batch = {8, 3};  // three micro-batches
+  WorkerJob interleaved(spec);
+  EXPECT_THAT(interleaved.run(layout_of_name("pipeline2_interleaved2")), Each(64));
+  EXPECT_THAT(interleaved.errors(), HasSubstr("training.batch.micro"));
+  spec = tiny_job(5);
+  spec.model.heads = 1;
+  WorkerJob heads(spec);
+  EXPECT_THAT(heads.run(layout_of_name("tensor2")), Each(64));
+  EXPECT_THAT(heads.errors(), HasSubstr("heads"));
 }
 
 TEST(WorkerExitCode, AModelTooSmallForItsTokenizerIsABadSpec) {
@@ -84,7 +94,8 @@ TEST(WorkerExitCode, ADivergedRunNamesTheStep) {
 
 TEST(WorkerExitCode, ACheckpointThatDoesNotFitNamesItsFile) {
   WorkerJob job(tiny_job(5));
-  expect_failure(job, WorkerExit::disk_full, "weights.safetensors", "ulimit -f 16;");  // blocks of 512 bytes
+  expect_failure(job, WorkerExit::disk_full, "rank-00000.safetensors",
+                 "ulimit -f 16;");  // blocks of 512 bytes
 }
 
 TEST(WorkerExitCode, EventsThatCannotBeWrittenEndTheTask) {

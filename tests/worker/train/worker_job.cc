@@ -2,15 +2,30 @@
 
 #include <sys/wait.h>
 
+#include <cctype>
 #include <chrono>
+#include <set>
 #include <sstream>
 #include <thread>
 
 #include "common/base/file.h"
 #include "tests/faults/training_job.h"
+#include "tests/worker/data/byte_vocabulary.h"
 #include "worker/comm/socket.h"
 
 namespace podium {
+namespace {
+
+// Of the words the text is made of.
+const std::vector<std::string> kMerges{"Ġ s", "Ġ r", "o a", "oa d", "i n", "i g", "h t", "ig ht"};
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace
 
 JobSpec tiny_job(std::int64_t steps) {
   JobSpec spec;
@@ -33,6 +48,30 @@ JobSpec tiny_job(std::int64_t steps) {
   return spec;
 }
 
+JobSpec tiny_gpt_job(std::int64_t steps) {
+  JobSpec spec = tiny_job(steps);
+  spec.model.family = ModelFamily::gpt;
+  spec.training.task = TrainingTask::lm;
+  spec.data.tokenizer = {"", false, "vocab.json", "merges.txt"};
+  return spec;
+}
+
+JobLayout layout_of_name(const std::string& name) {
+  JobLayout layout{name, 1, {}};
+  std::istringstream words(name);
+  for (std::string word; std::getline(words, word, '_');) {
+    const int count = std::isdigit(word.back()) ? word.back() - '0' : 1;
+    ParallelSpec& parallel = layout.parallel;
+    if (word.starts_with("tensor")) parallel.tensor = count;
+    if (word.starts_with("pipeline")) parallel.pipeline = count;
+    if (word.starts_with("interleaved")) parallel.interleave = count;
+    if (word == "sequence") parallel.sequence = true;
+    if (word == "distributed") parallel.distributed_optimizer = true;
+    if (!word.starts_with("interleaved")) layout.processes *= count;
+  }
+  return layout;
+}
+
 int exit_of(Child& child) {
   const int status = child.wait();
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -41,6 +80,8 @@ int exit_of(Child& child) {
 WorkerJob::WorkerJob(JobSpec spec) {
   std::filesystem::create_directories(data());
   write_training_data(data());
+  write_file_atomic(data() / "vocab.json", byte_ids(kMerges).dump());
+  write_file_atomic(data() / "merges.txt", joined(kMerges));
   launch.spec = std::move(spec);
   launch.secret = "secret";
   launch.threads = 1;
@@ -64,6 +105,11 @@ void WorkerJob::start(int world_size, const std::string& prefix) {
                                              folder_.path() / ("log-" + std::to_string(rank))));
   }
   launch.master_port = 0;
+}
+
+void WorkerJob::start(const JobLayout& layout) {
+  launch.spec.parallel = layout.parallel;
+  start(layout.processes);
 }
 
 std::vector<int> WorkerJob::wait() {
@@ -122,7 +168,12 @@ std::string WorkerJob::errors(int rank) const {
 std::string WorkerJob::tensors(std::int64_t step) const {
   const std::string digits = std::to_string(step);
   const auto folder = checkpoints() / ("step-" + std::string(8 - digits.size(), '0') + digits);
-  return read_file(folder / "weights.safetensors") + read_file(folder / "optimizer.safetensors");
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".safetensors") files.insert(entry.path());
+  std::string bytes;
+  for (const std::filesystem::path& file : files) bytes += read_file(file);
+  return bytes;
 }
 
 }  // namespace podium

@@ -15,6 +15,16 @@ namespace podium {
 
 // A job of `steps` steps; every 5th writes a checkpoint.
 JobSpec tiny_job(std::int64_t steps);
+JobSpec tiny_gpt_job(std::int64_t steps);
+
+// The layout a job is trained in, and with how many processes.
+struct JobLayout {
+  std::string name;
+  int processes = 1;
+  ParallelSpec parallel;
+};
+// "tensor2_pipeline2_data2", with "_interleaved2", "_sequence" and "_distributed".
+JobLayout layout_of_name(const std::string& name);
 
 // How a process ended: its exit code, or minus the signal that ended it.
 int exit_of(Child& child);
@@ -28,6 +38,11 @@ class WorkerJob {
   void start(int world_size, const std::string& prefix = "");
   Child& rank(int rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
   std::vector<int> wait();
+  void start(const JobLayout& layout);
+  std::vector<int> run(const JobLayout& layout) {
+    start(layout);
+    return wait();
+  }
   std::vector<int> run(int world_size, const std::string& prefix = "") {
     start(world_size, prefix);
     return wait();
@@ -40,7 +55,7 @@ class WorkerJob {
   std::string last_status(int rank = 0) const;  // of the finished line, "" without one
   std::string errors(int rank = 0) const;       // the error notes, joined
 
-  // Bytes of a checkpoint's tensors.
+  // Bytes of a checkpoint's tensors, of all ranks.
   std::string tensors(std::int64_t step) const;
   std::filesystem::path checkpoints() const { return folder_.path() / "checkpoints"; }
   std::filesystem::path data() const { return folder_.path() / "data"; }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { JobDetail } from "../api/types";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
+import { describeLayout, layoutOf } from "../model/layout";
 import { formatCount, formatNumber, fromWire } from "../model/numbers";
 import {
   describeTarget,
@@ -153,6 +154,8 @@ function ClockStat({ job }: { job: JobDetail }) {
 function NumberStats({ job }: { job: JobDetail }) {
   const loss = latestLoss(job);
   const throughput = latestThroughput(job);
+  const layout = describeLayout(layoutOf(job.spec, job.devices));
+  const perNode = job.per_node > 0 ? `${job.per_node} a node` : "";
   return (
     <>
       <Stat name="Loss">{loss === null ? <span class="muted">–</span> : formatNumber(loss)}</Stat>
@@ -165,7 +168,7 @@ function NumberStats({ job }: { job: JobDetail }) {
           <span class="muted">–</span>
         )}
       </Stat>
-      <Stat name="Devices" note={job.per_node > 0 ? `${job.per_node} a node` : undefined}>
+      <Stat name="Devices" note={[perNode, layout].filter(Boolean).join(", ") || undefined}>
         {job.devices} <span class="muted">{job.kind}</span>
       </Stat>
       <Stat name="Attempt" note={`${job.restarts} of ${job.max_restarts} restarts`}>

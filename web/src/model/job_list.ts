@@ -54,7 +54,7 @@ export function sortParam(current: SortOrder, clicked: SortKey): string | null {
   return text === "-id" ? null : text;
 }
 
-const lossKeys = ["train/loss", "train/mlm_loss", "train/lm_loss", "eval/mlm_loss"];
+const lossKeys = ["train/loss", "train/mlm_loss", "eval/mlm_loss", "eval/loss"];
 
 export function latestLoss(job: Job): number | null {
   const key = lossKeys.find((each) => each in job.latest);

@@ -9,6 +9,7 @@
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/state.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::ops::cpu {
 namespace {
@@ -27,8 +28,9 @@ struct CpuPackedWeight final : PackedWeight {
 };
 
 // The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W.
-const dnnl::memory& packed(CpuState& state, LinearWeight& weight, bool transposed,
+const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transposed,
                            const dnnl::memory::desc& layout) {
+  CpuState& state = cpu_state(context);
   if (!weight.packed) weight.packed = std::make_unique<CpuPackedWeight>();
   auto& copies = static_cast<CpuPackedWeight&>(*weight.packed).copies;
   auto copy = std::ranges::find_if(copies, [&](const PackedCopy& c) {
@@ -45,15 +47,24 @@ const dnnl::memory& packed(CpuState& state, LinearWeight& weight, bool transpose
     made.master = dnnl::memory(plain, state.engine(), nullptr);
     made.reorder = dnnl::reorder(made.master, made.memory);
     copies.push_back(std::move(made));
+    if (context.profiler != nullptr)
+      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(layout.get_size()));
     copy = copies.end() - 1;
   }
   if (copy->generation != weight.generation) {
+    const ProfileScope profile(
+        context, "pack_weight",
+        {.bytes = static_cast<double>(weight.master.bytes()) + static_cast<double>(layout.get_size())});
     copy->master.set_data_handle(const_cast<void*>(weight.master.address));
     copy->reorder.execute(state.runtime().stream, copy->master, copy->memory);
     copy->generation = weight.generation;
   }
   return copy->memory;
 }
+
+// Whether dW = dy^T x is faster with x packed first: where every value of it is used often, and rows are so
+// wide that reading it in columns misses the caches.
+bool packing_pays(std::int64_t out, std::int64_t in) { return out >= 768 && in >= 512; }
 
 constexpr std::int64_t kSumColumns = 256;  // a slice of columns whose sums stay in the first-level cache
 constexpr std::int64_t kSumRows = 64;      // partial sums of this many rows keep the rounding error small
@@ -104,7 +115,7 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
                                   .c = {y.dtype},
                                   .bias = bias.address != nullptr});
   product.run(state.runtime(), {.a = x.address, .c = y.address, .bias = bias.address},
-              packed(state, weight, true, product.packed_layout()));
+              packed(context, weight, true, product.packed_layout()));
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -121,7 +132,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                                   .accumulate = options.accumulate,
                                   .multiply = options.multiply_by.address != nullptr});
   product.run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
-              packed(state, weight, false, product.packed_layout()));
+              packed(context, weight, false, product.packed_layout()));
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
@@ -135,7 +146,8 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
                                   .a = {.dtype = dy.dtype, .transposed = true},
                                   .b = {x.dtype},
                                   .c = {DType::f32},
-                                  .accumulate = true});
+                                  .accumulate = true,
+                                  .pack_b = packing_pays(out, in)});
   product.run(state.runtime(), {.a = dy.address, .b = x.address, .c = dw.address});
   if (db.address != nullptr) add_bias_gradient(context, dy, db);
 }

@@ -48,8 +48,11 @@ dnnl::memory::desc layout(std::int64_t rows, std::int64_t columns, const MatmulO
 
 Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec) : spec_(spec), widened_(must_widen(spec)) {
   PODIUM_CHECK(!(spec.accumulate && spec.multiply), "a product accumulates or is multiplied, not both");
+  PODIUM_CHECK(!(spec.b.packed && spec.pack_b), "an operand is packed once");
   const auto a = layout(spec.m, spec.k, spec.a, widened_);
-  const auto b = layout(spec.k, spec.n, spec.b, widened_);
+  const auto plain_b = layout(spec.k, spec.n, spec.b, widened_);
+  const auto b =
+      spec.pack_b ? layout(spec.k, spec.n, {.dtype = spec.b.dtype, .packed = true}, widened_) : plain_b;
   const auto c = layout(spec.m, spec.n, spec.c, widened_);
   const dnnl::memory::desc bias({1, spec.n}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
 
@@ -67,7 +70,11 @@ Matmul::Matmul(const dnnl::engine& engine, const MatmulSpec& spec) : spec_(spec)
   if (spec.b.packed) {
     packed_layout_ = compiled.weights_desc();
   } else {
-    arguments_[DNNL_ARG_WEIGHTS] = dnnl::memory(b, engine, nullptr);
+    arguments_[DNNL_ARG_WEIGHTS] = dnnl::memory(compiled.weights_desc(), engine, nullptr);
+  }
+  if (spec.pack_b) {
+    plain_b_ = dnnl::memory(plain_b, engine, nullptr);
+    packing_ = dnnl::reorder(plain_b_, arguments_.at(DNNL_ARG_WEIGHTS));
   }
   if (spec.bias) arguments_[DNNL_ARG_BIAS] = dnnl::memory(bias, engine, nullptr);
   if (spec.multiply) arguments_[kFactorArgument] = dnnl::memory(c, engine, nullptr);
@@ -99,10 +106,22 @@ void Matmul::execute(MatmulRuntime& runtime, const MatmulPointers& pointers) {
   };
   set(DNNL_ARG_SRC, pointers.a);
   set(DNNL_ARG_DST, pointers.c);
-  if (!spec_.b.packed) set(DNNL_ARG_WEIGHTS, pointers.b);
+  const ArenaScope scope(runtime.scratch);
+  if (spec_.pack_b) {
+    pack(runtime, pointers.b);
+  } else if (!spec_.b.packed) {
+    set(DNNL_ARG_WEIGHTS, pointers.b);
+  }
   if (spec_.bias) set(DNNL_ARG_BIAS, pointers.bias);
   if (spec_.multiply) set(kFactorArgument, pointers.factor);
   primitive_.execute(runtime.stream, arguments_);
+}
+
+void Matmul::pack(MatmulRuntime& runtime, const void* b) {
+  dnnl::memory& packed = arguments_.at(DNNL_ARG_WEIGHTS);
+  packed.set_data_handle(runtime.scratch.allocate_bytes(packed.get_desc().get_size()));
+  plain_b_.set_data_handle(const_cast<void*>(b));
+  packing_.execute(runtime.stream, plain_b_, packed);
 }
 
 void Matmul::execute_widened(MatmulRuntime& runtime, const MatmulPointers& pointers) {

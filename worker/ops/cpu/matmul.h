@@ -29,6 +29,7 @@ struct MatmulSpec {
   bool bias = false;        // f32
   bool accumulate = false;  // add to what c holds
   bool multiply = false;    // by a tensor of c's type
+  bool pack_b = false;      // b comes plain and is brought into oneDNN's layout first, in scratch memory
 
   auto operator<=>(const MatmulSpec&) const = default;
 };
@@ -47,7 +48,7 @@ struct MatmulRuntime {
 
   dnnl::stream stream;
   int threads;
-  Arena scratch;  // widened operands
+  Arena scratch;  // widened and packed operands
 };
 
 // One compiled product. Used by one thread at a time; it computes with as many threads as it was made for.
@@ -63,6 +64,7 @@ class Matmul {
 
  private:
   void execute(MatmulRuntime& runtime, const MatmulPointers& pointers);
+  void pack(MatmulRuntime& runtime, const void* b);
   void execute_widened(MatmulRuntime& runtime, const MatmulPointers& pointers);
   void run_either(MatmulRuntime& runtime, const MatmulPointers& pointers);
 
@@ -71,6 +73,8 @@ class Matmul {
   dnnl::matmul primitive_;
   dnnl::memory::desc packed_layout_;
   std::unordered_map<int, dnnl::memory> arguments_;
+  dnnl::memory plain_b_;   // where pack_b
+  dnnl::reorder packing_;  // of it into arguments_
 };
 
 }  // namespace podium::ops::cpu

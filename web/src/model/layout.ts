@@ -1,0 +1,22 @@
+// How a job's devices share one model, as its normalised spec says.
+
+interface Layout {
+  tensor: number;
+  pipeline: number;
+  data: number;
+}
+
+/** Null where the spec runs a command, or says nothing that adds up. */
+export function layoutOf(spec: unknown, devices: number): Layout | null {
+  const parallel = (spec as { parallel?: { tensor?: unknown; pipeline?: unknown } } | null)?.parallel;
+  const { tensor, pipeline } = parallel ?? {};
+  if (typeof tensor !== "number" || typeof pipeline !== "number") return null;
+  const data = devices / (tensor * pipeline);
+  return Number.isInteger(data) ? { tensor, pipeline, data } : null;
+}
+
+/** "tensor 2 × pipeline 4 × data 8"; "" where the model is whole on every device. */
+export function describeLayout(layout: Layout | null): string {
+  if (!layout || layout.tensor * layout.pipeline === 1) return "";
+  return `tensor ${layout.tensor} × pipeline ${layout.pipeline} × data ${layout.data}`;
+}
