@@ -30,13 +30,13 @@ struct Arguments {
   fs::path trace;
   std::size_t most = 30;
   bool json = false;
-  fs::path rank_of;  // set for the processes that run_profile starts
+  bool as_rank = false;  // a process that run_profile started: the spec is its launch.json
 };
 
 WorkerExit run(Arguments arguments) {
-  if (!arguments.rank_of.empty()) {
+  if (arguments.as_rank) {
     const StopSignals signals;
-    return profile_rank(arguments.rank_of, arguments.run.warmup, signals.stop());
+    return profile_rank(arguments.spec.file, arguments.run.warmup, signals.stop());
   }
   std::vector<std::string> notes;
   LocalRun& local = arguments.run.local;
@@ -72,7 +72,7 @@ void add_profile(CLI::App& app, WorkerExit& exit) {
   command->add_option("--most", arguments->most, "Ops to show, the most expensive first")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "Everything, as JSON");
-  command->add_option("--rank-of", arguments->rank_of)->group("");
+  command->add_flag("--as-rank", arguments->as_rank)->group("");
   command->callback([arguments, &exit] { exit = run(*arguments); });
 }
 

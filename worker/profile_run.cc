@@ -98,7 +98,7 @@ ProfileResult run_profile(const ProfileRun& run, const fs::path& trace) {
   std::vector<std::vector<std::string>> arguments;
   for (const fs::path& launch : launches)
     arguments.push_back(
-        {"profile", "--rank-of=" + launch.string(), "--warmup=" + std::to_string(run.warmup)});
+        {"profile", launch.string(), "--as-rank", "--warmup=" + std::to_string(run.warmup)});
   ProfileResult result{.exit_code = run_gang(local.program, arguments)};
   if (result.exit_code != 0) return result;
   for (const fs::path& launch : launches)

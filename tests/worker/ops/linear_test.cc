@@ -80,6 +80,27 @@ TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
   expect_close(values_of(second), tripled, 1e-6, "y");
 }
 
+TEST(Linear, KeepsTheCopyOfAWeightThatIsReadOften) {
+  Context context{.threads = 2};
+  const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
+  Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  const auto result = [&] {
+    Tensor y(DType::f32, {kRows, kOut});
+    ops::linear_forward(context, x.view(), weight, {}, y.view());
+    return values_of(y);
+  };
+  const Values once = result();
+  EXPECT_EQ(result(), once);
+  for (float& v : w.view().values<float>()) v *= 2;
+  EXPECT_EQ(result(), once) << "without a new generation the kept copy counts";
+  weight.generation = 2;
+  Values doubled = once;
+  for (float& v : doubled) v *= 2;
+  EXPECT_EQ(result(), doubled);
+  EXPECT_EQ(result(), doubled);
+}
+
 // Input: x.
 OpRun gelu(ops::GeluKind kind, Context& context, DType type, const std::vector<Values>& inputs,
            const Values& dy) {

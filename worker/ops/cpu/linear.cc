@@ -1,8 +1,10 @@
 // Forward and backward-input read weights repacked (and in bf16 mode converted) into the layout oneDNN asks
-// for, once for every change of the master.
+// for. Where a master is read several times before it changes, as with several micro-batches a step, the copy
+// is made once and kept; where once, it lives in scratch memory for that one product.
 #include "worker/ops/cpu/linear.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "worker/ops/cpu/dispatch.h"
@@ -18,48 +20,70 @@ namespace {
 struct PackedCopy {
   bool transposed = false;  // of the master
   dnnl::memory memory;
-  std::int64_t generation = 0;
   dnnl::memory master;
   dnnl::reorder reorder;
+  std::int64_t generation = 0;
+  int uses = 0;         // of this generation
+  int uses_before = 0;  // of the one before
+  AlignedBytes kept;
+
+  bool worth_keeping() const { return uses > 1 || uses_before > 1; }
 };
 
 struct CpuPackedWeight final : PackedWeight {
   std::vector<PackedCopy> copies;
 };
 
-// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W.
+PackedCopy make_copy(CpuState& state, const Shape& master, bool transposed, const dnnl::memory::desc& layout) {
+  const std::int64_t out = master[0], in = master[1];
+  const auto dims = transposed ? dnnl::memory::dims{in, out} : dnnl::memory::dims{out, in};
+  const auto strides = transposed ? dnnl::memory::dims{1, in} : dnnl::memory::dims{in, 1};
+  const dnnl::memory::desc plain(dims, dnnl::memory::data_type::f32, strides);
+  PackedCopy made;
+  made.transposed = transposed;
+  made.memory = dnnl::memory(layout, state.engine(), nullptr);
+  made.master = dnnl::memory(plain, state.engine(), nullptr);
+  made.reorder = dnnl::reorder(made.master, made.memory);
+  return made;
+}
+
+PackedCopy& copy_of(CpuState& state, LinearWeight& weight, bool transposed, const dnnl::memory::desc& layout) {
+  if (!weight.packed) weight.packed = std::make_unique<CpuPackedWeight>();
+  auto& copies = static_cast<CpuPackedWeight&>(*weight.packed).copies;
+  const auto found = std::ranges::find_if(copies, [&](const PackedCopy& c) {
+    return c.transposed == transposed && c.memory.get_desc() == layout;
+  });
+  return found != copies.end() ? *found
+                               : copies.emplace_back(make_copy(state, weight.master.shape, transposed, layout));
+}
+
+// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W. Valid as long as what is
+// in scratch memory now.
 const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transposed,
                            const dnnl::memory::desc& layout) {
   CpuState& state = cpu_state(context);
-  if (!weight.packed) weight.packed = std::make_unique<CpuPackedWeight>();
-  auto& copies = static_cast<CpuPackedWeight&>(*weight.packed).copies;
-  auto copy = std::ranges::find_if(copies, [&](const PackedCopy& c) {
-    return c.transposed == transposed && c.memory.get_desc() == layout;
-  });
-  if (copy == copies.end()) {
-    const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
-    const auto dims = transposed ? dnnl::memory::dims{in, out} : dnnl::memory::dims{out, in};
-    const auto strides = transposed ? dnnl::memory::dims{1, in} : dnnl::memory::dims{in, 1};
-    const dnnl::memory::desc plain(dims, dnnl::memory::data_type::f32, strides);
-    PackedCopy made;
-    made.transposed = transposed;
-    made.memory = dnnl::memory(layout, state.engine());
-    made.master = dnnl::memory(plain, state.engine(), nullptr);
-    made.reorder = dnnl::reorder(made.master, made.memory);
-    copies.push_back(std::move(made));
+  PackedCopy& copy = copy_of(state, weight, transposed, layout);
+  const bool renewed = copy.generation != weight.generation;
+  if (renewed) {
+    copy.generation = weight.generation;
+    copy.uses_before = std::exchange(copy.uses, 0);
+  }
+  ++copy.uses;
+  if (!renewed && copy.kept) return copy.memory;
+
+  const std::size_t bytes = layout.get_size();
+  if (copy.worth_keeping() && !copy.kept) {
+    copy.kept = allocate_aligned(bytes);
     if (context.profiler != nullptr)
-      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(layout.get_size()));
-    copy = copies.end() - 1;
+      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(bytes));
   }
-  if (copy->generation != weight.generation) {
-    const ProfileScope profile(
-        context, "pack_weight",
-        {.bytes = static_cast<double>(weight.master.bytes()) + static_cast<double>(layout.get_size())});
-    copy->master.set_data_handle(const_cast<void*>(weight.master.address));
-    copy->reorder.execute(state.runtime().stream, copy->master, copy->memory);
-    copy->generation = weight.generation;
-  }
-  return copy->memory;
+  const ProfileScope profile(
+      context, "pack_weight",
+      {.bytes = static_cast<double>(weight.master.bytes()) + static_cast<double>(bytes)});
+  copy.memory.set_data_handle(copy.kept ? copy.kept.get() : state.runtime().scratch.allocate_bytes(bytes));
+  copy.master.set_data_handle(const_cast<void*>(weight.master.address));
+  copy.reorder.execute(state.runtime().stream, copy.master, copy.memory);
+  return copy.memory;
 }
 
 // Whether dW = dy^T x is faster with x packed first: where every value of it is used often, and rows are so
@@ -106,6 +130,7 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
                     TensorView y) {
   CpuState& state = cpu_state(context);
   const ThreadsScope threads(context.threads);
+  const ArenaScope scratch(state.runtime().scratch);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   Matmul& product = state.matmul({.m = x.shape[0],
                                   .n = out,
@@ -122,6 +147,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                            const ProductOptions& options) {
   CpuState& state = cpu_state(context);
   const ThreadsScope threads(context.threads);
+  const ArenaScope scratch(state.runtime().scratch);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   Matmul& product = state.matmul({.m = dy.shape[0],
                                   .n = in,
