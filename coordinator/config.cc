@@ -79,6 +79,17 @@ void add_duration(CLI::App& app, const std::string& name, Duration& value, const
       ->default_str(format_duration(value));
 }
 
+void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
+  app.add_option_function<std::string>(
+         "--policy", [&scheduling](const std::string& name) { scheduling.policy = *policy_named(name); },
+         "who goes first")
+      ->check(CLI::IsMember(policy_names()))
+      ->default_str(std::string(policy_of(scheduling.policy).name()));
+  app.add_flag("--preempt", scheduling.preempt,
+               "under priority-backfill a job may stop running jobs of lower priority to make room");
+  add_duration(app, "--ageing", scheduling.ageing, "waiting that weighs as much as one point of priority");
+}
+
 void add_options(CLI::App& app, Config& config) {
   app.add_option("--home", config.home, "folder of everything the coordinator keeps; made when absent")
       ->type_name("FOLDER")
@@ -106,7 +117,7 @@ void add_options(CLI::App& app, Config& config) {
   certificate->needs(key);
   key->needs(certificate);
   app.add_flag("--open-reads", config.open_reads, "reading needs no token, whoever can reach the address");
-  app.add_flag("--preempt", config.preempt, "a job may stop running jobs of lower priority to make room");
+  add_scheduling(app, config.scheduling);
   add_duration(app, "--node-unknown-after", config.limits.unknown_after, "silence that makes a node unknown");
   add_duration(app, "--node-lost-after", config.limits.lost_after,
                "silence that makes a node lost, and its tasks with it");

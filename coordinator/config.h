@@ -21,11 +21,11 @@ struct Config {
   std::string tls_certificate;
   std::string tls_key;
   bool open_reads = false;  // also when others than this machine can ask
-  bool preempt = false;
   std::vector<SpecRepository> specs;
   Duration specs_every = std::chrono::seconds(60);
   std::string log_level = "info";
   Limits limits;
+  SchedulingOptions scheduling;
 
   bool loopback_only() const;
 };

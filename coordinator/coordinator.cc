@@ -40,13 +40,19 @@ ApiOptions api_options(const Config& config, const Tokens& tokens) {
   return options;
 }
 
+ClusterState empty_state(const Config& config) {
+  ClusterState state;
+  state.limits = config.limits;
+  state.scheduling = config.scheduling;
+  return state;
+}
+
 }  // namespace
 
 Coordinator::Coordinator(const Config& config, const Tokens& tokens)
     : config_(config),
-      policy_(std::make_unique<PriorityPolicy>(config.preempt)),
       store_(config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); }),
-      loop_(io_.get_executor(), store_, *policy_, clock_, store_.load(config.limits)),
+      loop_(io_.get_executor(), store_, clock_, store_.load(empty_state(config))),
       pool_(store_, kPoolThreads),
       holds_(io_.get_executor(), loop_.state(), kLongestHold),
       live_(io_.get_executor(), clock_.now()),

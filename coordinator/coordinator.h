@@ -36,7 +36,6 @@ class Coordinator {
   Config config_;
   SystemClock clock_;
   boost::asio::io_context io_{1};
-  std::unique_ptr<Policy> policy_;
   Store store_;
   CommandLoop loop_;
   WorkPool pool_;

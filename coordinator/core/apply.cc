@@ -6,6 +6,7 @@
 #include "common/base/check.h"
 #include "coordinator/core/apply_job.h"
 #include "coordinator/core/lifecycle.h"
+#include "coordinator/core/policy.h"
 
 namespace podium {
 namespace {
@@ -36,6 +37,22 @@ void describe_node(Node& node, const NodeDescription& description) {
   node.description = description;
 }
 
+void see(ClusterState& state, const NodeId& id, Time at) {
+  Node& node = node_at(state, id);
+  state.last_seen.erase({node.last_seen, id});
+  node.last_seen = at;
+  if (node.state != NodeState::lost) state.last_seen.insert({at, id});
+}
+
+void count_devices_of(ClusterState& state, const Allocation& allocation) {
+  const NodeId* last = nullptr;  // ranks count by node
+  for (const Placement& place : allocation.ranks) {
+    if (last && *last == place.node) continue;
+    last = &place.node;
+    count_devices(state, node_at(state, place.node));
+  }
+}
+
 void take_devices(ClusterState& state, Job& job) {
   Attempt& attempt = *job.attempt;
   for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank) {
@@ -48,6 +65,7 @@ void take_devices(ClusterState& state, Job& job) {
     slot->holder = job.id;
     attempt.tasks[rank].orders_version = ++node.orders_version;
   }
+  count_devices_of(state, attempt.allocation);
 }
 
 void release_devices(ClusterState& state, const Job& job) {
@@ -60,6 +78,7 @@ void release_devices(ClusterState& state, const Job& job) {
     const auto& reported = node_at(state, place.node).description.devices;
     if (std::ranges::find(reported, place.device, &Device::index) == reported.end()) slots.erase(slot);
   }
+  count_devices_of(state, job.attempt->allocation);
 }
 
 // Every node that still has a task of the attempt sees it turn from run to stop.
@@ -125,19 +144,36 @@ struct ClusterApplier {
   void operator()(const JobQueued& e) const { queue_job(state, e, at); }
   void operator()(const NodeJoined& e) const {
     Node& node = state.nodes[e.node.id];
+    node.ordinal = state.node_ids.size();
+    state.node_ids.push_back(e.node.id);
     describe_node(node, e.node);
-    node.last_seen = at;
+    see(state, e.node.id, at);
+    count_devices(state, node);
   }
-  void operator()(const NodeChanged& e) const { describe_node(node_at(state, e.node.id), e.node); }
-  void operator()(const NodeStateChanged& e) const { node_at(state, e.node).state = e.to; }
-  void operator()(const NodeStraysCounted& e) const { node_at(state, e.node).strays = e.strays; }
+  void operator()(const NodeChanged& e) const {
+    describe_node(node_at(state, e.node.id), e.node);
+    count_devices(state, node_at(state, e.node.id));
+  }
+  void operator()(const NodeStateChanged& e) const {
+    Node& node = node_at(state, e.node);
+    node.state = e.to;
+    if (e.to == NodeState::lost)
+      state.last_seen.erase({node.last_seen, e.node});
+    else
+      state.last_seen.insert({node.last_seen, e.node});
+    count_devices(state, node);
+  }
+  void operator()(const NodeStraysCounted& e) const {
+    node_at(state, e.node).strays = e.strays;
+    count_devices(state, node_at(state, e.node));
+  }
   void operator()(const SilenceForgiven&) const {
     state.clock = at;
-    for (auto& [id, node] : state.nodes) node.last_seen = at;
+    for (auto& [id, node] : state.nodes) see(state, id, at);
     for (auto& [id, job] : state.jobs)
       if (job.attempt) forgive_missing(*job.attempt, at);
   }
-  void operator()(const NodeSeen& e) const { node_at(state, e.node).last_seen = at; }
+  void operator()(const NodeSeen& e) const { see(state, e.node, at); }
   void operator()(const Ticked&) const { state.clock = at; }
   template <class JobEvent>
   void operator()(const JobEvent&) const {
@@ -186,6 +222,7 @@ struct JobApplier {
   void operator()(const AttemptEnded& e) const {
     PODIUM_CHECK(std::ranges::all_of(attempt(e.attempt).tasks, &Task::over),
                  "an attempt ends after its tasks");
+    if (job.attempt->started) job.served += at - *job.attempt->started;
     job.attempt.reset();
   }
   void operator()(const RetryPlanned& e) const {
@@ -202,6 +239,7 @@ struct JobApplier {
   }
   void operator()(const CheckpointNoted& e) const {
     job.checkpoint = e.step;
+    job.saved = at;
     job.retries.fruitless = 0;
   }
   template <class Other>
@@ -221,18 +259,44 @@ struct JobApplier {
 }  // namespace
 
 void leave_indexes(ClusterState& state, const Job& job) {
+  ++state.epoch;
   if (job.state == JobState::queued) {
     const auto queue = state.queues.find(job.request.kind);
-    queue->second.erase({job.request.priority, job.submitted, job.id});
+    const auto shape = queue->second.find(shape_of(job.request));
+    shape->second.erase(queue_key(state, job));
+    if (shape->second.empty()) queue->second.erase(shape);
     if (queue->second.empty()) state.queues.erase(queue);
   }
   if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
+  state.leaving.erase(job.id);
 }
 
 void enter_indexes(ClusterState& state, const Job& job) {
+  ++state.epoch;
   if (job.state == JobState::queued)
-    state.queues[job.request.kind].insert({job.request.priority, job.submitted, job.id});
+    state.queues[job.request.kind][shape_of(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
+  if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
+}
+
+void count_devices(ClusterState& state, const Node& node) {
+  ++state.epoch;
+  std::map<std::string_view, int> free, capacity;
+  for (const DeviceSlot& slot : node.devices) {
+    ++capacity[slot.device.kind];
+    if (node.usable() && !slot.holder && slot.device.health.empty()) ++free[slot.device.kind];
+  }
+  for (auto& [kind, pool] : state.pools) {
+    if (!capacity.contains(kind)) {
+      pool.capacity.set(node.ordinal, 0);
+      pool.free.set(node.ordinal, 0);
+    }
+  }
+  for (const auto& [kind, devices] : capacity) {
+    DevicePool& pool = state.pools[std::string(kind)];
+    pool.capacity.set(node.ordinal, devices);
+    pool.free.set(node.ordinal, free[kind]);
+  }
 }
 
 void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }

@@ -178,6 +178,7 @@ Event event_from_json(const nlohmann::json& json);
 
 // A whole state, for snapshots; without what is not durable.
 nlohmann::json to_json(const ClusterState& state);
-ClusterState cluster_state_from_json(const nlohmann::json& json, const Limits& limits);
+// Limits and scheduling are those of `empty`, a state without nodes and jobs.
+ClusterState cluster_state_from_json(const nlohmann::json& json, const ClusterState& empty);
 
 }  // namespace podium

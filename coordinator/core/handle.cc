@@ -56,10 +56,12 @@ void lose_tasks(const NodeId& id, const Node& node, const std::string& reason, D
 }
 
 void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& drafts) {
-  for (const auto& [id, node] : state.nodes) {
-    const Duration silence = now - node.last_seen;
+  for (const auto& [last_seen, id] : state.last_seen) {
+    const Duration silence = now - last_seen;
+    if (silence < state.limits.unknown_after) return;
+    const Node& node = state.nodes.at(id);
     const std::string reason = "no word from the agent of " + id.value + " for " + format_duration(silence);
-    if (node.state == NodeState::up && silence >= state.limits.unknown_after)
+    if (node.state == NodeState::up)
       events.push_back({now, NodeStateChanged{id, NodeState::up, NodeState::unknown, reason}});
     if (node.state != NodeState::unknown || silence < state.limits.lost_after) continue;
     events.push_back({now, NodeStateChanged{id, NodeState::unknown, NodeState::lost, reason}});

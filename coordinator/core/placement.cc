@@ -1,7 +1,6 @@
 #include "coordinator/core/placement.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "common/base/check.h"
 
@@ -16,142 +15,118 @@ std::string count(std::int64_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
-int free_of(const NodeRoom& node) { return static_cast<int>(node.free.size()); }
+// What a shape takes of its nodes: `full` nodes of `per_node` devices and, where `rest` > 0, one more of
+// `rest`.
+struct Even {
+  explicit Even(const Shape& shape)
+      : per_node(shape.per_node),
+        full(shape.devices / shape.per_node),
+        rest(shape.devices % shape.per_node) {}
+  int per_node, full, rest;
+};
 
-// The node with the fewest free devices that still has `devices`, of those not yet taken.
-std::optional<std::size_t> tightest(const Room& room, int devices, const std::vector<Share>& taken) {
-  std::optional<std::size_t> best;
-  for (std::size_t i = 0; i < room.size(); ++i) {
-    if (free_of(room[i]) < devices || std::ranges::find(taken, i, &Share::node) != taken.end()) continue;
-    if (!best || free_of(room[i]) < free_of(room[*best])) best = i;
-  }
-  return best;
+// Adds up to `nodes` nodes that have `devices` free to `shares`, those with the fewest first.
+void take_tightest(const FreeDevices& free, int devices, int nodes, Shares& shares) {
+  const auto before = static_cast<std::ptrdiff_t>(shares.size());
+  const int most = free.most();
+  for (int with = devices; with <= most && nodes > 0; ++with)
+    free.each_with(with, [&](std::size_t node) {
+      const auto taken = shares.begin() + before;
+      if (std::find_if(shares.begin(), taken, [&](const Share& s) { return s.node == node; }) != taken)
+        return true;
+      shares.push_back({node, devices});
+      return --nodes > 0;
+    });
 }
 
-std::optional<std::vector<Share>> choose_even(const Room& room, int devices, int per_node) {
-  std::vector<Share> shares;
-  for (int left = devices; left > 0;) {
-    const int take = std::min(left, per_node);
-    const auto node = tightest(room, take, shares);
-    if (!node) return std::nullopt;
-    shares.push_back({*node, take});
-    left -= take;
-  }
+Shares choose_even(const FreeDevices& free, const Even& even) {
+  Shares shares;
+  take_tightest(free, even.per_node, even.full, shares);
+  if (even.rest > 0) take_tightest(free, even.rest, 1, shares);
   return shares;
 }
 
-std::optional<std::vector<Share>> choose_packed(const Room& room, int devices) {
-  if (const auto one = tightest(room, devices, {})) return std::vector<Share>{{*one, devices}};
-  std::vector<std::size_t> order(room.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return free_of(room[i]); });
-  std::vector<Share> shares;
+Shares choose_packed(const FreeDevices& free, int devices) {
+  Shares shares;
+  take_tightest(free, devices, 1, shares);
+  if (!shares.empty()) return shares;
   int left = devices;
-  for (const std::size_t i : order) {
-    const int take = std::min(left, free_of(room[i]));
-    if (take == 0) break;
-    shares.push_back({i, take});
-    left -= take;
-  }
-  if (left > 0) return std::nullopt;
+  for (int with = free.most(); left > 0; --with)
+    free.each_with(with, [&](std::size_t node) {
+      shares.push_back({node, std::min(left, with)});
+      left -= shares.back().devices;
+      return left > 0;
+    });
   return shares;
-}
-
-// The room as it would be were nothing running and every node up.
-Room empty_room(const ClusterState& state, const std::string& kind) {
-  Room room;
-  for (const auto& [id, node] : state.nodes) {
-    NodeRoom here{id, {}, 0};
-    for (const Device& device : node.description.devices)
-      if (device.kind == kind) here.free.push_back(device.index);
-    here.capacity = free_of(here);
-    if (here.capacity > 0) room.push_back(std::move(here));
-  }
-  return room;
 }
 
 }  // namespace
 
-Room room_of(const ClusterState& state, const std::string& kind) {
-  Room room;
-  for (const auto& [id, node] : state.nodes) {
-    NodeRoom here{id, {}, 0};
-    for (const DeviceSlot& slot : node.devices) {
-      if (slot.device.kind != kind) continue;
-      ++here.capacity;
-      if (node.usable() && !slot.holder && slot.device.health.empty()) here.free.push_back(slot.device.index);
-    }
-    if (here.capacity > 0) room.push_back(std::move(here));
-  }
-  return room;
+bool fits(const FreeDevices& free, const Shape& shape) {
+  if (shape.per_node == 0) return free.total() >= shape.devices;
+  const Even even(shape);
+  return free.nodes_with(even.per_node) >= even.full &&
+         (even.rest == 0 || free.nodes_with(even.rest) >= even.full + 1);
 }
 
-std::optional<std::vector<Share>> choose(const Room& room, const JobRequest& request) {
-  auto shares = request.per_node > 0 ? choose_even(room, request.devices, request.per_node)
-                                     : choose_packed(room, request.devices);
-  if (shares) std::ranges::sort(*shares, {}, &Share::node);
-  return shares;
+std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
+  if (!fits(free, shape)) return std::nullopt;
+  return shape.per_node > 0 ? choose_even(free, Even(shape)) : choose_packed(free, shape.devices);
 }
 
-Allocation allocate(const ClusterState& state, Room& room, const std::vector<Share>& shares,
+Allocation allocate(const ClusterState& state, const std::string& kind, Shares shares, Taken& taken,
                     std::int64_t nth_attempt) {
+  std::ranges::sort(shares, {},
+                    [&](const Share& share) -> const NodeId& { return state.node_ids[share.node]; });
   Allocation allocation;
   allocation.nodes = static_cast<int>(shares.size());
   for (const Share& share : shares) {
-    NodeRoom& here = room[share.node];
-    PODIUM_CHECK(share.devices <= free_of(here), "a share takes free devices");
-    const Node& node = state.nodes.at(here.node);
+    const NodeId& id = state.node_ids[share.node];
     const int node_rank = static_cast<int>(&share - shares.data());
-    for (int local = 0; local < share.devices; ++local) {
-      const int device = here.free[static_cast<std::size_t>(local)];
-      const auto slot =
-          std::ranges::find(node.devices, device, [](const DeviceSlot& s) { return s.device.index; });
-      allocation.ranks.push_back({here.node, device, local, share.devices, node_rank, slot->device.threads});
+    int skip = taken[share.node];
+    int local = 0;
+    for (const DeviceSlot& slot : state.nodes.at(id).devices) {
+      if (local == share.devices) break;
+      if (slot.holder || slot.device.kind != kind || !slot.device.health.empty() || skip-- > 0) continue;
+      allocation.ranks.push_back(
+          {id, slot.device.index, local++, share.devices, node_rank, slot.device.threads});
     }
-    here.free.erase(here.free.begin(), here.free.begin() + share.devices);
+    PODIUM_CHECK(local == share.devices, "a share takes free devices");
+    taken[share.node] += share.devices;
   }
   allocation.master_address = state.nodes.at(allocation.ranks.front().node).description.address;
   allocation.master_port = kFirstPort + kPortsPerAttempt * static_cast<int>(nth_attempt % kPortSlots);
   return allocation;
 }
 
-std::string shortage(const Room& room, const JobRequest& request) {
+std::string shortage(const FreeDevices& free, const JobRequest& request) {
   if (request.per_node > 0 && request.per_node < request.devices) {
     const int nodes = (request.devices + request.per_node - 1) / request.per_node;
-    const auto fit =
-        std::ranges::count_if(room, [&](const NodeRoom& n) { return free_of(n) >= request.per_node; });
+    const std::int64_t fit = free.nodes_with(request.per_node);
     return "needs " + count(nodes, "node") + " that are up with " +
            count(request.per_node, "free " + request.kind + " device") + " each; " + std::to_string(fit) +
            (fit == 1 ? " has" : " have") + " them";
   }
-  const auto most = [](int best, const NodeRoom& n) { return std::max(best, free_of(n)); };
-  const auto sum = [](int total, const NodeRoom& n) { return total + free_of(n); };
   const std::string needs = "needs " + count(request.devices, "free " + request.kind + " device");
-  if (request.per_node > 0) {
-    const int free = std::accumulate(room.begin(), room.end(), 0, most);
-    return needs + " on one node that is up; the most on one is " + std::to_string(free);
-  }
-  const int free = std::accumulate(room.begin(), room.end(), 0, sum);
-  return needs + " on nodes that are up; " + std::to_string(free) + (free == 1 ? " is free" : " are free");
+  if (request.per_node > 0)
+    return needs + " on one node that is up; the most on one is " + std::to_string(free.most());
+  return needs + " on nodes that are up; " + std::to_string(free.total()) +
+         (free.total() == 1 ? " is free" : " are free");
 }
 
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request) {
   if (request.devices < 1) return "asks for " + count(request.devices, "device") + "; it needs at least 1";
   if (state.nodes.empty()) return std::nullopt;
-  const Room room = empty_room(state, request.kind);
-  if (choose(room, request)) return std::nullopt;
-  std::int64_t total = 0;
-  int most = 0;
-  for (const NodeRoom& node : room) {
-    total += node.capacity;
-    most = std::max(most, node.capacity);
-  }
+  const auto pool = state.pools.find(request.kind);
+  const FreeDevices capacity = pool == state.pools.end() ? FreeDevices{} : pool->second.capacity;
+  if (fits(capacity, {request.devices, request.per_node})) return std::nullopt;
   const std::string asks = "asks for " + count(request.devices, request.kind + " device");
-  if (total < request.devices)
-    return asks + "; the cluster has " + std::to_string(total) + " on " + count(std::ssize(room), "node");
+  const std::int64_t nodes = capacity.nodes_with(1);
+  if (capacity.total() < request.devices)
+    return asks + "; the cluster has " + std::to_string(capacity.total()) + " on " + count(nodes, "node");
   return asks + ", " + std::to_string(request.per_node) + " on each node; the cluster has " +
-         count(std::ssize(room), "node") + " with " + request.kind + " devices, with at most " +
-         std::to_string(most) + " on one";
+         count(nodes, "node") + " with " + request.kind + " devices, with at most " +
+         std::to_string(capacity.most()) + " on one";
 }
 
 }  // namespace podium

@@ -1,7 +1,8 @@
-// Where a gang fits. Devices of one node are used in index order; a gang takes as few nodes as it can, and of
-// those that fit the fullest, so that large holes stay large.
+// Where a gang fits. A gang takes as few nodes as it can, and of those that fit the fullest, so that large
+// holes stay large; devices of one node are used in index order.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,32 +11,27 @@
 
 namespace podium {
 
-// The devices of one kind on one node.
-struct NodeRoom {
-  NodeId node;
-  std::vector<int>
-      free;          // indexes of healthy devices nobody holds, ascending; none on a node that is not usable
-  int capacity = 0;  // devices it has
-};
-
-using Room = std::vector<NodeRoom>;  // by node id
-
-Room room_of(const ClusterState& state, const std::string& kind);
-
 struct Share {
-  std::size_t node = 0;  // in the Room
+  std::size_t node = 0;  // its ordinal
   int devices = 0;
 };
 
-// The nodes a gang would take, in the room's order; nothing when it does not fit whole.
-std::optional<std::vector<Share>> choose(const Room& room, const JobRequest& request);
+using Shares = std::vector<Share>;
 
-// Takes the devices out of the room. `nth_attempt` gives the attempt its ports.
-Allocation allocate(const ClusterState& state, Room& room, const std::vector<Share>& shares,
+// Whether `choose` would find a place; costs next to nothing, however many nodes there are.
+bool fits(const FreeDevices& free, const Shape& shape);
+// The nodes a gang would take; nothing when it does not fit whole.
+std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
+
+// Devices that a plan has given away already, by node: the first so many of those free.
+using Taken = std::map<std::size_t, int>;
+
+// Names the devices, counts them as taken, and gives the attempt its ports by `nth_attempt`.
+Allocation allocate(const ClusterState& state, const std::string& kind, Shares shares, Taken& taken,
                     std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
-std::string shortage(const Room& room, const JobRequest& request);
+std::string shortage(const FreeDevices& free, const JobRequest& request);
 
 // Why the nodes known, with all their devices free, could not hold it: "asks for 16 gpu devices; the cluster
 // has 8 on 1 node". Nothing when they could, or when no node has joined yet and the cluster's size is

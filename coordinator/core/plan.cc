@@ -1,30 +1,159 @@
 #include "coordinator/core/plan.h"
 
 #include <algorithm>
+#include <queue>
 
 #include "coordinator/core/draft.h"
+#include "coordinator/core/policy.h"
+#include "coordinator/core/preemption.h"
 
 namespace podium {
 namespace {
 
-std::optional<Time> next_wake(const ClusterState& state, Time now) {
+// The jobs of one shape that are still to be looked at.
+struct Line {
+  std::set<QueueKey>::const_iterator next, end;
+  Shape shape;
+  int tries = 0;  // that failed for the reservations alone
+
+  bool operator<(const Line& other) const {
+    return *other.next < *next;
+  }  // the best on top of a priority_queue
+};
+
+// One pass over one kind's queue, best job first, until nothing more can start.
+class Pass {
+ public:
+  Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan)
+      : state_(state),
+        policy_(policy_of(state.scheduling.policy)),
+        now_(now),
+        kind_(kind),
+        plan_(plan),
+        reservations_(state, kind, now) {
+    if (const auto pool = state.pools.find(kind); pool != state.pools.end()) free_ = pool->second.free;
+    for (const auto& [shape, jobs] : state.queues.at(kind)) lines_.push({jobs.begin(), jobs.end(), shape});
+  }
+
+  void run() {
+    while (!lines_.empty() && !closed_) {
+      Line line = lines_.top();
+      lines_.pop();
+      const Job& job = state_.jobs.at(line.next->job);
+      ++line.next;
+      if (consider(job, line) && line.next != line.end) lines_.push(line);
+    }
+    plan_.reservations.insert(plan_.reservations.end(), reservations_.list().begin(),
+                              reservations_.list().end());
+  }
+
+ private:
+  // False where no other job of the line can start in this pass.
+  bool consider(const Job& job, Line& line) {
+    if (job.not_before && *job.not_before > now_) {
+      plan_.blocked[job.id] =
+          "failed several times soon after its start; starts again at " + format_time(*job.not_before);
+      return true;
+    }
+    FreeDevices others;
+    if (!job.avoid.empty()) others = without(free_, job);
+    const FreeDevices& around = job.avoid.empty() ? free_ : others;
+    const Time end = now_ + job.request.walltime;
+    if (const auto shares = find_place(around, line.shape, end)) {
+      start(job, *shares, end);
+      return true;
+    }
+    if (const auto never = never_fits(state_, job.request)) {  // queued before all nodes were known
+      plan_.blocked[job.id] = *never;
+      return false;
+    }
+    const bool for_reservations_alone = fits(around, line.shape);
+    if (!block(job, around)) closed_ = true;
+    if (for_reservations_alone) return ++line.tries < state_.scheduling.backfill_depth;
+    return wants_reservations() || !job.avoid.empty();
+  }
+
+  std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, Time end) const {
+    if (!fits(around, shape) || !reservations_.bind(end)) return choose(around, shape);
+    return choose(reservations_.open_to(around, end), shape);
+  }
+
+  bool wants_reservations() const {
+    return reservations_.size() < static_cast<std::size_t>(policy_.reservations(state_.scheduling));
+  }
+
+  void start(const Job& job, const Shares& shares, Time end) {
+    for (const Share& share : shares) free_.add(share.node, -share.devices);
+    reservations_.take(shares, end);
+    const auto nth = state_.attempts_created + std::ssize(plan_.start);
+    plan_.start.push_back({job.id, allocate(state_, kind_, shares, taken_, nth)});
+  }
+
+  // Promises the job a start where it is its turn; false where nobody may pass it.
+  bool block(const Job& job, const FreeDevices& around) {
+    plan_.blocked[job.id] = shortage(around, job.request);
+    if (policy_.reservations(state_.scheduling) == 0) return false;
+    if (!wants_reservations()) return true;
+    const bool first = reservations_.size() == 0;
+    const Reservation* reservation = reservations_.reserve(around, job);
+    if (first && (!reservation || reservation->at > now_)) make_room(job, around);
+    return true;
+  }
+
+  void make_room(const Job& job, FreeDevices free) {
+    for (const JobId leaving : state_.leaving)
+      if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
+        release(state_, other, free);
+    for (const JobId victim : choose_victims(state_, policy_, std::move(free), job, now_))
+      plan_.preempt.push_back({victim, "makes room for job " + to_string(job.id)});
+  }
+
+  // Leaves out the nodes the job should avoid while there are others that could hold it.
+  FreeDevices without(const FreeDevices& free, const Job& job) const {
+    FreeDevices others = free, capacity = state_.pools.at(kind_).capacity;
+    for (const NodeId& id : job.avoid) {
+      const Node* node = find_node(state_, id);
+      if (!node) continue;
+      others.set(node->ordinal, 0);
+      capacity.set(node->ordinal, 0);
+    }
+    return fits(capacity, shape_of(job.request)) ? others : free;
+  }
+
+  const ClusterState& state_;
+  const Policy& policy_;
+  Time now_;
+  const std::string& kind_;
+  Plan& plan_;
+  FreeDevices free_;  // as the pass leaves them
+  Reservations reservations_;
+  Taken taken_;
+  std::priority_queue<Line> lines_;
+  bool closed_ = false;
+};
+
+std::optional<Time> next_wake(const ClusterState& state, const Plan& plan, Time now) {
   std::optional<Time> wake;
   const auto earlier = [&wake](Time time) { wake = wake ? std::min(*wake, time) : time; };
   const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
   if (timer != state.timers.end()) earlier(timer->first);
-  for (const auto& [id, node] : state.nodes) {
-    if (node.state == NodeState::up) earlier(node.last_seen + state.limits.unknown_after);
-    if (node.state == NodeState::unknown) earlier(node.last_seen + state.limits.lost_after);
+  for (const auto& [last_seen, id] : state.last_seen) {
+    const bool up = state.nodes.at(id).state == NodeState::up;
+    earlier(last_seen + (up ? state.limits.unknown_after : state.limits.lost_after));
+    if (up) break;  // those seen later are due later
   }
+  const auto interval = policy_of(state.scheduling.policy).interval();
+  if (interval && !plan.blocked.empty()) earlier(now + *interval);
   return wake;
 }
 
 }  // namespace
 
-Plan make_plan(const ClusterState& state, const Policy& policy, Time now) {
+Plan make_plan(const ClusterState& state, Time now) {
   Plan plan;
-  policy.schedule(state, now, plan);
-  plan.wake_at = next_wake(state, now);
+  plan.epoch = state.epoch;
+  for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan).run();
+  plan.wake_at = next_wake(state, plan, now);
   return plan;
 }
 
@@ -44,13 +173,17 @@ std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId id
   const Job* job = find_job(state, id);
   if (!job || job->state != JobState::queued) return "";
   if (const auto own = plan.blocked.find(id); own != plan.blocked.end()) return own->second;
-  for (const QueueKey& key : state.queues.at(job->request.kind)) {
-    const auto ahead = plan.blocked.find(key.job);
-    const Job& other = state.jobs.at(key.job);
-    if (ahead == plan.blocked.end() || (other.not_before && *other.not_before > now)) continue;
-    return "waits behind job " + to_string(key.job) + ", which " + ahead->second;
+  const QueueKey key = queue_key(state, *job);
+  std::optional<QueueKey> ahead;  // the best job that was tried and is blocked
+  for (const auto& [blocked, why] : plan.blocked) {
+    const Job* other = find_job(state, blocked);
+    if (!other || other->request.kind != job->request.kind || (other->not_before && *other->not_before > now))
+      continue;
+    const QueueKey other_key = queue_key(state, *other);
+    if (other_key < key && (!ahead || other_key < *ahead)) ahead = other_key;
   }
-  return "waits for the scheduler's next look";
+  if (!ahead) return "waits for the scheduler's next look";
+  return "waits behind job " + to_string(ahead->job) + ", which " + plan.blocked.at(ahead->job);
 }
 
 }  // namespace podium

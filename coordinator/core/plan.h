@@ -1,6 +1,6 @@
 // What to do next with the state as it is: which waiting jobs start where, which attempts make room, when to
-// look again, and why every other job waits. Pure. A policy orders the jobs; gangs start whole or not at all
-// under every policy.
+// look again, and why every other job waits. Pure. The policy ranks the jobs (policy.h); under every policy
+// gangs start whole or not at all, and a job that fills a gap never delays one that was promised its start.
 #pragma once
 
 #include <map>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coordinator/core/events.h"
+#include "coordinator/core/reservations.h"
 
 namespace podium {
 
@@ -25,30 +26,20 @@ struct Preemption {
 struct Plan {
   std::vector<Start> start;
   std::vector<Preemption> preempt;
+  std::vector<Reservation> reservations;
   std::map<JobId, std::string> blocked;  // jobs that were tried and could not start, and why
   std::optional<Time> wake_at;           // when the next timer of a job or node runs out
+  std::int64_t epoch = -1;               // of the state it was made for
+
+  // Whether a plan made now could differ.
+  bool stale(const ClusterState& state, Time now) const {
+    return epoch != state.epoch || (wake_at && *wake_at <= now);
+  }
 };
 
-class Policy {
- public:
-  virtual ~Policy() = default;
-  virtual void schedule(const ClusterState& state, Time now, Plan& plan) const = 0;
-};
-
-// Priority, then age. A job that cannot start yet keeps its place: later jobs for the same kind of device
-// wait behind it, but for what it can never use: nodes with fewer devices than its smallest share of one, and
-// everything when the nodes known cannot hold it.
-class PriorityPolicy final : public Policy {
- public:
-  // With `preempt`, a blocked job may stop running jobs of lower priority to make room.
-  explicit PriorityPolicy(bool preempt = false) : preempt_(preempt) {}
-  void schedule(const ClusterState& state, Time now, Plan& plan) const override;
-
- private:
-  bool preempt_;
-};
-
-Plan make_plan(const ClusterState& state, const Policy& policy, Time now);
+// By the state's policy. Its cost depends on how many jobs start and how many shapes of jobs wait, not on how
+// many jobs wait.
+Plan make_plan(const ClusterState& state, Time now);
 
 // The events that carry out a plan made for this very state.
 Events enact(const ClusterState& state, const Plan& plan, Time now);

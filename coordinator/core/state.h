@@ -18,8 +18,22 @@
 #include "common/model/job.h"
 #include "common/model/node.h"
 #include "common/model/sync.h"
+#include "coordinator/core/free_devices.h"
 
 namespace podium {
+
+enum class PolicyKind { fifo, priority_backfill, least_attained_service, shortest_remaining_time };
+
+// How the scheduler decides. Set once by the daemon's configuration.
+struct SchedulingOptions {
+  PolicyKind policy = PolicyKind::priority_backfill;
+  bool preempt = false;                     // priority_backfill may stop running jobs of lower priority
+  Duration ageing = std::chrono::hours(1);  // of waiting that weighs as much as one point of priority
+  int reservations = 4;                     // blocked jobs of a kind whose start nobody may delay
+  int backfill_depth = 32;                  // jobs of one shape that are tried behind a reservation
+
+  bool operator==(const SchedulingOptions&) const = default;
+};
 
 // How long the coordinator waits before it believes something. Set once by the daemon's configuration.
 struct Limits {
@@ -112,7 +126,9 @@ struct Job {
   Time submitted;  // its age; kept over restarts
   int attempts = 0;
   RetryCounts retries;
+  Duration served{};               // that its ended attempts ran
   std::int64_t checkpoint = -1;    // step of its newest checkpoint
+  std::optional<Time> saved;       // when the core learnt of that checkpoint
   std::optional<Time> not_before;  // queued, but backing off
   std::vector<NodeId> avoid;       // nodes that failed it
   std::optional<Attempt> attempt;  // while starting, running or stopping
@@ -129,6 +145,7 @@ struct DeviceSlot {
 };
 
 struct Node {
+  std::size_t ordinal = 0;      // in the order of joining
   NodeDescription description;  // its devices are in `devices`
   std::vector<DeviceSlot> devices;
   NodeState state = NodeState::up;
@@ -140,21 +157,37 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-// Jobs of one device kind in the order they may start: priority, then age.
+// What decides where a job fits: jobs of one shape fit or do not fit together.
+struct Shape {
+  int devices = 1;
+  int per_node = 0;
+
+  auto operator<=>(const Shape&) const = default;
+};
+
+// The order in which jobs of one kind may start: by the policy's rank (Policy::rank), smaller first, then
+// age.
 struct QueueKey {
-  int priority = 0;
+  std::int64_t rank = 0;
   Time submitted;
   JobId job;
 
-  bool operator==(const QueueKey&) const = default;
-  bool operator<(const QueueKey& other) const {
-    if (priority != other.priority) return priority > other.priority;
-    return std::pair{submitted, job} < std::pair{other.submitted, other.job};
-  }
+  auto operator<=>(const QueueKey&) const = default;
+};
+
+using Queue = std::map<Shape, std::set<QueueKey>>;
+
+// The devices of one kind.
+struct DevicePool {
+  FreeDevices free;      // healthy devices that nobody holds, on nodes that are usable
+  FreeDevices capacity;  // all there are
+
+  bool operator==(const DevicePool&) const = default;
 };
 
 struct ClusterState {
   Limits limits;
+  SchedulingOptions scheduling;
   std::map<NodeId, Node> nodes;
   std::map<JobId, Job> jobs;  // those that have not ended
   JobId next_job{1};
@@ -163,8 +196,13 @@ struct ClusterState {
   Time clock;                         // of the last turn
 
   // Indexes, kept by apply.
-  std::map<std::string, std::set<QueueKey>> queues;  // by device kind
-  std::set<std::pair<Time, JobId>> timers;           // next_timer of every job that has one
+  std::vector<NodeId> node_ids;                 // by ordinal
+  std::map<std::string, DevicePool> pools;      // by device kind
+  std::map<std::string, Queue> queues;          // by device kind
+  std::set<std::pair<Time, JobId>> timers;      // next_timer of every job that has one
+  std::set<JobId> leaving;                      // jobs whose attempt is being stopped
+  std::set<std::pair<Time, NodeId>> last_seen;  // of every node that is not lost
+  std::int64_t epoch = 0;                       // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
 };

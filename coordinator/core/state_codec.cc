@@ -67,7 +67,9 @@ json job_json(const Job& job) {
           {"submitted_ms", to_millis(job.submitted)},
           {"attempts", job.attempts},
           {"retries", retries_json(job.retries)},
+          {"served_ms", job.served.count()},
           {"checkpoint", job.checkpoint},
+          {"saved_ms", time_json(job.saved)},
           {"not_before_ms", time_json(job.not_before)},
           {"avoid", nodes_json(job.avoid)},
           {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
@@ -82,7 +84,10 @@ Job job_record_from(const json& in) {
   job.submitted = time_from(in.at("submitted_ms"));
   job.attempts = in.at("attempts");
   job.retries = retries_from(in.at("retries"));
+  job.served =
+      Duration(in.value("served_ms", std::int64_t{0}));  // snapshots from before it was kept have none
   job.checkpoint = in.at("checkpoint");
+  if (in.contains("saved_ms")) job.saved = optional_time_from(in.at("saved_ms"));
   job.not_before = optional_time_from(in.at("not_before_ms"));
   job.avoid = nodes_from(in.at("avoid"));
   if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
@@ -94,7 +99,8 @@ json node_json(const Node& node) {
   for (const DeviceSlot& slot : node.devices)
     slots.push_back(
         {{"device", to_json(slot.device)}, {"holder", slot.holder ? json(slot.holder->value) : json()}});
-  return {{"description", to_json(node.description)},
+  return {{"ordinal", node.ordinal},
+          {"description", to_json(node.description)},
           {"devices", std::move(slots)},
           {"state", to_string(node.state)},
           {"orders_version", node.orders_version},
@@ -130,13 +136,17 @@ json to_json(const ClusterState& state) {
           {"attempts_created", state.attempts_created}};
 }
 
-ClusterState cluster_state_from_json(const json& in, const Limits& limits) {
+ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) {
   if (in.at("v") != kVersion)
     throw std::invalid_argument("snapshot version must be " + std::to_string(kVersion));
-  ClusterState state;
-  state.limits = limits;
+  ClusterState state = empty;
+  state.node_ids.resize(in.at("nodes").size());
   for (const json& entry : in.at("nodes")) {
     Node node = node_from(entry);
+    node.ordinal = entry.value("ordinal", state.nodes.size());
+    state.node_ids.at(node.ordinal) = node.description.id;
+    if (node.state != NodeState::lost) state.last_seen.insert({node.last_seen, node.description.id});
+    count_devices(state, node);
     state.nodes.emplace(node.description.id, std::move(node));
   }
   for (const json& entry : in.at("jobs")) {

@@ -22,11 +22,9 @@ constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that
 
 }  // namespace
 
-CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Policy& policy,
-                         const Clock& clock, Loaded loaded)
+CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Clock& clock, Loaded loaded)
     : executor_(std::move(executor)),
       store_(store),
-      policy_(policy),
       clock_(clock),
       state_(std::move(loaded.state)),
       tick_timer_(executor_, Steady::time_point::max()) {
@@ -53,10 +51,12 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
   if (!decided) return decided;
   Events events = std::move(decided).value();
   apply_all(state_, events);
-  plan_ = make_plan(state_, policy_, now);
-  Events enacted = enact(state_, plan_, now);
-  apply_all(state_, enacted);
-  std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
+  if (plan_.stale(state_, now)) {
+    plan_ = make_plan(state_, now);
+    Events enacted = enact(state_, plan_, now);
+    apply_all(state_, enacted);
+    std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
+  }
   commit(events, std::move(text));
   schedule_tick();
   for (const Listener& listener : decided_listeners_) listener(events);

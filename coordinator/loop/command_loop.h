@@ -23,8 +23,7 @@ class CommandLoop {
   using Listener = std::function<void(const Events&)>;
 
   // Continues with what the store loaded. The references outlive the loop.
-  CommandLoop(boost::asio::any_io_executor executor, Store& store, const Policy& policy, const Clock& clock,
-              Loaded loaded);
+  CommandLoop(boost::asio::any_io_executor executor, Store& store, const Clock& clock, Loaded loaded);
 
   // The first turn, and from then on a Tick whenever one is due.
   void start();
@@ -58,7 +57,6 @@ class CommandLoop {
 
   boost::asio::any_io_executor executor_;
   Store& store_;
-  const Policy& policy_;
   const Clock& clock_;
 
   ClusterState state_;

@@ -9,7 +9,7 @@ Store::Store(std::filesystem::path home, Post post)
 
 Store::~Store() = default;
 
-Loaded Store::load(const Limits& limits) { return writer_->load(limits); }
+Loaded Store::load(const ClusterState& empty) { return writer_->load(empty); }
 
 void Store::commit(Commit turn, std::function<void()> done) {
   writer_->commit(std::move(turn), std::move(done));

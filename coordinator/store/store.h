@@ -71,7 +71,7 @@ class Store {
   ~Store();  // finishes what is queued
 
   // Once, before the first commit. The limits are the daemon's, not the disk's.
-  Loaded load(const Limits& limits);
+  Loaded load(const ClusterState& empty);
 
   void commit(Commit turn, std::function<void()> done);
 

@@ -188,14 +188,13 @@ void Store::Writer::refuse(std::deque<std::unique_ptr<Batch>> batches, const std
   for (auto& batch : batches) post_([done = std::move(batch->done), error] { done(error); });
 }
 
-Loaded Store::Writer::load(const Limits& limits) {
-  Loaded loaded;
-  loaded.state.limits = limits;
+Loaded Store::Writer::load(const ClusterState& empty) {
+  Loaded loaded{empty, {}};
   std::int64_t seq = 0;
   Statement snapshot(database_, "SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1");
   for (snapshot.start(); snapshot.next();) {
     seq = snapshot.integer(0);
-    loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), limits);
+    loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), empty);
   }
   Statement events(database_, "SELECT body FROM events WHERE seq > ?1 ORDER BY seq");
   for (events.start(seq); events.next(); ++events_since_snapshot_)

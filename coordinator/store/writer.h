@@ -19,7 +19,7 @@ class Store::Writer {
   Writer(const std::filesystem::path& home, Post post);
   ~Writer();
 
-  Loaded load(const Limits& limits);
+  Loaded load(const ClusterState& empty);
   void commit(Commit turn, std::function<void()> done);
   void ingest(std::string body, std::function<void(Result<Ingested>)> done);
   bool wants_snapshot() const;

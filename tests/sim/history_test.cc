@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "coordinator/core/policy.h"
+
 #include "tests/sim/sim_cluster.h"
 
 namespace podium::sim {
@@ -81,6 +83,15 @@ void disturb_node(SimNode& node, Random& random) {
   }
 }
 
+SchedulingOptions random_scheduling(Random& random) {
+  SchedulingOptions options;
+  const std::vector<std::string> names = policy_names();
+  options.policy = *policy_named(names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))]);
+  options.preempt = random.chance(50);
+  options.reservations = random.between(1, 4);
+  return options;
+}
+
 void act(SimCluster& cluster, Random& random) {
   SimNode& node =
       cluster.nodes()[static_cast<std::size_t>(random.below(static_cast<int>(cluster.nodes().size())))];
@@ -131,7 +142,7 @@ struct Coverage {
 
 void run_history(std::uint64_t seed, Coverage& coverage) {
   Random random(seed);
-  SimCluster cluster(random_nodes(random), random.chance(50));
+  SimCluster cluster(random_nodes(random), random_scheduling(random));
   cluster.pass(seconds(2), random);  // all nodes join, so that what can never run is refused
   for (int i = 0; i < 40 && cluster.violation().empty(); ++i) act(cluster, random);
   drain(cluster, random);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/core/policy.h"
+
 namespace podium::sim {
 namespace {
 
@@ -18,7 +20,8 @@ bool same_orders(const NodeOrders& a, const NodeOrders& b) {
 
 }  // namespace
 
-SimCluster::SimCluster(std::vector<NodeDescription> nodes, bool preempt) : policy_(preempt) {
+SimCluster::SimCluster(std::vector<NodeDescription> nodes, const SchedulingOptions& scheduling) {
+  state_.scheduling = scheduling;
   for (NodeDescription& node : nodes) nodes_.emplace_back(std::move(node), state_.limits.lease);
   turn(CoordinatorUp{});
 }
@@ -28,7 +31,7 @@ Result<Events> SimCluster::turn(const Command& command) {
   const auto again = handle(state_, command, now());
   if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
   if (events) absorb(*events);
-  const Plan plan = make_plan(state_, policy_, now());
+  const Plan plan = make_plan(state_, now());
   for (const auto& [id, job] : state_.jobs) {
     const bool starts = std::ranges::find(plan.start, id, &Start::job) != plan.start.end();
     if (job.state == JobState::queued && !starts && waiting_reason(state_, plan, id, now()).empty())
@@ -66,12 +69,11 @@ void SimCluster::pass(Duration duration, Random& random) {
 
 void SimCluster::restart_coordinator(Duration down, Random& random) {
   check_replay();
-  const Limits limits = state_.limits;
+  const ClusterState empty = empty_state();
   if (random.chance(50)) {
-    state_ = cluster_state_from_json(to_json(state_), limits);
+    state_ = cluster_state_from_json(to_json(state_), empty);
   } else {
-    state_ = ClusterState{};
-    state_.limits = limits;
+    state_ = empty;
     apply_all(state_, log_);
   }
   truth_ += down;
@@ -80,14 +82,22 @@ void SimCluster::restart_coordinator(Duration down, Random& random) {
 }
 
 void SimCluster::check_replay() {
-  ClusterState replayed;
-  replayed.limits = state_.limits;
+  ClusterState replayed = empty_state();
   apply_all(replayed, log_);
   if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
-  if (replayed.queues != state_.queues || replayed.timers != state_.timers)
+  if (replayed.queues != state_.queues || replayed.timers != state_.timers ||
+      replayed.leaving != state_.leaving || replayed.pools != state_.pools ||
+      replayed.node_ids != state_.node_ids)
     violate("replaying the log gives other indexes");
-  if (to_json(cluster_state_from_json(to_json(state_), state_.limits)) != to_json(state_))
+  if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))
     violate("a snapshot does not read back as it was");
+}
+
+ClusterState SimCluster::empty_state() const {
+  ClusterState state;
+  state.limits = state_.limits;
+  state.scheduling = state_.scheduling;
+  return state;
 }
 
 void SimCluster::check_event(const Event& event) {
@@ -146,22 +156,42 @@ void SimCluster::check_grants() {
 }
 
 void SimCluster::check_indexes() {
-  std::size_t queued = 0, timed = 0, in_queues = 0;
+  std::size_t queued = 0, timed = 0, leaving = 0, in_queues = 0;
   for (const auto& [id, job] : state_.jobs) {
     const auto timer = next_timer(job);
     if (timer) ++timed;
     if (timer && !state_.timers.contains({*timer, id})) violate("a job's timer is not in the index");
+    if (job.attempt && job.attempt->stop != StopCause::none) ++leaving;
     if (job.state != JobState::queued) continue;
     ++queued;
-    if (!state_.queues.at(job.request.kind).contains({job.request.priority, job.submitted, id}))
+    const Queue& queue = state_.queues.at(job.request.kind);
+    if (!queue.at(shape_of(job.request)).contains(queue_key(state_, job)))
       violate("a queued job is not in its queue");
   }
-  for (const auto& [kind, queue] : state_.queues) in_queues += queue.size();
-  if (queued != in_queues || timed != state_.timers.size()) violate("an index holds what it should not");
+  for (const auto& [kind, queue] : state_.queues)
+    for (const auto& [shape, jobs] : queue) in_queues += jobs.size();
+  if (queued != in_queues || timed != state_.timers.size() || leaving != state_.leaving.size())
+    violate("an index holds what it should not");
+  check_pools();
+}
+
+void SimCluster::check_pools() {
+  std::map<std::string, DevicePool> pools;
+  for (const auto& [id, node] : state_.nodes)
+    for (const DeviceSlot& slot : node.devices) {
+      DevicePool& pool = pools[slot.device.kind];
+      pool.capacity.add(node.ordinal, 1);
+      if (node.usable() && !slot.holder && slot.device.health.empty()) pool.free.add(node.ordinal, 1);
+    }
+  for (const auto& [id, node] : state_.nodes)
+    for (const auto& [kind, pool] : state_.pools)
+      if (pool.free.free(node.ordinal) != pools[kind].free.free(node.ordinal) ||
+          pool.capacity.free(node.ordinal) != pools[kind].capacity.free(node.ordinal))
+        violate("a pool miscounts the " + kind + " devices of " + id.value);
 }
 
 std::string SimCluster::describe_jobs() const {
-  const Plan plan = make_plan(state_, policy_, now());
+  const Plan plan = make_plan(state_, now());
   std::string text;
   for (const auto& [id, job] : state_.jobs)
     text += "\njob " + to_string(id) + " is " + std::string(to_string(job.state)) + " " +

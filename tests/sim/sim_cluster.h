@@ -13,7 +13,7 @@ namespace podium::sim {
 
 class SimCluster {
  public:
-  SimCluster(std::vector<NodeDescription> nodes, bool preempt);
+  SimCluster(std::vector<NodeDescription> nodes, const SchedulingOptions& scheduling);
 
   // One turn of the loop. Refusals are answers, not violations.
   Result<Events> turn(const Command& command);
@@ -34,14 +34,15 @@ class SimCluster {
   std::string describe_jobs() const;
 
  private:
+  ClusterState empty_state() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
   void check_orders();
   void check_grants();
   void check_indexes();
+  void check_pools();
   void violate(const std::string& what);
 
-  PriorityPolicy policy_;
   ClusterState state_;
   std::vector<SimNode> nodes_;
   Events log_;

@@ -40,7 +40,7 @@ class ClusterTest : public testing::Test {
   Result<Events> turn(const Command& command) {
     auto events = handle(state_, command, now_);
     if (events) apply_all(state_, *events);
-    plan_ = make_plan(state_, policy_, now_);
+    plan_ = make_plan(state_, now_);
     apply_all(state_, enact(state_, plan_, now_));
     return events;
   }
@@ -94,7 +94,6 @@ class ClusterTest : public testing::Test {
   }
 
   ClusterState state_;
-  PriorityPolicy policy_;
   Plan plan_;
   Time now_ = from_millis(1'700'000'000'000);
 };

@@ -140,7 +140,7 @@ TEST_F(Lifecycle, CancelsWhereverItIs) {
 }
 
 TEST_F(Lifecycle, PreemptedJobsGoBackToTheQueueAtNoCost) {
-  policy_ = PriorityPolicy(true);
+  state_.scheduling.preempt = true;
   const JobId id = run_gang();
   JobRequest urgent = request_for(2, 1);
   urgent.priority = 90;

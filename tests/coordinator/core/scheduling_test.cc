@@ -58,21 +58,86 @@ TEST_F(Scheduling, GoesByPriorityThenAge) {
   JobRequest urgent = request_for(1);
   urgent.priority = 90;
   const JobId first = submit(urgent);
-  const auto order = state_.queues.at("cpu");
+  const auto order = state_.queues.at("cpu").at(Shape{1, 0});
   std::vector<JobId> ids;
   for (const QueueKey& key : order) ids.push_back(key.job);
   EXPECT_EQ(ids, (std::vector<JobId>{first, old, young}));
-  EXPECT_EQ(reason(young), "waits behind job " + to_string(first) +
-                               ", which needs 1 free cpu device on nodes that are up; 0 are free");
+  EXPECT_EQ(reason(young), "needs 1 free cpu device on nodes that are up; 0 are free");
 }
 
-TEST_F(Scheduling, NobodyPassesABlockedJobOfTheirKind) {
-  join(node_with("a", 2));
+TEST_F(Scheduling, TellsTheRestWhomTheyWaitBehind) {
+  join(node_with("a", 1));
   submit(request_for(1));
-  const JobId gang = submit(request_for(2));
-  const JobId small = submit(request_for(1));
+  const JobId first = submit(request_for(1));
+  for (int i = 0; i < state_.scheduling.reservations; ++i) submit(request_for(1));
+  EXPECT_EQ(reason(submit(request_for(1))),
+            "waits behind job " + to_string(first) +
+                ", which needs 1 free cpu device on nodes that are up; 0 are free");
+}
+
+TEST_F(Scheduling, FillsGapsWithoutDelayingAReservedJob) {
+  join(node_with("a", 3));
+  JobRequest running = request_for(2);
+  running.walltime = std::chrono::hours(4);
+  submit(running);
+  const JobId gang = submit(request_for(3));
+  ASSERT_EQ(plan_.reservations.size(), 1u);
+  EXPECT_EQ(plan_.reservations[0].at, now_ + std::chrono::hours(4));
+
+  JobRequest small = request_for(1);
+  small.walltime = std::chrono::hours(5);
+  const JobId too_long = submit(small);
+  small.walltime = std::chrono::hours(4);
+  const JobId in_time = submit(small);
   EXPECT_EQ(state_of(gang), JobState::queued);
-  EXPECT_EQ(state_of(small), JobState::queued) << "it would take what the gang waits for";
+  EXPECT_EQ(state_of(too_long), JobState::queued) << "it would take what the gang waits for";
+  EXPECT_EQ(state_of(in_time), JobState::starting);
+}
+
+TEST_F(Scheduling, LongJobsFillWhatAReservationLeaves) {
+  join(node_with("a", 4));
+  JobRequest running = request_for(2);
+  running.walltime = std::chrono::hours(1);
+  submit(running);
+  const JobId gang = submit(request_for(3));
+  EXPECT_EQ(state_of(gang), JobState::queued);
+  EXPECT_EQ(state_of(submit(request_for(1))), JobState::starting) << "the fourth device is nobody's";
+  EXPECT_EQ(state_of(submit(request_for(1))), JobState::queued);
+}
+
+TEST_F(Scheduling, ReservesForSeveralJobsAtOnce) {
+  join(node_with("a", 2));
+  JobRequest request = request_for(2);
+  request.walltime = std::chrono::hours(2);
+  submit(request);
+  submit(request);
+  submit(request);
+  ASSERT_EQ(plan_.reservations.size(), 2u);
+  EXPECT_EQ(plan_.reservations[0].at, now_ + std::chrono::hours(2));
+  EXPECT_EQ(plan_.reservations[1].at, now_ + std::chrono::hours(4));
+}
+
+TEST_F(Scheduling, FifoLetsNobodyPass) {
+  state_.scheduling.policy = PolicyKind::fifo;
+  join(node_with("a", 3));
+  submit(request_for(2));
+  submit(request_for(3));
+  JobRequest short_job = request_for(1);
+  short_job.walltime = std::chrono::minutes(1);
+  EXPECT_EQ(state_of(submit(short_job)), JobState::queued);
+}
+
+TEST_F(Scheduling, WaitingWeighsAgainstPriority) {
+  join(node_with("a", 1));
+  submit(request_for(1));
+  const JobId old = submit(request_for(1));
+  now_ += std::chrono::hours(11);
+  turn(Tick{});
+  JobRequest urgent = request_for(1);
+  urgent.priority = 60;
+  submit(urgent);
+  EXPECT_EQ(state_.queues.at("cpu").at(Shape{1, 0}).begin()->job, old)
+      << "11 h of waiting outweigh 10 points";
 }
 
 TEST_F(Scheduling, DevicesABlockedJobCannotUseAreFree) {
@@ -134,7 +199,7 @@ TEST_F(Scheduling, PreemptsTheLowestAndYoungestOnlyWhenTold) {
   submit(high);
   EXPECT_EQ(state_of(younger), JobState::starting) << "not by default";
 
-  policy_ = PriorityPolicy(true);
+  state_.scheduling.preempt = true;
   turn(Tick{});
   EXPECT_EQ(state_of(older), JobState::starting);
   EXPECT_EQ(state_of(younger), JobState::stopping);

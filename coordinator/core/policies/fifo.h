@@ -1,0 +1,19 @@
+// First come, first served: the oldest waiting job is next, and while it cannot start nobody behind it does.
+// What the others are measured against.
+#pragma once
+
+#include "coordinator/core/policy.h"
+
+namespace podium {
+
+class Fifo final : public Policy {
+ public:
+  std::string_view name() const override { return "fifo"; }
+  std::int64_t rank(const SchedulingOptions&, const Job& job, Time) const override {
+    return to_millis(job.submitted);
+  }
+  int reservations(const SchedulingOptions&) const override { return 0; }
+  bool may_preempt(const SchedulingOptions&, const Job&, const Job&, Time) const override { return false; }
+};
+
+}  // namespace podium

@@ -1,0 +1,22 @@
+// Priority with ageing: every hour of waiting (SchedulingOptions::ageing) weighs as much as a point of
+// priority, so the order of two waiting jobs never changes with time alone. Smaller jobs fill the gaps they
+// leave.
+#pragma once
+
+#include "coordinator/core/policy.h"
+
+namespace podium {
+
+class PriorityBackfill final : public Policy {
+ public:
+  std::string_view name() const override { return "priority-backfill"; }
+  std::int64_t rank(const SchedulingOptions& options, const Job& job, Time) const override {
+    return to_millis(job.submitted) - job.request.priority * options.ageing.count();
+  }
+  bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
+                   Time) const override {
+    return options.preempt && running.request.priority < waiting.request.priority;
+  }
+};
+
+}  // namespace podium

@@ -1,0 +1,73 @@
+#include "coordinator/core/policy.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/base/check.h"
+#include "coordinator/core/policies/fifo.h"
+#include "coordinator/core/policies/least_attained_service.h"
+#include "coordinator/core/policies/priority_backfill.h"
+#include "coordinator/core/policies/shortest_remaining_time.h"
+
+namespace podium {
+namespace {
+
+// Device time after which a job sinks one level.
+constexpr std::array<Duration, 3> kLevels{std::chrono::hours(1), std::chrono::hours(8),
+                                          std::chrono::hours(64)};
+
+constexpr std::array kPolicies{PolicyKind::fifo, PolicyKind::priority_backfill,
+                               PolicyKind::least_attained_service, PolicyKind::shortest_remaining_time};
+
+Duration run_time(const Job& job, Time now) {
+  return job.served + (job.attempt && job.attempt->started ? now - *job.attempt->started : Duration{});
+}
+
+const Fifo kFifo;
+const PriorityBackfill kPriorityBackfill;
+const LeastAttainedService kLeastAttainedService;
+const ShortestRemainingTime kShortestRemainingTime;
+
+}  // namespace
+
+int LeastAttainedService::level(const Job& job, Time now) {
+  const Duration attained = run_time(job, now) * job.request.devices;
+  return static_cast<int>(std::ranges::upper_bound(kLevels, attained) - kLevels.begin());
+}
+
+Duration ShortestRemainingTime::remaining(const Job& job, Time now) {
+  return std::max(job.request.walltime - run_time(job, now), Duration{});
+}
+
+const Policy& policy_of(PolicyKind kind) {
+  switch (kind) {
+    case PolicyKind::fifo:
+      return kFifo;
+    case PolicyKind::priority_backfill:
+      return kPriorityBackfill;
+    case PolicyKind::least_attained_service:
+      return kLeastAttainedService;
+    case PolicyKind::shortest_remaining_time:
+      return kShortestRemainingTime;
+  }
+  PODIUM_CHECK(false, "a policy without a name");
+}
+
+std::optional<PolicyKind> policy_named(std::string_view name) {
+  const auto found =
+      std::ranges::find(kPolicies, name, [](PolicyKind kind) { return policy_of(kind).name(); });
+  return found == kPolicies.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names;
+  for (const PolicyKind kind : kPolicies) names.emplace_back(policy_of(kind).name());
+  return names;
+}
+
+QueueKey queue_key(const ClusterState& state, const Job& job) {
+  return {policy_of(state.scheduling.policy).rank(state.scheduling, job, job.submitted), job.submitted,
+          job.id};
+}
+
+}  // namespace podium

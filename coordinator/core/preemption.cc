@@ -1,0 +1,71 @@
+#include "coordinator/core/preemption.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "coordinator/core/reservations.h"
+
+namespace podium {
+namespace {
+
+// An attempt in the last part of its walltime, or about to end anyway, is left alone.
+constexpr int kAlmostDoneParts = 20;
+constexpr Duration kAlmostDone = std::chrono::minutes(1);
+
+struct Candidate {
+  const Job* job = nullptr;
+  std::int64_t rank = 0;
+  Duration lost{};  // device time since the last checkpoint
+};
+
+bool almost_done(const Job& job, Time now) {
+  const Duration left = job.attempt->created + job.request.walltime - now;
+  return left < std::max(kAlmostDone, job.request.walltime / kAlmostDoneParts);
+}
+
+Duration lost_work(const Job& job, Time now) {
+  Time since = job.attempt->started.value_or(now);
+  if (job.saved) since = std::max(since, *job.saved);
+  return std::max(now - since, Duration{}) * job.request.devices;
+}
+
+std::vector<Candidate> candidates(const ClusterState& state, const Policy& policy, const Job& blocked,
+                                  Time now) {
+  std::vector<Candidate> found;
+  for (const auto& [time, id] : state.timers) {
+    const Job& job = state.jobs.at(id);
+    if (!job.attempt || job.request.kind != blocked.request.kind || almost_done(job, now)) continue;
+    if (policy.may_preempt(state.scheduling, blocked, job, now))
+      found.push_back({&job, policy.rank(state.scheduling, job, now), lost_work(job, now)});
+  }
+  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+    return std::tuple(-a.rank, a.lost, b.job->id) < std::tuple(-b.rank, b.lost, a.job->id);
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, FreeDevices free,
+                                  const Job& blocked, Time now) {
+  const Shape shape = shape_of(blocked.request);
+  std::vector<const Job*> victims;
+  for (const Candidate& candidate : candidates(state, policy, blocked, now)) {
+    if (fits(free, shape)) break;
+    release(state, *candidate.job, free);
+    victims.push_back(candidate.job);
+  }
+  if (!fits(free, shape)) return {};
+  std::vector<JobId> needed;
+  for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
+    FreeDevices without = free;
+    take_back(state, **victim, without);
+    if (fits(without, shape))
+      free = std::move(without);
+    else
+      needed.push_back((*victim)->id);
+  }
+  return needed;
+}
+
+}  // namespace podium

@@ -1,0 +1,100 @@
+#include "coordinator/core/reservations.h"
+
+#include <algorithm>
+
+#include "coordinator/core/policy.h"
+
+namespace podium {
+
+namespace {
+
+void add_held(const ClusterState& state, const Job& job, int by, FreeDevices& free) {
+  for (const Placement& place : job.attempt->allocation.ranks) {
+    const Node& node = state.nodes.at(place.node);
+    if (!node.usable()) continue;
+    const auto slot =
+        std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
+    if (slot->device.health.empty()) free.add(node.ordinal, by);
+  }
+}
+
+}  // namespace
+
+void release(const ClusterState& state, const Job& job, FreeDevices& free) { add_held(state, job, 1, free); }
+void take_back(const ClusterState& state, const Job& job, FreeDevices& free) {
+  add_held(state, job, -1, free);
+}
+
+bool Reservations::bind(Time end) const {
+  return std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
+}
+
+FreeDevices Reservations::open_to(const FreeDevices& free, Time end) const {
+  return open_at(free, now_, end);
+}
+
+FreeDevices Reservations::open_at(const FreeDevices& free, Time start, Time end) const {
+  FreeDevices open = free;
+  for (const Reservation& reservation : reservations_) {
+    if (end <= reservation.at || start >= reservation.end) continue;
+    for (const Reservation::Hold& hold : reservation.holds) {
+      const int left = start < reservation.at ? std::min(open.free(hold.node), hold.spare)
+                                              : open.free(hold.node) - hold.devices;
+      open.set(hold.node, std::max(left, 0));
+    }
+  }
+  return open;
+}
+
+void Reservations::take(const Shares& shares, Time end) {
+  for (Reservation& reservation : reservations_) {
+    if (end <= reservation.at) continue;
+    for (Reservation::Hold& hold : reservation.holds)
+      for (const Share& share : shares)
+        if (share.node == hold.node) hold.spare -= share.devices;
+  }
+}
+
+void Reservations::add(const FreeDevices& open, const Job& job, Time at, const Shares& shares) {
+  const Time end = at + job.request.walltime;
+  take(shares, end);
+  Reservation reservation{job.id, at, end, {}};
+  for (const Share& share : shares)
+    reservation.holds.push_back({share.node, share.devices, open.free(share.node) - share.devices});
+  reservations_.push_back(std::move(reservation));
+}
+
+const Reservation* Reservations::reserve(const FreeDevices& free, const Job& job) {
+  const Shape shape = shape_of(job.request);
+  FreeDevices later = free;
+  const auto try_at = [&](Time at) {
+    if (!fits(later, shape)) return false;
+    const FreeDevices open = open_at(later, at, at + job.request.walltime);
+    const auto shares = choose(open, shape);
+    if (shares) add(open, job, at, *shares);
+    return shares.has_value();
+  };
+  for (const JobId leaving : state_.leaving)
+    if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
+      release(state_, other, later);
+  if (try_at(now_)) return &reservations_.back();
+
+  std::vector<Time> ends;  // of earlier reservations: their devices come free as well
+  for (const Reservation& reservation : reservations_) ends.push_back(reservation.end);
+  std::ranges::sort(ends);
+  auto end = ends.begin();
+  for (const auto& [time, id] : state_.timers) {
+    const Job& running = state_.jobs.at(id);
+    if (!running.attempt || running.request.kind != kind_) continue;
+    const Time at = std::max(time, now_);
+    for (; end != ends.end() && *end < at; ++end)
+      if (try_at(*end)) return &reservations_.back();
+    release(state_, running, later);
+    if (try_at(at)) return &reservations_.back();
+  }
+  for (; end != ends.end(); ++end)
+    if (try_at(*end)) return &reservations_.back();
+  return nullptr;
+}
+
+}  // namespace podium

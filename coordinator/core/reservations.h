@@ -1,0 +1,61 @@
+// When and where blocked jobs will start if every running job takes all of its walltime, and what that leaves
+// to the jobs behind them: EASY backfill (Lifka, 1995) with several reservations and nodes told apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/core/placement.h"
+
+namespace podium {
+
+struct Reservation {
+  struct Hold {
+    std::size_t node = 0;
+    int devices = 0;  // of the reservation, from `at` on
+    int spare = 0;    // others may hold at `at`
+  };
+
+  JobId job;
+  Time at;
+  Time end;  // `at` and the job's walltime
+  std::vector<Hold> holds;
+};
+
+// Gives back to `free` what a job holds, but for unhealthy devices and nodes that get no work.
+void release(const ClusterState& state, const Job& job, FreeDevices& free);
+// Undoes it.
+void take_back(const ClusterState& state, const Job& job, FreeDevices& free);
+
+// The reservations of one kind's queue, highest first.
+class Reservations {
+ public:
+  Reservations(const ClusterState& state, const std::string& kind, Time now)
+      : state_(state), kind_(kind), now_(now) {}
+
+  std::size_t size() const { return reservations_.size(); }
+  const std::vector<Reservation>& list() const { return reservations_; }
+
+  // Whether any of them concerns a job that ends at `end`.
+  bool bind(Time end) const;
+  // Of the devices in `free` at present, those a job may take that ends at `end` without delaying any of
+  // them.
+  FreeDevices open_to(const FreeDevices& free, Time end) const;
+  // A job that ends at `end` got these.
+  void take(const Shares& shares, Time end);
+
+  // Reserves the earliest start after those already reserved. Nothing where the job can never start with the
+  // nodes that are up.
+  const Reservation* reserve(const FreeDevices& free, const Job& job);
+
+ private:
+  FreeDevices open_at(const FreeDevices& free, Time start, Time end) const;
+  void add(const FreeDevices& open, const Job& job, Time at, const Shares& shares);
+
+  const ClusterState& state_;
+  const std::string& kind_;
+  Time now_;
+  std::vector<Reservation> reservations_;
+};
+
+}  // namespace podium
