@@ -8,6 +8,7 @@
 #include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 #include "common/spec/yaml_document.h"
+#include "coordinator/core/policy.h"
 
 namespace podium {
 namespace {
