@@ -14,11 +14,12 @@ LAYERS = {
     "common/spec": ["common/model"],
     "common/net": ["common/base"],
     "coordinator/core": ["common/model"],
+    "coordinator/forecast": ["coordinator/core"],
     "coordinator/store": ["coordinator/core", "coordinator/tracking"],
     "coordinator/tracking": ["common/model"],
     "coordinator/specs": ["coordinator/core", "common/spec"],
     "coordinator/loop": ["coordinator/core", "coordinator/store", "common/net"],
-    "coordinator/api": ["coordinator/loop", "coordinator/tracking", "common/spec"],
+    "coordinator/api": ["coordinator/loop", "coordinator/forecast", "coordinator/tracking", "common/spec"],
     "coordinator": ["coordinator/api", "coordinator/specs"],
     "agent/core": ["common/model"],
     "agent/device": ["common/model"],
@@ -31,7 +32,7 @@ LAYERS = {
     "worker/data": ["common/model", "worker/tensor"],
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
     "worker": ["worker/train", "common/spec"],
-    "cli": ["common/spec", "common/net"],
+    "cli": ["common/spec", "common/net", "coordinator/forecast"],
 }
 
 # Header prefix: the folders that may include it.
@@ -49,8 +50,8 @@ PRIVATE_LIBRARIES = {
     "CLI/": ["cli", "agent", "worker", "coordinator"],
 }
 
-# The scheduler's core and the agent's core are pure: no clock, randomness, I/O or logging.
-PURE = ["coordinator/core", "agent/core", "coordinator/tracking"]
+# The scheduler's core, its forecasts and the agent's core are pure: no clock, randomness, I/O or logging.
+PURE = ["coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking"]
 IMPURE_HEADERS = re.compile(
     r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
 )
