@@ -99,19 +99,28 @@ Allocation allocate(const ClusterState& state, const std::string& kind, Shares s
   return allocation;
 }
 
-std::string shortage(const FreeDevices& free, const JobRequest& request) {
+Blocker shortage(const FreeDevices& free, const JobRequest& request) {
+  Blocker blocker{.code = BlockerCode::devices};
   if (request.per_node > 0 && request.per_node < request.devices) {
-    const int nodes = (request.devices + request.per_node - 1) / request.per_node;
-    const std::int64_t fit = free.nodes_with(request.per_node);
-    return "needs " + count(nodes, "node") + " that are up with " +
-           count(request.per_node, "free " + request.kind + " device") + " each; " + std::to_string(fit) +
-           (fit == 1 ? " has" : " have") + " them";
+    blocker.needs = (request.devices + request.per_node - 1) / request.per_node;
+    blocker.has = free.nodes_with(request.per_node);
+    blocker.per_node = request.per_node;
+    blocker.sentence = "needs " + count(blocker.needs, "node") + " that are up with " +
+                       count(request.per_node, "free " + request.kind + " device") + " each; " +
+                       std::to_string(blocker.has) + (blocker.has == 1 ? " has" : " have") + " them";
+    return blocker;
   }
-  const std::string needs = "needs " + count(request.devices, "free " + request.kind + " device");
-  if (request.per_node > 0)
-    return needs + " on one node that is up; the most on one is " + std::to_string(free.most());
-  return needs + " on nodes that are up; " + std::to_string(free.total()) +
-         (free.total() == 1 ? " is free" : " are free");
+  blocker.needs = request.devices;
+  blocker.sentence = "needs " + count(request.devices, "free " + request.kind + " device");
+  if (request.per_node > 0) {
+    blocker.has = free.most();
+    blocker.sentence += " on one node that is up; the most on one is " + std::to_string(blocker.has);
+  } else {
+    blocker.has = free.total();
+    blocker.sentence += " on nodes that are up; " + std::to_string(blocker.has) +
+                        (blocker.has == 1 ? " is free" : " are free");
+  }
+  return blocker;
 }
 
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/blocker.h"
 #include "coordinator/core/state.h"
 
 namespace podium {
@@ -31,7 +32,7 @@ Allocation allocate(const ClusterState& state, const std::string& kind, Shares s
                     std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
-std::string shortage(const FreeDevices& free, const JobRequest& request);
+Blocker shortage(const FreeDevices& free, const JobRequest& request);
 
 // Why the nodes known, with all their devices free, could not hold it: "asks for 16 gpu devices; the cluster
 // has 8 on 1 node". Nothing when they could, or when no node has joined yet and the cluster's size is

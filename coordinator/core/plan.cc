@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "common/base/check.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/preemption.h"
@@ -20,6 +21,12 @@ struct Line {
     return *other.next < *next;
   }  // the best on top of a priority_queue
 };
+
+Blocker back_off(Time until) {
+  return {.code = BlockerCode::back_off,
+          .sentence = "failed several times soon after its start; starts again at " + format_time(until),
+          .until = until};
+}
 
 // One pass over one kind's queue, best job first, until nothing more can start.
 class Pass {
@@ -51,8 +58,7 @@ class Pass {
   // False where no other job of the line can start in this pass.
   bool consider(const Job& job, Line& line) {
     if (job.not_before && *job.not_before > now_) {
-      plan_.blocked[job.id] =
-          "failed several times soon after its start; starts again at " + format_time(*job.not_before);
+      plan_.blocked[job.id] = back_off(*job.not_before);
       return true;
     }
     FreeDevices others;
@@ -63,11 +69,12 @@ class Pass {
       start(job, *shares, end);
       return true;
     }
-    if (const auto never = never_fits(state_, job.request)) {  // queued before all nodes were known
-      plan_.blocked[job.id] = *never;
+    if (auto never = never_fits(state_, job.request)) {  // queued before all nodes were known
+      plan_.blocked[job.id] = {.code = BlockerCode::too_large, .sentence = std::move(*never)};
       return false;
     }
     const bool for_reservations_alone = fits(around, line.shape);
+    plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around, job.request);
     if (!block(job, around)) closed_ = true;
     if (for_reservations_alone) return ++line.tries < state_.scheduling.backfill_depth;
     return wants_reservations() || !job.avoid.empty();
@@ -78,6 +85,17 @@ class Pass {
     return choose(reservations_.open_to(around, end), shape);
   }
 
+  // For a job that would fit until `end`, were it not for the reservations.
+  Blocker would_delay(Time end) const {
+    const auto& all = reservations_.list();
+    const auto first = std::ranges::find_if(all, [end](const Reservation& r) { return end > r.at; });
+    PODIUM_CHECK(first != all.end(), "only a reservation keeps free devices from a job they suffice for");
+    Blocker blocker{.code = BlockerCode::reserved, .job = first->job, .until = first->at};
+    blocker.sentence = "would fit, but with its walltime delay job " + to_string(first->job) +
+                       ", which has its devices reserved";
+    return blocker;
+  }
+
   bool wants_reservations() const {
     return reservations_.size() < static_cast<std::size_t>(policy_.reservations(state_.scheduling));
   }
@@ -86,12 +104,11 @@ class Pass {
     for (const Share& share : shares) free_.add(share.node, -share.devices);
     reservations_.take(shares, end);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
-    plan_.start.push_back({job.id, allocate(state_, kind_, shares, taken_, nth)});
+    plan_.start.push_back({job.id, allocate(state_, kind_, shares, taken_, nth), reservations_.size() > 0});
   }
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
   bool block(const Job& job, const FreeDevices& around) {
-    plan_.blocked[job.id] = shortage(around, job.request);
     if (policy_.reservations(state_.scheduling) == 0) return false;
     if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
@@ -167,23 +184,6 @@ Events enact(const ClusterState& state, const Plan& plan, Time now) {
   for (const Preemption& preemption : plan.preempt)
     JobDraft(state.jobs.at(preemption.job), events, now).stop(StopCause::preempted, preemption.reason);
   return events;
-}
-
-std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId id, Time now) {
-  const Job* job = find_job(state, id);
-  if (!job || job->state != JobState::queued) return "";
-  if (const auto own = plan.blocked.find(id); own != plan.blocked.end()) return own->second;
-  const QueueKey key = queue_key(state, *job);
-  std::optional<QueueKey> ahead;  // the best job that was tried and is blocked
-  for (const auto& [blocked, why] : plan.blocked) {
-    const Job* other = find_job(state, blocked);
-    if (!other || other->request.kind != job->request.kind || (other->not_before && *other->not_before > now))
-      continue;
-    const QueueKey other_key = queue_key(state, *other);
-    if (other_key < key && (!ahead || other_key < *ahead)) ahead = other_key;
-  }
-  if (!ahead) return "waits for the scheduler's next look";
-  return "waits behind job " + to_string(ahead->job) + ", which " + plan.blocked.at(ahead->job);
 }
 
 }  // namespace podium

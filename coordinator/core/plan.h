@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/blocker.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/reservations.h"
 
@@ -16,6 +17,7 @@ namespace podium {
 struct Start {
   JobId job;
   Allocation allocation;
+  bool backfilled = false;  // it passes a job that is promised its start
 };
 
 struct Preemption {
@@ -27,9 +29,9 @@ struct Plan {
   std::vector<Start> start;
   std::vector<Preemption> preempt;
   std::vector<Reservation> reservations;
-  std::map<JobId, std::string> blocked;  // jobs that were tried and could not start, and why
-  std::optional<Time> wake_at;           // when the next timer of a job or node runs out
-  std::int64_t epoch = -1;               // of the state it was made for
+  std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
+  std::optional<Time> wake_at;       // when the next timer of a job or node runs out
+  std::int64_t epoch = -1;           // of the state it was made for
 
   // Whether a plan made now could differ.
   bool stale(const ClusterState& state, Time now) const {
@@ -43,9 +45,5 @@ Plan make_plan(const ClusterState& state, Time now);
 
 // The events that carry out a plan made for this very state.
 Events enact(const ClusterState& state, const Plan& plan, Time now);
-
-// Why a queued job waits, "needs 2 free cpu devices on nodes that are up; 1 is free"; "" for any other job.
-// Plans only try the head of each queue, so this is asked for where it is shown.
-std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId job, Time now);
 
 }  // namespace podium

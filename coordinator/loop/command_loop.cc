@@ -7,6 +7,7 @@
 
 #include "common/net/spawn.h"
 #include "common/net/token.h"
+#include "coordinator/core/why.h"
 
 namespace podium {
 namespace {

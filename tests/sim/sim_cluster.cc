@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/core/policy.h"
+#include "coordinator/core/why.h"
 
 namespace podium::sim {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
+#include "coordinator/core/why.h"
 
 namespace podium {
 

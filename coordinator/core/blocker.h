@@ -1,0 +1,44 @@
+// What keeps a job from starting, as values: a code for programs, numbers, and a sentence for people.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+
+namespace podium {
+
+enum class BlockerCode {
+  back_off,     // it failed several times soon after its start, and waits until `until`
+  too_large,    // the nodes known could not hold it, were they empty
+  devices,      // too few are free
+  reserved,     // they are free, but it would delay `job`, which was promised its start at `until`
+  running,      // `job` holds what it needs, on `nodes`, until `until` at the latest
+  unavailable,  // `nodes` have devices of its kind and get no work
+  avoided,      // `nodes` failed it: it goes elsewhere while it can
+  queue,        // `has` jobs go before it, `job` first
+  planning,     // the scheduler has not looked since
+};
+
+struct Blocker {
+  BlockerCode code = BlockerCode::planning;
+  std::string sentence;  // without a full stop, the job being its subject where it has none of its own
+  // Of `devices`; too few are where has < needs. They count nodes with `per_node` free devices each where
+  // `per_node` > 0, else devices.
+  std::int64_t needs = 0;
+  std::int64_t has = 0;
+  int per_node = 0;
+  std::optional<JobId> job;
+  std::vector<NodeId> nodes;
+  std::optional<Time> until;
+
+  bool operator==(const Blocker&) const = default;
+};
+
+std::string_view to_string(BlockerCode code);
+
+}  // namespace podium

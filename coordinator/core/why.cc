@@ -1,0 +1,209 @@
+#include "coordinator/core/why.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/units.h"
+#include "coordinator/core/policy.h"
+
+namespace podium {
+namespace {
+
+constexpr std::size_t kMostHolders = 5;  // running jobs that are named
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+std::string count(std::int64_t n, const std::string& one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+std::string listed(const std::vector<NodeId>& nodes) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(nodes.size(), kMost); ++i) text += (i ? ", " : "") + nodes[i].value;
+  return nodes.size() > kMost ? text + " and " + std::to_string(nodes.size() - kMost) + " more" : text;
+}
+
+// The best job ahead of it that was tried and is blocked.
+const Job* blocked_ahead(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+  const Job* ahead = nullptr;
+  QueueKey best = queue_key(state, job);
+  for (const auto& [id, why] : plan.blocked) {
+    const Job* other = find_job(state, id);
+    if (!other || other->request.kind != job.request.kind || (other->not_before && *other->not_before > now))
+      continue;
+    if (const QueueKey key = queue_key(state, *other); key < best) {
+      best = key;
+      ahead = other;
+    }
+  }
+  return ahead;
+}
+
+Blocker behind(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+  Blocker blocker;
+  const Job* ahead = blocked_ahead(state, plan, job, now);
+  if (!ahead) {
+    blocker.sentence = "waits for the scheduler's next look";
+    return blocker;
+  }
+  blocker.code = BlockerCode::queue;
+  blocker.job = ahead->id;
+  blocker.sentence =
+      "waits behind job " + to_string(ahead->id) + ", which " + plan.blocked.at(ahead->id).sentence;
+  return blocker;
+}
+
+// What the plan found, or whom the job waits behind where the plan did not come to it.
+Blocker first_blocker(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+  const auto own = plan.blocked.find(job.id);
+  return own != plan.blocked.end() ? own->second : behind(state, plan, job, now);
+}
+
+std::vector<NodeId> nodes_of(const Job& job) {
+  std::vector<NodeId> nodes;
+  for (const Placement& place : job.attempt->allocation.ranks)
+    if (nodes.empty() || nodes.back() != place.node) nodes.push_back(place.node);
+  return nodes;
+}
+
+Blocker holder(const Job& running, Time now) {
+  Blocker blocker;
+  blocker.code = BlockerCode::running;
+  blocker.job = running.id;
+  blocker.nodes = nodes_of(running);
+  blocker.has = static_cast<std::int64_t>(running.attempt->allocation.ranks.size());
+  blocker.until = running.attempt->created + running.request.walltime;
+  const bool leaves = running.attempt->stop != StopCause::none;
+  blocker.sentence = "job " + to_string(running.id) + " on " + listed(blocker.nodes) + " holds " +
+                     count(blocker.has, running.request.kind + " device") + " and " +
+                     (leaves ? "is stopping" : "ends within " + about(*blocker.until - now));
+  return blocker;
+}
+
+// Of the running jobs, first to end first, those whose ends make room for the job.
+std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job) {
+  const auto pool = state.pools.find(job.request.kind);
+  const Shape shape = shape_of(job.request);
+  if (pool == state.pools.end() || fits(pool->second.free, shape)) return {};
+  FreeDevices free = pool->second.free;
+  std::vector<const Job*> ended;
+  for (const auto& [time, id] : state.timers) {
+    const Job& running = state.jobs.at(id);
+    if (!running.attempt || running.request.kind != job.request.kind) continue;
+    release(state, running, free);
+    ended.push_back(&running);
+    if (fits(free, shape)) break;
+  }
+  if (!fits(free, shape)) return {};  // nodes are missing as well
+  std::vector<const Job*> needed;
+  for (auto last = ended.rbegin(); last != ended.rend(); ++last) {
+    take_back(state, **last, free);
+    if (fits(free, shape)) continue;
+    release(state, **last, free);
+    needed.insert(needed.begin(), *last);
+  }
+  return needed;
+}
+
+void add_unavailable(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
+  Blocker away;
+  away.code = BlockerCode::unavailable;
+  for (const auto& [id, node] : state.nodes) {
+    if (node.usable()) continue;
+    const auto devices = std::ranges::count(node.devices, job.request.kind,
+                                            [](const DeviceSlot& slot) { return slot.device.kind; });
+    if (devices == 0) continue;
+    away.nodes.push_back(id);
+    away.has += devices;
+  }
+  if (away.nodes.empty()) return;
+  away.sentence = count(away.has, job.request.kind + " device") + " cannot be used: " + listed(away.nodes) +
+                  (away.nodes.size() == 1 ? " is not up" : " are not up");
+  blockers.push_back(std::move(away));
+}
+
+void add_avoided(const Job& job, std::vector<Blocker>& blockers) {
+  if (job.avoid.empty()) return;
+  Blocker avoided;
+  avoided.code = BlockerCode::avoided;
+  avoided.nodes = job.avoid;
+  avoided.sentence = "avoids " + listed(job.avoid) + " where it can, for it failed there";
+  blockers.push_back(std::move(avoided));
+}
+
+void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
+  const std::vector<QueueKey> order = queue_order(state, job.request.kind);
+  const auto own = std::ranges::find(order, job.id, &QueueKey::job);
+  if (own == order.begin() || own == order.end()) return;
+  Blocker queue;
+  queue.code = BlockerCode::queue;
+  queue.has = own - order.begin();
+  queue.job = order.front().job;
+  queue.sentence = count(queue.has, "job") + (queue.has == 1 ? " goes" : " go") + " before it, job " +
+                   to_string(*queue.job) + (queue.has == 1 ? "" : " first");
+  blockers.push_back(std::move(queue));
+}
+
+}  // namespace
+
+std::string_view to_string(BlockerCode code) {
+  switch (code) {
+    case BlockerCode::back_off:
+      return "back_off";
+    case BlockerCode::too_large:
+      return "too_large";
+    case BlockerCode::devices:
+      return "devices";
+    case BlockerCode::reserved:
+      return "reserved";
+    case BlockerCode::running:
+      return "running";
+    case BlockerCode::unavailable:
+      return "unavailable";
+    case BlockerCode::avoided:
+      return "avoided";
+    case BlockerCode::queue:
+      return "queue";
+    case BlockerCode::planning:
+      return "planning";
+  }
+  PODIUM_CHECK(false, "a blocker without a name");
+}
+
+std::string about(Duration duration) {
+  if (duration <= minutes(2)) return format_duration(std::chrono::ceil<seconds>(duration));
+  return format_duration(std::chrono::ceil<minutes>(duration));
+}
+
+std::vector<QueueKey> queue_order(const ClusterState& state, const std::string& kind) {
+  std::vector<QueueKey> order;
+  const auto queue = state.queues.find(kind);
+  if (queue == state.queues.end()) return order;
+  for (const auto& [shape, jobs] : queue->second) order.insert(order.end(), jobs.begin(), jobs.end());
+  std::ranges::sort(order);
+  return order;
+}
+
+std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, JobId id, Time now) {
+  const Job* job = find_job(state, id);
+  if (!job || job->state != JobState::queued) return {};
+  std::vector<Blocker> blockers{first_blocker(state, plan, *job, now)};
+  const BlockerCode first = blockers.front().code;
+  if (first == BlockerCode::back_off) return blockers;
+  const std::vector<const Job*> holders = holders_of_room(state, *job);
+  for (std::size_t i = 0; i < std::min(holders.size(), kMostHolders); ++i)
+    blockers.push_back(holder(*holders[i], now));
+  add_unavailable(state, *job, blockers);
+  add_avoided(*job, blockers);
+  if (first != BlockerCode::too_large) add_queue(state, *job, blockers);
+  return blockers;
+}
+
+std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId id, Time now) {
+  const Job* job = find_job(state, id);
+  return job && job->state == JobState::queued ? first_blocker(state, plan, *job, now).sentence : "";
+}
+
+}  // namespace podium

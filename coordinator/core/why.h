@@ -1,0 +1,26 @@
+// Why a job waits: everything that stands between it and its start, from the plan and the state it was made
+// for. Pure. Costs a walk over the queue and the running jobs of the job's kind, so it is asked for one job
+// at a time; waiting_reason is the one line of it that lists show.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/core/plan.h"
+
+namespace podium {
+
+// Empty for a job that does not wait. What to know first comes first.
+std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, JobId job, Time now);
+
+// "needs 2 free cpu devices on nodes that are up; 1 is free"; "" for a job that does not wait. Plans only try
+// the head of each queue, so this is asked for where it is shown.
+std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId job, Time now);
+
+// The jobs of a kind that wait, in the order in which a plan tries them.
+std::vector<QueueKey> queue_order(const ClusterState& state, const std::string& kind);
+
+// A duration in round numbers, never less than it is: "2h11m", "45s".
+std::string about(Duration duration);
+
+}  // namespace podium

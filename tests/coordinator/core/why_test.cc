@@ -1,0 +1,121 @@
+// What a waiting job is told: clusters small enough to know the answer by hand.
+#include "coordinator/core/why.h"
+
+#include "tests/coordinator/core/cluster_fixture.h"
+
+namespace podium {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class Why : public ClusterTest {
+ protected:
+  JobId submit_for(int devices, Duration walltime, int per_node = 0) {
+    JobRequest request = request_for(devices, per_node);
+    request.walltime = walltime;
+    return submit(request);
+  }
+  std::vector<Blocker> blockers(JobId id) { return blockers_of(state_, plan_, id, now_); }
+  std::vector<BlockerCode> codes(JobId id) {
+    std::vector<BlockerCode> codes;
+    for (const Blocker& blocker : blockers(id)) codes.push_back(blocker.code);
+    return codes;
+  }
+};
+
+TEST_F(Why, CountsNodesForAJobThatWantsSoManyDevicesOnEach) {
+  join(node_with("a", 2));
+  join(node_with("b", 2));
+  const JobId one = submit_for(1, hours(3));
+  const JobId gang = submit_for(4, hours(1), 2);
+  const std::vector<Blocker> found = blockers(gang);
+  ASSERT_EQ(codes(gang), (std::vector{BlockerCode::devices, BlockerCode::running}));
+  EXPECT_EQ(found[0].sentence, "needs 2 nodes that are up with 2 free cpu devices each; 1 has them");
+  EXPECT_EQ(std::tuple(found[0].needs, found[0].has, found[0].per_node), std::tuple(2, 1, 2));
+  EXPECT_EQ(found[1].job, one);
+  EXPECT_EQ(found[1].nodes, (std::vector<NodeId>{{"a"}}));
+  EXPECT_EQ(found[1].until, now_ + hours(3));
+  EXPECT_EQ(found[1].sentence, "job 1 on a holds 1 cpu device and ends within 3h");
+}
+
+TEST_F(Why, NamesTheFirstJobsToEndWhoseRoomItNeedsAndNoOthers) {
+  join(node_with("a", 2));
+  join(node_with("b", 2));
+  submit_for(1, hours(1));  // on a; its room is of no use
+  const JobId second = submit_for(1, hours(5));
+  const JobId soon = submit_for(2, hours(2));
+  const JobId gang = submit_for(2, hours(1), 2);
+  const std::vector<Blocker> found = blockers(gang);
+  ASSERT_GE(found.size(), 2u);
+  EXPECT_EQ(found[1].job, soon);
+  EXPECT_TRUE(std::ranges::none_of(found, [&](const Blocker& b) { return b.job == second; }));
+}
+
+TEST_F(Why, TellsWhomAJobWouldDelay) {
+  join(node_with("a", 3));
+  submit_for(2, hours(4));
+  const JobId gang = submit_for(3, hours(1));
+  const JobId small = submit_for(1, hours(5));
+  const std::vector<Blocker> found = blockers(small);
+  ASSERT_EQ(codes(small), (std::vector{BlockerCode::reserved, BlockerCode::queue}));
+  EXPECT_EQ(found[0].job, gang);
+  EXPECT_EQ(found[0].until, now_ + hours(4));
+  EXPECT_EQ(reason(small), found[0].sentence);
+  EXPECT_EQ(found[1].has, 1);
+  EXPECT_EQ(found[1].sentence, "1 job goes before it, job 2");
+}
+
+TEST_F(Why, CountsTheNodesThatGetNoWork) {
+  join(node_with("a", 2));
+  join(node_with("b", 2));
+  const JobId wide = submit_for(4, hours(1));
+  const JobId next = submit_for(3, hours(1));
+  EXPECT_EQ(state_of(wide), JobState::starting);
+  wait(30);  // in silence
+  const std::vector<Blocker> found = blockers(next);
+  const auto away = std::ranges::find(found, BlockerCode::unavailable, &Blocker::code);
+  ASSERT_NE(away, found.end());
+  EXPECT_EQ(away->has, 4);
+  EXPECT_EQ(away->sentence, "4 cpu devices cannot be used: a, b are not up");
+}
+
+TEST_F(Why, AJobInTheQueueOfAnotherKindIsNotAhead) {
+  join(node_with("a", 1));
+  join(node_with("b", 1, "gpu"));
+  submit_for(1, hours(1));
+  submit_for(1, hours(1));
+  submit(request_for(1, 0, "gpu"));
+  const JobId waiting = submit(request_for(1, 0, "gpu"));
+  EXPECT_EQ(codes(waiting), (std::vector{BlockerCode::devices, BlockerCode::running}));
+}
+
+TEST_F(Why, AJobThatRunsHasNothingInItsWay) {
+  join(node_with("a", 1));
+  EXPECT_TRUE(blockers(submit(request_for(1))).empty());
+  EXPECT_TRUE(blockers(JobId{99}).empty());
+}
+
+TEST_F(Why, TheQueueIsInTheOrderOfThePlan) {
+  join(node_with("a", 1));
+  submit_for(1, hours(1));
+  const JobId old = submit_for(1, hours(1));
+  JobRequest request = request_for(1);
+  request.per_node = 1;  // another shape, so another line
+  request.priority = 90;
+  const JobId urgent = submit(request);
+  std::vector<JobId> order;
+  for (const QueueKey& key : queue_order(state_, "cpu")) order.push_back(key.job);
+  EXPECT_EQ(order, (std::vector{urgent, old}));
+  EXPECT_TRUE(queue_order(state_, "gpu").empty());
+}
+
+TEST_F(Why, RoundsDurationsUp) {
+  EXPECT_EQ(about(seconds(61) + std::chrono::milliseconds(1)), "1m2s");
+  EXPECT_EQ(about(hours(2) + seconds(1)), "2h1m");
+  EXPECT_EQ(about(minutes(-1)), "0s");
+}
+
+}  // namespace
+}  // namespace podium
