@@ -1,0 +1,48 @@
+#include "coordinator/forecast/estimates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace podium {
+namespace {
+
+constexpr double kQuickerPace = 0.9;  // of what is left, where steps are counted and all goes well
+
+Duration part(Duration whole, double share) {
+  return Duration(std::llround(static_cast<double>(whole.count()) * share));
+}
+
+}  // namespace
+
+WalltimeShares learn_shares(std::vector<double> shares) {
+  if (shares.size() < kEnoughJobs) return {};
+  std::ranges::sort(shares);
+  const auto quantile = [&](std::size_t tenths) {
+    return std::clamp(shares[(shares.size() - 1) * tenths / 10], 0.0, 1.0);
+  };
+  return {quantile(5), quantile(1), static_cast<int>(shares.size())};
+}
+
+std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now) {
+  if (!job.attempt || !job.attempt->started) return std::nullopt;
+  const std::int64_t first = std::max<std::int64_t>(job.attempt->first_checkpoint, 0);
+  const Duration took = done.at - *job.attempt->started;
+  if (done.step <= first || done.steps < done.step || took <= Duration{}) return std::nullopt;
+  const double pace = static_cast<double>(done.steps - done.step) / static_cast<double>(done.step - first);
+  return std::max(part(took, pace) - (now - done.at), Duration{});
+}
+
+Duration Estimates::left(const Job& job, Outlook outlook, Time now) const {
+  const Duration walltime = job.request.walltime;
+  const Duration ran = job.attempt ? now - job.attempt->created : Duration{};
+  const Duration most = std::max(walltime - ran, Duration{});
+  if (outlook == Outlook::latest) return most;
+  const bool early = outlook == Outlook::earliest;
+  if (const auto paced = by_pace.find(job.id); paced != by_pace.end())
+    return std::min(early ? part(paced->second, kQuickerPace) : paced->second, most);
+  const double share = early ? shares.earliest : shares.expected;
+  const Duration usual = part(walltime, share) - ran;
+  return usual > Duration{} ? usual : part(most, share);  // it is over what is usual already
+}
+
+}  // namespace podium

@@ -1,0 +1,47 @@
+// How long jobs still run: by their steps where those are known, else by what jobs usually take of the
+// walltime they asked for. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "coordinator/core/state.h"
+
+namespace podium {
+
+// Which future: every job takes all of its walltime; what is to be expected; every job is as quick as the
+// quickest tenth.
+enum class Outlook { latest, expected, earliest };
+
+// Parts of their walltime that jobs take. The defaults are for a cluster without a history: users ask for
+// about twice what they need (Mu'alem and Feitelson, IEEE TPDS 2001).
+struct WalltimeShares {
+  double expected = 0.6;  // half of the jobs take less
+  double earliest = 0.2;  // one in ten takes less
+  int jobs = 0;           // ended ones that they were learnt from; 0: assumed
+};
+
+// Of the shares that ended jobs took; the defaults where those are fewer than kEnoughJobs.
+inline constexpr std::size_t kEnoughJobs = 10;
+WalltimeShares learn_shares(std::vector<double> shares);
+
+struct StepsDone {
+  std::int64_t step = 0;
+  std::int64_t steps = 0;  // in all
+  Time at;                 // when it was at `step`
+};
+
+// What is left at the pace of its attempt so far; nothing where it has no pace yet.
+std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now);
+
+struct Estimates {
+  WalltimeShares shares;
+  std::map<JobId, Duration> by_pace;  // left_at_pace of running jobs
+
+  // How long a job would run from now on.
+  Duration left(const Job& job, Outlook outlook, Time now) const;
+};
+
+}  // namespace podium

@@ -1,0 +1,186 @@
+// starts_sooner: one change of the request at a time, tried on a copy of the state.
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/units.h"
+#include "coordinator/core/apply_job.h"
+#include "coordinator/core/policy.h"
+#include "coordinator/core/why.h"
+#include "coordinator/forecast/start_forecast.h"
+
+namespace podium {
+namespace {
+
+constexpr int kHighestPriority = 100;
+constexpr int kMostSizes = 256;  // smaller gangs that are looked at
+constexpr Duration kShortestWalltime = std::chrono::minutes(1);
+constexpr Duration kWorthwhile = std::chrono::minutes(1);  // sooner than this is not worth a change
+
+using std::chrono::floor;
+using std::chrono::seconds;
+
+class Search {
+ public:
+  Search(const ClusterState& state, Time now, JobId id, std::optional<Time> expected,
+         const Estimates& estimates, const MayRunOn& may_run_on, const ForecastBounds& bounds)
+      : state_(state),
+        now_(now),
+        id_(id),
+        original_(state.jobs.at(id).request),
+        expected_(expected),
+        estimates_(estimates),
+        may_run_on_(may_run_on),
+        bounds_(bounds) {}
+
+  std::vector<Sooner> run() {
+    fewer_devices();
+    anywhere();
+    shorter();
+    higher_priority();
+    return std::move(found_);
+  }
+
+ private:
+  void become(const JobRequest& request) {
+    Job& job = state_.jobs.at(id_);
+    leave_indexes(state_, job);
+    job.request = request;
+    enter_indexes(state_, job);
+  }
+
+  // Whether the next plan would start it.
+  bool starts_now(const JobRequest& request, bool& backfill) {
+    become(request);
+    const Plan plan = make_plan(state_, now_);
+    const auto start = std::ranges::find(plan.start, id_, &Start::job);
+    if (start == plan.start.end()) return false;
+    backfill = start->backfilled;
+    return true;
+  }
+
+  // Takes the change if it starts the job sooner; `by` names it: "with 4 devices".
+  bool add(const std::string& change, const JobRequest& request, const std::string& by) {
+    Sooner sooner{change, request, now_, false, by};
+    if (!starts_now(request, sooner.backfill)) {
+      const auto at = forecast_start(state_, now_, id_, estimates_, Outlook::expected, bounds_).at;
+      if (!at) return false;
+      sooner.at = *at;
+    }
+    if (expected_ && *expected_ - sooner.at < kWorthwhile) return false;
+    sooner.sentence += sooner.at > now_  ? ": in about " + about(sooner.at - now_)
+                       : sooner.backfill ? ": at once, by backfill"
+                                         : ": at once";
+    found_.push_back(std::move(sooner));
+    return true;
+  }
+
+  std::string sized(const JobRequest& request) const {
+    std::string text =
+        "with " + std::to_string(request.devices) + (request.devices == 1 ? " device" : " devices");
+    if (request.per_node > 0 && request.per_node < request.devices)
+      text += ", " + std::to_string(request.per_node) + " a node";
+    return text;
+  }
+
+  // The largest smaller gang that starts now; where none does, the largest of at most half the size.
+  void fewer_devices() {
+    std::optional<JobRequest> half;
+    int asked = 0;
+    for (int devices = original_.devices - 1; devices > 0 && asked < kMostSizes; --devices) {
+      JobRequest request = original_;
+      request.devices = devices;
+      request.per_node = std::min(original_.per_node, devices);
+      if (request.per_node > 0 && devices % request.per_node != 0) continue;
+      const bool room = has_room(request);
+      const bool halves = !half && 2 * devices <= original_.devices;
+      if (!room && !halves) continue;
+      ++asked;
+      if (!may_run_on_(devices, request.per_node)) continue;
+      if (halves) half = request;
+      bool backfill = false;
+      if (room && starts_now(request, backfill)) {
+        add("devices", request, sized(request));
+        return;
+      }
+    }
+    if (half) add("devices", *half, sized(*half));
+  }
+
+  bool has_room(const JobRequest& request) const {
+    const auto pool = state_.pools.find(request.kind);
+    return pool != state_.pools.end() && fits(pool->second.free, shape_of(request));
+  }
+
+  void anywhere() {
+    if (original_.per_node == 0 || !may_run_on_(original_.devices, 0)) return;
+    JobRequest request = original_;
+    request.per_node = 0;
+    add("per_node", request, "without " + std::to_string(original_.per_node) + " devices on each node");
+  }
+
+  // The longest walltime that ends before a reservation begins; where none does, half of it.
+  void shorter() {
+    become(original_);
+    std::vector<Duration> gaps;
+    for (const Reservation& reservation : make_plan(state_, now_).reservations)
+      gaps.push_back(floor<seconds>(reservation.at - now_));
+    std::ranges::sort(gaps, std::greater{});
+    JobRequest request = original_;
+    for (const Duration gap : gaps) {
+      if (gap >= original_.walltime || gap < kShortestWalltime) continue;
+      request.walltime = gap;
+      bool backfill = false;
+      if (!starts_now(request, backfill)) continue;
+      add("walltime", request, "with a walltime of " + format_duration(gap) + " or less");
+      return;
+    }
+    request.walltime = floor<seconds>(original_.walltime / 2);
+    if (request.walltime >= kShortestWalltime)
+      add("walltime", request, "with a walltime of " + format_duration(request.walltime));
+  }
+
+  // The least priority that makes it first of its kind.
+  void higher_priority() {
+    int low = original_.priority, high = kHighestPriority;
+    if (low >= high || first_with(low) || !first_with(high)) return;
+    while (high - low > 1) {
+      const int middle = (low + high) / 2;
+      (first_with(middle) ? high : low) = middle;
+    }
+    JobRequest request = original_;
+    request.priority = high;
+    add("priority", request, "with priority " + std::to_string(high));
+  }
+
+  bool first_with(int priority) {
+    JobRequest request = original_;
+    request.priority = priority;
+    become(request);
+    const QueueKey own = queue_key(state_, state_.jobs.at(id_));
+    for (const auto& [shape, jobs] : state_.queues.at(request.kind))
+      if (*jobs.begin() < own) return false;
+    return true;
+  }
+
+  ClusterState state_;  // a copy that takes the changes
+  Time now_;
+  JobId id_;
+  const JobRequest original_;
+  std::optional<Time> expected_;
+  const Estimates& estimates_;
+  const MayRunOn& may_run_on_;
+  const ForecastBounds& bounds_;
+  std::vector<Sooner> found_;
+};
+
+}  // namespace
+
+std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
+                                  std::optional<Time> expected, const Estimates& estimates,
+                                  const MayRunOn& may_run_on, const ForecastBounds& bounds) {
+  const Job* waiting = find_job(state, job);
+  PODIUM_CHECK(waiting && waiting->state == JobState::queued, "only a waiting job can start sooner");
+  return Search(state, now, job, expected, estimates, may_run_on, bounds).run();
+}
+
+}  // namespace podium

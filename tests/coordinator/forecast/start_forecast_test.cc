@@ -1,0 +1,194 @@
+// When jobs start and what would start them sooner: clusters small enough to know the answer by hand, and the
+// core itself to say whether a changed request starts.
+#include "coordinator/forecast/start_forecast.h"
+
+#include "tests/coordinator/core/cluster_fixture.h"
+
+namespace podium {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class StartForecasts : public ClusterTest {
+ protected:
+  static JobRequest asking(int devices, Duration walltime, int per_node = 0) {
+    JobRequest request = request_for(devices, per_node);
+    request.walltime = walltime;
+    return request;
+  }
+  StartRange range(JobId id, const ForecastBounds& bounds = {}) {
+    return forecast_range(state_, now_, id, {}, bounds);
+  }
+  std::vector<Sooner> sooner(
+      JobId id, const MayRunOn& may_run_on = [](int, int) { return true; }) {
+    return starts_sooner(state_, now_, id, range(id).expected, {}, may_run_on);
+  }
+  const Sooner* find(const std::vector<Sooner>& all, const std::string& change) {
+    const auto found = std::ranges::find(all, change, &Sooner::change);
+    return found == all.end() ? nullptr : &*found;
+  }
+};
+
+TEST_F(StartForecasts, TheLatestStartIsTheReservation) {
+  join(node_with("a", 3));
+  submit(asking(2, hours(10)));
+  const JobId gang = submit(asking(3, hours(1)));
+  const StartRange found = range(gang);
+  ASSERT_EQ(plan_.reservations.size(), 1u);
+  EXPECT_EQ(found.latest, plan_.reservations[0].at);
+  EXPECT_EQ(found.latest, now_ + hours(10));
+  EXPECT_EQ(found.expected, now_ + hours(6)) << "six tenths of the walltime";
+  EXPECT_EQ(found.earliest, now_ + hours(2));
+  EXPECT_EQ(found.note, "");
+}
+
+TEST_F(StartForecasts, AddUpOverTheQueue) {
+  join(node_with("a", 1));
+  submit(asking(1, hours(10)));
+  submit(asking(1, hours(20)));
+  const JobId last = submit(asking(1, hours(1)));
+  EXPECT_EQ(range(last).latest, now_ + hours(30));
+  EXPECT_EQ(range(last).expected, now_ + hours(18));
+}
+
+TEST_F(StartForecasts, GoByThePaceOfAJobWhereItIsKnown) {
+  join(node_with("a", 1));
+  const JobId running = submit(asking(1, hours(10)));
+  const JobId waiting = submit(asking(1, hours(1)));
+  Estimates estimates;
+  estimates.by_pace[running] = minutes(90);
+  EXPECT_EQ(forecast_start(state_, now_, waiting, estimates, Outlook::expected).at, now_ + minutes(90));
+  EXPECT_EQ(forecast_start(state_, now_, waiting, estimates, Outlook::latest).at, now_ + hours(10));
+}
+
+TEST_F(StartForecasts, SayWhereTheyFindNone) {
+  join(node_with("a", 1));
+  submit(asking(1, hours(24 * 60)));
+  const JobId waiting = submit(asking(1, hours(1)));
+  const StartRange found = range(waiting);
+  EXPECT_TRUE(found.earliest && !found.expected && !found.latest);
+  EXPECT_EQ(found.note, "does not start within 30d");
+  EXPECT_EQ(range(waiting, {.moments = 0}).note.substr(0, 33), "does not start within the 0 momen");
+}
+
+TEST_F(StartForecasts, SayThatNodesAreMissing) {
+  join(node_with("a", 1));
+  NodeDescription b = node_with("b", 1);
+  join(b);
+  b.devices[0].health = "too hot";
+  report(b);
+  const JobId wide = submit(asking(2, hours(1)));
+  EXPECT_EQ(range(wide).latest, std::nullopt);
+  EXPECT_EQ(range(wide).note, "does not start with the nodes there are, whatever ends");
+}
+
+TEST_F(StartForecasts, TheLongestWalltimeThatBackfillsIsRightAtTheBoundary) {
+  join(node_with("a", 3));
+  submit(asking(2, hours(4)));
+  submit(asking(3, hours(1)));
+  const JobId small = submit(asking(1, hours(5)));
+  ASSERT_EQ(state_of(small), JobState::queued);
+  const auto all = sooner(small);
+  const Sooner* shorter = find(all, "walltime");
+  ASSERT_NE(shorter, nullptr);
+  EXPECT_EQ(shorter->request.walltime, hours(4));
+  EXPECT_EQ(shorter->at, now_);
+  EXPECT_TRUE(shorter->backfill);
+  EXPECT_EQ(shorter->sentence, "with a walltime of 4h or less: at once, by backfill");
+  // The core agrees, and with a second more it does not start.
+  EXPECT_EQ(state_of(submit(asking(1, shorter->request.walltime + seconds(1)))), JobState::queued);
+  EXPECT_EQ(state_of(submit(shorter->request)), JobState::starting);
+}
+
+TEST_F(StartForecasts, TheLargestSmallerGangThatStartsNow) {
+  join(node_with("a", 8));
+  submit(asking(3, hours(4)));
+  const JobId gang = submit(asking(8, hours(1)));
+  auto all = sooner(gang);
+  ASSERT_NE(find(all, "devices"), nullptr);
+  EXPECT_EQ(find(all, "devices")->request.devices, 5);
+  EXPECT_EQ(find(all, "devices")->sentence, "with 5 devices: at once");
+  all = sooner(gang, [](int devices, int) { return 8 % devices == 0; });  // the batch comes out even
+  EXPECT_EQ(find(all, "devices")->request.devices, 4);
+  EXPECT_EQ(find(sooner(gang, [](int, int) { return false; }), "devices"), nullptr);
+}
+
+TEST_F(StartForecasts, FewerWholeNodesOfAGang) {
+  for (const char* name : {"a", "b", "c"}) join(node_with(name, 2));
+  submit(asking(1, hours(4)));
+  const JobId gang = submit(asking(6, hours(1), 2));
+  const auto all = sooner(gang);
+  ASSERT_NE(find(all, "devices"), nullptr);
+  EXPECT_EQ(find(all, "devices")->request, (asking(4, hours(1), 2)));
+}
+
+TEST_F(StartForecasts, OverSeveralNodesItStartsNow) {
+  join(node_with("a", 2));
+  submit(asking(1, hours(4)));
+  join(node_with("b", 1));
+  ASSERT_EQ(state_.pools.at("cpu").free.most(), 1);
+  const JobId pair = submit(asking(2, hours(1), 2));
+  const auto all = sooner(pair);
+  ASSERT_NE(find(all, "per_node"), nullptr);
+  EXPECT_EQ(find(all, "per_node")->request, asking(2, hours(1)));
+  EXPECT_EQ(find(all, "per_node")->at, now_);
+  EXPECT_EQ(state_of(submit(asking(2, hours(1)))), JobState::starting) << "the core agrees";
+}
+
+TEST_F(StartForecasts, TheLeastPriorityThatMakesItNext) {
+  join(node_with("a", 1));
+  submit(asking(1, hours(10)));
+  submit(asking(1, hours(10)));
+  const JobId last = submit(asking(1, hours(10)));
+  const auto all = sooner(last);
+  ASSERT_NE(find(all, "priority"), nullptr);
+  EXPECT_EQ(find(all, "priority")->request.priority, 51);
+  EXPECT_EQ(find(all, "priority")->at, now_ + hours(6));
+  EXPECT_EQ(find(all, "priority")->sentence, "with priority 51: in about 6h");
+}
+
+TEST_F(StartForecasts, WhatDoesNotHelpIsNotNamed) {
+  join(node_with("a", 1));
+  submit(asking(1, hours(10)));
+  EXPECT_TRUE(sooner(submit(asking(1, hours(1)))).empty());
+}
+
+TEST(Estimates, LearnFromEnoughJobs) {
+  EXPECT_EQ(learn_shares({0.1, 0.2}).jobs, 0);
+  std::vector<double> shares;
+  for (int i = 10; i >= 0; --i) shares.push_back(0.1 * i);
+  const WalltimeShares learnt = learn_shares(shares);
+  EXPECT_EQ(learnt.jobs, 11);
+  EXPECT_DOUBLE_EQ(learnt.expected, 0.5);
+  EXPECT_DOUBLE_EQ(learnt.earliest, 0.1);
+}
+
+TEST(Estimates, FollowThePaceOfTheAttempt) {
+  const Time start = from_millis(1'000'000);
+  Job job;
+  EXPECT_EQ(left_at_pace(job, {50, 100, start}, start), std::nullopt);
+  job.attempt.emplace();
+  job.attempt->started = start;
+  job.attempt->first_checkpoint = 40;  // so the attempt made 10 steps in 10 minutes
+  EXPECT_EQ(left_at_pace(job, {50, 100, start + minutes(10)}, start + minutes(12)), minutes(48));
+  EXPECT_EQ(left_at_pace(job, {40, 100, start + minutes(10)}, start), std::nullopt) << "no pace yet";
+  EXPECT_EQ(left_at_pace(job, {50, 0, start + minutes(10)}, start), std::nullopt) << "steps are unknown";
+}
+
+TEST(Estimates, AJobBeyondItsUsualTimeTakesItsUsualPartOfTheRest) {
+  const Time start = from_millis(1'000'000);
+  Job job;
+  job.request.walltime = hours(10);
+  EXPECT_EQ(Estimates().left(job, Outlook::expected, start), hours(6));
+  job.attempt.emplace();
+  job.attempt->created = start;
+  EXPECT_EQ(Estimates().left(job, Outlook::expected, start + hours(2)), hours(4));
+  EXPECT_EQ(Estimates().left(job, Outlook::expected, start + hours(9)), minutes(36));
+  EXPECT_EQ(Estimates().left(job, Outlook::latest, start + hours(9)), hours(1));
+  EXPECT_EQ(Estimates().left(job, Outlook::latest, start + hours(11)), Duration{});
+}
+
+}  // namespace
+}  // namespace podium
