@@ -22,6 +22,8 @@ constexpr EnumNames<AttemptEnd, 6> kEnds{{{AttemptEnd::succeeded, "succeeded"},
                                           {AttemptEnd::node_lost, "node_lost"},
                                           {AttemptEnd::walltime, "walltime"}}};
 
+constexpr EnumNames<When, 2> kWhens{{{When::ok, "ok"}, {When::any, "any"}}};
+
 constexpr std::pair<JobState, JobState> kTransitions[] = {
     {JobState::queued, JobState::starting},   {JobState::queued, JobState::cancelled},
     {JobState::starting, JobState::running},  {JobState::starting, JobState::stopping},
@@ -43,7 +45,9 @@ bool is_terminal(JobState state) {
 
 std::string_view to_string(JobState state) { return enum_name(kStates, state); }
 std::string_view to_string(AttemptEnd end) { return enum_name(kEnds, end); }
+std::string_view to_string(When when) { return enum_name(kWhens, when); }
 JobState job_state_from(std::string_view text) { return enum_value(kStates, text, "job state"); }
 AttemptEnd attempt_end_from(std::string_view text) { return enum_value(kEnds, text, "attempt end"); }
+When when_from(std::string_view text) { return enum_value(kWhens, text, "when"); }
 
 }  // namespace podium

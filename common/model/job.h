@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "common/base/id.h"
 #include "common/base/time.h"
 
 namespace podium {
@@ -20,6 +22,16 @@ enum class JobState { queued, starting, running, stopping, succeeded, failed, ca
 
 // How an attempt ended. `ended_*` in the API and on the dashboard's time line.
 enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime };
+
+// How a job must have ended before the one that waits for it may start.
+enum class When { ok, any };
+
+struct Dependency {
+  JobId job;
+  When when = When::ok;
+
+  bool operator==(const Dependency&) const = default;
+};
 
 // What the scheduler needs to know of a job; everything else stays in the store.
 struct JobRequest {
@@ -31,6 +43,7 @@ struct JobRequest {
   int priority = 50;
   int max_restarts = 5;
   bool command = false;  // a program of the user's own, whose exit codes mean what launchers agree on
+  std::vector<Dependency> after = {};  // jobs that must end first; in the core those that have not yet
 
   bool operator==(const JobRequest&) const = default;
 };
@@ -40,7 +53,9 @@ bool is_terminal(JobState state);
 
 std::string_view to_string(JobState state);
 std::string_view to_string(AttemptEnd end);
+std::string_view to_string(When when);
 JobState job_state_from(std::string_view text);      // throws std::invalid_argument
 AttemptEnd attempt_end_from(std::string_view text);  // throws std::invalid_argument
+When when_from(std::string_view text);               // throws std::invalid_argument
 
 }  // namespace podium

@@ -248,6 +248,19 @@ std::string_view to_string(OptimizerKind value) { return enum_name(kOptimizers, 
 std::string_view to_string(Decay value) { return enum_name(kDecays, value); }
 std::string_view to_string(Recompute value) { return enum_name(kRecomputes, value); }
 
+json after_json(const std::vector<Dependency>& after) {
+  json out = json::array();
+  for (const Dependency& on : after) out.push_back({{"job", on.job.value}, {"when", to_string(on.when)}});
+  return out;
+}
+
+std::vector<Dependency> after_from(const json& in) {
+  std::vector<Dependency> after;
+  for (const json& on : in)
+    after.push_back({{on.at("job").get<std::int64_t>()}, when_from(on.value("when", std::string("ok")))});
+  return after;
+}
+
 json to_json(const JobSpec& spec) {
   json out{{"version", 1},
            {"name", spec.name},
@@ -260,6 +273,7 @@ json to_json(const JobSpec& spec) {
            {"restarts", {{"max", spec.max_restarts}}},
            {"priority", spec.priority}};
   if (spec.target) out["target"] = target_json(*spec.target);
+  if (!spec.after.empty()) out["after"] = after_json(spec.after);
   if (!spec.command.empty()) {
     out["command"] = spec.command;
     return out;
@@ -286,6 +300,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.max_restarts = in.at("restarts").at("max");
   spec.priority = in.at("priority");
   if (in.contains("target")) spec.target = target_from(in.at("target"));
+  if (in.contains("after")) spec.after = after_from(in.at("after"));
   if (in.contains("command")) {
     spec.command = in.at("command").get<std::vector<std::string>>();
     return spec;

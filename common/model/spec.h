@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/job.h"
 
 namespace podium {
 
@@ -155,9 +156,13 @@ struct JobSpec {
   std::optional<TargetSpec> target;
   int max_restarts = 5;
   int priority = 50;
+  std::vector<Dependency> after;  // jobs that must end before this one may start
   std::vector<std::string>
       command;  // any program instead of podium-worker; then model, data, training are unused
 };
+
+nlohmann::json after_json(const std::vector<Dependency>& after);
+std::vector<Dependency> after_from(const nlohmann::json& json);
 
 nlohmann::json to_json(const JobSpec& spec);
 // Reads what to_json(JobSpec) or normalisation wrote, also before the format had phases, recomputation and

@@ -237,6 +237,12 @@ struct JobApplier {
     job.state = e.to;
     if (e.to == JobState::running) job.attempt->started = at;
   }
+  void operator()(const JobHeld&) const { job.held = true; }
+  void operator()(const JobReleased&) const { job.held = false; }
+  void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
+  void operator()(const DependencyMet& e) const {
+    std::erase_if(job.request.after, [&](const Dependency& on) { return on.job == e.on; });
+  }
   void operator()(const CheckpointNoted& e) const {
     job.checkpoint = e.step;
     job.saved = at;
@@ -260,7 +266,7 @@ struct JobApplier {
 
 void leave_indexes(ClusterState& state, const Job& job) {
   ++state.epoch;
-  if (job.state == JobState::queued) {
+  if (job.in_line()) {
     const auto queue = state.queues.find(job.request.kind);
     const auto shape = queue->second.find(shape_of(job.request));
     shape->second.erase(queue_key(state, job));
@@ -268,14 +274,15 @@ void leave_indexes(ClusterState& state, const Job& job) {
     if (queue->second.empty()) state.queues.erase(queue);
   }
   if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
+  for (const Dependency& on : job.request.after) state.dependents.erase({on.job, job.id});
   state.leaving.erase(job.id);
 }
 
 void enter_indexes(ClusterState& state, const Job& job) {
   ++state.epoch;
-  if (job.state == JobState::queued)
-    state.queues[job.request.kind][shape_of(job.request)].insert(queue_key(state, job));
+  if (job.in_line()) state.queues[job.request.kind][shape_of(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
+  for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -18,9 +19,31 @@ namespace podium {
 struct SubmitExperiment {
   std::string name;
   std::vector<JobRequest> jobs;
+  // How those jobs ended that `after` names and that the state has forgotten; only the store knows.
+  std::map<JobId, JobState> ended = {};
 };
 
 struct CancelJob {
+  JobId job;
+};
+
+// A job that runs goes on, and does not start again.
+struct HoldJob {
+  JobId job;
+};
+
+struct ReleaseJob {
+  JobId job;
+};
+
+struct PrioritiseJob {
+  JobId job;
+  int priority = 0;
+};
+
+// A running job stops at a checkpoint and queues again; a waiting one forgets its back-off and the nodes it
+// avoids.
+struct RequeueJob {
   JobId job;
 };
 
@@ -40,7 +63,8 @@ struct Tick {};
 // The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
 struct CoordinatorUp {};
 
-using Command = std::variant<SubmitExperiment, CancelJob, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
+                             NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

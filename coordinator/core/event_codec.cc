@@ -55,6 +55,10 @@ json body_json(const JobStateChanged& e) {
   return {{"job", e.job.value}, {"from", to_string(e.from)}, {"to", to_string(e.to)}, {"reason", e.reason}};
 }
 json body_json(const CheckpointNoted& e) { return with(attempt_json(e.attempt), {{"step", e.step}}); }
+json body_json(const JobHeld& e) { return {{"job", e.job.value}}; }
+json body_json(const JobReleased& e) { return {{"job", e.job.value}}; }
+json body_json(const JobPrioritised& e) { return {{"job", e.job.value}, {"priority", e.priority}}; }
+json body_json(const DependencyMet& e) { return {{"job", e.job.value}, {"on", e.on.value}}; }
 json body_json(const NodeJoined& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeChanged& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeStateChanged& e) {
@@ -124,6 +128,22 @@ CheckpointNoted body_from(const json& in) {
   return {attempt_from(in), in.at("step")};
 }
 template <>
+JobHeld body_from(const json& in) {
+  return {job_from(in.at("job"))};
+}
+template <>
+JobReleased body_from(const json& in) {
+  return {job_from(in.at("job"))};
+}
+template <>
+JobPrioritised body_from(const json& in) {
+  return {job_from(in.at("job")), in.at("priority")};
+}
+template <>
+DependencyMet body_from(const json& in) {
+  return {job_from(in.at("job")), job_from(in.at("on"))};
+}
+template <>
 NodeJoined body_from(const json& in) {
   return {node_description_from_json(in.at("node"))};
 }
@@ -158,7 +178,8 @@ constexpr std::string_view kTypes[] = {
     "experiment_created", "job_queued",          "attempt_created",  "task_started",     "task_exited",
     "task_missed",        "task_found",          "task_lost",        "attempt_stopping", "attempt_ended",
     "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
-    "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked"};
+    "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
+    "job_held",           "job_released",        "job_prioritised",  "dependency_met"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

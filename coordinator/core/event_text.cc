@@ -51,6 +51,10 @@ const auto kDescribe = Overloaded{
     [](const RetryPlanned& e) { return describe_retry(e); },
     [](const JobStateChanged& e) { return name_of(e.from) + " → " + name_of(e.to) + because(e.reason); },
     [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
+    [](const JobHeld&) { return std::string("held until it is released"); },
+    [](const JobReleased&) { return std::string("released"); },
+    [](const JobPrioritised& e) { return "has priority " + std::to_string(e.priority) + " now"; },
+    [](const DependencyMet& e) { return "waits for job " + to_string(e.on) + " no longer"; },
     [](const NodeJoined& e) {
       return e.node.id.value + " joined with " + std::to_string(e.node.devices.size()) + " devices";
     },

@@ -95,6 +95,30 @@ struct JobStateChanged {
   bool operator==(const JobStateChanged&) const = default;
 };
 
+// Does not start, or start again, until it is released.
+struct JobHeld {
+  JobId job;
+  bool operator==(const JobHeld&) const = default;
+};
+
+struct JobReleased {
+  JobId job;
+  bool operator==(const JobReleased&) const = default;
+};
+
+struct JobPrioritised {
+  JobId job;
+  int priority = 0;
+  bool operator==(const JobPrioritised&) const = default;
+};
+
+// `on` ended as `job` demanded, which waits for it no longer.
+struct DependencyMet {
+  JobId job;
+  JobId on;
+  bool operator==(const DependencyMet&) const = default;
+};
+
 struct CheckpointNoted {
   AttemptId attempt;
   std::int64_t step = 0;
@@ -147,7 +171,7 @@ struct Event {
   std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound,
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
-               Ticked>
+               Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet>
       body;
 
   bool operator==(const Event&) const = default;

@@ -2,43 +2,11 @@
 
 #include "common/base/units.h"
 #include "coordinator/core/draft.h"
-#include "coordinator/core/placement.h"
+#include "coordinator/core/job_operations.h"
 #include "coordinator/core/report.h"
 
 namespace podium {
 namespace {
-
-Result<Events> submit(const ClusterState& state, const SubmitExperiment& command, Time now) {
-  if (command.jobs.empty()) return Error{ErrorCode::invalid, "an experiment needs at least one job", ""};
-  Errors errors;
-  for (const JobRequest& request : command.jobs)
-    if (auto reason = never_fits(state, request))
-      errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
-  if (!errors.empty()) return errors;
-
-  Events events{{now, ExperimentCreated{state.next_experiment, command.name}}};
-  JobId job = state.next_job;
-  for (const JobRequest& request : command.jobs) {
-    events.push_back({now, JobQueued{job, state.next_experiment, request}});
-    ++job.value;
-  }
-  return events;
-}
-
-Result<Events> cancel(const ClusterState& state, JobId id, Time now) {
-  const std::string name = "job " + to_string(id);
-  const Job* job = find_job(state, id);
-  if (!job && id.value > 0 && id < state.next_job)
-    return Error{ErrorCode::conflict, name + " has already ended", ""};
-  if (!job) return Error{ErrorCode::not_found, "there is no " + name, ""};
-  Events events;
-  JobDraft draft(*job, events, now);
-  if (job->attempt)
-    draft.stop(StopCause::cancelled, "cancelled");
-  else
-    draft.change_state(JobState::cancelled, "cancelled");
-  return events;
-}
 
 Result<Events> note_checkpoint(const ClusterState& state, const CheckpointSaved& command, Time now) {
   const Job* job = find_job(state, command.attempt.job);
@@ -103,6 +71,10 @@ struct Handler {
 
   Result<Events> operator()(const SubmitExperiment& c) const { return submit(state, c, now); }
   Result<Events> operator()(const CancelJob& c) const { return cancel(state, c.job, now); }
+  Result<Events> operator()(const HoldJob& c) const { return hold(state, c.job, now); }
+  Result<Events> operator()(const ReleaseJob& c) const { return release(state, c.job, now); }
+  Result<Events> operator()(const PrioritiseJob& c) const { return prioritise(state, c, now); }
+  Result<Events> operator()(const RequeueJob& c) const { return requeue(state, c.job, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
@@ -114,7 +86,11 @@ struct Handler {
 }  // namespace
 
 Result<Events> handle(const ClusterState& state, const Command& command, Time now) {
-  return std::visit(Handler{state, now}, command);
+  Result<Events> decided = std::visit(Handler{state, now}, command);
+  if (!decided) return decided;
+  Events events = std::move(decided).value();
+  settle_dependents(state, events, now);
+  return events;
 }
 
 JobRequest job_request(const JobSpec& spec) {
@@ -127,6 +103,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.priority = spec.priority;
   request.max_restarts = spec.max_restarts;
   request.command = !spec.command.empty();
+  request.after = spec.after;
   return request;
 }
 

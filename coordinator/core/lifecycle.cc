@@ -203,6 +203,7 @@ Verdict conclude(const Job& job, Time now) {
       return give_up(verdict,
                      "ask for more under resources.walltime, or resubmit to go on from its checkpoint");
     case StopCause::preempted:
+    case StopCause::requeued:
     case StopCause::task_failed:
     case StopCause::node_lost:
       break;
@@ -210,10 +211,11 @@ Verdict conclude(const Job& job, Time now) {
   if (attempt.blame == Blame::failed) return after_failure(job, now, verdict);
   if (std::ranges::find(attempt.tasks, TaskPhase::lost, &Task::phase) != attempt.tasks.end())
     return after_loss(job, verdict);
-  if (attempt.stop != StopCause::preempted) return after_failure(job, now, verdict);
+  const bool requeued = attempt.stop == StopCause::requeued;
+  if (attempt.stop != StopCause::preempted && !requeued) return after_failure(job, now, verdict);
   verdict.end = AttemptEnd::preempted;
   verdict.next = JobState::queued;
-  verdict.attempt_reason = "made room for a job of higher priority";
+  verdict.attempt_reason = requeued ? "was requeued" : "made room for another job";
   verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
   return verdict;
 }

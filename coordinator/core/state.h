@@ -85,7 +85,7 @@ struct Task {
 };
 
 // Why the tasks of an attempt are being stopped.
-enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime };
+enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime, requeued };
 
 // How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
 // A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
@@ -132,7 +132,10 @@ struct Job {
   std::optional<Time> not_before;  // queued, but backing off
   std::vector<NodeId> avoid;       // nodes that failed it
   std::optional<Attempt> attempt;  // while starting, running or stopping
+  bool held = false;               // by an operator: does not start until it is released
 
+  // Whether it may start as soon as there is room.
+  bool in_line() const { return state == JobState::queued && !held && request.after.empty(); }
   AttemptId attempt_id() const { return {id, attempts}; }
   bool operator==(const Job&) const = default;
 };
@@ -196,13 +199,14 @@ struct ClusterState {
   Time clock;                         // of the last turn
 
   // Indexes, kept by apply.
-  std::vector<NodeId> node_ids;                 // by ordinal
-  std::map<std::string, DevicePool> pools;      // by device kind
-  std::map<std::string, Queue> queues;          // by device kind
-  std::set<std::pair<Time, JobId>> timers;      // next_timer of every job that has one
-  std::set<JobId> leaving;                      // jobs whose attempt is being stopped
-  std::set<std::pair<Time, NodeId>> last_seen;  // of every node that is not lost
-  std::int64_t epoch = 0;                       // moves on when something changed that a plan depends on
+  std::vector<NodeId> node_ids;                  // by ordinal
+  std::map<std::string, DevicePool> pools;       // by device kind
+  std::map<std::string, Queue> queues;           // by device kind; the jobs in line
+  std::set<std::pair<Time, JobId>> timers;       // next_timer of every job that has one
+  std::set<std::pair<JobId, JobId>> dependents;  // a job, and one that waits for its end
+  std::set<JobId> leaving;                       // jobs whose attempt is being stopped
+  std::set<std::pair<Time, NodeId>> last_seen;   // of every node that is not lost
+  std::int64_t epoch = 0;                        // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
 };

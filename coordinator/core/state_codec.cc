@@ -72,6 +72,7 @@ json job_json(const Job& job) {
           {"saved_ms", time_json(job.saved)},
           {"not_before_ms", time_json(job.not_before)},
           {"avoid", nodes_json(job.avoid)},
+          {"held", job.held},
           {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
 }
 
@@ -90,6 +91,7 @@ Job job_record_from(const json& in) {
   if (in.contains("saved_ms")) job.saved = optional_time_from(in.at("saved_ms"));
   job.not_before = optional_time_from(in.at("not_before_ms"));
   job.avoid = nodes_from(in.at("avoid"));
+  job.held = in.value("held", false);
   if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
   return job;
 }

@@ -55,8 +55,21 @@ Blocker behind(const ClusterState& state, const Plan& plan, const Job& job, Time
   return blocker;
 }
 
+std::optional<Blocker> not_in_line(const Job& job) {
+  if (job.held)
+    return Blocker{.code = BlockerCode::held,
+                   .sentence = "is held; podium release " + to_string(job.id) + " lets it start"};
+  if (job.request.after.empty()) return std::nullopt;
+  Blocker blocker{.code = BlockerCode::follows, .job = job.request.after.front().job};
+  for (const Dependency& on : job.request.after)
+    blocker.sentence += (blocker.sentence.empty() ? "waits for job " : ", and for job ") + to_string(on.job) +
+                        (on.when == When::ok ? " to succeed" : " to end");
+  return blocker;
+}
+
 // What the plan found, or whom the job waits behind where the plan did not come to it.
 Blocker first_blocker(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+  if (auto blocker = not_in_line(job)) return std::move(*blocker);
   const auto own = plan.blocked.find(job.id);
   return own != plan.blocked.end() ? own->second : behind(state, plan, job, now);
 }
@@ -150,6 +163,10 @@ void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& 
 
 std::string_view to_string(BlockerCode code) {
   switch (code) {
+    case BlockerCode::held:
+      return "held";
+    case BlockerCode::follows:
+      return "follows";
     case BlockerCode::back_off:
       return "back_off";
     case BlockerCode::too_large:
@@ -191,7 +208,7 @@ std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, Jo
   if (!job || job->state != JobState::queued) return {};
   std::vector<Blocker> blockers{first_blocker(state, plan, *job, now)};
   const BlockerCode first = blockers.front().code;
-  if (first == BlockerCode::back_off) return blockers;
+  if (!job->in_line() || first == BlockerCode::back_off) return blockers;
   const std::vector<const Job*> holders = holders_of_room(state, *job);
   for (std::size_t i = 0; i < std::min(holders.size(), kMostHolders); ++i)
     blockers.push_back(holder(*holders[i], now));

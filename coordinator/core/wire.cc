@@ -1,5 +1,7 @@
 #include "coordinator/core/wire.h"
 
+#include "common/model/spec.h"
+
 namespace podium::wire {
 
 using nlohmann::json;
@@ -12,7 +14,8 @@ json request_json(const JobRequest& request) {
           {"walltime_ms", request.walltime.count()},
           {"priority", request.priority},
           {"max_restarts", request.max_restarts},
-          {"command", request.command}};
+          {"command", request.command},
+          {"after", after_json(request.after)}};
 }
 
 JobRequest request_from(const json& in) {
@@ -23,7 +26,8 @@ JobRequest request_from(const json& in) {
           Duration{in.at("walltime_ms").get<std::int64_t>()},
           in.at("priority"),
           in.at("max_restarts"),
-          in.at("command")};
+          in.at("command"),
+          after_from(in.value("after", json::array()))};
 }
 
 json allocation_json(const Allocation& allocation) {

@@ -37,8 +37,8 @@ struct Projections::Visitor {
     tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason);
   }
   void operator()(const JobStateChanged& e) const {
-    // A cancelled job needs no explanation; the reason column is for what went wrong.
-    const std::string reason = e.to == JobState::cancelled ? "" : e.reason;
+    // What a user cancelled needs no explanation; the reason column is for what went wrong.
+    const std::string reason = e.to == JobState::cancelled && e.reason == "cancelled" ? "" : e.reason;
     tables.job_state_.run(e.job.value, to_string(e.to), reason);
     if (e.to == JobState::running) {
       tables.job_started_.run(e.job.value, at);
@@ -46,6 +46,7 @@ struct Projections::Visitor {
     }
     if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
   }
+  void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
   template <class Other>
   void operator()(const Other&) const {}  // nodes, retries and presence are read from memory
 
@@ -68,6 +69,7 @@ Projections::Projections(Database& db)
                    "'ordered')"),
       job_attempt_(db, "UPDATE jobs SET attempt = ?2 WHERE id = ?1"),
       job_state_(db, "UPDATE jobs SET state = ?2, reason = ?3 WHERE id = ?1"),
+      job_priority_(db, "UPDATE jobs SET priority = ?2 WHERE id = ?1"),
       job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),
       job_ended_(db, "UPDATE jobs SET ended_ms = ?2 WHERE id = ?1"),
       attempt_started_(db,

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "coordinator/core/policy.h"
-
 #include "tests/sim/sim_cluster.h"
 
 namespace podium::sim {
@@ -54,6 +53,37 @@ SubmitExperiment random_experiment(Random& random) {
   return submit;
 }
 
+// Jobs of today wait for jobs of yesterday: those that live, and those that have ended, as the store tells.
+void add_dependencies(const SimCluster& cluster, Random& random, SubmitExperiment& submit) {
+  for (const auto& [job, end] : cluster.ended()) submit.ended.emplace(job, end);
+  const int last = static_cast<int>(cluster.state().next_job.value) - 1;
+  for (JobRequest& request : submit.jobs)
+    while (last > 0 && random.chance(25))
+      request.after.push_back({{random.between(1, last)}, random.chance(60) ? When::any : When::ok});
+}
+
+JobId any_job(const ClusterState& state, Random& random) {
+  return {random.between(0, static_cast<int>(state.next_job.value))};
+}
+
+void operate(SimCluster& cluster, Random& random) {
+  const JobId job = any_job(cluster.state(), random);
+  switch (random.below(5)) {
+    case 0:
+      cluster.turn(HoldJob{job});
+      return;
+    case 1:
+    case 2:
+      cluster.turn(ReleaseJob{job});
+      return;
+    case 3:
+      cluster.turn(PrioritiseJob{job, random.between(0, 100)});
+      return;
+    default:
+      cluster.turn(RequeueJob{job});
+  }
+}
+
 AttemptId any_attempt(const ClusterState& state, Random& random) {
   if (state.jobs.empty()) return {{1}, 1};
   const auto job = std::next(state.jobs.begin(), random.below(static_cast<int>(state.jobs.size())));
@@ -86,10 +116,17 @@ void disturb_node(SimNode& node, Random& random) {
 SchedulingOptions random_scheduling(Random& random) {
   SchedulingOptions options;
   const std::vector<std::string> names = policy_names();
-  options.policy = *policy_named(names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))]);
+  options.policy =
+      *policy_named(names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))]);
   options.preempt = random.chance(50);
   options.reservations = random.between(1, 4);
   return options;
+}
+
+void submit(SimCluster& cluster, Random& random) {
+  SubmitExperiment experiment = random_experiment(random);
+  add_dependencies(cluster, random, experiment);
+  cluster.turn(experiment);
 }
 
 void act(SimCluster& cluster, Random& random) {
@@ -97,20 +134,22 @@ void act(SimCluster& cluster, Random& random) {
       cluster.nodes()[static_cast<std::size_t>(random.below(static_cast<int>(cluster.nodes().size())))];
   const int dice = random.below(100);
   if (dice < 20)
-    cluster.turn(random_experiment(random));
+    submit(cluster, random);
   else if (dice < 26)
-    cluster.turn(CancelJob{{random.between(0, static_cast<int>(cluster.state().next_job.value))}});
-  else if (dice < 36)
+    cluster.turn(CancelJob{any_job(cluster.state(), random)});
+  else if (dice < 32)
+    operate(cluster, random);
+  else if (dice < 40)
     node.fail_process(random);
-  else if (dice < 46)
+  else if (dice < 50)
     disturb_node(node, random);
-  else if (dice < 52)
+  else if (dice < 56)
     cluster.turn(CheckpointSaved{any_attempt(cluster.state(), random), random.between(1, 1000)});
-  else if (dice < 55)
+  else if (dice < 59)
     cluster.restart_coordinator(seconds(random.between(0, 300)), random);
-  else if (dice < 57)
+  else if (dice < 61)
     cluster.jump_clock(seconds(random.between(-1800, 7200)));
-  else if (dice < 60)
+  else if (dice < 64)
     cluster.pass(seconds(random.between(60, 150)), random);
   else
     cluster.pass(seconds(random.between(2, 10)), random);
@@ -123,6 +162,7 @@ void drain(SimCluster& cluster, Random& random) {
     node.restart_agent();
     node.set_health("");
   }
+  for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i)
     cluster.pass(seconds(20), random);
 }

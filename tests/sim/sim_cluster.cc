@@ -87,8 +87,8 @@ void SimCluster::check_replay() {
   apply_all(replayed, log_);
   if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
   if (replayed.queues != state_.queues || replayed.timers != state_.timers ||
-      replayed.leaving != state_.leaving || replayed.pools != state_.pools ||
-      replayed.node_ids != state_.node_ids)
+      replayed.leaving != state_.leaving || replayed.dependents != state_.dependents ||
+      replayed.pools != state_.pools || replayed.node_ids != state_.node_ids)
     violate("replaying the log gives other indexes");
   if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))
     violate("a snapshot does not read back as it was");
@@ -103,19 +103,31 @@ ClusterState SimCluster::empty_state() const {
 
 void SimCluster::check_event(const Event& event) {
   const auto job_id = job_of(event);
-  if (job_id && std::ranges::find(ended_, *job_id) != ended_.end())
+  if (job_id && ended_.contains(*job_id))
     violate("job " + to_string(*job_id) + " had ended, and then: " + describe(event));
-  if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
-    const Job& job = state_.jobs.at(created->attempt.job);
-    if (std::ssize(created->allocation.ranks) != job.request.devices) violate("a gang started in part");
-    for (const Placement& place : created->allocation.ranks)
-      if (!state_.nodes.at(place.node).usable()) violate("work was given to a node that is not usable");
-  }
+  if (const auto* queued = std::get_if<JobQueued>(&event.body)) after_[queued->job] = queued->request.after;
+  if (const auto* held = std::get_if<JobHeld>(&event.body)) held_.insert(held->job);
+  if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
+  if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created);
   const auto* changed = std::get_if<JobStateChanged>(&event.body);
   if (!changed) return;
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
     violate("illegal transition: " + describe(event));
-  if (is_terminal(changed->to)) ended_.push_back(changed->job);
+  if (is_terminal(changed->to)) ended_.emplace(changed->job, changed->to);
+}
+
+void SimCluster::check_start(const AttemptCreated& created) {
+  const JobId id = created.attempt.job;
+  if (std::ssize(created.allocation.ranks) != state_.jobs.at(id).request.devices)
+    violate("a gang started in part");
+  for (const Placement& place : created.allocation.ranks)
+    if (!state_.nodes.at(place.node).usable()) violate("work was given to a node that is not usable");
+  if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
+  for (const Dependency& on : after_[id]) {
+    const auto end = ended_.find(on.job);
+    if (end == ended_.end() || (on.when == When::ok && end->second != JobState::succeeded))
+      violate("job " + to_string(id) + " started before job " + to_string(on.job) + " had ended as it must");
+  }
 }
 
 void SimCluster::check_orders() {
@@ -163,7 +175,7 @@ void SimCluster::check_indexes() {
     if (timer) ++timed;
     if (timer && !state_.timers.contains({*timer, id})) violate("a job's timer is not in the index");
     if (job.attempt && job.attempt->stop != StopCause::none) ++leaving;
-    if (job.state != JobState::queued) continue;
+    if (!job.in_line()) continue;
     ++queued;
     const Queue& queue = state_.queues.at(job.request.kind);
     if (!queue.at(shape_of(job.request)).contains(queue_key(state_, job)))

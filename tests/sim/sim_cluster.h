@@ -2,6 +2,8 @@
 // disk. Every turn is checked against what must always hold; the first violation is kept in words.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,7 @@ class SimCluster {
   std::vector<SimNode>& nodes() { return nodes_; }
   Time now() const { return truth_ + skew_; }
   const Events& log() const { return log_; }
-  const std::vector<JobId>& ended() const { return ended_; }
+  const std::map<JobId, JobState>& ended() const { return ended_; }
 
   // Empty while all is well.
   const std::string& violation() const { return violation_; }
@@ -37,6 +39,7 @@ class SimCluster {
   ClusterState empty_state() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
+  void check_start(const AttemptCreated& created);
   void check_orders();
   void check_grants();
   void check_indexes();
@@ -46,7 +49,9 @@ class SimCluster {
   ClusterState state_;
   std::vector<SimNode> nodes_;
   Events log_;
-  std::vector<JobId> ended_;
+  std::map<JobId, JobState> ended_;
+  std::map<JobId, std::vector<Dependency>> after_;  // as they were submitted
+  std::set<JobId> held_;
   std::map<NodeId, NodeOrders> orders_;
   Time truth_ = from_millis(1'700'000'000'000);
   Duration skew_{0};

@@ -15,7 +15,7 @@ Events one_of_each() {
   const Time at = from_millis(1'700'000'000'000);
   const AttemptId attempt{{7}, 2};
   const TaskId task{attempt, 1};
-  const JobRequest request{"bert", 2, 1, "cpu", std::chrono::hours(1), 60, 3, true};
+  const JobRequest request{"bert", 2, 1, "cpu", std::chrono::hours(1), 60, 3, true, {{{5}, When::any}}};
   Allocation allocation;
   allocation.ranks = {{{"node-1"}, 0, 0, 1, 0, 4}, {{"node-2"}, 3, 0, 1, 1, 4}};
   allocation.nodes = 2;
@@ -41,7 +41,11 @@ Events one_of_each() {
           {at, NodeStraysCounted{{"node-1"}, 2}},
           {at, SilenceForgiven{"the coordinator started"}},
           {at, NodeSeen{{"node-1"}}},
-          {at, Ticked{}}};
+          {at, Ticked{}},
+          {at, JobHeld{{7}}},
+          {at, JobReleased{{7}}},
+          {at, JobPrioritised{{7}, 80}},
+          {at, DependencyMet{{7}, {5}}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
@@ -66,6 +70,14 @@ TEST(EventCodec, RefusesWhatItDoesNotKnow) {
   event["v"] = 1;
   event["type"] = "job_exploded";
   EXPECT_THROW(event_from_json(event), std::invalid_argument);
+}
+
+// Requests and snapshots of logs from before jobs could be held or wait for others.
+TEST(EventCodec, FillsInWhatOlderLogsLack) {
+  json event = to_json(one_of_each()[1]);
+  event["request"].erase("after");
+  const Event read = event_from_json(event);
+  EXPECT_TRUE(std::get<JobQueued>(read.body).request.after.empty());
 }
 
 TEST(EventText, TellsPeopleAboutEveryEvent) {
