@@ -56,7 +56,9 @@ void miss_task(const ClusterState& state, const NodeReport& report, const Task& 
                Drafts& drafts) {
   const NodeId& node = report.node.id;
   const bool was_silent = now - state.nodes.at(node).last_seen >= state.limits.unknown_after;
-  if (task.missing_since && !was_silent) {
+  if (task.missing_since && was_silent) {
+    drafts.of(id.attempt.job).emit(TaskMissed{id});
+  } else if (task.missing_since) {
     if (now - *task.missing_since >= state.limits.missing_after)
       drafts.of(id.attempt.job).emit(TaskLost{id, "the agent of " + node.value + " does not know it"});
   } else if (task.phase == TaskPhase::running || report.orders_seen >= task.orders_version) {

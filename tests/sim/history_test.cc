@@ -180,6 +180,17 @@ struct Coverage {
   }
 };
 
+// What led to a violation.
+std::string last_events(const Events& log) {
+  constexpr std::size_t kMost = 30;
+  std::string text;
+  for (std::size_t i = log.size() - std::min(log.size(), kMost); i < log.size(); ++i) {
+    const auto job = job_of(log[i]);
+    text += "\n" + format_time(log[i].at) + (job ? " job " + to_string(*job) : "") + " " + describe(log[i]);
+  }
+  return text;
+}
+
 void run_history(std::uint64_t seed, Coverage& coverage) {
   Random random(seed);
   SimCluster cluster(random_nodes(random), random_scheduling(random));
@@ -188,7 +199,7 @@ void run_history(std::uint64_t seed, Coverage& coverage) {
   drain(cluster, random);
   cluster.check_replay();
   coverage.add(cluster.log());
-  ASSERT_EQ(cluster.violation(), "") << "seed " << seed;
+  ASSERT_EQ(cluster.violation(), "") << "seed " << seed << last_events(cluster.log());
   ASSERT_TRUE(cluster.state().jobs.empty()) << "seed " << seed << cluster.describe_jobs();
 }
 

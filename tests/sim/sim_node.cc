@@ -83,6 +83,7 @@ void SimNode::stop(Process& process, Time truth, Random& random) {
 
 void SimNode::restart_agent() {
   agent_alive_ = powered_ = true;
+  mislaid_reports_ = 0;
   orders_seen_ = 0;
   description_.boot = "boot-" + std::to_string(++boots_);
 }

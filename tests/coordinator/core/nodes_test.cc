@@ -147,5 +147,17 @@ TEST_F(Nodes, OrdersTellATaskItsPlace) {
   EXPECT_EQ(orders.lease, state_.limits.lease);
 }
 
+TEST_F(Nodes, AnAgentThatReturnsIsGivenTimeToFindItsTasks) {
+  const JobId id = run_one();
+  report_nothing(node_orders(state_, node_.id).version);
+  ASSERT_TRUE(job(id).attempt->tasks[0].missing_since.has_value());
+  wait(30);
+  for (int i = 0; i < 3; ++i) {
+    report_nothing(0);  // it has not read its orders yet
+    wait(2);
+  }
+  EXPECT_FALSE(job(id).attempt->tasks[0].over()) << "what was missed before the silence does not count";
+}
+
 }  // namespace
 }  // namespace podium
