@@ -47,12 +47,12 @@ void dump(const Launch& launch, std::int64_t steps, const std::filesystem::path&
                         const std::vector<std::int32_t>& values) {
     return TensorEntry{name, "I32", shape, std::as_bytes(std::span(values))};
   };
-  write_safetensors(out,
-                    {entry("input_ids", tokens, all.input_ids),
-                     entry("attention_mask", tokens, all.attention_mask),
-                     entry("token_type_ids", tokens, all.token_types), entry("labels", tokens, all.labels),
-                     entry("next_sentence_label", rows, all.next_sentence)},
-                    {});
+  write_safetensors(
+      out,
+      {entry("input_ids", tokens, all.input_ids), entry("attention_mask", tokens, all.attention_mask),
+       entry("token_type_ids", tokens, all.token_types), entry("labels", tokens, all.labels),
+       entry("next_sentence_label", rows, all.next_sentence)},
+      {});
 }
 
 }  // namespace

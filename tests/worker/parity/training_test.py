@@ -2,8 +2,8 @@
 """A training of BERT-mini by podium-worker against the same training in PyTorch, loss by loss.
 
 training_test.py PODIUM_WORKER DUMP_BATCHES [unittest arguments]. Exits with 77 (skipped) without PyTorch.
-Both begin with the same weights and see the same batches, of real text where there is some, without dropout; AdamW,
-clipping and a schedule that warms up and falls. Everything else is the program's own: data, loop, update.
+Both begin with the same weights and see the same batches, without dropout: AdamW, clipping, a schedule that warms up
+and falls. The worker runs a job like any other, masking and all; what it trained on is told by another program.
 """
 import json
 import pathlib
@@ -25,13 +25,14 @@ from training_text import write_text
 from worker import Worker
 
 STEPS, WARMUP = 200, 20
-SEQUENCES, MICRO, LENGTH = 16, 8, 64  # two micro-batches with different numbers of masked words
-RATE, DECAY, BETAS, EPSILON, CLIP = 5e-4, 0.01, (0.9, 0.98), 1e-6, 1.0
+SEQUENCES, MICRO, LENGTH = 8, 4, 32  # two micro-batches with different numbers of masked words
+RATE, DECAY, BETAS, EPSILON, CLIP = 1e-3, 0.1, (0.9, 0.98), 1e-6, 1.0
 VOCABULARY = 1024
 BERT_MINI = {"layers": 4, "hidden": 256, "heads": 4, "intermediate": 1024, "vocab": VOCABULARY, "positions": LENGTH}
-# Of each step's loss. In bf16 a product is rounded to 3 digits; what counts is that this does not add up.
-TOLERANCES = {"fp32": 0.01, "bf16": 0.03}
-FALL = 1.0  # nats that a training must gain to count as one
+# Of each step's loss. The promise is 1 % in fp32, but it takes a hundredth of that to notice that weight decay is absent.
+# bf16 keeps three digits of a product, whose mistakes two hundred updates carry on.
+TOLERANCES = {"fp32": 1e-4, "bf16": 0.02}
+FALL = 2.0  # nats that the training must gain to count as one
 
 
 def spec(precision):
@@ -89,10 +90,9 @@ class Training(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = pathlib.Path(temporary.name)
-        cls.source = write_text(cls.folder / "text.txt")
+        write_text(cls.folder / "text.txt")
         cls.worker.run("vocab", "--size", VOCABULARY, "--out", cls.folder / "vocab.txt", cls.folder / "text.txt")
         write_model(cls.folder / "init", "bert", seed=3, shape=BERT_MINI, deviation=0.02)
-        cls.expected = None
 
     def train(self, precision):
         path, out = self.folder / f"{precision}.json", self.folder / precision
@@ -100,28 +100,22 @@ class Training(unittest.TestCase):
         self.worker.run("local", path, "--data", self.folder, "--out", out)
         return logged_losses(out / "rank-0" / "events.jsonl")
 
-    def torch_losses(self):
-        """Of the batches of the fp32 job: they do not depend on the precision."""
-        if type(self).expected is None:
-            launch, out = self.folder / "fp32" / "rank-0" / "launch.json", self.folder / "batches.safetensors"
-            subprocess.run([self.dump_batches, launch, str(STEPS), out], check=True)
-            type(self).expected = torch_losses(self.folder / "init", safetensors_file.read(out)[0])
-        return self.expected
-
-    def check(self, precision):
-        losses = self.train(precision)
-        expected = self.torch_losses()
-        errors = [abs(ours / theirs - 1) for ours, theirs in zip(losses, expected)]
-        worst = max(range(STEPS), key=errors.__getitem__)
-        print(f"{precision}, {self.source}: loss {losses[0]:.3f} to {losses[-1]:.3f} (PyTorch {expected[-1]:.3f}), "
-              f"worst {errors[worst]:.1e} at step {worst + 1}", flush=True)
-        self.assertLess(errors[worst], TOLERANCES[precision])
-        self.assertLess(sum(losses[-20:]) / 20, losses[0] - FALL, "nothing was learnt: the comparison says little")
+    def batches(self, precision):
+        launch, out = self.folder / precision / "rank-0" / "launch.json", self.folder / "batches.safetensors"
+        subprocess.run([self.dump_batches, launch, str(STEPS), out], check=True)
+        return safetensors_file.read(out)[0]
 
     def test_tracks_pytorch(self):
-        for precision in TOLERANCES:
+        found = {precision: self.train(precision) for precision in TOLERANCES}
+        expected = torch_losses(self.folder / "init", self.batches("fp32"))
+        self.assertLess(sum(expected[-20:]) / 20, expected[0] - FALL, "nothing is learnt: there is nothing to compare")
+        for precision, losses in found.items():
             with self.subTest(precision):
-                self.check(precision)
+                errors = [abs(ours / theirs - 1) for ours, theirs in zip(losses, expected, strict=True)]
+                worst = max(range(STEPS), key=errors.__getitem__)
+                print(f"{precision}: loss {losses[0]:.3f} to {losses[-1]:.3f} (PyTorch {expected[-1]:.3f}), "
+                      f"furthest apart at step {worst + 1}: {errors[worst]:.1e}", flush=True)
+                self.assertLess(errors[worst], TOLERANCES[precision])
 
 
 if __name__ == "__main__":
