@@ -3,30 +3,9 @@
 #include <cstdio>
 #include <exception>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench/cluster/benchmarks.h"
-
-namespace {
-
-void print(const podium::Figure& figure) {
-  nlohmann::ordered_json line{{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}};
-  if (!figure.peer.empty()) {
-    line["peer"] = figure.peer;
-    line["peer_value"] = figure.peer_value;
-    line["ratio"] = figure.value / figure.peer_value;
-  }
-  line["better"] = figure.higher_is_better ? "higher" : "lower";
-  if (figure.goal) {
-    line["goal"] = *figure.goal;
-    line["reached"] = figure.higher_is_better ? figure.value >= *figure.goal : figure.value <= *figure.goal;
-  }
-  std::printf("%s\n", line.dump().c_str());
-  std::fflush(stdout);
-}
-
-}  // namespace
 
 int main(int argc, char** argv) try {
   const std::map<std::string, std::vector<podium::Figure> (*)()> benchmarks{

@@ -113,7 +113,8 @@ class Pass {
     if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
     const Reservation* reservation = reservations_.reserve(around, job);
-    if (first && (!reservation || reservation->at > now_)) make_room(job, around);
+    if (first && policy_.preempts(state_.scheduling) && (!reservation || reservation->at > now_))
+      make_room(job, around);
     return true;
   }
 

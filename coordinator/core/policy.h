@@ -23,6 +23,8 @@ class Policy {
   // Blocked jobs of a kind that are promised a start; behind the last of them nothing of their kind starts if
   // none may.
   virtual int reservations(const SchedulingOptions& options) const { return options.reservations; }
+  // Whether it ever stops running jobs; where not, nobody looks for victims.
+  virtual bool preempts(const SchedulingOptions&) const { return true; }
   // Whether a waiting job may stop a running one to take its place.
   virtual bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
                            Time now) const = 0;

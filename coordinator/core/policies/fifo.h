@@ -13,6 +13,7 @@ class Fifo final : public Policy {
     return to_millis(job.submitted);
   }
   int reservations(const SchedulingOptions&) const override { return 0; }
+  bool preempts(const SchedulingOptions&) const override { return false; }
   bool may_preempt(const SchedulingOptions&, const Job&, const Job&, Time) const override { return false; }
 };
 

@@ -13,9 +13,9 @@ class PriorityBackfill final : public Policy {
   std::int64_t rank(const SchedulingOptions& options, const Job& job, Time) const override {
     return to_millis(job.submitted) - job.request.priority * options.ageing.count();
   }
-  bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
-                   Time) const override {
-    return options.preempt && running.request.priority < waiting.request.priority;
+  bool preempts(const SchedulingOptions& options) const override { return options.preempt; }
+  bool may_preempt(const SchedulingOptions&, const Job& waiting, const Job& running, Time) const override {
+    return running.request.priority < waiting.request.priority;
   }
 };
 
