@@ -12,6 +12,8 @@ void add_submit(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
+void add_why(CLI::App& app, Session& session);
+void add_queue(CLI::App& app, Session& session);
 void add_follow(CLI::App& app, Session& session);
 void add_logs(CLI::App& app, Session& session);
 void add_cancel(CLI::App& app, Session& session);

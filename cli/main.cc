@@ -42,6 +42,8 @@ void add_commands(CLI::App& app, Session& session) {
   add_validate(app, session);
   add_list(app, session);
   add_show(app, session);
+  add_why(app, session);
+  add_queue(app, session);
   add_follow(app, session);
   add_logs(app, session);
   add_cancel(app, session);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/time.h"
@@ -40,6 +43,7 @@ struct Api {
   LiveFeed& feed;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
+  std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
 };
 
 // A request that has found its route.

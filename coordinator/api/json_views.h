@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "coordinator/core/blocker.h"
 #include "coordinator/core/state.h"
 #include "coordinator/store/reader.h"
 
@@ -14,6 +15,7 @@ namespace podium {
 nlohmann::json job_json(const JobView& job, const std::string& waiting);
 nlohmann::json attempt_json(const AttemptView& attempt);
 nlohmann::json node_json(const Node& node);
+nlohmann::json blocker_json(const Blocker& blocker);
 nlohmann::json experiment_json(const ExperimentView& experiment);
 nlohmann::json point_json(const Point& point);
 

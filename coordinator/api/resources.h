@@ -5,6 +5,7 @@
 
 namespace podium {
 
+awaitable<ServerReply> get_prometheus(Api& api, Call call);
 awaitable<ServerReply> get_health(Api& api, Call call);
 awaitable<ServerReply> get_openapi(Api& api, Call call);
 
@@ -16,6 +17,8 @@ awaitable<ServerReply> get_experiment(Api& api, Call call);
 awaitable<ServerReply> get_jobs(Api& api, Call call);
 awaitable<ServerReply> get_job(Api& api, Call call);
 awaitable<ServerReply> post_cancel(Api& api, Call call);
+awaitable<ServerReply> get_why(Api& api, Call call);
+awaitable<ServerReply> get_queue(Api& api, Call call);
 awaitable<ServerReply> get_job_events(Api& api, Call call);
 
 awaitable<ServerReply> get_metrics(Api& api, Call call);

@@ -5,6 +5,7 @@
 #include "common/net/problem.h"
 #include "common/net/url.h"
 #include "coordinator/api/guard.h"
+#include "coordinator/api/resources.h"
 #include "coordinator/api/static_files.h"
 
 namespace podium {
@@ -72,21 +73,41 @@ awaitable<ServerReply> answer_api(Api& api, ServerRequest request, Target target
       request.id);
 }
 
+// Where Prometheus looks by custom.
+awaitable<ServerReply> answer_metrics(Api& api, ServerRequest request, Target target) {
+  if (request.method != "GET" && request.method != "HEAD")
+    co_return not_this_method({"GET", "HEAD"}, request);
+  if (std::optional<ServerReply> refusal = refuse_access(api.options, Access::read, request))
+    co_return std::move(*refusal);
+  Call call{std::move(request), {}, Query(std::move(target.query))};
+  co_return co_await get_prometheus(api, std::move(call));
+}
+
 bool is_api(const std::vector<std::string>& segments) {
   return segments.size() >= 2 && segments[0] == "api" && segments[1] == "v1";
 }
 
-}  // namespace
-
-awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
+awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
   if (std::optional<ServerReply> refusal = refuse_host(api.options, request)) co_return std::move(*refusal);
   Result<Target> parsed = parse_target(request.target);
   if (!parsed) co_return problem(400, describe(parsed.errors()), request.id);
   Target target = std::move(parsed).value();
   if (is_api(target.segments)) co_return co_await answer_api(api, std::move(request), std::move(target));
+  if (target.segments == std::vector<std::string>{"metrics"})
+    co_return co_await answer_metrics(api, std::move(request), std::move(target));
   if (request.method != "GET" && request.method != "HEAD")
     co_return not_this_method({"GET", "HEAD"}, request);
   co_return co_await answer_file(api, std::move(request), std::move(target.segments));
+}
+
+}  // namespace
+
+awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
+  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+  const std::string method = known.contains(request.method) ? request.method : "other";
+  ServerReply reply = co_await answer_any(api, std::move(request));
+  ++api.requests[{method, reply.status}];
+  co_return reply;
 }
 
 }  // namespace podium

@@ -157,9 +157,9 @@ class Search {
     request.priority = priority;
     become(request);
     const QueueKey own = queue_key(state_, state_.jobs.at(id_));
-    for (const auto& [shape, jobs] : state_.queues.at(request.kind))
-      if (*jobs.begin() < own) return false;
-    return true;
+    const auto queue = state_.queues.find(request.kind);
+    return queue == state_.queues.end() ||
+           std::ranges::none_of(queue->second, [&](const auto& line) { return *line.second.begin() < own; });
   }
 
   ClusterState state_;  // a copy that takes the changes

@@ -53,11 +53,15 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
   Events events = std::move(decided).value();
   apply_all(state_, events);
   if (plan_.stale(state_, now)) {
+    const auto begin = Steady::now();
     plan_ = make_plan(state_, now);
+    counters_.plans.add(Steady::now() - begin);
+    counters_.count(plan_);
     Events enacted = enact(state_, plan_, now);
     apply_all(state_, enacted);
     std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
   }
+  counters_.count(events);
   commit(events, std::move(text));
   schedule_tick();
   for (const Listener& listener : decided_listeners_) listener(events);

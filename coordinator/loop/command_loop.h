@@ -14,6 +14,7 @@
 
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
+#include "coordinator/loop/loop_counters.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
@@ -38,6 +39,8 @@ class CommandLoop {
   boost::asio::awaitable<void> durable();
 
   const ClusterState& state() const { return state_; }
+  const Plan& plan() const { return plan_; }  // of the last turn
+  const LoopCounters& counters() const { return counters_; }
   Time now() const { return clock_.now(); }
   std::string waiting_reason(JobId job) const;
   // Of an attempt that has not ended; "" for any other.
@@ -61,6 +64,7 @@ class CommandLoop {
 
   ClusterState state_;
   Plan plan_;  // of the last turn
+  LoopCounters counters_;
   std::map<AttemptId, std::string> secrets_;
   bool stopped_ = false;
 

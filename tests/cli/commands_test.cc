@@ -207,6 +207,53 @@ TEST_F(Commands, NodesAndOneNode) {
   EXPECT_THAT(one, HasSubstr("hot"));
 }
 
+TEST_F(Commands, WhyTellsBlockersStartAndRemedies) {
+  const auto blocker = [](const char* sentence) { return json{{"code", "devices"}, {"sentence", sentence}}; };
+  const json start = {{"earliest_ms", 0},
+                      {"expected_ms", 7'500'000},
+                      {"latest_ms", nullptr},
+                      {"reserved_ms", nullptr},
+                      {"note", "does not start within 30d"}};
+  const json sooner = {{"change", "devices"},
+                       {"sentence", "with 4 devices: at once"},
+                       {"set", {{"resources.devices", 4}, {"resources.per_node", 2}}}};
+  const json why = {
+      {"job", 12},          {"state", "queued"},
+      {"now_ms", 0},        {"start", start},
+      {"sooner", {sooner}}, {"blockers", {blocker("needs 8 free"), blocker("job 3\x1b holds them")}}};
+  fake_.on("GET /api/v1/jobs/12/why", why);
+  const auto ran = program_.run({"why", "12"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out,
+            "job 12  queued\n\nwhy it waits\n  needs 8 free\n  job 3? holds them\n\nwhen it starts\n"
+            "  expected  in 2h05m\n  earliest  now\n  latest    unknown\n"
+            "  note      does not start within 30d\n\nwhat would start it sooner\n"
+            "CHANGE                   IN THE SPEC\n"
+            "with 4 devices: at once  resources.devices: 4, resources.per_node: 2\n");
+  EXPECT_EQ(json::parse(program_.run({"why", "12", "--json"}).out), why);
+  fake_.on("GET /api/v1/jobs/13/why", json{{"job", 13}, {"state", "running"}, {"start", nullptr}});
+  EXPECT_EQ(program_.run({"why", "13"}).out, "job 13  running\nIt does not wait.\n");
+}
+
+TEST_F(Commands, QueueShowsWhoseTurnItIs) {
+  const auto job = [](int position, const json& reserved) {
+    return json{{"position", position}, {"job", position + 10},     {"name", "quickstart"},
+                {"devices", 2},         {"walltime_seconds", 3600}, {"priority", 50},
+                {"waited_seconds", 90}, {"reserved_ms", reserved},  {"reason", "needs 2 free"}};
+  };
+  fake_.on("GET /api/v1/queue",
+           json{{"policy", "priority-backfill"},
+                {"queues", {{{"kind", "gpu"}, {"total", 3}, {"jobs", {job(1, 0), job(2, nullptr)}}}}}});
+  const auto ran = program_.run({"queue", "--kind", "gpu", "--limit", "2"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(fake_.asked("GET /api/v1/queue").at(0).target, "/api/v1/queue?kind=gpu&limit=2");
+  EXPECT_THAT(ran.out, HasSubstr("policy priority-backfill\n\ngpu: 3 jobs waiting\n"));
+  EXPECT_THAT(ran.out, HasSubstr("1   11  quickstart        2     1h00m        50   1m30s  reserved, by 0s"));
+  EXPECT_THAT(ran.out, HasSubstr("50   1m30s  backfill         needs 2 free\n--limit shows more\n"));
+  fake_.on("GET /api/v1/queue", json{{"policy", "fifo"}, {"queues", json::array()}});
+  EXPECT_EQ(program_.run({"queue"}).out, "No job waits.\n");
+}
+
 TEST_F(Commands, MetricsAndSeries) {
   fake_.on("GET /api/v1/jobs/12/metrics", json{{"metrics",
                                                 {{{"key", "train/loss"},

@@ -14,6 +14,7 @@ const pages: [name: string, hash: string, ready: string][] = [
   ["one job with its tasks", "#/jobs/201?tab=tasks&x=time", ".table"],
   ["one job with its spec", "#/jobs/201?tab=spec", ".spec .code"],
   ["one job with its history", "#/jobs/201?tab=history&smooth=0.6", ".history li"],
+  ["a job that waits", "#/jobs/198", ".why-sooner"],
   ["a job that is not there", "#/jobs/999999", ".notice"],
   ["nodes", "#/nodes", ".node"],
   ["nodes as lines", "#/nodes?view=lines", ".node"],

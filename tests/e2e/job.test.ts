@@ -87,6 +87,23 @@ describe("curves", () => {
     await page.getByText("No attempt has started.").waitFor();
   });
 
+  it("says why a queued job waits, until when and what would start it sooner, until it starts", async () => {
+    const { jobs } = stage.coordinator.cluster;
+    const reason = "needs 4 nodes that are up with 8 free gpu devices each; 3 have them";
+    const job = { ...jobs.get(stage.quickstart)!, id: 501, state: "queued" as const, reason };
+    jobs.set(job.id, job);
+    const page = await openJob("", job.id);
+    const panel = page.getByRole("region", { name: "Why is it waiting" });
+    await panel.getByText(reason).waitFor();
+    await panel.getByText("in 1h 18m").waitFor();
+    await panel.getByText(/between 26m.* and 2h 10m/).waitFor();
+    await panel.getByText("with a walltime of 2h or less: at once, by backfill").waitFor();
+    await panel.getByText("resources.walltime: 2h").waitFor();
+    expect(await panel.getByRole("link", { name: "See job 12" }).getAttribute("href")).toBe("#/jobs/12");
+    stage.coordinator.putJob({ ...job, state: "running", reason: "" });
+    await panel.waitFor({ state: "detached" });
+  });
+
   it("says there is no such job", async () => {
     const page = await openJob("", 4242);
     await page.getByText("There is no job 4242").waitFor();

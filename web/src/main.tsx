@@ -14,6 +14,7 @@ import "./styles/controls.css";
 import "./styles/dialogs.css";
 import "./styles/job_table.css";
 import "./styles/job_page.css";
+import "./styles/why.css";
 import "./styles/charts.css";
 import "./styles/nodes.css";
 import "./styles/submit.css";

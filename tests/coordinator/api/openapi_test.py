@@ -138,6 +138,19 @@ class OpenapiTest(unittest.TestCase):
         self.assertLess(second["experiments"][0]["id"], first["experiments"][0]["id"])
         waiting = self.submit(spec("waits", 2)).json()["jobs"][0]
         self.assertNotEqual(waiting["reason"], "")
+        path = f"/jobs/{waiting['id']}/why"
+        why = self.call("GET", "/jobs/{job}/why", path=path).json()
+        self.assertEqual(why["blockers"][0]["sentence"], waiting["reason"])
+        self.assertEqual((why["blockers"][0]["code"], why["blockers"][0]["needs"]), ("devices", 2))
+        self.assertLessEqual(why["start"]["earliest_ms"], why["start"]["expected_ms"])
+        self.assertLessEqual(why["start"]["expected_ms"], why["start"]["latest_ms"])
+        ended = self.call("GET", "/jobs/{job}/why", path=f"/jobs/{made[2]}/why").json()
+        self.assertEqual((ended["state"], ended["blockers"], ended["start"]), ("cancelled", [], None))
+        [queue] = self.call("GET", "/queue").json()["queues"]
+        self.assertEqual([job["position"] for job in queue["jobs"]], list(range(1, queue["total"] + 1)))
+        self.assertIn(waiting["id"], [job["job"] for job in queue["jobs"]])
+        self.assertEqual(self.call("GET", "/queue", path="/queue?kind=gpu").json()["queues"], [])
+        self.assertEqual(len(self.call("GET", "/queue", path="/queue?limit=1").json()["queues"][0]["jobs"]), 1)
 
     def test_3_submitting_again_with_the_same_key(self):
         first = self.submit(spec("keyed"), Idempotency_Key="k1").json()
@@ -193,7 +206,7 @@ class OpenapiTest(unittest.TestCase):
             self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
             self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
             self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
-            for part in ("events", "metrics", "logs"):
+            for part in ("events", "metrics", "logs", "why"):
                 self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
             self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")

@@ -7,6 +7,7 @@ import type { Cluster } from "./cluster";
 import { makeSeries, metricsOf } from "./curves";
 import { detailOf, eventsOf, logOf } from "./quickstart";
 import { LiveFeed } from "./live_feed";
+import { whyOf } from "./why";
 import { serveStatic } from "./static_files";
 
 export const userToken = "user-token-for-tests";
@@ -110,6 +111,7 @@ export class FakeCoordinator {
       const keys = new Set(query.getAll("key"));
       return json(response, 200, { series: makeSeries(detail).filter(({ key }) => keys.has(key)) });
     }
+    if (part === "why") return json(response, 200, whyOf(job, Date.now()));
     if (part === "logs")
       return sendLog(logOf(job, Number(query.get("rank") ?? 0), this.logLines), query, response);
     return problem(response, 404, `a job has no ${part}`);

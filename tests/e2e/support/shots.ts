@@ -16,6 +16,7 @@ await coordinator.start();
 const pages: [name: string, hash: string][] = [
   ["jobs", "#/jobs"],
   ["job", "#/jobs/10001"],
+  ["job-why", "#/jobs/10000"],
   ["job-history", "#/jobs/10001?x=time&tab=spec&smooth=0.8"],
   ["nodes", "#/nodes"],
   ["nodes-lines", "#/nodes?view=lines"],

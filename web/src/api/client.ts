@@ -10,6 +10,7 @@ import type {
   Metric,
   Node,
   ProblemBody,
+  Why,
   WireSeries,
 } from "./types";
 
@@ -73,6 +74,8 @@ export function getJobPage(pageToken: string | undefined, signal?: AbortSignal):
 }
 
 export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jobs/${id}`, { signal });
+
+export const getWhy = (id: number, signal?: AbortSignal) => json<Why>(`/jobs/${id}/why`, { signal });
 
 /** The history after the event with this id, all pages of it. */
 export async function getJobEvents(id: number, after: number, signal?: AbortSignal): Promise<JobEvent[]> {

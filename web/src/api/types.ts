@@ -123,6 +123,44 @@ export interface LivePoint {
   value: WireNumber;
 }
 
+export interface Blocker {
+  code: string;
+  sentence: string;
+  needs: number;
+  has: number;
+  per_node: number;
+  job: number | null;
+  nodes: string[];
+  until_ms: number | null;
+}
+
+/** When a waiting job is expected to start; null where the forecast finds no start, and `note` says why. */
+export interface StartForecast {
+  earliest_ms: number | null;
+  expected_ms: number | null;
+  latest_ms: number | null;
+  reserved_ms: number | null;
+  note: string;
+  basis: { expected_share: number; earliest_share: number; ended_jobs: number; jobs_with_pace: number };
+}
+
+export interface Sooner {
+  change: string;
+  set: Record<string, string | number>;
+  expected_ms: number;
+  backfill: boolean;
+  sentence: string;
+}
+
+export interface Why {
+  job: number;
+  state: JobState;
+  now_ms: number;
+  blockers: Blocker[];
+  start: StartForecast | null;
+  sooner: Sooner[];
+}
+
 export interface Device {
   index: number;
   kind: string;

@@ -10,6 +10,7 @@ import { SpecView } from "../components/spec_view";
 import { Tabs } from "../components/tabs";
 import { TaskTable } from "../components/task_table";
 import { TimeLineView } from "../components/time_line_view";
+import { WhyPanel } from "../components/why_panel";
 import { useHistory } from "../components/use_history";
 import { useInterval } from "../components/use_interval";
 import { useResource } from "../components/use_resource";
@@ -32,6 +33,7 @@ export function JobPage({ id }: { id: number }) {
   return (
     <div class="page job-page">
       <JobHeader job={job} series={series.series} />
+      {job.state === "queued" && <WhyPanel id={id} stamp={stamp} />}
       <JobCharts job={job} state={series} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">

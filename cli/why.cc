@@ -1,0 +1,90 @@
+// podium why: why a job waits, until when, and what would start it sooner.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/humanise.h"
+#include "cli/print.h"
+#include "cli/table.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string in_time(const json& millis, std::int64_t now) {
+  if (!millis.is_number()) return "unknown";
+  const double seconds = static_cast<double>(millis.get<std::int64_t>() - now) / 1000;
+  return seconds < 1 ? "now" : "in " + human_seconds(seconds);
+}
+
+std::string start_text(const json& start, std::int64_t now) {
+  const auto row = [](const std::string& name, const std::string& value) {
+    return fmt::format("  {:<10}{}\n", name, value);
+  };
+  std::string text = row("expected", in_time(field(start, "expected_ms"), now)) +
+                     row("earliest", in_time(field(start, "earliest_ms"), now)) +
+                     row("latest", in_time(field(start, "latest_ms"), now));
+  const json reserved = field(start, "reserved_ms");
+  if (reserved.is_number()) text += row("reserved", in_time(reserved, now));
+  const std::string note = text_field(start, "note");
+  return text + (note.empty() ? "" : row("note", printable(note)));
+}
+
+// "resources.devices: 4, resources.per_node: 4"
+std::string settings_text(const json& set) {
+  std::string text;
+  for (const auto& [path, value] : set.items())
+    text += (text.empty() ? "" : ", ") + path + ": " +
+            (value.is_string() ? value.get<std::string>() : value.dump());
+  return text;
+}
+
+std::string sooner_text(const json& sooner, const Terminal& terminal) {
+  Table table({{"CHANGE", false, true}, {"IN THE SPEC"}});
+  for (const json& entry : sooner)
+    table.add({{text_field(entry, "sentence")}, {settings_text(field(entry, "set"))}});
+  return table.render(terminal);
+}
+
+std::string page_of(const json& why, const Terminal& terminal) {
+  const std::string state = text_field(why, "state", "?");
+  std::string text = fmt::format("job {}  {}\n", integer_field(why, "job"),
+                                 paint(terminal, state_colour(state), printable(state)));
+  if (!field(why, "start").is_object()) return text + "It does not wait.\n";
+  text += "\nwhy it waits\n";
+  for (const json& blocker : why.at("blockers"))
+    text += "  " + printable(text_field(blocker, "sentence")) + "\n";
+  text += "\nwhen it starts\n" + start_text(why.at("start"), integer_field(why, "now_ms"));
+  if (!why.at("sooner").empty())
+    text += "\nwhat would start it sooner\n" + sooner_text(why.at("sooner"), terminal);
+  return text;
+}
+
+void run(std::int64_t id, const Session& session) {
+  const json why = Client(session).get(fmt::format("/jobs/{}/why", id));
+  print(session.json ? why.dump() + "\n" : page_of(why, detect_terminal()));
+}
+
+}  // namespace
+
+void add_why(CLI::App& app, Session& session) {
+  const auto id = std::make_shared<std::int64_t>();
+  CLI::App* command =
+      app.add_subcommand("why", "Why a job waits, until when, and what would start it sooner");
+  command->add_option("JOB", *id, "The job's number")->required();
+  command->footer(R"(
+The start is forecast by running the scheduler on a copy of the cluster: expected, if jobs take of their walltime what
+jobs usually take; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth.
+
+Examples:
+  podium why 12
+  podium why 12 --json | jq '.blockers[] | {code, needs, has}'
+  podium why 12 --json | jq .start.expected_ms)");
+  command->callback([id, &session] { run(*id, session); });
+}
+
+}  // namespace podium::cli

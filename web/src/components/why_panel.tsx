@@ -1,0 +1,107 @@
+// Why a queued job waits, when it is expected to start, and what would start it sooner. Asked for again every so often:
+// the forecast is the coordinator's.
+import { getWhy } from "../api/client";
+import type { Blocker, Sooner, StartForecast } from "../api/types";
+import { formatAbsolute } from "../model/times";
+import { basisOf, settingsOf, startRange, untilStart } from "../model/why";
+import { now } from "../state/clock";
+import { generation } from "../state/store";
+import { useInterval } from "./use_interval";
+import { useResource } from "./use_resource";
+
+const refreshMs = 20_000;
+
+/** `stamp` changes with the job. */
+export function WhyPanel({ id, stamp }: { id: number; stamp: string }) {
+  const turn = useInterval(refreshMs);
+  const { data, error } = useResource((signal) => getWhy(id, signal), `why ${id}`, [
+    generation.value,
+    stamp,
+    turn,
+  ]);
+  return (
+    <section class="panel why" aria-label="Why is it waiting">
+      <header class="panel-head">
+        <h2>Why is it waiting</h2>
+      </header>
+      {data?.start ? (
+        <div class="why-parts">
+          <Blockers blockers={data.blockers} />
+          <Start start={data.start} />
+          <SoonerList sooner={data.sooner} />
+        </div>
+      ) : (
+        <p class="panel-text muted">{error || "Looking ahead…"}</p>
+      )}
+    </section>
+  );
+}
+
+function Blockers({ blockers }: { blockers: Blocker[] }) {
+  return (
+    <ul class="why-blockers">
+      {blockers.map((blocker) => (
+        <li key={blocker.sentence} class={`why-${blocker.code}`}>
+          {blocker.sentence}{" "}
+          {blocker.job !== null && <a href={`#/jobs/${blocker.job}`}>See job {blocker.job}</a>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Start({ start }: { start: StartForecast }) {
+  const nowMs = now.value;
+  return (
+    <dl class="why-start">
+      <dt>Expected start</dt>
+      <dd>
+        <span
+          class="why-expected number"
+          title={start.expected_ms === null ? undefined : formatAbsolute(start.expected_ms)}
+        >
+          {untilStart(start.expected_ms, nowMs)}
+        </span>{" "}
+        <span class="muted">{startRange(start, nowMs)}</span>
+      </dd>
+      {start.reserved_ms !== null && (
+        <>
+          <dt>Reserved</dt>
+          <dd title={formatAbsolute(start.reserved_ms)}>
+            {untilStart(start.reserved_ms, nowMs)} at the latest, if no node fails
+          </dd>
+        </>
+      )}
+      {start.note && (
+        <>
+          <dt>Note</dt>
+          <dd>{start.note}</dd>
+        </>
+      )}
+      <dt class="visually-hidden">Basis</dt>
+      <dd class="why-basis muted">{basisOf(start)}</dd>
+    </dl>
+  );
+}
+
+function SoonerList({ sooner }: { sooner: Sooner[] }) {
+  return (
+    <div class="why-sooner">
+      <h3>Would start sooner</h3>
+      {sooner.length === 0 ? (
+        <p class="muted">No single change of its request would.</p>
+      ) : (
+        <ul>
+          {sooner.map((each) => (
+            <li key={each.change}>
+              {each.sentence}
+              {settingsOf(each).map((line) => (
+                <code key={line}>{line}</code>
+              ))}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

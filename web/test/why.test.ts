@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { StartForecast } from "../src/api/types";
+import { basisOf, settingsOf, startRange, untilStart } from "../src/model/why";
+
+const hour = 3_600_000;
+
+function start(changes: Partial<StartForecast> = {}): StartForecast {
+  return {
+    earliest_ms: hour,
+    expected_ms: 2 * hour,
+    latest_ms: 10 * hour,
+    reserved_ms: null,
+    note: "",
+    basis: { expected_share: 0.6, earliest_share: 0.2, ended_jobs: 0, jobs_with_pace: 0 },
+    ...changes,
+  };
+}
+
+describe("why a job waits", () => {
+  it("tells the time until its start", () => {
+    expect(untilStart(2 * hour + 300_000, 0)).toBe("in 2h 5m");
+    expect(untilStart(400, 0)).toBe("now");
+    expect(untilStart(0, hour)).toBe("now");
+    expect(untilStart(null, 0)).toBe("unknown");
+  });
+
+  it("tells how sure that is", () => {
+    expect(startRange(start(), 0)).toBe("between 1h and 10h");
+    expect(startRange(start({ earliest_ms: 0 }), 0)).toBe("between now and 10h");
+    expect(startRange(start({ latest_ms: null }), 0)).toBe("1h at the earliest");
+    expect(startRange(start({ earliest_ms: 10 * hour }), 0)).toBe("");
+    expect(startRange(start({ earliest_ms: null }), 0)).toBe("");
+  });
+
+  it("tells what it rests on", () => {
+    expect(basisOf(start())).toBe(
+      "Expected if jobs take 60% of their walltime, assumed until ten jobs have ended; latest if every job takes all of it.",
+    );
+    const basis = { expected_share: 0.414, earliest_share: 0.1, ended_jobs: 120, jobs_with_pace: 2 };
+    expect(basisOf(start({ basis }))).toBe(
+      "Expected if jobs take 41% of their walltime, as half of the last 120 jobs took at most; 2 running jobs go on at their pace; latest if every job takes all of it.",
+    );
+  });
+
+  it("writes changes as the spec has them", () => {
+    const set = { "resources.devices": 4, "resources.walltime": "2h" };
+    expect(settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, sentence: "" })).toEqual([
+      "resources.devices: 4",
+      "resources.walltime: 2h",
+    ]);
+  });
+});
