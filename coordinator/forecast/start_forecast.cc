@@ -12,6 +12,7 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
   for (int moments = 0;; ++moments) {
     const Job* job = find_job(cluster.state(), id);
     if (!job || job->state != JobState::queued) return {cluster.now(), ""};
+    if (job->held) return {std::nullopt, "does not start before it is released"};
     const std::optional<Time> next = cluster.next();
     if (!next) return {std::nullopt, "does not start with the nodes there are, whatever ends"};
     if (*next - now > bounds.horizon)

@@ -180,6 +180,7 @@ std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job
                                   const MayRunOn& may_run_on, const ForecastBounds& bounds) {
   const Job* waiting = find_job(state, job);
   PODIUM_CHECK(waiting && waiting->state == JobState::queued, "only a waiting job can start sooner");
+  if (waiting->held) return {};
   return Search(state, now, job, expected, estimates, may_run_on, bounds).run();
 }
 

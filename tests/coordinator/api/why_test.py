@@ -1,11 +1,12 @@
 """Why jobs wait, as a real daemon tells it of a cluster whose answers are known, and its Prometheus metrics, read by
 a parser that follows the format's grammar to the letter."""
 
+import json
 import math
 import re
 import unittest
 
-from daemon import USER, Agent, Daemon, chunk, spec, wait_for
+from daemon import USER, Agent, Daemon, chunk, spec
 
 HOUR = 3_600_000
 
@@ -103,13 +104,15 @@ class WhyTest(unittest.TestCase):
         self.assertEqual(queue["jobs"][1]["blocker"], "reserved")
 
     def test_a_running_job_that_tells_its_steps_is_judged_by_them(self):
-        self.submit("running", 3, "4h")
+        running = self.submit("running", 3, "4h")
         launches = self.agent.wait_for_order("run")
         self.agent.run(launches)
         waiting = self.submit("waiting", 3, "1h")
-        started = self.daemon.get("/jobs/1").json()["attempts"][0]["started_ms"]
-        half_done = b'{"type":"progress","t":%d,"step":50,"steps":100}\n' % (started + 60_000)
-        self.assertEqual(self.agent.deliver(chunk(launches[0], "events", 0, half_done)).status, 200)
+        started = self.daemon.get(f"/jobs/{running}").json()["attempts"][0]["started_ms"]
+        begun = {"type": "started", "t": started, "step": 0, "steps": 100, "parameters": 1, "device": "cpu"}
+        half = {"type": "metrics", "t": started + 60_000, "step": 50, "values": {"train/loss": 1.0}}
+        lines = "".join(json.dumps(event) + "\n" for event in (begun, half)).encode()
+        self.assertEqual(self.agent.deliver(chunk(launches[0], "events", 0, lines)).status, 200)
         start = self.why(waiting)["start"]
         self.assertEqual(start["basis"]["jobs_with_pace"], 1)
         self.assertLess(abs(start["expected_ms"] - started - 120_000), 1000)

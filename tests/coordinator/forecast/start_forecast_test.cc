@@ -84,6 +84,26 @@ TEST_F(StartForecasts, SayThatNodesAreMissing) {
   EXPECT_EQ(range(wide).note, "does not start with the nodes there are, whatever ends");
 }
 
+TEST_F(StartForecasts, OfAHeldJobWaitForItsRelease) {
+  join(node_with("a", 1));
+  submit(asking(1, hours(1)));
+  const JobId held = submit(asking(1, hours(1)));
+  ASSERT_TRUE(turn(HoldJob{held}).ok());
+  EXPECT_EQ(range(held).expected, std::nullopt);
+  EXPECT_EQ(range(held).note, "does not start before it is released");
+  EXPECT_TRUE(sooner(held).empty());
+}
+
+TEST_F(StartForecasts, OfAJobThatFollowsAnotherComeAfterIt) {
+  join(node_with("a", 2));
+  const JobId first = submit(asking(1, hours(2)));
+  JobRequest request = asking(1, hours(1));
+  request.after.push_back({.job = first});
+  const JobId second = submit(request);
+  EXPECT_EQ(state_of(second), JobState::queued);
+  EXPECT_EQ(range(second).latest, now_ + hours(2));
+}
+
 TEST_F(StartForecasts, TheLongestWalltimeThatBackfillsIsRightAtTheBoundary) {
   join(node_with("a", 3));
   submit(asking(2, hours(4)));
