@@ -46,7 +46,7 @@ std::vector<pid_t> processes_with(const std::string& text) {
   return found;
 }
 
-Cluster::Cluster(int nodes) {
+Cluster::Cluster(int nodes, int slots_per_node) : slots_per_node_(slots_per_node) {
   std::filesystem::create_directory(data());
   write_file_atomic(folder() / "user.token", kUserToken);
   write_file_atomic(folder() / "agent.token", kAgentToken);
@@ -90,8 +90,8 @@ void Cluster::start_agent(int node) {
       std::vector<std::string>{program("podium-agent"), "--name", name, "--coordinator",
                                "http://127.0.0.1:" + std::to_string(port_), "--token-file",
                                folder() / "agent.token", "--home", folder() / name, "--shared",
-                               folder() / "shared", "--data", data(), "--cpu-slots", "1",
-                               "--threads-per-slot", "1"},
+                               folder() / "shared", "--data", data(), "--cpu-slots",
+                               std::to_string(slots_per_node_), "--threads-per-slot", "1"},
       folder() / (name + ".log"));
   const auto at = static_cast<std::size_t>(node - 1);
   if (at == agents_.size())

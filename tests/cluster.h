@@ -17,9 +17,9 @@ namespace podium {
 
 class Cluster {
  public:
-  // `nodes` agents of one CPU slot with one thread each, named node-1, node-2, …; all have joined when this
+  // `nodes` agents with CPU slots of one thread each, named node-1, node-2, …; all have joined when this
   // returns.
-  explicit Cluster(int nodes);
+  explicit Cluster(int nodes, int slots_per_node = 1);
   ~Cluster();
 
   const std::filesystem::path& folder() const { return folder_.path(); }
@@ -52,6 +52,7 @@ class Cluster {
   void wait_until(const std::string& what, const std::function<bool()>& done) const;
 
   TempFolder folder_;
+  const int slots_per_node_;
   int port_ = 0;
   std::unique_ptr<Child> coordinator_;
   std::vector<std::unique_ptr<Child>> agents_;
