@@ -22,6 +22,7 @@ void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_experiments(CLI::App& app, Session& session);
+void add_simulate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 

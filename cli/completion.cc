@@ -43,7 +43,9 @@ std::vector<const CLI::App*> commands_of(const CLI::App& root) {
   return root.get_subcommands([](const CLI::App*) { return true; });
 }
 
-bool takes_file(const std::string& command) { return command == "submit" || command == "validate"; }
+bool takes_file(const std::string& command) {
+  return command == "submit" || command == "validate" || command == "simulate";
+}
 
 std::string joined(const Words& words) {
   std::string text;

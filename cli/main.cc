@@ -52,6 +52,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_events(app, session);
   add_nodes(app, session);
   add_experiments(app, session);
+  add_simulate(app, session);
   add_completion(app, session);
   add_version(app, session);
 }

@@ -1,0 +1,119 @@
+#include "coordinator/forecast/replay.h"
+
+#include <algorithm>
+
+#include "coordinator/core/placement.h"
+
+namespace podium {
+namespace {
+
+class Recorder {
+ public:
+  Recorder(const std::vector<TraceJob>& trace, Replay& replay) : trace_(trace), replay_(replay) {}
+
+  void answered(std::size_t row, const Result<Events>& answer) {
+    if (!answer) {
+      replay_.jobs[row].refusal = answer.errors().front().message;
+      ++over_;
+      return;
+    }
+    for (const Event& event : *answer)
+      if (const auto* queued = std::get_if<JobQueued>(&event.body)) {
+        rows_.resize(static_cast<std::size_t>(queued->job.value) + 1);
+        rows_[static_cast<std::size_t>(queued->job.value)] = row;
+      }
+  }
+
+  void note(const Event& event) {
+    if (std::holds_alternative<JobQueued>(event.body)) {
+      ++now_.waiting;
+    } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
+      note_state(*changed, event.at);
+    } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+      now_.busy += std::ssize(created->allocation.ranks);
+    } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
+      now_.busy -= trace_[row_of(ended->attempt.job)].request.devices;
+      if (ended->end == AttemptEnd::preempted) ++outcome_of(ended->attempt.job).preemptions;
+    }
+  }
+
+  // What changed up to `at`, as one entry.
+  void mark(Time at) {
+    if (now_.busy == before_.busy && now_.waiting == before_.waiting) return;
+    replay_.load.push_back({at, now_.busy - before_.busy, now_.waiting - before_.waiting});
+    before_ = now_;
+  }
+
+  std::int64_t busy() const { return now_.busy; }
+  std::size_t over() const { return over_; }
+
+ private:
+  std::size_t row_of(JobId job) const { return rows_[static_cast<std::size_t>(job.value)]; }
+  JobOutcome& outcome_of(JobId job) { return replay_.jobs[row_of(job)]; }
+
+  void note_state(const JobStateChanged& changed, Time at) {
+    JobOutcome& outcome = outcome_of(changed.job);
+    outcome.state = changed.to;
+    if (changed.from == JobState::queued) --now_.waiting;
+    if (changed.to == JobState::queued) ++now_.waiting;
+    if (changed.to == JobState::running) {
+      if (!outcome.first_start) outcome.first_start = at;
+      outcome.ran -= at.time_since_epoch();
+    }
+    const bool leaves = changed.to == JobState::queued || is_terminal(changed.to);
+    if (leaves && outcome.first_start) outcome.ran += at.time_since_epoch();
+    if (!is_terminal(changed.to)) return;
+    outcome.end = at;
+    ++over_;
+  }
+
+  const std::vector<TraceJob>& trace_;
+  Replay& replay_;
+  std::vector<std::size_t> rows_;  // of the trace, by job
+  LoadChange now_, before_;
+  std::size_t over_ = 0;
+};
+
+// Whether some waiting job's gang is no larger than the devices of its kind that are idle, wherever they are.
+bool would_fit(const ClusterState& state) {
+  for (const auto& [kind, queue] : state.queues) {
+    const auto pool = state.pools.find(kind);
+    if (pool != state.pools.end() && queue.begin()->first.devices <= pool->second.free.total()) return true;
+  }
+  return false;
+}
+
+std::int64_t devices_of(const ClusterState& state) {
+  std::int64_t devices = 0;
+  for (const auto& [kind, pool] : state.pools) devices += pool.capacity.total();
+  return devices;
+}
+
+}  // namespace
+
+Replay replay(ClusterState cluster, const std::vector<TraceJob>& trace, const ReplayOptions& options) {
+  Replay replay;
+  replay.jobs.resize(trace.size());
+  replay.devices = devices_of(cluster);
+  Recorder recorder(trace, replay);
+  const Time begin = cluster.clock;
+  VirtualCluster virtual_cluster(
+      std::move(cluster), begin, [](const Job&) { return Duration{}; }, options.model);
+  virtual_cluster.observe([&](const Event& event) { recorder.note(event); });
+  for (std::size_t row = 0; row < trace.size(); ++row)
+    virtual_cluster.submit(
+        trace[row].submit, {trace[row].request.name, {trace[row].request}}, {trace[row].work},
+        [&recorder, row](const Result<Events>& answer) { recorder.answered(row, answer); });
+
+  while (const auto next = virtual_cluster.next()) {
+    if (options.until && *next > *options.until) break;
+    if (would_fit(virtual_cluster.state()))
+      replay.blocked_idle += (replay.devices - recorder.busy()) * (*next - virtual_cluster.now()).count();
+    virtual_cluster.step();
+    recorder.mark(virtual_cluster.now());
+    if (options.progress) options.progress(recorder.over());
+  }
+  return replay;
+}
+
+}  // namespace podium
