@@ -244,13 +244,13 @@ TEST_F(Commands, QueueShowsWhoseTurnItIs) {
   fake_.on("GET /api/v1/queue",
            json{{"policy", "priority-backfill"},
                 {"queues", {{{"kind", "gpu"}, {"total", 3}, {"jobs", {job(1, 0), job(2, nullptr)}}}}}});
+  fake_.on("GET /api/v1/queue", json{{"policy", "fifo"}, {"queues", json::array()}});
   const auto ran = program_.run({"queue", "--kind", "gpu", "--limit", "2"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(fake_.asked("GET /api/v1/queue").at(0).target, "/api/v1/queue?kind=gpu&limit=2");
   EXPECT_THAT(ran.out, HasSubstr("policy priority-backfill\n\ngpu: 3 jobs waiting\n"));
   EXPECT_THAT(ran.out, HasSubstr("1   11  quickstart        2     1h00m        50   1m30s  reserved, by 0s"));
   EXPECT_THAT(ran.out, HasSubstr("50   1m30s  backfill         needs 2 free\n--limit shows more\n"));
-  fake_.on("GET /api/v1/queue", json{{"policy", "fifo"}, {"queues", json::array()}});
   EXPECT_EQ(program_.run({"queue"}).out, "No job waits.\n");
 }
 
