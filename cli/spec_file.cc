@@ -63,6 +63,14 @@ bool is_dirty(git_repository* repository, const std::string& spec) {
   return git_status_list_entrycount(list) > 0;
 }
 
+// Looked for before libgit2 is touched: its start parses the system's certificates, which takes longer than
+// all the rest of a submission.
+bool in_a_repository(fs::path folder) {
+  for (; !fs::exists(folder / ".git"); folder = folder.parent_path())
+    if (folder == folder.parent_path()) return false;
+  return true;
+}
+
 std::string last_git_error() {
   const git_error* error = git_error_last();
   return error ? error->message : "unknown error";
@@ -79,8 +87,9 @@ SpecFile read_spec_file(const std::string& path) {
 
 json find_source(const std::string& path, std::string& warning) {
   if (path == "-") return nullptr;
-  const Library library;
   const fs::path file = fs::weakly_canonical(path);
+  if (!in_a_repository(file.parent_path())) return nullptr;
+  const Library library;
   git_repository* found = nullptr;
   const int opened = git_repository_open_ext(&found, file.parent_path().c_str(), 0, nullptr);
   if (opened == GIT_ENOTFOUND) return nullptr;
