@@ -14,7 +14,7 @@ namespace podium {
 
 // Where a forecast gives up.
 struct ForecastBounds {
-  int moments = 20'000;
+  int moments = 4'000;  // each costs a plan: a millisecond or two where thousands of jobs wait
   Duration horizon = std::chrono::days(30);
 };
 

@@ -30,7 +30,9 @@ class Search {
         expected_(expected),
         estimates_(estimates),
         may_run_on_(may_run_on),
-        bounds_(bounds) {}
+        bounds_(bounds) {
+    if (expected) bounds_.horizon = std::min(bounds_.horizon, *expected - now);  // later would not help
+  }
 
   std::vector<Sooner> run() {
     fewer_devices();
@@ -169,7 +171,7 @@ class Search {
   std::optional<Time> expected_;
   const Estimates& estimates_;
   const MayRunOn& may_run_on_;
-  const ForecastBounds& bounds_;
+  ForecastBounds bounds_;
   std::vector<Sooner> found_;
 };
 
