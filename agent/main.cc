@@ -36,6 +36,7 @@ std::vector<Device> find_node_devices(const AgentOptions& options) {
   probes.push_back(std::make_unique<CpuSlots>(options.cpu_slots, options.threads_per_slot));
   Discovery found = find_devices(probes);
   for (const std::string& note : found.notes) spdlog::info("devices: {}", note);
+  if (options.machine) number_islands(*options.machine, found.devices);
   return std::move(found.devices);
 }
 

@@ -23,6 +23,8 @@ Examples:
                --home /var/lib/podium/agent --shared /mnt/podium --data /mnt/corpora
   podium-agent --name big --coordinator https://podium.example:7070 --ca-file ca.pem --token-file agent.token \
                --home /var/lib/podium/agent --shared /mnt/podium --data /mnt/corpora --label rack=r1
+  podium-agent --name made-up --token-file agent.token --home /tmp/agent --shared /tmp/shared --data /tmp/data \
+               --machine dgx-h100 --artificial-gpus 8 --label switch=leaf-1 --label spine=spine-1
 
 SIGTERM ends the agent and leaves its tasks running: the next agent with the same --home takes them up again.
 With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=process for the first of the two.)";
@@ -31,6 +33,7 @@ With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=proces
 struct RawOptions {
   std::string coordinator = "http://127.0.0.1:7070";
   std::vector<std::string> labels;
+  std::string machine;
   std::string spool_limit = "1GiB";
 };
 
@@ -57,6 +60,9 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
       ->capture_default_str();
   app.add_option("--address", options.address,
                  "Where other nodes reach this one (default: found on the way out)");
+  app.add_option("--machine", raw.machine,
+                 "Which known machine this is: sets the label kind and its GPUs' NVLink islands")
+      ->check(CLI::IsMember(node_preset_names()));
   app.add_option("--label", raw.labels, "KEY=VALUE for the node; may be repeated");
   app.add_option("--spool-limit", raw.spool_limit, "Files of ended tasks that may wait for delivery")
       ->capture_default_str();
@@ -82,6 +88,8 @@ Errors interpret(const RawOptions& raw, AgentOptions& options) {
     else
       options.labels[label.substr(0, equals)] = label.substr(equals + 1);
   }
+  options.machine = find_node_preset(raw.machine);
+  if (options.machine) options.labels.try_emplace("kind", options.machine->name);
   const auto limit = parse_size(raw.spool_limit);
   if (limit)
     options.spool_limit = *limit;

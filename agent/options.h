@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/error.h"
+#include "common/model/node_preset.h"
 #include "common/net/url.h"
 
 namespace podium {
@@ -25,7 +26,8 @@ struct AgentOptions {
   int artificial_gpus = 0;
   std::string address;  // "": found by find_address
   std::map<std::string, std::string> labels;
-  std::int64_t spool_limit = 0;  // bytes
+  const NodePreset* machine = nullptr;  // nullptr: none of the known ones
+  std::int64_t spool_limit = 0;         // bytes
   std::string log_level;
   bool stop_tasks_on_exit = false;
 };

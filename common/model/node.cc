@@ -14,14 +14,16 @@ constexpr EnumNames<NodeState, 3> kStates{
 std::string_view to_string(NodeState state) { return enum_name(kStates, state); }
 
 json to_json(const Device& device) {
-  return {{"index", device.index},
-          {"kind", device.kind},
-          {"model", device.model},
-          {"uuid", device.uuid},
-          {"memory_bytes", device.memory_bytes},
-          {"threads", device.threads},
-          {"artificial", device.artificial},
-          {"health", device.health}};
+  json out{{"index", device.index},
+           {"kind", device.kind},
+           {"model", device.model},
+           {"uuid", device.uuid},
+           {"memory_bytes", device.memory_bytes},
+           {"threads", device.threads},
+           {"artificial", device.artificial},
+           {"health", device.health}};
+  if (device.island >= 0) out["island"] = device.island;
+  return out;
 }
 
 Device device_from_json(const json& in) {
@@ -34,6 +36,7 @@ Device device_from_json(const json& in) {
   device.threads = in.value("threads", 0);
   device.artificial = in.value("artificial", false);
   device.health = in.value("health", "");
+  device.island = in.value("island", -1);
   return device;
 }
 

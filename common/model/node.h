@@ -20,6 +20,7 @@ struct Device {
   int threads = 0;          // CPU threads that come with it; 0: unknown
   bool artificial = false;  // made up by --artificial-gpus
   std::string health;       // "" when healthy, else why it must not be used
+  int island = -1;  // on its node: devices of one island reach each other over NVLink; -1: none, or unknown
 
   bool operator==(const Device&) const = default;
 };

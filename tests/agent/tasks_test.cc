@@ -13,16 +13,19 @@ using namespace std::chrono_literals;
 class Tasks : public AgentFixture {};
 
 TEST_F(Tasks, TheNodeReportsItself) {
-  start_agent({"--label", "rack=r1", "--artificial-gpus", "2", "--threads-per-slot", "3"});
+  start_agent(
+      {"--label", "rack=r1", "--machine", "dgx-2", "--artificial-gpus", "2", "--threads-per-slot", "3"});
   ASSERT_TRUE(eventually([&] { return !coordinator_.report().node.boot.empty(); }));
   const NodeDescription node = coordinator_.report().node;
   EXPECT_EQ(node.id.value, "node-1");
   EXPECT_EQ(node.address, "127.0.0.1");
   EXPECT_EQ(node.labels.at("rack"), "r1");
+  EXPECT_EQ(node.labels.at("kind"), "dgx-2");
   int artificial = 0;
   int slots = 0;
   for (const Device& device : node.devices) {
     artificial += device.artificial;
+    EXPECT_EQ(device.island, device.kind == "gpu" ? 0 : -1);
     slots += device.kind == "cpu" && device.threads == 3;
   }
   EXPECT_EQ(artificial, 2);

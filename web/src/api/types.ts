@@ -168,6 +168,7 @@ export interface Device {
   memory_bytes: number;
   threads: number;
   artificial: boolean;
+  island?: number;
   health: string;
   job: number | null;
 }
