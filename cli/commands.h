@@ -21,6 +21,7 @@ void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
+void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"
 void add_experiments(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);

@@ -1,4 +1,4 @@
-// podium nodes: the cluster's machines and what runs on their devices.
+// podium nodes: lists the cluster's machines and what runs on their devices.
 #include <spdlog/fmt/fmt.h>
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "cli/humanise.h"
 #include "cli/print.h"
 #include "cli/table.h"
+#include "common/base/time.h"
 #include "common/net/url.h"
 
 namespace podium::cli {
@@ -33,13 +34,40 @@ std::string devices_summary(const json& devices) {
                      unhealthy ? fmt::format(", {} unhealthy", unhealthy) : "");
 }
 
+// ", drained until 2026-03-01T12:00:00.000Z: new fans"; "" for a node that takes work.
+std::string drain_summary(const json& drain) {
+  if (drain.is_null()) return "";
+  const auto time = [&](const char* word, const char* key) {
+    const json millis = field(drain, key);
+    return millis.is_null() ? "" : fmt::format(" {} {}", word, format_time(from_millis(millis)));
+  };
+  const std::string reason = text_field(drain, "reason");
+  return ", drained" + time("from", "from_ms") + time("until", "until_ms") +
+         (reason.empty() ? "" : ": " + reason);
+}
+
+// "partition=nlp rack=r1"
+std::string labels_summary(const json& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels.items())
+    text += (text.empty() ? "" : " ") + key + "=" + value.get<std::string>();
+  return text;
+}
+
 std::string nodes_table(const json& nodes, const Terminal& terminal) {
-  Table table({{"NODE", false, true}, {"STATE"}, {"DEVICES"}, {"ADDRESS"}, {"AGENT"}, {"SEEN", true}});
+  Table table({{"NODE", false, true},
+               {"STATE"},
+               {"DEVICES"},
+               {"LABELS", false, true},
+               {"ADDRESS"},
+               {"AGENT"},
+               {"SEEN", true}});
   for (const json& node : nodes) {
-    const std::string state = text_field(node, "state", "?");
+    const std::string state = text_field(node, "state", "?") + drain_summary(field(node, "drain"));
     table.add({{text_field(node, "id")},
-               {state, state_colour(state)},
+               {state, state_colour(text_field(node, "state", "?"))},
                {devices_summary(node.value("devices", json::array()))},
+               {labels_summary(node.value("labels", json::object()))},
                {text_field(node, "address")},
                {text_field(node, "agent_version")},
                {human_ago(field(node, "last_seen_ms"), now_millis())}});
@@ -84,8 +112,14 @@ void add_nodes(CLI::App& app, Session& session) {
   command->footer(R"(
 Examples:
   podium nodes
-  podium nodes node-1)");
-  command->callback([name, &session] { run(*name, session); });
+  podium nodes node-1
+  podium nodes drain node-1 --reason "new fans"
+  podium nodes resume node-1
+  podium nodes label node-1 partition=nlp)");
+  add_node_operations(*command, session);
+  command->callback([command, name, &session] {
+    if (command->get_subcommands().empty()) run(*name, session);
+  });
 }
 
 }  // namespace podium::cli

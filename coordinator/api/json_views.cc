@@ -61,6 +61,11 @@ json exit_json(const std::optional<TaskExit>& exit) {
   return {{"code", exit->code}, {"signal", exit->signal}, {"message", exit->message}};
 }
 
+json drain_json(const std::optional<Drain>& drain) {
+  if (!drain) return nullptr;
+  return {{"reason", drain->reason}, {"from_ms", millis(drain->from)}, {"until_ms", millis(drain->until)}};
+}
+
 }  // namespace
 
 json job_json(const JobView& job, const std::string& waiting) {
@@ -116,9 +121,10 @@ json node_json(const Node& node) {
     device["job"] = slot.holder ? json(slot.holder->value) : json(nullptr);
     devices.push_back(std::move(device));
   }
-  return {{"id", node.description.id.value},   {"address", node.description.address},
-          {"state", to_string(node.state)},    {"agent_version", node.description.agent_version},
-          {"labels", node.description.labels}, {"last_seen_ms", to_millis(node.last_seen)},
+  return {{"id", node.description.id.value}, {"address", node.description.address},
+          {"state", to_string(node.state)},  {"agent_version", node.description.agent_version},
+          {"labels", labels_of(node)},       {"operator_labels", node.operator_labels},
+          {"drain", drain_json(node.drain)}, {"last_seen_ms", to_millis(node.last_seen)},
           {"devices", std::move(devices)}};
 }
 

@@ -27,6 +27,9 @@ awaitable<ServerReply> get_logs(Api& api, Call call);
 
 awaitable<ServerReply> get_nodes(Api& api, Call call);
 awaitable<ServerReply> get_node(Api& api, Call call);
+awaitable<ServerReply> post_drain(Api& api, Call call);
+awaitable<ServerReply> post_resume(Api& api, Call call);
+awaitable<ServerReply> post_labels(Api& api, Call call);
 awaitable<ServerReply> get_live(Api& api, Call call);
 
 awaitable<ServerReply> post_sync(Api& api, Call call);

@@ -117,6 +117,13 @@ void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
     enter_indexes(state, job);
 }
 
+void set_drain(ClusterState& state, const NodeId& id, std::optional<Drain> drain) {
+  Node& node = node_at(state, id);
+  node.drain = std::move(drain);
+  enter_window(state, node);
+  count_devices(state, node);
+}
+
 void forgive_missing(Attempt& attempt, Time at) {
   for (Task& task : attempt.tasks)
     if (task.missing_since) task.missing_since = at;
@@ -165,6 +172,12 @@ struct ClusterApplier {
   }
   void operator()(const NodeStraysCounted& e) const {
     node_at(state, e.node).strays = e.strays;
+    count_devices(state, node_at(state, e.node));
+  }
+  void operator()(const NodeDrained& e) const { set_drain(state, e.node, e.drain); }
+  void operator()(const NodeResumed& e) const { set_drain(state, e.node, std::nullopt); }
+  void operator()(const NodeLabelled& e) const {
+    node_at(state, e.node).operator_labels = e.labels;
     count_devices(state, node_at(state, e.node));
   }
   void operator()(const SilenceForgiven&) const {
@@ -284,6 +297,13 @@ void enter_indexes(ClusterState& state, const Job& job) {
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
   for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
+}
+
+void enter_window(ClusterState& state, const Node& node) {
+  if (node.drain && node.drain->is_window())
+    state.windows.insert(node.description.id);
+  else
+    state.windows.erase(node.description.id);
 }
 
 void count_devices(ClusterState& state, const Node& node) {

@@ -19,6 +19,7 @@ enum class BlockerCode {
   too_large,    // the nodes known could not hold it, were they empty
   devices,      // too few are free
   reserved,     // they are free, but it would delay `job`, which was promised its start at `until`
+  maintenance,  // they are free, but its walltime runs into the maintenance windows of `nodes`
   running,      // `job` holds what it needs, on `nodes`, until `until` at the latest
   unavailable,  // `nodes` have devices of its kind and get no work
   avoided,      // `nodes` failed it: it goes elsewhere while it can

@@ -51,6 +51,25 @@ struct NodeReported {
   NodeReport report;
 };
 
+// Nothing new starts on the node: from now on, or in a maintenance window.
+struct DrainNode {
+  NodeId node;
+  std::string reason;
+  std::optional<Time> from;
+  std::optional<Time> until;
+};
+
+struct ResumeNode {
+  NodeId node;
+};
+
+// Sets and, where the value is absent, takes back labels that operators gave; the agent's own stay under
+// them.
+struct LabelNode {
+  NodeId node;
+  std::map<std::string, std::optional<std::string>> labels;
+};
+
 // A task's events.jsonl told of a checkpoint that is whole and on disk.
 struct CheckpointSaved {
   AttemptId attempt;
@@ -63,8 +82,9 @@ struct Tick {};
 // The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
 struct CoordinatorUp {};
 
-using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
-                             NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+using Command =
+    std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, DrainNode,
+                 ResumeNode, LabelNode, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

@@ -65,6 +65,9 @@ json body_json(const NodeStateChanged& e) {
   return {{"node", e.node.value}, {"from", to_string(e.from)}, {"to", to_string(e.to)}, {"reason", e.reason}};
 }
 json body_json(const NodeStraysCounted& e) { return {{"node", e.node.value}, {"strays", e.strays}}; }
+json body_json(const NodeDrained& e) { return {{"node", e.node.value}, {"drain", drain_json(e.drain)}}; }
+json body_json(const NodeResumed& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
+json body_json(const NodeLabelled& e) { return {{"node", e.node.value}, {"labels", e.labels}}; }
 json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}}; }
 json body_json(const NodeSeen& e) { return {{"node", e.node.value}}; }
 json body_json(const Ticked&) { return json::object(); }
@@ -161,6 +164,18 @@ NodeStraysCounted body_from(const json& in) {
   return {node_from(in), in.at("strays")};
 }
 template <>
+NodeDrained body_from(const json& in) {
+  return {node_from(in), drain_from(in.at("drain"))};
+}
+template <>
+NodeResumed body_from(const json& in) {
+  return {node_from(in), in.at("reason")};
+}
+template <>
+NodeLabelled body_from(const json& in) {
+  return {node_from(in), in.at("labels").get<Labels>()};
+}
+template <>
 SilenceForgiven body_from(const json& in) {
   return {in.at("reason").get<std::string>()};
 }
@@ -179,7 +194,8 @@ constexpr std::string_view kTypes[] = {
     "task_missed",        "task_found",          "task_lost",        "attempt_stopping", "attempt_ended",
     "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
     "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
-    "job_held",           "job_released",        "job_prioritised",  "dependency_met"};
+    "job_held",           "job_released",        "job_prioritised",  "dependency_met",   "node_drained",
+    "node_resumed",       "node_labelled"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

@@ -30,6 +30,20 @@ std::string describe_retry(const RetryPlanned& e) {
   return e.not_before ? "will start again at " + format_time(*e.not_before) : "will start again";
 }
 
+std::string describe_drain(const NodeDrained& e) {
+  std::string text = e.node.value + " takes no new work";
+  if (e.drain.from) text += " from " + format_time(*e.drain.from);
+  if (e.drain.until) text += " until " + format_time(*e.drain.until);
+  return text + because(e.drain.reason);
+}
+
+std::string describe_labels(const NodeLabelled& e) {
+  if (e.labels.empty()) return e.node.value + " has no labels but its agent's";
+  std::string text = e.node.value + " is labelled";
+  for (const auto& [key, value] : e.labels) text += " " + key + "=" + value;
+  return text;
+}
+
 const auto kDescribe = Overloaded{
     [](const ExperimentCreated& e) {
       return "experiment " + to_string(e.experiment) + " \"" + e.name + "\" submitted";
@@ -63,6 +77,9 @@ const auto kDescribe = Overloaded{
     [](const NodeStraysCounted& e) {
       return e.node.value + " has " + std::to_string(e.strays) + " processes that nobody ordered";
     },
+    [](const NodeDrained& e) { return describe_drain(e); },
+    [](const NodeResumed& e) { return e.node.value + " takes new work again" + because(e.reason); },
+    [](const NodeLabelled& e) { return describe_labels(e); },
     [](const SilenceForgiven& e) { return "all nodes get time to report" + because(e.reason); },
     [](const NodeSeen& e) { return e.node.value + " reported"; },
     [](const Ticked&) { return std::string("time passed"); },

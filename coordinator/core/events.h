@@ -150,6 +150,26 @@ struct NodeStraysCounted {
   bool operator==(const NodeStraysCounted&) const = default;
 };
 
+// Replaces the drain it had.
+struct NodeDrained {
+  NodeId node;
+  Drain drain;
+  bool operator==(const NodeDrained&) const = default;
+};
+
+struct NodeResumed {
+  NodeId node;
+  std::string reason;
+  bool operator==(const NodeResumed&) const = default;
+};
+
+// All labels its operators have given it.
+struct NodeLabelled {
+  NodeId node;
+  Labels labels;
+  bool operator==(const NodeLabelled&) const = default;
+};
+
 // Every node's silence counts from now: the coordinator was away, or the clock jumped.
 struct SilenceForgiven {
   std::string reason;
@@ -171,7 +191,8 @@ struct Event {
   std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound,
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
-               Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet>
+               Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
+               NodeLabelled>
       body;
 
   bool operator==(const Event&) const = default;

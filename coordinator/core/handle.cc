@@ -3,6 +3,7 @@
 #include "common/base/units.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/job_operations.h"
+#include "coordinator/core/node_operations.h"
 #include "coordinator/core/report.h"
 
 namespace podium {
@@ -61,6 +62,7 @@ Result<Events> tick(const ClusterState& state, Time now) {
   for (auto timer = state.timers.begin(); timer != state.timers.end() && timer->first <= now; ++timer)
     run_timer(now, drafts.of(timer->second));
   drafts.settle_all();
+  end_windows(state, now, events);
   events.push_back({now, Ticked{}});
   return events;
 }
@@ -75,6 +77,9 @@ struct Handler {
   Result<Events> operator()(const ReleaseJob& c) const { return release(state, c.job, now); }
   Result<Events> operator()(const PrioritiseJob& c) const { return prioritise(state, c, now); }
   Result<Events> operator()(const RequeueJob& c) const { return requeue(state, c.job, now); }
+  Result<Events> operator()(const DrainNode& c) const { return drain_node(state, c, now); }
+  Result<Events> operator()(const ResumeNode& c) const { return resume_node(state, c, now); }
+  Result<Events> operator()(const LabelNode& c) const { return label_node(state, c, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }

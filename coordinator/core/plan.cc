@@ -85,11 +85,24 @@ class Pass {
     return choose(reservations_.open_to(around, end), shape);
   }
 
+  // For a job that would fit until `end`, were it not for maintenance windows.
+  Blocker under_maintenance(Time end) const {
+    Blocker blocker{.code = BlockerCode::maintenance};
+    for (const NodeId& id : state_.windows)
+      if (state_.nodes.at(id).drain->forbids(now_, end)) blocker.nodes.push_back(id);
+    PODIUM_CHECK(!blocker.nodes.empty(),
+                 "only reservations and maintenance keep free devices from a job they suffice for");
+    blocker.sentence =
+        "would fit, but with its walltime run into the maintenance of " + blocker.nodes.front().value +
+        (blocker.nodes.size() > 1 ? " and " + std::to_string(blocker.nodes.size() - 1) + " other nodes" : "");
+    return blocker;
+  }
+
   // For a job that would fit until `end`, were it not for the reservations.
   Blocker would_delay(Time end) const {
     const auto& all = reservations_.list();
     const auto first = std::ranges::find_if(all, [end](const Reservation& r) { return end > r.at; });
-    PODIUM_CHECK(first != all.end(), "only a reservation keeps free devices from a job they suffice for");
+    if (first == all.end()) return under_maintenance(end);
     Blocker blocker{.code = BlockerCode::reserved, .job = first->job, .until = first->at};
     blocker.sentence = "would fit, but with its walltime delay job " + to_string(first->job) +
                        ", which has its devices reserved";
@@ -160,6 +173,7 @@ std::optional<Time> next_wake(const ClusterState& state, const Plan& plan, Time 
     earlier(last_seen + (up ? state.limits.unknown_after : state.limits.lost_after));
     if (up) break;  // those seen later are due later
   }
+  if (const auto end = next_window_end(state)) earlier(*end);
   const auto interval = policy_of(state.scheduling.policy).interval();
   if (interval && !plan.blocked.empty()) earlier(now + *interval);
   return wake;

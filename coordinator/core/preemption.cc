@@ -52,18 +52,24 @@ std::vector<Candidate> candidates(const ClusterState& state, const Policy& polic
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, FreeDevices free,
                                   const Job& blocked, Time now) {
   const Shape shape = shape_of(blocked.request);
+  const auto holds = [&](const FreeDevices& now_free) {
+    if (state.windows.empty()) return fits(now_free, shape);
+    FreeDevices open = now_free;
+    close_windows(state, now, now + blocked.request.walltime, open);
+    return fits(open, shape);
+  };
   std::vector<const Job*> victims;
   for (const Candidate& candidate : candidates(state, policy, blocked, now)) {
-    if (fits(free, shape)) break;
+    if (holds(free)) break;
     release(state, *candidate.job, free);
     victims.push_back(candidate.job);
   }
-  if (!fits(free, shape)) return {};
+  if (!holds(free)) return {};
   std::vector<JobId> needed;
   for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
     FreeDevices without = free;
     take_back(state, **victim, without);
-    if (fits(without, shape))
+    if (holds(without))
       free = std::move(without);
     else
       needed.push_back((*victim)->id);

@@ -25,8 +25,16 @@ void take_back(const ClusterState& state, const Job& job, FreeDevices& free) {
   add_held(state, job, -1, free);
 }
 
+void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free) {
+  for (const NodeId& id : state.windows) {
+    const Node& node = state.nodes.at(id);
+    if (node.drain->forbids(start, end)) free.set(node.ordinal, 0);
+  }
+}
+
 bool Reservations::bind(Time end) const {
-  return std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
+  return !state_.windows.empty() ||
+         std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
 }
 
 FreeDevices Reservations::open_to(const FreeDevices& free, Time end) const {
@@ -43,6 +51,7 @@ FreeDevices Reservations::open_at(const FreeDevices& free, Time start, Time end)
       open.set(hold.node, std::max(left, 0));
     }
   }
+  close_windows(state_, start, end, open);
   return open;
 }
 
@@ -79,8 +88,10 @@ const Reservation* Reservations::reserve(const FreeDevices& free, const Job& job
       release(state_, other, later);
   if (try_at(now_)) return &reservations_.back();
 
-  std::vector<Time> ends;  // of earlier reservations: their devices come free as well
+  std::vector<Time> ends;  // of earlier reservations and of windows: their devices come free as well
   for (const Reservation& reservation : reservations_) ends.push_back(reservation.end);
+  for (const NodeId& id : state_.windows)
+    if (const auto until = state_.nodes.at(id).drain->until; until && *until > now_) ends.push_back(*until);
   std::ranges::sort(ends);
   auto end = ends.begin();
   for (const auto& [time, id] : state_.timers) {

@@ -24,7 +24,9 @@ struct Reservation {
 
 // Gives back to `free` what a job holds, but for unhealthy devices and nodes that get no work.
 void release(const ClusterState& state, const Job& job, FreeDevices& free);
-// Undoes it.
+// Takes out of `free` the nodes whose maintenance window forbids a job from `start` to `end`.
+void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free);
+// Undoes release.
 void take_back(const ClusterState& state, const Job& job, FreeDevices& free);
 
 // The reservations of one kind's queue, highest first.
@@ -36,10 +38,10 @@ class Reservations {
   std::size_t size() const { return reservations_.size(); }
   const std::vector<Reservation>& list() const { return reservations_; }
 
-  // Whether any of them concerns a job that ends at `end`.
+  // Whether any of them, or a maintenance window, concerns a job that ends at `end`.
   bool bind(Time end) const;
   // Of the devices in `free` at present, those a job may take that ends at `end` without delaying any of
-  // them.
+  // them or running into a maintenance window.
   FreeDevices open_to(const FreeDevices& free, Time end) const;
   // A job that ends at `end` got these.
   void take(const Shares& shares, Time end);

@@ -20,6 +20,12 @@ const Node* find_node(const ClusterState& state, const NodeId& node) {
   return found == state.nodes.end() ? nullptr : &found->second;
 }
 
+Labels labels_of(const Node& node) {
+  Labels labels = node.operator_labels;
+  labels.insert(node.description.labels.begin(), node.description.labels.end());
+  return labels;
+}
+
 std::vector<JobId> holders_of(const Node& node) {
   std::vector<JobId> jobs;
   for (const DeviceSlot& slot : node.devices)
@@ -27,6 +33,13 @@ std::vector<JobId> holders_of(const Node& node) {
   std::ranges::sort(jobs);
   jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());
   return jobs;
+}
+
+std::optional<Time> next_window_end(const ClusterState& state) {
+  std::optional<Time> next;
+  for (const NodeId& id : state.windows)
+    if (const auto until = state.nodes.at(id).drain->until) next = next ? std::min(*next, *until) : until;
+  return next;
 }
 
 std::optional<Time> next_timer(const Job& job) {

@@ -147,6 +147,21 @@ struct DeviceSlot {
   bool operator==(const DeviceSlot&) const = default;
 };
 
+// An operator's wish: what runs on a node goes on, and nothing new starts. With a time it is a maintenance
+// window: a job that ends before it may still start there.
+struct Drain {
+  std::string reason;
+  std::optional<Time> from;   // none: at once
+  std::optional<Time> until;  // none: until the node is resumed
+
+  bool is_window() const { return from || until; }
+  // Whether it forbids a job from `start` to `end`.
+  bool forbids(Time start, Time end) const { return (!from || *from < end) && (!until || start < *until); }
+  bool operator==(const Drain&) const = default;
+};
+
+using Labels = std::map<std::string, std::string>;
+
 struct Node {
   std::size_t ordinal = 0;      // in the order of joining
   NodeDescription description;  // its devices are in `devices`
@@ -155,8 +170,11 @@ struct Node {
   Time last_seen;
   std::int64_t orders_version = 1;
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
+  std::optional<Drain> drain;
+  Labels operator_labels;  // go before its agent's
 
-  bool usable() const { return state == NodeState::up && strays == 0; }
+  // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
+  bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
   bool operator==(const Node&) const = default;
 };
 
@@ -205,6 +223,7 @@ struct ClusterState {
   std::set<std::pair<Time, JobId>> timers;       // next_timer of every job that has one
   std::set<std::pair<JobId, JobId>> dependents;  // a job, and one that waits for its end
   std::set<JobId> leaving;                       // jobs whose attempt is being stopped
+  std::set<NodeId> windows;                      // nodes with a maintenance window
   std::set<std::pair<Time, NodeId>> last_seen;   // of every node that is not lost
   std::int64_t epoch = 0;                        // moves on when something changed that a plan depends on
 
@@ -217,8 +236,14 @@ std::string_view to_string(StopCause cause);
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);
 
+// A node's labels: its operators' and, where they say nothing, its agent's.
+Labels labels_of(const Node& node);
+
 // The jobs that hold devices of a node, by id.
 std::vector<JobId> holders_of(const Node& node);
+
+// When the first maintenance window ends, of those that end by themselves.
+std::optional<Time> next_window_end(const ClusterState& state);
 
 // When a job next needs a Tick: its walltime or its back-off runs out.
 std::optional<Time> next_timer(const Job& job);

@@ -106,7 +106,9 @@ json node_json(const Node& node) {
           {"devices", std::move(slots)},
           {"state", to_string(node.state)},
           {"orders_version", node.orders_version},
-          {"strays", node.strays}};
+          {"strays", node.strays},
+          {"drain", node.drain ? drain_json(*node.drain) : json(nullptr)},
+          {"operator_labels", node.operator_labels}};
 }
 
 Node node_from(const json& in) {
@@ -120,6 +122,8 @@ Node node_from(const json& in) {
   node.state = enum_value(kNodeStates, in.at("state").get<std::string>(), "state");
   node.orders_version = in.at("orders_version");
   node.strays = in.at("strays");
+  if (in.contains("drain") && !in.at("drain").is_null()) node.drain = drain_from(in.at("drain"));
+  node.operator_labels = in.value("operator_labels", Labels{});
   return node;
 }
 
@@ -148,6 +152,7 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
     node.ordinal = entry.value("ordinal", state.nodes.size());
     state.node_ids.at(node.ordinal) = node.description.id;
     if (node.state != NodeState::lost) state.last_seen.insert({node.last_seen, node.description.id});
+    enter_window(state, node);
     count_devices(state, node);
     state.nodes.emplace(node.description.id, std::move(node));
   }

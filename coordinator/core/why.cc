@@ -123,6 +123,7 @@ std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& jo
 void add_unavailable(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
   Blocker away;
   away.code = BlockerCode::unavailable;
+  bool drained = true;  // all of them
   for (const auto& [id, node] : state.nodes) {
     if (node.usable()) continue;
     const auto devices = std::ranges::count(node.devices, job.request.kind,
@@ -130,10 +131,11 @@ void add_unavailable(const ClusterState& state, const Job& job, std::vector<Bloc
     if (devices == 0) continue;
     away.nodes.push_back(id);
     away.has += devices;
+    drained &= node.drain.has_value();
   }
   if (away.nodes.empty()) return;
   away.sentence = count(away.has, job.request.kind + " device") + " cannot be used: " + listed(away.nodes) +
-                  (away.nodes.size() == 1 ? " is not up" : " are not up");
+                  (away.nodes.size() == 1 ? " is " : " are ") + (drained ? "drained" : "not up");
   blockers.push_back(std::move(away));
 }
 
@@ -175,6 +177,8 @@ std::string_view to_string(BlockerCode code) {
       return "devices";
     case BlockerCode::reserved:
       return "reserved";
+    case BlockerCode::maintenance:
+      return "maintenance";
     case BlockerCode::running:
       return "running";
     case BlockerCode::unavailable:

@@ -87,6 +87,14 @@ std::vector<NodeId> nodes_from(const json& in) {
   return nodes;
 }
 
+json drain_json(const Drain& drain) {
+  return {{"reason", drain.reason}, {"from_ms", time_json(drain.from)}, {"until_ms", time_json(drain.until)}};
+}
+
+Drain drain_from(const json& in) {
+  return {in.at("reason"), optional_time_from(in.at("from_ms")), optional_time_from(in.at("until_ms"))};
+}
+
 json time_json(std::optional<Time> time) { return time ? json(to_millis(*time)) : json(nullptr); }
 
 std::optional<Time> optional_time_from(const json& in) {

@@ -18,6 +18,8 @@ nlohmann::json retries_json(const RetryCounts& retries);
 RetryCounts retries_from(const nlohmann::json& json);
 nlohmann::json nodes_json(const std::vector<NodeId>& nodes);
 std::vector<NodeId> nodes_from(const nlohmann::json& json);
+nlohmann::json drain_json(const Drain& drain);
+Drain drain_from(const nlohmann::json& json);
 
 // Absent is null.
 nlohmann::json time_json(std::optional<Time> time);

@@ -55,9 +55,11 @@ std::optional<Time> VirtualCluster::next() const {
     if (plan_.wake_at) earlier(*plan_.wake_at);
     return std::max(*next, now_);
   }
-  // Nothing runs and nothing comes: only the end of a back-off can still change anything.
+  // Nothing runs and nothing comes: only the end of a back-off or of a maintenance window can still change
+  // anything.
   const auto back_off = state_.timers.upper_bound({now_, JobId{INT64_MAX}});
-  if (back_off != state_.timers.end()) next = back_off->first;
+  if (back_off != state_.timers.end()) earlier(back_off->first);
+  if (const auto end = next_window_end(state_)) earlier(std::max(*end, now_));
   return next;
 }
 

@@ -254,6 +254,37 @@ TEST_F(Commands, QueueShowsWhoseTurnItIs) {
   EXPECT_EQ(program_.run({"queue"}).out, "No job waits.\n");
 }
 
+TEST_F(Commands, NodesSayWhyAndUntilWhenTheyAreDrained) {
+  fake_.on("GET /api/v1/nodes",
+           json{{"nodes",
+                 {{{"id", "node-1"},
+                   {"state", "up"},
+                   {"labels", {{"partition", "nlp"}, {"rack", "r1"}}},
+                   {"drain", {{"reason", "new fans"}, {"from_ms", nullptr}, {"until_ms", 1772366400000}}},
+                   {"devices", json::array()}}}}});
+  const std::string out = program_.run({"nodes"}).out;
+  EXPECT_THAT(out, HasSubstr("up, drained until 2026-03-01T12:00:00.000Z: new fans"));
+  EXPECT_THAT(out, HasSubstr("partition=nlp rack=r1"));
+}
+
+TEST_F(Commands, NodeOperations) {
+  for (const char* operation : {"drain", "resume", "labels"})
+    fake_.on(std::string("POST /api/v1/nodes/node-1/") + operation, json{{"id", "node-1"}});
+  const auto body = [&](const std::string& operation) {
+    return json::parse(fake_.asked("POST /api/v1/nodes/node-1/" + operation).at(0).body);
+  };
+  EXPECT_EQ(
+      program_.run({"nodes", "drain", "node-1", "--reason", "new fans", "--until", "2026-03-01T12:00Z"}).out,
+      "node-1 is drained: its jobs go on and nothing new starts\n");
+  EXPECT_EQ(body("drain"), (json{{"reason", "new fans"}, {"from_ms", nullptr}, {"until_ms", 1772366400000}}));
+  EXPECT_EQ(program_.run({"nodes", "resume", "node-1"}).out, "node-1 takes work again\n");
+  EXPECT_EQ(body("resume"), json::object());
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "partition=nlp", "rack-"}).out, "node-1 is labelled\n");
+  EXPECT_EQ(body("labels"), (json{{"labels", {{"partition", "nlp"}, {"rack", nullptr}}}}));
+  EXPECT_EQ(program_.run({"nodes", "drain", "node-1", "--from", "noon"}).status, 2);
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "partition"}).status, 2);
+}
+
 TEST_F(Commands, MetricsAndSeries) {
   fake_.on("GET /api/v1/jobs/12/metrics", json{{"metrics",
                                                 {{{"key", "train/loss"},

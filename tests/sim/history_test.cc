@@ -129,6 +129,22 @@ void submit(SimCluster& cluster, Random& random) {
   cluster.turn(experiment);
 }
 
+// What operators do to nodes.
+Command node_operation(const NodeId& node, Time now, Random& random) {
+  switch (random.below(5)) {
+    case 0:
+      return DrainNode{node, "new fans", {}, {}};
+    case 1:
+      return DrainNode{node, "", now + seconds(random.between(0, 300)),
+                       now + seconds(random.between(1, 900))};
+    case 2:
+      return LabelNode{node,
+                       {{"partition", random.chance(70) ? std::optional<std::string>("nlp") : std::nullopt}}};
+    default:
+      return ResumeNode{node};
+  }
+}
+
 void act(SimCluster& cluster, Random& random) {
   SimNode& node =
       cluster.nodes()[static_cast<std::size_t>(random.below(static_cast<int>(cluster.nodes().size())))];
@@ -150,6 +166,8 @@ void act(SimCluster& cluster, Random& random) {
   else if (dice < 61)
     cluster.jump_clock(seconds(random.between(-1800, 7200)));
   else if (dice < 64)
+    cluster.turn(node_operation(node.description().id, cluster.now(), random));
+  else if (dice < 67)
     cluster.pass(seconds(random.between(60, 150)), random);
   else
     cluster.pass(seconds(random.between(2, 10)), random);
@@ -161,6 +179,7 @@ void drain(SimCluster& cluster, Random& random) {
     node.connect(true);
     node.restart_agent();
     node.set_health("");
+    cluster.turn(ResumeNode{node.description().id});
   }
   for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i)

@@ -88,7 +88,8 @@ void SimCluster::check_replay() {
   if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
   if (replayed.queues != state_.queues || replayed.timers != state_.timers ||
       replayed.leaving != state_.leaving || replayed.dependents != state_.dependents ||
-      replayed.pools != state_.pools || replayed.node_ids != state_.node_ids)
+      replayed.windows != state_.windows || replayed.pools != state_.pools ||
+      replayed.node_ids != state_.node_ids)
     violate("replaying the log gives other indexes");
   if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))
     violate("a snapshot does not read back as it was");
@@ -108,7 +109,7 @@ void SimCluster::check_event(const Event& event) {
   if (const auto* queued = std::get_if<JobQueued>(&event.body)) after_[queued->job] = queued->request.after;
   if (const auto* held = std::get_if<JobHeld>(&event.body)) held_.insert(held->job);
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
-  if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created);
+  if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
   const auto* changed = std::get_if<JobStateChanged>(&event.body);
   if (!changed) return;
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
@@ -116,12 +117,16 @@ void SimCluster::check_event(const Event& event) {
   if (is_terminal(changed->to)) ended_.emplace(changed->job, changed->to);
 }
 
-void SimCluster::check_start(const AttemptCreated& created) {
+void SimCluster::check_start(const AttemptCreated& created, Time at) {
   const JobId id = created.attempt.job;
   if (std::ssize(created.allocation.ranks) != state_.jobs.at(id).request.devices)
     violate("a gang started in part");
-  for (const Placement& place : created.allocation.ranks)
-    if (!state_.nodes.at(place.node).usable()) violate("work was given to a node that is not usable");
+  for (const Placement& place : created.allocation.ranks) {
+    const Node& node = state_.nodes.at(place.node);
+    if (!node.usable()) violate("work was given to a node that is not usable");
+    if (node.drain && node.drain->forbids(at, at + state_.jobs.at(id).request.walltime))
+      violate("work was given to a node that is drained or will be before it ends");
+  }
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);

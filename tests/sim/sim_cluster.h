@@ -39,7 +39,7 @@ class SimCluster {
   ClusterState empty_state() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
-  void check_start(const AttemptCreated& created);
+  void check_start(const AttemptCreated& created, Time at);
   void check_orders();
   void check_grants();
   void check_indexes();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Device, Node } from "../src/api/types";
-import { describeDevices, nodeFilterFrom, showNodes, summarise } from "../src/model/node_list";
+import { describeDevices, describeDrain, nodeFilterFrom, showNodes, summarise, useOf } from "../src/model/node_list";
 
 const device = (changes: Partial<Device> = {}): Device => ({
   index: 0,
@@ -20,6 +20,7 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   state: "up",
   agent_version: "0.1.0",
   labels: {},
+  drain: null,
   last_seen_ms: 0,
   devices: [],
   ...changes,
@@ -64,4 +65,17 @@ it("says what devices a node has", () => {
     describeDevices(node("a", { devices: [device(), device(), device({ model: "", kind: "cpu" })] })),
   ).toBe("2 × NVIDIA H200, 1 × CPU");
   expect(describeDevices(node("a"))).toBe("no devices");
+});
+
+it("counts the devices of a drained node as away, of one before its window as free", () => {
+  const drain = { reason: "new fans", from_ms: null, until_ms: null };
+  expect(useOf(node("a", { drain }), device())).toBe("away");
+  expect(useOf(node("a", { drain }), device({ job: 12 }))).toBe("busy");
+  expect(useOf(node("a", { drain: { ...drain, from_ms: 5 } }), device())).toBe("free");
+});
+
+it("says why and until when a node is drained", () => {
+  const time = (ms: number) => `t${ms}`;
+  expect(describeDrain({ reason: "new fans", from_ms: null, until_ms: 9 }, time)).toBe("drained until t9: new fans");
+  expect(describeDrain({ reason: "", from_ms: 5, until_ms: 9 }, time)).toBe("drained from t5 until t9");
 });

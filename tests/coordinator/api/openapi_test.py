@@ -119,6 +119,34 @@ class OpenapiTest(unittest.TestCase):
         listed = self.call("GET", "/experiments/{experiment}", path=f"/experiments/{experiment}").json()
         self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))
 
+    def test_2_operators_and_nodes(self):
+        def node(operation, body, status=200, name="node-1"):
+            template = "/nodes/{node}/" + operation
+            return self.call("POST", template, status, body, USER, f"/nodes/{name}/{operation}").json()
+
+        until = 4_000_000_000_000
+        drained = node("drain", {"reason": "new fans", "until_ms": until})
+        self.assertEqual(drained["drain"], {"reason": "new fans", "from_ms": None, "until_ms": until})
+        waiting = self.submit(spec("drained", 1)).json()["jobs"][0]["id"]
+        self.assertEqual(self.call("GET", "/jobs/{job}", path=f"/jobs/{waiting}").json()["state"], "queued")
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{waiting}/cancel")
+        self.assertIsNone(node("resume", {})["drain"])
+        labelled = node("labels", {"labels": {"partition": "nlp", "rack": "r3"}})
+        self.assertEqual(labelled["labels"], labelled["operator_labels"])
+        self.assertEqual(node("labels", {"labels": {"rack": None}})["operator_labels"], {"partition": "nlp"})
+        self.assertEqual(node("labels", {"labels": {"partition": None}})["labels"], {})
+        for operation, body in (
+            ("drain", {"until_ms": "tomorrow"}),
+            ("drain", {"why": "fans"}),
+            ("resume", {"now": True}),
+            ("labels", {}),
+            ("labels", {"labels": {"a": 1}}),
+        ):
+            node(operation, body, 400)
+        self.assertIn("over already", node("drain", {"until_ms": 1}, 422)["errors"][0]["message"])
+        node("labels", {"labels": {"a b": "c"}}, 422)
+        node("drain", {}, 404, "node-9")
+
     def test_2_lists_page_and_filter(self):
         made = [self.submit(spec(f"page-{i}")).json()["jobs"][0]["id"] for i in range(5)]
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{made[2]}/cancel")

@@ -45,7 +45,10 @@ Events one_of_each() {
           {at, JobHeld{{7}}},
           {at, JobReleased{{7}}},
           {at, JobPrioritised{{7}, 80}},
-          {at, DependencyMet{{7}, {5}}}};
+          {at, DependencyMet{{7}, {5}}},
+          {at, NodeDrained{{"node-1"}, {"new fans", at, at + std::chrono::hours(2)}}},
+          {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
+          {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {

@@ -198,6 +198,7 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
       state,
       agent_version: "0.1.0",
       labels: { rack: `r${Math.ceil(number / 8)}`, zone: number % 2 ? "a" : "b" },
+      drain: number === 11 ? { reason: "new fans", from_ms: null, until_ms: null } : null,
       last_seen_ms: nowMs - (state === "up" ? random.integer(200, 9000) : random.integer(40_000, 900_000)),
       devices: Array.from({ length: 8 }, (_, index) => ({
         index,

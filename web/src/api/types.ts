@@ -173,12 +173,20 @@ export interface Device {
   job: number | null;
 }
 
+/** Nothing new starts on the node; with a time it is a maintenance window. */
+export interface Drain {
+  reason: string;
+  from_ms: number | null;
+  until_ms: number | null;
+}
+
 export interface Node {
   id: string;
   address: string;
   state: NodeState;
   agent_version: string;
   labels: Record<string, string>;
+  drain: Drain | null;
   last_seen_ms: number;
   devices: Device[];
 }

@@ -1,7 +1,8 @@
 // One node: how it is, and its devices with the jobs that hold them.
 import type { Device, Node } from "../api/types";
-import { describeDevices, useOf } from "../model/node_list";
+import { describeDevices, describeDrain, useOf } from "../model/node_list";
 import { formatBytes } from "../model/numbers";
+import { formatAbsolute } from "../model/times";
 import { Ago, Labels, NodeStateBadge } from "./badges";
 import { DeviceUseIcon } from "./icons";
 
@@ -29,6 +30,7 @@ export function NodeCard({ node }: { node: Node }) {
           </li>
         ))}
       </ul>
+      {node.drain && <p class="node-drain">{describeDrain(node.drain, formatAbsolute)}</p>}
       {unhealthy.map((device) => (
         <p key={device.index} class="error-text node-health">
           {device.kind} {device.index}: {device.health}
@@ -41,7 +43,7 @@ export function NodeCard({ node }: { node: Node }) {
 
 function DeviceCell({ node, device }: { node: Node; device: Device }) {
   const use = useOf(node, device);
-  const title = `${device.kind} ${device.index}: ${describe(use, device)}${device.memory_bytes > 0 ? `, ${formatBytes(device.memory_bytes)}` : ""}`;
+  const title = `${device.kind} ${device.index}: ${describe(use, device, node)}${device.memory_bytes > 0 ? `, ${formatBytes(device.memory_bytes)}` : ""}`;
   if (use === "busy") {
     return (
       <a class="device device-busy number" href={`#/jobs/${device.job}`} title={title} aria-label={title}>
@@ -56,8 +58,9 @@ function DeviceCell({ node, device }: { node: Node; device: Device }) {
   );
 }
 
-function describe(use: ReturnType<typeof useOf>, device: Device): string {
+function describe(use: ReturnType<typeof useOf>, device: Device, node: Node): string {
   if (use === "busy") return `job ${device.job}`;
   if (use === "unhealthy") return device.health;
-  return use === "free" ? "free" : "its node is away";
+  if (use === "free") return "free";
+  return node.state === "up" ? "its node is drained" : "its node is away";
 }

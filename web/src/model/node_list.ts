@@ -1,5 +1,5 @@
 // Which nodes the page shows, and the cluster in a few numbers.
-import type { Node, NodeState } from "../api/types";
+import type { Drain, Node, NodeState } from "../api/types";
 
 export const nodeStates: NodeState[] = ["up", "unknown", "lost"];
 
@@ -43,7 +43,19 @@ export type DeviceUse = "free" | "busy" | "unhealthy" | "away";
 export function useOf(node: Node, device: Node["devices"][number]): DeviceUse {
   if (device.health !== "") return "unhealthy";
   if (device.job !== null) return "busy";
-  return node.state === "up" ? "free" : "away";
+  return node.state === "up" && !isDrained(node) ? "free" : "away";
+}
+
+/** Whether nothing new starts there whatever its length: a window that is yet to begin keeps the node open. */
+export function isDrained(node: Node): boolean {
+  return node.drain !== null && node.drain.from_ms === null;
+}
+
+/** "drained until 20:00: new fans", with `time` to write times. */
+export function describeDrain(drain: Drain, time: (ms: number) => string): string {
+  const from = drain.from_ms === null ? "" : ` from ${time(drain.from_ms)}`;
+  const until = drain.until_ms === null ? "" : ` until ${time(drain.until_ms)}`;
+  return `drained${from}${until}${drain.reason === "" ? "" : `: ${drain.reason}`}`;
 }
 
 export interface ClusterSummary {

@@ -1,0 +1,126 @@
+// podium nodes drain | resume | label: what operators do to nodes.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+#include <vector>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/fields.h"
+#include "cli/humanise.h"
+#include "cli/moment.h"
+#include "cli/print.h"
+#include "common/net/url.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+struct DrainOptions {
+  std::vector<std::string> nodes;
+  std::string reason, from, until;
+};
+
+struct LabelOptions {
+  std::string node;
+  std::vector<std::string> labels;
+};
+
+void operate(const std::string& node, const char* operation, const json& body, const std::string& done,
+             const Session& session) {
+  const json reply =
+      Client(session).post(fmt::format("/nodes/{}/{}", encode_component(node), operation), body);
+  print(session.json ? reply.dump() + "\n" : fmt::format("{} {}\n", node, done));
+}
+
+json moment(const std::string& text, const char* option) {
+  if (text.empty()) return nullptr;
+  const auto time = parse_moment(text, from_millis(now_millis()));
+  if (!time)
+    throw Failure(Exit::usage, fmt::format("{}: \"{}\" must be a time such as 2026-03-01T20:00, "
+                                           "2026-03-01T19:00Z or +2h",
+                                           option, text));
+  return to_millis(*time);
+}
+
+void drain(const DrainOptions& options, const Session& session) {
+  const json body{{"reason", options.reason},
+                  {"from_ms", moment(options.from, "--from")},
+                  {"until_ms", moment(options.until, "--until")}};
+  for (const std::string& node : options.nodes)
+    operate(node, "drain", body, "is drained: its jobs go on and nothing new starts", session);
+}
+
+// "key=value" sets, "key-" takes back.
+json labels_body(const std::vector<std::string>& labels) {
+  json body = json::object();
+  for (const std::string& label : labels) {
+    const std::size_t equals = label.find('=');
+    if (equals != std::string::npos)
+      body[label.substr(0, equals)] = label.substr(equals + 1);
+    else if (label.ends_with('-'))
+      body[label.substr(0, label.size() - 1)] = nullptr;
+    else
+      throw Failure(Exit::usage, fmt::format("\"{}\" must be KEY=VALUE, or KEY- to take it back", label));
+  }
+  return {{"labels", body}};
+}
+
+void add_drain(CLI::App& nodes, Session& session) {
+  const auto options = std::make_shared<DrainOptions>();
+  CLI::App* command = nodes.add_subcommand("drain", "Start nothing new on nodes; their jobs go on");
+  command->add_option("NODE", options->nodes, "The nodes")->required();
+  command->add_option("--reason", options->reason, "Why, for those who wait");
+  command->add_option("--from", options->from, "Begin then; jobs that end before it still start")
+      ->type_name("TIME");
+  command->add_option("--until", options->until, "Resume by itself then")->type_name("TIME");
+  command->footer(R"(
+TIME is local time, UTC with a Z at its end, or + and a duration from now.
+
+Examples:
+  podium nodes drain node-1 --reason "new fans"
+  podium nodes drain node-1 node-2 --from 2026-03-01T20:00 --until 2026-03-01T23:00
+  podium nodes drain node-1 --until +2h)");
+  command->callback([options, &session] { drain(*options, session); });
+}
+
+void add_resume(CLI::App& nodes, Session& session) {
+  const auto names = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = nodes.add_subcommand("resume", "Let drained nodes take work again");
+  command->add_option("NODE", *names, "The nodes")->required();
+  command->footer(R"(
+Examples:
+  podium nodes resume node-1 node-2)");
+  command->callback([names, &session] {
+    for (const std::string& node : *names)
+      operate(node, "resume", json::object(), "takes work again", session);
+  });
+}
+
+void add_label(CLI::App& nodes, Session& session) {
+  const auto options = std::make_shared<LabelOptions>();
+  CLI::App* command = nodes.add_subcommand("label", "Give a node labels that jobs may ask for");
+  command->add_option("NODE", options->node, "The node")->required();
+  command->add_option("LABEL", options->labels, "KEY=VALUE sets, KEY- takes back")->required();
+  command->footer(R"(
+They go before the labels that its agent gives. KEY- takes an operator's label back; the agent's shows again.
+
+Examples:
+  podium nodes label node-1 partition=nlp rack=r3
+  podium nodes label node-1 rack-)");
+  command->callback([options, &session] {
+    operate(options->node, "labels", labels_body(options->labels), "is labelled", session);
+  });
+}
+
+}  // namespace
+
+void add_node_operations(CLI::App& nodes, Session& session) {
+  add_drain(nodes, session);
+  add_resume(nodes, session);
+  add_label(nodes, session);
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,85 @@
+#include "coordinator/core/node_operations.h"
+
+namespace podium {
+namespace {
+
+constexpr std::size_t kLongestLabel = 63;
+constexpr std::size_t kLongestReason = 500;
+constexpr std::size_t kMostLabels = 64;
+
+Error no_such_node(const NodeId& node) {
+  return {ErrorCode::not_found, "there is no node " + node.value + "; \"podium nodes\" lists them", ""};
+}
+
+bool is_label_text(const std::string& text) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
+  return !text.empty() && text.size() <= kLongestLabel &&
+         text.find_first_not_of(kAllowed) == std::string::npos;
+}
+
+Errors check_labels(const LabelNode& command) {
+  Errors errors;
+  const std::string rule = "must have 1 to 63 letters, digits, \"-\", \"_\", \".\" and \"/\"";
+  for (const auto& [key, value] : command.labels) {
+    if (!is_label_text(key))
+      errors.push_back({ErrorCode::invalid, "the label key \"" + key + "\" " + rule, "/labels"});
+    else if (value && !is_label_text(*value))
+      errors.push_back({ErrorCode::invalid, "the label value \"" + *value + "\" " + rule, "/labels/" + key});
+  }
+  return errors;
+}
+
+Errors check_drain(const DrainNode& command, Time now) {
+  Errors errors;
+  if (command.reason.size() > kLongestReason)
+    errors.push_back({ErrorCode::invalid, "the reason must have at most 500 bytes", "/reason"});
+  if (command.until && *command.until <= now)
+    errors.push_back({ErrorCode::invalid, "the window is over already; give a later end", "/until_ms"});
+  else if (command.until && command.from && *command.until <= *command.from)
+    errors.push_back({ErrorCode::invalid, "the window must end after it begins", "/until_ms"});
+  return errors;
+}
+
+}  // namespace
+
+Result<Events> drain_node(const ClusterState& state, const DrainNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  if (Errors errors = check_drain(command, now); !errors.empty()) return errors;
+  Drain drain{command.reason, command.from, command.until};
+  if (drain.from && *drain.from <= now) drain.from.reset();
+  if (node->drain == drain) return Events{};
+  return Events{{now, NodeDrained{command.node, std::move(drain)}}};
+}
+
+Result<Events> resume_node(const ClusterState& state, const ResumeNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  if (!node->drain) return Events{};
+  return Events{{now, NodeResumed{command.node, ""}}};
+}
+
+Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  if (Errors errors = check_labels(command); !errors.empty()) return errors;
+  Labels labels = node->operator_labels;
+  for (const auto& [key, value] : command.labels) {
+    if (value)
+      labels[key] = *value;
+    else
+      labels.erase(key);
+  }
+  if (labels.size() > kMostLabels)
+    return Error{ErrorCode::invalid, "a node has at most 64 labels of its operators", "/labels"};
+  if (labels == node->operator_labels) return Events{};
+  return Events{{now, NodeLabelled{command.node, std::move(labels)}}};
+}
+
+void end_windows(const ClusterState& state, Time now, Events& events) {
+  for (const NodeId& id : state.windows)
+    if (const auto until = state.nodes.at(id).drain->until; until && *until <= now)
+      events.push_back({now, NodeResumed{id, "its maintenance window is over"}});
+}
+
+}  // namespace podium

@@ -1,0 +1,18 @@
+// What operators ask of nodes: to take no new work, to take it again, to carry labels. Kept when the node
+// leaves and joins again.
+#pragma once
+
+#include "common/base/error.h"
+#include "coordinator/core/commands.h"
+#include "coordinator/core/events.h"
+
+namespace podium {
+
+Result<Events> drain_node(const ClusterState& state, const DrainNode& command, Time now);
+Result<Events> resume_node(const ClusterState& state, const ResumeNode& command, Time now);
+Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now);
+
+// Resumes the nodes whose maintenance window is over.
+void end_windows(const ClusterState& state, Time now, Events& events);
+
+}  // namespace podium

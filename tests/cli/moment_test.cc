@@ -1,0 +1,25 @@
+#include "cli/moment.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+namespace podium::cli {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+TEST(Moment, ReadsWhatPeopleType) {
+  ::setenv("TZ", "UTC-2", 1);                        // two hours east
+  const Time noon = from_millis(1'772'366'400'000);  // 2026-03-01T12:00Z
+  EXPECT_EQ(parse_moment("2026-03-01T12:00Z", {}), noon);
+  EXPECT_EQ(parse_moment("2026-03-01T14:00", {}), noon);
+  EXPECT_EQ(parse_moment("2026-03-01 14:00:30", {}), noon + std::chrono::seconds(30));
+  EXPECT_EQ(parse_moment("+2h30m", noon), noon + hours(2) + minutes(30));
+  for (const char* wrong :
+       {"", "noon", "14:00", "2026-03-01", "2026-03-01T14:00 h", "+soon", "2026-13-01T14:00"})
+    EXPECT_EQ(parse_moment(wrong, noon), std::nullopt) << wrong;
+}
+
+}  // namespace
+}  // namespace podium::cli
