@@ -86,7 +86,7 @@ TEST_F(NodeOperations, AWindowEndsByItself) {
     wait(5);
     report(node_);
   }
-  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_EQ(state_of(id), JobState::running);
   EXPECT_FALSE(node().drain);
 }
 
