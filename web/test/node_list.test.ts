@@ -1,6 +1,13 @@
 import { expect, it } from "vitest";
 import type { Device, Node } from "../src/api/types";
-import { describeDevices, describeDrain, nodeFilterFrom, showNodes, summarise, useOf } from "../src/model/node_list";
+import {
+  describeDevices,
+  describeDrain,
+  nodeFilterFrom,
+  showNodes,
+  summarise,
+  useOf,
+} from "../src/model/node_list";
 
 const device = (changes: Partial<Device> = {}): Device => ({
   index: 0,
@@ -76,6 +83,8 @@ it("counts the devices of a drained node as away, of one before its window as fr
 
 it("says why and until when a node is drained", () => {
   const time = (ms: number) => `t${ms}`;
-  expect(describeDrain({ reason: "new fans", from_ms: null, until_ms: 9 }, time)).toBe("drained until t9: new fans");
+  expect(describeDrain({ reason: "new fans", from_ms: null, until_ms: 9 }, time)).toBe(
+    "drained until t9: new fans",
+  );
   expect(describeDrain({ reason: "", from_ms: 5, until_ms: 9 }, time)).toBe("drained from t5 until t9");
 });
