@@ -24,6 +24,11 @@ constexpr EnumNames<AttemptEnd, 6> kEnds{{{AttemptEnd::succeeded, "succeeded"},
 
 constexpr EnumNames<When, 2> kWhens{{{When::ok, "ok"}, {When::any, "any"}}};
 
+constexpr EnumNames<Within, 4> kWithin{{{Within::anywhere, "anywhere"},
+                                        {Within::spine, "spine"},
+                                        {Within::leaf_switch, "switch"},
+                                        {Within::node, "node"}}};
+
 constexpr std::pair<JobState, JobState> kTransitions[] = {
     {JobState::queued, JobState::starting},   {JobState::queued, JobState::cancelled},
     {JobState::starting, JobState::running},  {JobState::starting, JobState::stopping},
@@ -49,5 +54,7 @@ std::string_view to_string(When when) { return enum_name(kWhens, when); }
 JobState job_state_from(std::string_view text) { return enum_value(kStates, text, "job state"); }
 AttemptEnd attempt_end_from(std::string_view text) { return enum_value(kEnds, text, "attempt end"); }
 When when_from(std::string_view text) { return enum_value(kWhens, text, "when"); }
+std::string_view to_string(Within within) { return enum_name(kWithin, within); }
+Within within_from(std::string_view text) { return enum_value(kWithin, text, "within"); }
 
 }  // namespace podium

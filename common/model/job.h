@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ struct Dependency {
   bool operator==(const Dependency&) const = default;
 };
 
+// How near each other a gang's devices must be. Nodes under one leaf switch share the label "switch" (and
+// "spine", the switch's parent).
+enum class Within { anywhere, spine, leaf_switch, node };
+
 // What the scheduler needs to know of a job; everything else stays in the store.
 struct JobRequest {
   std::string name;
@@ -44,6 +49,9 @@ struct JobRequest {
   int max_restarts = 5;
   bool command = false;  // a program of the user's own, whose exit codes mean what launchers agree on
   std::vector<Dependency> after = {};  // jobs that must end first; in the core those that have not yet
+  std::map<std::string, std::string> nodes = {};  // labels that its nodes must have
+  Within within = Within::anywhere;
+  int tensor = 1;  // so many ranks in a row exchange most and belong into one island
 
   bool operator==(const JobRequest&) const = default;
 };
@@ -54,8 +62,10 @@ bool is_terminal(JobState state);
 std::string_view to_string(JobState state);
 std::string_view to_string(AttemptEnd end);
 std::string_view to_string(When when);
+std::string_view to_string(Within within);
 JobState job_state_from(std::string_view text);      // throws std::invalid_argument
 AttemptEnd attempt_end_from(std::string_view text);  // throws std::invalid_argument
 When when_from(std::string_view text);               // throws std::invalid_argument
+Within within_from(std::string_view text);           // throws std::invalid_argument
 
 }  // namespace podium

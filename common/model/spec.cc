@@ -269,6 +269,8 @@ json to_json(const JobSpec& spec) {
             {{"devices", spec.resources.devices},
              {"per_node", spec.resources.per_node},
              {"kind", spec.resources.kind},
+             {"nodes", spec.resources.nodes},
+             {"within", to_string(spec.resources.within)},
              {"walltime", format_duration(spec.resources.walltime)}}},
            {"restarts", {{"max", spec.max_restarts}}},
            {"priority", spec.priority}};
@@ -296,6 +298,8 @@ JobSpec job_spec_from_json(const json& in) {
   spec.resources.devices = resources.at("devices");
   spec.resources.per_node = resources.at("per_node");
   spec.resources.kind = resources.at("kind");
+  spec.resources.nodes = resources.value("nodes", spec.resources.nodes);
+  spec.resources.within = within_from(resources.value("within", "anywhere"));
   spec.resources.walltime = duration_from(resources.at("walltime"), "resources.walltime");
   spec.max_restarts = in.at("restarts").at("max");
   spec.priority = in.at("priority");

@@ -120,6 +120,8 @@ struct ResourcesSpec {
   int per_node = 0;          // devices of this job a node holds; 0: as many as fit
   std::string kind = "gpu";  // gpu | cpu
   Duration walltime = std::chrono::hours(24);
+  std::map<std::string, std::string> nodes;  // labels that its nodes must have
+  Within within = Within::anywhere;
 };
 
 struct CheckpointSpec {

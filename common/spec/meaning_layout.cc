@@ -6,8 +6,12 @@
 #include "common/base/units.h"
 #include "common/spec/explain.h"
 #include "common/spec/meaning.h"
+#include "common/spec/source_map.h"
 
 namespace podium {
+
+using nlohmann::json;
+
 namespace {
 
 // The value at `divisor` must divide the one at `number`.
@@ -92,11 +96,32 @@ void check_walltime(const Facts& facts, Problems& problems) {
     problems.add("/resources/walltime", "resources.walltime must be at least 1s");
 }
 
+void check_within(const Facts& facts, Problems& problems) {
+  const auto devices = facts.integer("/resources/devices");
+  const auto per_node = facts.integer("/resources/per_node");
+  if (facts.text("/resources/within") == "node" && devices && per_node && *per_node > 0 &&
+      *per_node < *devices)
+    problems.add("/resources/within",
+                 fmt::format("resources.within: node wants all {} devices on one node and resources.per_node "
+                             "{} on each; leave one of the two out",
+                             *devices, *per_node));
+}
+
+void check_node_labels(const Facts& facts, Problems& problems) {
+  if (!facts.has("/resources/nodes") || !facts.all()["resources"]["nodes"].is_object()) return;
+  for (const auto& [key, value] : facts.all()["resources"]["nodes"].items())
+    if (key.empty() || key.size() > 63)
+      problems.add_key("/resources/nodes/" + pointer_step(key),
+                       fmt::format("the label key {} must have 1 to 63 characters", json(key).dump()));
+}
+
 }  // namespace
 
 void check_layout(const Facts& facts, Problems& problems) {
   check_divides(facts, "/resources/per_node", "/resources/devices", problems);
   check_parallel(facts, problems);
+  check_within(facts, problems);
+  check_node_labels(facts, problems);
   check_walltime(facts, problems);
 }
 

@@ -7,6 +7,7 @@
 #include "coordinator/core/apply_job.h"
 #include "coordinator/core/lifecycle.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/core/pools.h"
 
 namespace podium {
 namespace {
@@ -44,12 +45,17 @@ void see(ClusterState& state, const NodeId& id, Time at) {
   if (node.state != NodeState::lost) state.last_seen.insert({at, id});
 }
 
+void settle_labels(ClusterState& state, Node& node) {
+  node.place = state.fabric.place_of(labels_of(node));
+  count_node(state, node);
+}
+
 void count_devices_of(ClusterState& state, const Allocation& allocation) {
   const NodeId* last = nullptr;  // ranks count by node
   for (const Placement& place : allocation.ranks) {
     if (last && *last == place.node) continue;
     last = &place.node;
-    count_devices(state, node_at(state, place.node));
+    count_held(state, node_at(state, place.node));
   }
 }
 
@@ -111,17 +117,19 @@ void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
   Job& job = found->second;
   leave_indexes(state, job);
   apply_around_job(state, event, job);
-  if (is_terminal(job.state))
+  if (is_terminal(job.state)) {
+    leave_pool(state, job.request);
     state.jobs.erase(found);
-  else
+  } else {
     enter_indexes(state, job);
+  }
 }
 
 void set_drain(ClusterState& state, const NodeId& id, std::optional<Drain> drain) {
   Node& node = node_at(state, id);
   node.drain = std::move(drain);
   enter_window(state, node);
-  count_devices(state, node);
+  count_node(state, node);
 }
 
 void forgive_missing(Attempt& attempt, Time at) {
@@ -137,6 +145,7 @@ void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
   job.request = queued.request;
   job.submitted = at;
   ++state.next_job.value;
+  join_pool(state, job.request);
   enter_indexes(state, job);
 }
 
@@ -155,11 +164,11 @@ struct ClusterApplier {
     state.node_ids.push_back(e.node.id);
     describe_node(node, e.node);
     see(state, e.node.id, at);
-    count_devices(state, node);
+    settle_labels(state, node);
   }
   void operator()(const NodeChanged& e) const {
     describe_node(node_at(state, e.node.id), e.node);
-    count_devices(state, node_at(state, e.node.id));
+    settle_labels(state, node_at(state, e.node.id));
   }
   void operator()(const NodeStateChanged& e) const {
     Node& node = node_at(state, e.node);
@@ -168,17 +177,17 @@ struct ClusterApplier {
       state.last_seen.erase({node.last_seen, e.node});
     else
       state.last_seen.insert({node.last_seen, e.node});
-    count_devices(state, node);
+    count_node(state, node);
   }
   void operator()(const NodeStraysCounted& e) const {
     node_at(state, e.node).strays = e.strays;
-    count_devices(state, node_at(state, e.node));
+    count_node(state, node_at(state, e.node));
   }
   void operator()(const NodeDrained& e) const { set_drain(state, e.node, e.drain); }
   void operator()(const NodeResumed& e) const { set_drain(state, e.node, std::nullopt); }
   void operator()(const NodeLabelled& e) const {
     node_at(state, e.node).operator_labels = e.labels;
-    count_devices(state, node_at(state, e.node));
+    settle_labels(state, node_at(state, e.node));
   }
   void operator()(const SilenceForgiven&) const {
     state.clock = at;
@@ -304,26 +313,6 @@ void enter_window(ClusterState& state, const Node& node) {
     state.windows.insert(node.description.id);
   else
     state.windows.erase(node.description.id);
-}
-
-void count_devices(ClusterState& state, const Node& node) {
-  ++state.epoch;
-  std::map<std::string_view, int> free, capacity;
-  for (const DeviceSlot& slot : node.devices) {
-    ++capacity[slot.device.kind];
-    if (node.usable() && !slot.holder && slot.device.health.empty()) ++free[slot.device.kind];
-  }
-  for (auto& [kind, pool] : state.pools) {
-    if (!capacity.contains(kind)) {
-      pool.capacity.set(node.ordinal, 0);
-      pool.free.set(node.ordinal, 0);
-    }
-  }
-  for (const auto& [kind, devices] : capacity) {
-    DevicePool& pool = state.pools[std::string(kind)];
-    pool.capacity.set(node.ordinal, devices);
-    pool.free.set(node.ordinal, free[kind]);
-  }
 }
 
 void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }

@@ -11,7 +11,5 @@ void apply_to_job(Job& job, const Event& event);
 void enter_indexes(ClusterState& state, const Job& job);
 void leave_indexes(ClusterState& state, const Job& job);
 void enter_window(ClusterState& state, const Node& node);
-// Brings the pools up to date with one node.
-void count_devices(ClusterState& state, const Node& node);
 
 }  // namespace podium

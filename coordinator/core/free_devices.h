@@ -1,24 +1,45 @@
-// How many devices of one kind each node has free, sorted into buckets by that number: what placement
-// searches. A plain value; a plan works on a copy.
+// How many devices of one kind each node has free, sorted into buckets by that number, for the whole and for
+// each leaf switch: what placement searches. A plain value; a plan works on a copy.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "coordinator/core/node_bits.h"
 
 namespace podium {
 
+// Where a node is in the network: under which leaf switch, and that one under which spine. Numbers as
+// Fabric gives them; 0: unknown.
+struct Place {
+  std::uint16_t leaf = 0;
+  std::uint16_t spine = 0;
+
+  bool operator==(const Place&) const = default;
+};
+
+// Nodes by how many devices they have free.
+using NodeCounts = std::span<const std::int32_t>;
+
 class FreeDevices {
  public:
   // Nodes that were never set have none.
   void set(std::size_t node, int free);
   void add(std::size_t node, int devices) { set(node, free(node) + devices); }
+  // Nodes that were never placed are under no known switch.
+  void place(std::size_t node, Place place);
 
   int free(std::size_t node) const { return node < free_.size() ? free_[node] : 0; }
   std::int64_t total() const { return total_; }
   int most() const;  // on one node
   std::int64_t nodes_with(int at_least) const;
+
+  std::size_t leaf(std::size_t node) const;
+  std::size_t leaves() const { return places_ ? places_->spine_of.size() : 1; }  // numbers below it exist
+  std::size_t spine_of(std::size_t leaf) const { return places_ ? places_->spine_of[leaf] : 0; }
+  NodeCounts in_leaf(std::size_t leaf) const;
 
   // body(node) for nodes with exactly `free` devices, by ordinal, until it returns false.
   template <class Body>
@@ -27,17 +48,29 @@ class FreeDevices {
            with_[static_cast<std::size_t>(free)].nodes.each(body);
   }
 
-  bool operator==(const FreeDevices& other) const { return free_ == other.free_; }
+  // By what is free; the numbers of switches are names, and differ between equal states.
+  bool operator==(const FreeDevices& other) const;
 
  private:
   struct Bucket {
     NodeBits nodes;
     std::int64_t count = 0;
   };
+  struct Places {
+    std::vector<Place> of;                   // by node
+    std::vector<std::uint16_t> spine_of{0};  // by leaf
+  };
+
+  void widen(std::size_t most);
+  void count(std::size_t leaf, int free, int by);
 
   std::vector<std::int16_t> free_;  // by node
   std::vector<Bucket> with_;        // by number of free devices; none for 0
   std::int64_t total_ = 0;
+  // Shared by copies, because plans copy often and nodes move hardly ever; written only while unshared.
+  std::shared_ptr<Places> places_;
+  std::size_t width_ = 0;              // of a leaf's part of in_leaf_: the most free ever seen on a node
+  std::vector<std::int32_t> in_leaf_;  // (leaf × width_ + free − 1) → nodes
 };
 
 }  // namespace podium

@@ -104,6 +104,9 @@ JobRequest job_request(const JobSpec& spec) {
   request.devices = spec.resources.devices;
   request.per_node = spec.resources.per_node;
   request.kind = spec.resources.kind;
+  request.nodes = spec.resources.nodes;
+  request.within = spec.resources.within;
+  request.tensor = spec.parallel.tensor;
   request.walltime = spec.resources.walltime;
   request.priority = spec.priority;
   request.max_restarts = spec.max_restarts;

@@ -1,8 +1,11 @@
 #include "coordinator/core/placement.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "common/base/check.h"
+#include "coordinator/core/policy.h"
+#include "coordinator/core/pools.h"
 
 namespace podium {
 namespace {
@@ -15,109 +18,191 @@ std::string count(std::int64_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
-// What a shape takes of its nodes: `full` nodes of `per_node` devices and, where `rest` > 0, one more of
-// `rest`.
-struct Even {
-  explicit Even(const Shape& shape)
-      : per_node(shape.per_node),
-        full(shape.devices / shape.per_node),
-        rest(shape.devices % shape.per_node) {}
-  int per_node, full, rest;
+// The free devices of one island of a node, by index.
+struct Island {
+  int number = -1;
+  std::vector<const DeviceSlot*> free;
 };
 
-// Adds up to `nodes` nodes that have `devices` free to `shares`, those with the fewest first.
-void take_tightest(const FreeDevices& free, int devices, int nodes, Shares& shares) {
-  const auto before = static_cast<std::ptrdiff_t>(shares.size());
-  const int most = free.most();
-  for (int with = devices; with <= most && nodes > 0; ++with)
-    free.each_with(with, [&](std::size_t node) {
-      const auto taken = shares.begin() + before;
-      if (std::find_if(shares.begin(), taken, [&](const Share& s) { return s.node == node; }) != taken)
-        return true;
-      shares.push_back({node, devices});
-      return --nodes > 0;
-    });
+std::vector<Island> islands_of(const Node& node, const std::string& kind, const std::set<int>& taken) {
+  std::vector<Island> islands;
+  for (const DeviceSlot& slot : node.devices) {
+    if (slot.holder || slot.device.kind != kind || !slot.device.health.empty()) continue;
+    if (taken.contains(slot.device.index)) continue;
+    auto island = std::ranges::find(islands, slot.device.island, &Island::number);
+    if (island == islands.end()) island = islands.insert(island, {slot.device.island, {}});
+    island->free.push_back(&slot);
+  }
+  std::ranges::sort(islands, {}, &Island::number);
+  return islands;
 }
 
-Shares choose_even(const FreeDevices& free, const Even& even) {
-  Shares shares;
-  take_tightest(free, even.per_node, even.full, shares);
-  if (even.rest > 0) take_tightest(free, even.rest, 1, shares);
-  return shares;
+// The island to go on with: the tightest that holds all of `left`, else the one that gives most in whole
+// groups of `unit`; nullptr where none holds a group.
+Island* next_island(std::vector<Island>& islands, int left, int unit) {
+  const auto usable = [unit](const Island& island) {
+    const int free = static_cast<int>(island.free.size());
+    return free - free % unit;
+  };
+  Island* best = nullptr;
+  for (Island& island : islands) {
+    const bool whole = usable(island) >= left;
+    const bool best_whole = best && usable(*best) >= left;
+    const bool better = whole != best_whole ? whole
+                        : !best             ? true
+                        : whole             ? island.free.size() < best->free.size()
+                                            : usable(island) > usable(*best);
+    if (usable(island) > 0 && better) best = &island;
+  }
+  return best;
 }
 
-Shares choose_packed(const FreeDevices& free, int devices) {
-  Shares shares;
-  take_tightest(free, devices, 1, shares);
-  if (!shares.empty()) return shares;
-  int left = devices;
-  for (int with = free.most(); left > 0; --with)
-    free.each_with(with, [&](std::size_t node) {
-      shares.push_back({node, std::min(left, with)});
-      left -= shares.back().devices;
-      return left > 0;
-    });
-  return shares;
+// `count` free devices of a node, tensor groups together where they can be, by island.
+std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& request, int count,
+                                            const std::set<int>& taken) {
+  std::vector<Island> islands = islands_of(node, request.kind, taken);
+  std::vector<const DeviceSlot*> picked;
+  int unit = count % request.tensor == 0 ? request.tensor : 1;
+  while (static_cast<int>(picked.size()) < count) {
+    const int left = count - static_cast<int>(picked.size());
+    Island* island = next_island(islands, left, unit);
+    PODIUM_CHECK(island || unit > 1, "a share takes free devices");
+    if (!island) {  // the rest of the node's devices are scattered
+      unit = 1;
+      continue;
+    }
+    const int free = static_cast<int>(island->free.size());
+    const int taking = std::min(left, free - free % unit);
+    picked.insert(picked.end(), island->free.begin(), island->free.begin() + taking);
+    island->free.erase(island->free.begin(), island->free.begin() + taking);
+  }
+  return picked;
+}
+
+// Nodes near each other in the network are near each other here.
+std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const Share& share) {
+  const NodeId& id = state.node_ids[share.node];
+  const Labels labels = labels_of(state.nodes.at(id));
+  const auto label = [&](const char* key) {
+    const auto found = labels.find(key);
+    return found == labels.end() ? std::string() : found->second;
+  };
+  return {label("spine"), label("switch"), id};
 }
 
 }  // namespace
 
-bool fits(const FreeDevices& free, const Shape& shape) {
-  if (shape.per_node == 0) return free.total() >= shape.devices;
-  const Even even(shape);
-  return free.nodes_with(even.per_node) >= even.full &&
-         (even.rest == 0 || free.nodes_with(even.rest) >= even.full + 1);
-}
-
-std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
-  if (!fits(free, shape)) return std::nullopt;
-  return shape.per_node > 0 ? choose_even(free, Even(shape)) : choose_packed(free, shape.devices);
-}
-
-Allocation allocate(const ClusterState& state, const std::string& kind, Shares shares, Taken& taken,
+Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
                     std::int64_t nth_attempt) {
-  std::ranges::sort(shares, {},
-                    [&](const Share& share) -> const NodeId& { return state.node_ids[share.node]; });
+  std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, Share>> ordered;
+  for (const Share& share : shares) ordered.emplace_back(rank_order(state, share), share);
+  std::ranges::sort(
+      ordered, {}, [](const auto& entry) -> const auto& { return entry.first; });
   Allocation allocation;
   allocation.nodes = static_cast<int>(shares.size());
-  for (const Share& share : shares) {
+  int node_rank = 0;
+  for (const auto& [order, share] : ordered) {
     const NodeId& id = state.node_ids[share.node];
-    const int node_rank = static_cast<int>(&share - shares.data());
-    int skip = taken[share.node];
+    std::set<int>& gone = taken[share.node];
     int local = 0;
-    for (const DeviceSlot& slot : state.nodes.at(id).devices) {
-      if (local == share.devices) break;
-      if (slot.holder || slot.device.kind != kind || !slot.device.health.empty() || skip-- > 0) continue;
+    for (const DeviceSlot* slot : pick_devices(state.nodes.at(id), request, share.devices, gone)) {
       allocation.ranks.push_back(
-          {id, slot.device.index, local++, share.devices, node_rank, slot.device.threads});
+          {id, slot->device.index, local++, share.devices, node_rank, slot->device.threads});
+      gone.insert(slot->device.index);
     }
-    PODIUM_CHECK(local == share.devices, "a share takes free devices");
-    taken[share.node] += share.devices;
+    ++node_rank;
   }
   allocation.master_address = state.nodes.at(allocation.ranks.front().node).description.address;
   allocation.master_port = kFirstPort + kPortsPerAttempt * static_cast<int>(nth_attempt % kPortSlots);
   return allocation;
 }
 
-Blocker shortage(const FreeDevices& free, const JobRequest& request) {
-  Blocker blocker{.code = BlockerCode::devices};
-  if (request.per_node > 0 && request.per_node < request.devices) {
-    blocker.needs = (request.devices + request.per_node - 1) / request.per_node;
-    blocker.has = free.nodes_with(request.per_node);
-    blocker.per_node = request.per_node;
-    blocker.sentence = "needs " + count(blocker.needs, "node") + " that are up with " +
-                       count(request.per_node, "free " + request.kind + " device") + " each; " +
-                       std::to_string(blocker.has) + (blocker.has == 1 ? " has" : " have") + " them";
-    return blocker;
+namespace {
+
+// "partition=nlp, rack=r3"
+std::string listed(const Labels& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels) text += (text.empty() ? "" : ", ") + key + "=" + value;
+  return text;
+}
+
+// What is said after "node" or "nodes": " with partition=nlp".
+std::string with_labels(const JobRequest& request) {
+  return request.nodes.empty() ? "" : " with " + listed(request.nodes);
+}
+
+std::string under_one(Within within) {
+  switch (within) {
+    case Within::leaf_switch:
+      return " under one switch";
+    case Within::spine:
+      return " under one spine";
+    case Within::node:
+    case Within::anywhere:
+      break;
   }
-  blocker.needs = request.devices;
+  return "";
+}
+
+// The most under one switch or spine: of nodes with so many devices or, for 0, of devices.
+std::int64_t most_under_one(const FreeDevices& free, Within within, int per_node) {
+  std::map<std::size_t, std::int64_t> sizes;
+  for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf) {
+    const std::size_t group = within == Within::spine ? free.spine_of(leaf) : leaf;
+    if (group == 0) continue;
+    const NodeCounts counts = free.in_leaf(leaf);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const int devices = static_cast<int>(i) + 1;
+      if (per_node == 0 || devices >= per_node) sizes[group] += counts[i] * (per_node > 0 ? 1 : devices);
+    }
+  }
+  std::int64_t most = 0;
+  for (const auto& [group, size] : sizes) most = std::max(most, size);
+  return most;
+}
+
+bool near(const JobRequest& request) {
+  return request.within == Within::leaf_switch || request.within == Within::spine;
+}
+
+bool on_one_node(const JobRequest& request) {
+  return request.within == Within::node || (request.per_node > 0 && request.per_node >= request.devices);
+}
+
+Blocker shortage_of_nodes(const FreeDevices& free, const JobRequest& request) {
+  Blocker blocker{.code = BlockerCode::devices};
+  blocker.needs = (request.devices + request.per_node - 1) / request.per_node;
+  blocker.per_node = request.per_node;
+  blocker.sentence = "needs " + count(blocker.needs, "node") + with_labels(request) + " that are up" +
+                     under_one(request.within) + " with " +
+                     count(request.per_node, "free " + request.kind + " device") + " each; ";
+  if (near(request)) {
+    blocker.has = most_under_one(free, request.within, request.per_node);
+    blocker.sentence += "the most under one is " + std::to_string(blocker.has);
+  } else {
+    blocker.has = free.nodes_with(request.per_node);
+    blocker.sentence += std::to_string(blocker.has) + (blocker.has == 1 ? " has" : " have") + " them";
+  }
+  return blocker;
+}
+
+}  // namespace
+
+Blocker shortage(const FreeDevices& free, const JobRequest& request) {
+  if (request.per_node > 0 && !on_one_node(request)) return shortage_of_nodes(free, request);
+  Blocker blocker{.code = BlockerCode::devices, .needs = request.devices};
   blocker.sentence = "needs " + count(request.devices, "free " + request.kind + " device");
-  if (request.per_node > 0) {
+  if (on_one_node(request)) {
     blocker.has = free.most();
-    blocker.sentence += " on one node that is up; the most on one is " + std::to_string(blocker.has);
+    blocker.sentence += " on one node" + with_labels(request) + " that is up; the most on one is " +
+                        std::to_string(blocker.has);
+  } else if (near(request)) {
+    blocker.has = most_under_one(free, request.within, 0);
+    blocker.sentence += " on nodes" + with_labels(request) + under_one(request.within) +
+                        " that are up; the most under one is " + std::to_string(blocker.has);
   } else {
     blocker.has = free.total();
-    blocker.sentence += " on nodes that are up; " + std::to_string(blocker.has) +
+    blocker.sentence += " on nodes" + with_labels(request) + " that are up; " + std::to_string(blocker.has) +
                         (blocker.has == 1 ? " is free" : " are free");
   }
   return blocker;
@@ -126,16 +211,33 @@ Blocker shortage(const FreeDevices& free, const JobRequest& request) {
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request) {
   if (request.devices < 1) return "asks for " + count(request.devices, "device") + "; it needs at least 1";
   if (state.nodes.empty()) return std::nullopt;
-  const auto pool = state.pools.find(request.kind);
-  const FreeDevices capacity = pool == state.pools.end() ? FreeDevices{} : pool->second.capacity;
-  if (fits(capacity, {request.devices, request.per_node})) return std::nullopt;
-  const std::string asks = "asks for " + count(request.devices, request.kind + " device");
+  const FreeDevices capacity = capacity_for(state, request);
+  const Shape shape = shape_of(request);
+  if (fits(capacity, shape)) return std::nullopt;
   const std::int64_t nodes = capacity.nodes_with(1);
+  if (nodes == 0 && !request.nodes.empty())
+    return "asks for nodes with " + listed(request.nodes) + "; no node with " + request.kind +
+           " devices has " + (request.nodes.size() == 1 ? "it" : "them");
+  const std::string asks = "asks for " + count(request.devices, request.kind + " device");
+  const std::string cluster = request.nodes.empty() ? "the cluster has " : "such nodes have ";
+  const std::string on_nodes = request.nodes.empty() ? "" : " on nodes" + with_labels(request);
   if (capacity.total() < request.devices)
-    return asks + "; the cluster has " + std::to_string(capacity.total()) + " on " + count(nodes, "node");
-  return asks + ", " + std::to_string(request.per_node) + " on each node; the cluster has " +
-         count(nodes, "node") + " with " + request.kind + " devices, with at most " +
-         std::to_string(capacity.most()) + " on one";
+    return asks + on_nodes + "; " + cluster + std::to_string(capacity.total()) + " on " +
+           count(nodes, "node");
+  Shape anywhere = shape;
+  anywhere.within = Within::anywhere;
+  if (near(request) && fits(capacity, anywhere)) {
+    const std::int64_t most = most_under_one(capacity, request.within, 0);
+    return asks + on_nodes + under_one(request.within) +
+           (most == 0 ? "; no node has the label \"" + std::string(to_string(request.within)) + "\""
+                      : "; the most under one is " + std::to_string(most));
+  }
+  if (request.within == Within::node)
+    return asks + " on one node" + with_labels(request) + "; the most on one is " +
+           std::to_string(capacity.most());
+  return asks + ", " + std::to_string(request.per_node) + " on each node" + with_labels(request) +
+         "; the cluster has " + count(nodes, request.nodes.empty() ? "node" : "such node") + " with " +
+         request.kind + " devices, with at most " + std::to_string(capacity.most()) + " on one";
 }
 
 }  // namespace podium

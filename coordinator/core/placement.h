@@ -1,9 +1,10 @@
-// Where a gang fits. A gang takes as few nodes as it can, and of those that fit the fullest, so that large
-// holes stay large; devices of one node are used in index order.
+// Where a gang fits, which devices of its nodes it takes, and how its ranks are laid over them. choose.cc
+// says what is preferred; ranks follow the network, so that neighbours in rank are neighbours there.
 #pragma once
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,16 +20,17 @@ struct Share {
 
 using Shares = std::vector<Share>;
 
-// Whether `choose` would find a place; costs next to nothing, however many nodes there are.
+// Whether `choose` would find a place; costs little, however many nodes there are.
 bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.
 std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
 
-// Devices that a plan has given away already, by node: the first so many of those free.
-using Taken = std::map<std::size_t, int>;
+// Devices that a plan has given away already: indexes, by node.
+using Taken = std::map<std::size_t, std::set<int>>;
 
-// Names the devices, counts them as taken, and gives the attempt its ports by `nth_attempt`.
-Allocation allocate(const ClusterState& state, const std::string& kind, Shares shares, Taken& taken,
+// Names the devices, counts them as taken, and gives the attempt its ports by `nth_attempt`. Ranks count by
+// spine, switch and node; tensor groups stay within an island where the free devices allow it.
+Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
                     std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".

@@ -38,7 +38,6 @@ class Pass {
         kind_(kind),
         plan_(plan),
         reservations_(state, kind, now) {
-    if (const auto pool = state.pools.find(kind); pool != state.pools.end()) free_ = pool->second.free;
     for (const auto& [shape, jobs] : state.queues.at(kind)) lines_.push({jobs.begin(), jobs.end(), shape});
   }
 
@@ -61,11 +60,11 @@ class Pass {
       plan_.blocked[job.id] = back_off(*job.not_before);
       return true;
     }
-    FreeDevices others;
-    if (!job.avoid.empty()) others = without(free_, job);
-    const FreeDevices& around = job.avoid.empty() ? free_ : others;
+    DevicePool others;
+    if (!job.avoid.empty()) others = without(pool_for(job.request.nodes), job);
+    const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
-    if (const auto shares = find_place(around, line.shape, end)) {
+    if (const auto shares = find_place(around.free, line.shape, end)) {
       start(job, *shares, end);
       return true;
     }
@@ -73,8 +72,8 @@ class Pass {
       plan_.blocked[job.id] = {.code = BlockerCode::too_large, .sentence = std::move(*never)};
       return false;
     }
-    const bool for_reservations_alone = fits(around, line.shape);
-    plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around, job.request);
+    const bool for_reservations_alone = fits(around.free, line.shape);
+    plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
     if (for_reservations_alone) return ++line.tries < state_.scheduling.backfill_depth;
     return wants_reservations() || !job.avoid.empty();
@@ -114,14 +113,16 @@ class Pass {
   }
 
   void start(const Job& job, const Shares& shares, Time end) {
-    for (const Share& share : shares) free_.add(share.node, -share.devices);
+    for (auto& [nodes, pool] : pools_) give(shares, pool);
+    given_.insert(given_.end(), shares.begin(), shares.end());
     reservations_.take(shares, end);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
-    plan_.start.push_back({job.id, allocate(state_, kind_, shares, taken_, nth), reservations_.size() > 0});
+    plan_.start.push_back(
+        {job.id, allocate(state_, job.request, shares, taken_, nth), reservations_.size() > 0});
   }
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
-  bool block(const Job& job, const FreeDevices& around) {
+  bool block(const Job& job, const DevicePool& around) {
     if (policy_.reservations(state_.scheduling) == 0) return false;
     if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
@@ -131,24 +132,40 @@ class Pass {
     return true;
   }
 
-  void make_room(const Job& job, FreeDevices free) {
+  void make_room(const Job& job, DevicePool pool) {
     for (const JobId leaving : state_.leaving)
       if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
-        release(state_, other, free);
-    for (const JobId victim : choose_victims(state_, policy_, std::move(free), job, now_))
+        release(state_, other, pool);
+    for (const JobId victim : choose_victims(state_, policy_, std::move(pool), job, now_))
       plan_.preempt.push_back({victim, "makes room for job " + to_string(job.id)});
   }
 
   // Leaves out the nodes the job should avoid while there are others that could hold it.
-  FreeDevices without(const FreeDevices& free, const Job& job) const {
-    FreeDevices others = free, capacity = state_.pools.at(kind_).capacity;
+  DevicePool without(const DevicePool& pool, const Job& job) const {
+    DevicePool others = pool;
     for (const NodeId& id : job.avoid) {
       const Node* node = find_node(state_, id);
       if (!node) continue;
-      others.set(node->ordinal, 0);
-      capacity.set(node->ordinal, 0);
+      others.free.set(node->ordinal, 0);
+      others.capacity.set(node->ordinal, 0);
     }
-    return fits(capacity, shape_of(job.request)) ? others : free;
+    return fits(others.capacity, shape_of(job.request)) ? others : pool;
+  }
+
+  // The devices on nodes with these labels, as the pass leaves them.
+  const DevicePool& pool_for(const Labels& nodes) {
+    const auto known = pools_.find(nodes);
+    if (known != pools_.end()) return known->second;
+    const auto pool = state_.pools.find({kind_, nodes});
+    DevicePool& copy = pools_[nodes];
+    if (pool != state_.pools.end()) copy = pool->second;
+    give(given_, copy);
+    return copy;
+  }
+
+  static void give(const Shares& shares, DevicePool& pool) {
+    for (const Share& share : shares)
+      if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, -share.devices);
   }
 
   const ClusterState& state_;
@@ -156,7 +173,8 @@ class Pass {
   Time now_;
   const std::string& kind_;
   Plan& plan_;
-  FreeDevices free_;  // as the pass leaves them
+  std::map<Labels, DevicePool> pools_;  // those looked at
+  Shares given_;                        // by this pass
   Reservations reservations_;
   Taken taken_;
   std::priority_queue<Line> lines_;

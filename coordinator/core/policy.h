@@ -36,7 +36,9 @@ const Policy& policy_of(PolicyKind kind);
 std::optional<PolicyKind> policy_named(std::string_view name);
 std::vector<std::string> policy_names();
 
-inline Shape shape_of(const JobRequest& request) { return {request.devices, request.per_node}; }
+inline Shape shape_of(const JobRequest& request) {
+  return {request.devices, request.per_node, request.nodes, request.within, request.tensor};
+}
 QueueKey queue_key(const ClusterState& state, const Job& job);
 
 }  // namespace podium

@@ -49,30 +49,28 @@ std::vector<Candidate> candidates(const ClusterState& state, const Policy& polic
 
 }  // namespace
 
-std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, FreeDevices free,
+std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   const Job& blocked, Time now) {
   const Shape shape = shape_of(blocked.request);
-  const auto holds = [&](const FreeDevices& now_free) {
-    if (state.windows.empty()) return fits(now_free, shape);
-    FreeDevices open = now_free;
+  const auto holds = [&](const FreeDevices& free) {
+    if (state.windows.empty()) return fits(free, shape);
+    FreeDevices open = free;
     close_windows(state, now, now + blocked.request.walltime, open);
     return fits(open, shape);
   };
   std::vector<const Job*> victims;
   for (const Candidate& candidate : candidates(state, policy, blocked, now)) {
-    if (holds(free)) break;
-    release(state, *candidate.job, free);
+    if (holds(pool.free)) break;
+    release(state, *candidate.job, pool);
     victims.push_back(candidate.job);
   }
-  if (!holds(free)) return {};
+  if (!holds(pool.free)) return {};
   std::vector<JobId> needed;
   for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
-    FreeDevices without = free;
-    take_back(state, **victim, without);
-    if (holds(without))
-      free = std::move(without);
-    else
-      needed.push_back((*victim)->id);
+    take_back(state, **victim, pool);
+    if (holds(pool.free)) continue;
+    release(state, **victim, pool);
+    needed.push_back((*victim)->id);
   }
   return needed;
 }

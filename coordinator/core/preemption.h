@@ -9,8 +9,8 @@
 
 namespace podium {
 
-// `free` counts what those already leaving hold as free. Empty where stopping every candidate would not do.
-std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, FreeDevices free,
+// `pool` counts what those already leaving hold as free. Empty where stopping every candidate would not do.
+std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   const Job& blocked, Time now);
 
 }  // namespace podium

@@ -8,21 +8,21 @@ namespace podium {
 
 namespace {
 
-void add_held(const ClusterState& state, const Job& job, int by, FreeDevices& free) {
+void add_held(const ClusterState& state, const Job& job, int by, DevicePool& pool) {
   for (const Placement& place : job.attempt->allocation.ranks) {
     const Node& node = state.nodes.at(place.node);
-    if (!node.usable()) continue;
+    if (!node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
     const auto slot =
         std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
-    if (slot->device.health.empty()) free.add(node.ordinal, by);
+    if (slot->device.health.empty()) pool.free.add(node.ordinal, by);
   }
 }
 
 }  // namespace
 
-void release(const ClusterState& state, const Job& job, FreeDevices& free) { add_held(state, job, 1, free); }
-void take_back(const ClusterState& state, const Job& job, FreeDevices& free) {
-  add_held(state, job, -1, free);
+void release(const ClusterState& state, const Job& job, DevicePool& pool) { add_held(state, job, 1, pool); }
+void take_back(const ClusterState& state, const Job& job, DevicePool& pool) {
+  add_held(state, job, -1, pool);
 }
 
 void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free) {
@@ -73,12 +73,12 @@ void Reservations::add(const FreeDevices& open, const Job& job, Time at, const S
   reservations_.push_back(std::move(reservation));
 }
 
-const Reservation* Reservations::reserve(const FreeDevices& free, const Job& job) {
+const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job) {
   const Shape shape = shape_of(job.request);
-  FreeDevices later = free;
+  DevicePool later = pool;
   const auto try_at = [&](Time at) {
-    if (!fits(later, shape)) return false;
-    const FreeDevices open = open_at(later, at, at + job.request.walltime);
+    if (!fits(later.free, shape)) return false;
+    const FreeDevices open = open_at(later.free, at, at + job.request.walltime);
     const auto shares = choose(open, shape);
     if (shares) add(open, job, at, *shares);
     return shares.has_value();

@@ -22,12 +22,13 @@ struct Reservation {
   std::vector<Hold> holds;
 };
 
-// Gives back to `free` what a job holds, but for unhealthy devices and nodes that get no work.
-void release(const ClusterState& state, const Job& job, FreeDevices& free);
+// Gives back to a pool's free devices what a job holds of it, but for unhealthy devices and nodes that get no
+// work.
+void release(const ClusterState& state, const Job& job, DevicePool& pool);
 // Takes out of `free` the nodes whose maintenance window forbids a job from `start` to `end`.
 void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free);
 // Undoes release.
-void take_back(const ClusterState& state, const Job& job, FreeDevices& free);
+void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
 
 // The reservations of one kind's queue, highest first.
 class Reservations {
@@ -46,9 +47,9 @@ class Reservations {
   // A job that ends at `end` got these.
   void take(const Shares& shares, Time end);
 
-  // Reserves the earliest start after those already reserved. Nothing where the job can never start with the
-  // nodes that are up.
-  const Reservation* reserve(const FreeDevices& free, const Job& job);
+  // Reserves, of the pool, the earliest start after those already reserved. Nothing where the job can never
+  // start with the nodes that are up.
+  const Reservation* reserve(const DevicePool& pool, const Job& job);
 
  private:
   FreeDevices open_at(const FreeDevices& free, Time start, Time end) const;

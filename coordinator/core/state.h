@@ -18,7 +18,7 @@
 #include "common/model/job.h"
 #include "common/model/node.h"
 #include "common/model/sync.h"
-#include "coordinator/core/free_devices.h"
+#include "coordinator/core/fabric.h"
 
 namespace podium {
 
@@ -48,6 +48,8 @@ struct Limits {
 
   bool operator==(const Limits&) const = default;
 };
+
+using Labels = std::map<std::string, std::string>;
 
 // Where one rank runs. Ranks count by node, then by device index.
 struct Placement {
@@ -160,8 +162,6 @@ struct Drain {
   bool operator==(const Drain&) const = default;
 };
 
-using Labels = std::map<std::string, std::string>;
-
 struct Node {
   std::size_t ordinal = 0;      // in the order of joining
   NodeDescription description;  // its devices are in `devices`
@@ -172,6 +172,7 @@ struct Node {
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
   Labels operator_labels;  // go before its agent's
+  Place place;             // by its labels
 
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
@@ -182,6 +183,9 @@ struct Node {
 struct Shape {
   int devices = 1;
   int per_node = 0;
+  Labels nodes = {};  // that its nodes must have
+  Within within = Within::anywhere;
+  int tensor = 1;
 
   auto operator<=>(const Shape&) const = default;
 };
@@ -198,10 +202,18 @@ struct QueueKey {
 
 using Queue = std::map<Shape, std::set<QueueKey>>;
 
-// The devices of one kind.
+// Of which kind, and on nodes with which labels.
+struct PoolKey {
+  std::string kind;
+  Labels nodes;
+
+  auto operator<=>(const PoolKey&) const = default;
+};
+
 struct DevicePool {
-  FreeDevices free;      // healthy devices that nobody holds, on nodes that are usable
-  FreeDevices capacity;  // all there are
+  FreeDevices free;        // healthy devices that nobody holds, on nodes that are usable
+  FreeDevices capacity;    // all there are; a node with none is not of the pool
+  std::int64_t users = 0;  // jobs that live and ask for these labels; without any the pool goes
 
   bool operator==(const DevicePool&) const = default;
 };
@@ -218,7 +230,8 @@ struct ClusterState {
 
   // Indexes, kept by apply.
   std::vector<NodeId> node_ids;                  // by ordinal
-  std::map<std::string, DevicePool> pools;       // by device kind
+  Fabric fabric;                                 // what the switches' numbers in pools stand for
+  std::map<PoolKey, DevicePool> pools;           // one for each kind, and those that live jobs ask for
   std::map<std::string, Queue> queues;           // by device kind; the jobs in line
   std::set<std::pair<Time, JobId>> timers;       // next_timer of every job that has one
   std::set<std::pair<JobId, JobId>> dependents;  // a job, and one that waits for its end

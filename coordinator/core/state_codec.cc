@@ -3,6 +3,7 @@
 
 #include "coordinator/core/apply_job.h"
 #include "coordinator/core/names.h"
+#include "coordinator/core/pools.h"
 #include "coordinator/core/wire.h"
 
 namespace podium {
@@ -153,11 +154,13 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
     state.node_ids.at(node.ordinal) = node.description.id;
     if (node.state != NodeState::lost) state.last_seen.insert({node.last_seen, node.description.id});
     enter_window(state, node);
-    count_devices(state, node);
+    node.place = state.fabric.place_of(labels_of(node));
+    count_node(state, node);
     state.nodes.emplace(node.description.id, std::move(node));
   }
   for (const json& entry : in.at("jobs")) {
     Job job = job_record_from(entry);
+    join_pool(state, job.request);
     enter_indexes(state, job);
     state.jobs.emplace(job.id, std::move(job));
   }

@@ -5,6 +5,7 @@
 #include "common/base/check.h"
 #include "common/base/units.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/core/pools.h"
 
 namespace podium {
 namespace {
@@ -97,24 +98,24 @@ Blocker holder(const Job& running, Time now) {
 
 // Of the running jobs, first to end first, those whose ends make room for the job.
 std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job) {
-  const auto pool = state.pools.find(job.request.kind);
+  const auto found = state.pools.find({job.request.kind, job.request.nodes});
   const Shape shape = shape_of(job.request);
-  if (pool == state.pools.end() || fits(pool->second.free, shape)) return {};
-  FreeDevices free = pool->second.free;
+  if (found == state.pools.end() || fits(found->second.free, shape)) return {};
+  DevicePool pool = found->second;
   std::vector<const Job*> ended;
   for (const auto& [time, id] : state.timers) {
     const Job& running = state.jobs.at(id);
     if (!running.attempt || running.request.kind != job.request.kind) continue;
-    release(state, running, free);
+    release(state, running, pool);
     ended.push_back(&running);
-    if (fits(free, shape)) break;
+    if (fits(pool.free, shape)) break;
   }
-  if (!fits(free, shape)) return {};  // nodes are missing as well
+  if (!fits(pool.free, shape)) return {};  // nodes are missing as well
   std::vector<const Job*> needed;
   for (auto last = ended.rbegin(); last != ended.rend(); ++last) {
-    take_back(state, **last, free);
-    if (fits(free, shape)) continue;
-    release(state, **last, free);
+    take_back(state, **last, pool);
+    if (fits(pool.free, shape)) continue;
+    release(state, **last, pool);
     needed.insert(needed.begin(), *last);
   }
   return needed;
@@ -125,7 +126,7 @@ void add_unavailable(const ClusterState& state, const Job& job, std::vector<Bloc
   away.code = BlockerCode::unavailable;
   bool drained = true;  // all of them
   for (const auto& [id, node] : state.nodes) {
-    if (node.usable()) continue;
+    if (node.usable() || !matches(node, job.request.nodes)) continue;
     const auto devices = std::ranges::count(node.devices, job.request.kind,
                                             [](const DeviceSlot& slot) { return slot.device.kind; });
     if (devices == 0) continue;

@@ -7,15 +7,19 @@ namespace podium::wire {
 using nlohmann::json;
 
 json request_json(const JobRequest& request) {
-  return {{"name", request.name},
-          {"devices", request.devices},
-          {"per_node", request.per_node},
-          {"kind", request.kind},
-          {"walltime_ms", request.walltime.count()},
-          {"priority", request.priority},
-          {"max_restarts", request.max_restarts},
-          {"command", request.command},
-          {"after", after_json(request.after)}};
+  json out{{"name", request.name},
+           {"devices", request.devices},
+           {"per_node", request.per_node},
+           {"kind", request.kind},
+           {"walltime_ms", request.walltime.count()},
+           {"priority", request.priority},
+           {"max_restarts", request.max_restarts},
+           {"command", request.command},
+           {"after", after_json(request.after)}};
+  if (!request.nodes.empty()) out["nodes"] = request.nodes;
+  if (request.within != Within::anywhere) out["within"] = to_string(request.within);
+  if (request.tensor != 1) out["tensor"] = request.tensor;
+  return out;
 }
 
 JobRequest request_from(const json& in) {
@@ -27,7 +31,10 @@ JobRequest request_from(const json& in) {
           in.at("priority"),
           in.at("max_restarts"),
           in.at("command"),
-          after_from(in.value("after", json::array()))};
+          after_from(in.value("after", json::array())),
+          in.value("nodes", Labels{}),
+          within_from(in.value("within", "anywhere")),
+          in.value("tensor", 1)};
 }
 
 json allocation_json(const Allocation& allocation) {

@@ -109,7 +109,7 @@ class Search {
   }
 
   bool has_room(const JobRequest& request) const {
-    const auto pool = state_.pools.find(request.kind);
+    const auto pool = state_.pools.find({request.kind, request.nodes});
     return pool != state_.pools.end() && fits(pool->second.free, shape_of(request));
   }
 

@@ -22,12 +22,15 @@ std::vector<NodeDescription> random_nodes(Random& random) {
     NodeDescription node;
     node.id.value = "node-" + std::to_string(n);
     node.address = "10.0.0." + std::to_string(n);
+    if (random.chance(70)) node.labels["switch"] = "leaf-" + std::to_string(random.between(1, 2));
+    if (random.chance(50)) node.labels["spine"] = "spine-1";
     node.boot = "boot-1";
     const int devices = random.between(1, 4);
     for (int d = 0; d < devices; ++d) {
       Device device;
       device.index = d;
       device.kind = random.chance(80) ? "cpu" : "gpu";
+      device.island = d / 2;
       node.devices.push_back(device);
     }
     nodes.push_back(node);
@@ -48,6 +51,9 @@ SubmitExperiment random_experiment(Random& random) {
     request.max_restarts = random.between(0, 4);
     request.walltime = seconds(random.chance(20) ? 15 : 3600);
     request.command = random.chance(20);
+    if (random.chance(20)) request.nodes["partition"] = "nlp";
+    if (random.chance(20)) request.within = random.chance(50) ? Within::leaf_switch : Within::node;
+    if (request.devices % 2 == 0) request.tensor = 2;
     submit.jobs.push_back(request);
   }
   return submit;
@@ -180,6 +186,7 @@ void drain(SimCluster& cluster, Random& random) {
     node.restart_agent();
     node.set_health("");
     cluster.turn(ResumeNode{node.description().id});
+    cluster.turn(LabelNode{node.description().id, {{"partition", "nlp"}}});
   }
   for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i)

@@ -127,12 +127,30 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
     if (node.drain && node.drain->forbids(at, at + state_.jobs.at(id).request.walltime))
       violate("work was given to a node that is drained or will be before it ends");
   }
+  check_place(state_.jobs.at(id).request, created.allocation);
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);
     if (end == ended_.end() || (on.when == When::ok && end->second != JobState::succeeded))
       violate("job " + to_string(id) + " started before job " + to_string(on.job) + " had ended as it must");
   }
+}
+
+// The demands a job makes of its nodes, by their labels alone.
+void SimCluster::check_place(const JobRequest& request, const Allocation& allocation) {
+  std::set<NodeId> nodes;
+  std::set<std::pair<std::string, std::string>> switches;
+  for (const Placement& place : allocation.ranks) {
+    const Labels labels = labels_of(state_.nodes.at(place.node));
+    for (const auto& [key, value] : request.nodes)
+      if (!labels.contains(key) || labels.at(key) != value) violate("a node lacks a label its job asks for");
+    nodes.insert(place.node);
+    const std::string spine = labels.contains("spine") ? labels.at("spine") : "";
+    switches.emplace(spine, labels.contains("switch") ? labels.at("switch") : "none of " + place.node.value);
+  }
+  if (request.within == Within::node && nodes.size() > 1) violate("a job within one node got several");
+  if (request.within == Within::leaf_switch && nodes.size() > 1 && switches.size() > 1)
+    violate("a job within one switch got several");
 }
 
 void SimCluster::check_orders() {
@@ -194,18 +212,31 @@ void SimCluster::check_indexes() {
 }
 
 void SimCluster::check_pools() {
-  std::map<std::string, DevicePool> pools;
-  for (const auto& [id, node] : state_.nodes)
-    for (const DeviceSlot& slot : node.devices) {
-      DevicePool& pool = pools[slot.device.kind];
-      pool.capacity.add(node.ordinal, 1);
-      if (node.usable() && !slot.holder && slot.device.health.empty()) pool.free.add(node.ordinal, 1);
-    }
-  for (const auto& [id, node] : state_.nodes)
-    for (const auto& [kind, pool] : state_.pools)
-      if (pool.free.free(node.ordinal) != pools[kind].free.free(node.ordinal) ||
-          pool.capacity.free(node.ordinal) != pools[kind].capacity.free(node.ordinal))
-        violate("a pool miscounts the " + kind + " devices of " + id.value);
+  std::map<PoolKey, std::int64_t> users;
+  for (const auto& [id, job] : state_.jobs)
+    if (!job.request.nodes.empty()) ++users[{job.request.kind, job.request.nodes}];
+  std::size_t asked_for = 0;
+  for (const auto& [key, pool] : state_.pools) {
+    if (!key.nodes.empty()) ++asked_for;
+    if (!key.nodes.empty() && users[key] != pool.users) violate("a pool miscounts the jobs that ask for it");
+    for (const auto& [id, node] : state_.nodes) check_pool(key, pool, node);
+  }
+  if (asked_for != users.size()) violate("a pool that nobody asks for stays, or one is missing");
+}
+
+void SimCluster::check_pool(const PoolKey& key, const DevicePool& pool, const Node& node) {
+  const Labels labels = labels_of(node);
+  const bool member = std::ranges::all_of(key.nodes, [&](const auto& wanted) {
+    return labels.contains(wanted.first) && labels.at(wanted.first) == wanted.second;
+  });
+  int free = 0, capacity = 0;
+  for (const DeviceSlot& slot : node.devices) {
+    if (!member || slot.device.kind != key.kind) continue;
+    ++capacity;
+    if (node.usable() && !slot.holder && slot.device.health.empty()) ++free;
+  }
+  if (pool.free.free(node.ordinal) != free || pool.capacity.free(node.ordinal) != capacity)
+    violate("a pool miscounts the " + key.kind + " devices of " + node.description.id.value);
 }
 
 std::string SimCluster::describe_jobs() const {

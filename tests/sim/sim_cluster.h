@@ -43,7 +43,9 @@ class SimCluster {
   void check_orders();
   void check_grants();
   void check_indexes();
+  void check_place(const JobRequest& request, const Allocation& allocation);
   void check_pools();
+  void check_pool(const PoolKey& key, const DevicePool& pool, const Node& node);
   void violate(const std::string& what);
 
   ClusterState state_;

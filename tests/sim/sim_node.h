@@ -43,8 +43,8 @@ class SimNode {
   void restart_agent();
   // The same on an empty disk: processes and the memory of them are gone.
   void replace_machine();
-  // For a few reports, fewer than make the core give them up, the agent lists none of its tasks. Ends with its
-  // connection: what runs on a node that the core gave up must be in the first report that follows.
+  // For a few reports, fewer than make the core give them up, the agent lists none of its tasks. Ends with
+  // its connection: what runs on a node that the core gave up must be in the first report that follows.
   void mislay_tasks(Random& random) { mislaid_reports_ = random.between(1, 5); }
   void lose_power();  // every process is gone; comes back with restart_agent
   void fail_process(Random& random);

@@ -66,6 +66,15 @@ TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
   EXPECT_FALSE(std::getline(golden, line)) << "the golden file holds more than the code knows: " << line;
 }
 
+TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
+  JobRequest request;
+  request.nodes = {{"partition", "nlp"}};
+  request.within = Within::leaf_switch;
+  request.tensor = 8;
+  const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
+  EXPECT_EQ(event_from_json(to_json(queued)), queued);
+}
+
 TEST(EventCodec, RefusesWhatItDoesNotKnow) {
   json event = to_json(Event{from_millis(0), Ticked{}});
   event["v"] = 2;

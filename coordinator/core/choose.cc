@@ -1,0 +1,315 @@
+// fits and choose: the search over nodes by how many devices they have free, and over switches. In order it
+// prefers one node, tensor groups that stay within their node, one leaf switch, one spine, few nodes, and
+// the tightest group of nodes and the tightest nodes, so that large holes stay large. Between equals the
+// node that joined first decides: never the number of a switch, which is not the same after a replay.
+#include <algorithm>
+#include <numeric>
+
+#include "coordinator/core/placement.h"
+
+namespace podium {
+namespace {
+
+// What a gang asks of a group of nodes, of which it knows how many have how many devices free.
+class Need {
+ public:
+  // `whole`: nodes give devices in whole tensor groups only.
+  Need(const Shape& shape, bool whole)
+      : devices_(shape.devices),
+        per_node_(shape.per_node),
+        full_(even() ? shape.devices / shape.per_node : 0),
+        rest_(even() ? shape.devices % shape.per_node : 0),
+        unit_(whole ? shape.tensor : 1) {}
+
+  bool even() const { return per_node_ > 0; }
+  int devices() const { return devices_; }
+  int per_node() const { return per_node_; }
+  int full() const { return full_; }  // nodes with `per_node` devices each
+  int rest() const { return rest_; }  // devices on one node more
+  int usable(int free) const { return free - free % unit_; }
+
+  bool held_by(NodeCounts counts) const {
+    if (!even()) return size_of(counts) >= devices_;
+    return at_least(counts, per_node_) >= full_ && (rest_ == 0 || at_least(counts, rest_) >= full_ + 1);
+  }
+  // How much of the gang a group could hold, to compare groups.
+  std::int64_t size_of(NodeCounts counts) const {
+    if (even()) return at_least(counts, per_node_);
+    std::int64_t devices = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) devices += counts[i] * usable(static_cast<int>(i) + 1);
+    return devices;
+  }
+  // The fewest nodes of a group that hold it.
+  int nodes_of(NodeCounts counts) const {
+    if (even()) return full_ + (rest_ > 0);
+    int nodes = 0, left = devices_;
+    for (std::size_t i = counts.size(); i-- > 0 && left > 0;) {
+      const int each = usable(static_cast<int>(i) + 1);
+      if (each == 0) continue;
+      const int taken = std::min(counts[i], (left + each - 1) / each);
+      nodes += taken;
+      left -= taken * each;
+    }
+    return nodes;
+  }
+
+ private:
+  static std::int64_t at_least(NodeCounts counts, int free) {
+    std::int64_t nodes = 0;
+    for (auto i = static_cast<std::size_t>(free) - 1; i < counts.size(); ++i) nodes += counts[i];
+    return nodes;
+  }
+
+  int devices_, per_node_, full_, rest_, unit_;
+};
+
+std::int64_t devices_in(NodeCounts counts) {
+  std::int64_t devices = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) devices += counts[i] * static_cast<std::int64_t>(i + 1);
+  return devices;
+}
+
+// Leaf switches that are taken or left together.
+struct Group {
+  std::vector<std::size_t> leaves;
+  std::vector<std::int32_t> counts;
+
+  void add(std::size_t leaf, NodeCounts more) {
+    leaves.push_back(leaf);
+    add(more);
+  }
+  void add(NodeCounts more) {
+    if (counts.size() < more.size()) counts.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); ++i) counts[i] += more[i];
+  }
+};
+
+std::vector<Group> by_spine(const FreeDevices& free) {
+  std::vector<Group> spines;
+  for (std::size_t leaf = 0; leaf < free.leaves(); ++leaf) {
+    const std::size_t spine = free.spine_of(leaf);
+    if (spine >= spines.size()) spines.resize(spine + 1);
+    spines[spine].add(leaf, free.in_leaf(leaf));
+  }
+  return spines;
+}
+
+class Search {
+ public:
+  Search(const FreeDevices& free, const Need& need) : free_(free), need_(need) {}
+
+  // The leaf switches to take the nodes from; empty where no group that is near enough holds the gang.
+  std::vector<std::size_t> leaves(Within within) {
+    if (const auto leaf = best_leaf()) return {*leaf};
+    if (within == Within::leaf_switch) return {};
+    std::vector<Group> spines = by_spine(free_);
+    if (const Group* spine = best_spine(spines)) return fewest(one_by_one(spine->leaves)).leaves;
+    if (within == Within::spine) return {};
+    return fewest(one_by_one(fewest(std::move(spines)).leaves)).leaves;
+  }
+
+ private:
+  // How good a group is that holds the gang: smaller is better.
+  struct Score {
+    int nodes;
+    std::int64_t free;
+    auto operator<=>(const Score&) const = default;
+  };
+  Score score(NodeCounts counts) const { return {need_.nodes_of(counts), devices_in(counts)}; }
+
+  std::optional<std::size_t> best_leaf() {
+    std::optional<std::size_t> best;
+    Score best_score{};
+    for (std::size_t leaf = 1; leaf < free_.leaves(); ++leaf) {
+      const NodeCounts counts = free_.in_leaf(leaf);
+      if (!need_.held_by(counts)) continue;
+      const Score here = score(counts);
+      if (best && best_score < here) continue;
+      if (best && best_score == here && first_of(*best) < first_of(leaf)) continue;
+      best = leaf;
+      best_score = here;
+    }
+    return best;
+  }
+
+  const Group* best_spine(const std::vector<Group>& spines) {
+    const Group* best = nullptr;
+    for (std::size_t spine = 1; spine < spines.size(); ++spine) {
+      const Group& here = spines[spine];
+      if (!need_.held_by(here.counts)) continue;
+      if (!best ||
+          std::pair(score(here.counts), first_of(here)) < std::pair(score(best->counts), first_of(*best)))
+        best = &here;
+    }
+    return best;
+  }
+
+  std::vector<Group> one_by_one(const std::vector<std::size_t>& leaves) const {
+    std::vector<Group> groups(leaves.size());
+    for (std::size_t i = 0; i < leaves.size(); ++i) groups[i].add(leaves[i], free_.in_leaf(leaves[i]));
+    return groups;
+  }
+
+  // Few of the groups that together hold the gang: the largest, and for the remainder the smallest that
+  // does.
+  Group fewest(std::vector<Group> groups) {
+    std::ranges::sort(groups, [&](const Group& a, const Group& b) {
+      return std::pair(-need_.size_of(a.counts), first_of(a)) <
+             std::pair(-need_.size_of(b.counts), first_of(b));
+    });
+    Group taken;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      Group with = joined(taken, groups[i]);
+      if (!need_.held_by(with.counts)) {
+        taken = std::move(with);
+        continue;
+      }
+      for (std::size_t smaller = groups.size(); --smaller > i;)
+        if (Group tight = joined(taken, groups[smaller]); need_.held_by(tight.counts)) return tight;
+      return with;
+    }
+    return {};
+  }
+
+  static Group joined(Group a, const Group& b) {
+    a.leaves.insert(a.leaves.end(), b.leaves.begin(), b.leaves.end());
+    a.add(b.counts);
+    return a;
+  }
+
+  // The first node to join of those under a switch that have a device free.
+  std::size_t first_of(std::size_t leaf) {
+    if (first_.empty()) {
+      first_.assign(free_.leaves(), SIZE_MAX);
+      for (int with = free_.most(); with > 0; --with)
+        free_.each_with(with, [&](std::size_t node) {
+          std::size_t& first = first_[free_.leaf(node)];
+          first = std::min(first, node);
+          return true;
+        });
+    }
+    return first_[leaf];
+  }
+  std::size_t first_of(const Group& group) {
+    std::size_t first = SIZE_MAX;
+    for (const std::size_t leaf : group.leaves) first = std::min(first, first_of(leaf));
+    return first;
+  }
+
+  const FreeDevices& free_;
+  const Need& need_;
+  std::vector<std::size_t> first_;  // by leaf; empty until asked for
+};
+
+// Picks the nodes of a gang from those under the switches it may use.
+class Picker {
+ public:
+  Picker(const FreeDevices& free, const Need& need, const std::vector<std::size_t>& leaves)
+      : free_(free), need_(need), open_(free.leaves()) {
+    for (const std::size_t leaf : leaves) open_[leaf] = true;
+  }
+
+  Shares pick() {
+    if (need_.even()) {
+      tightest(need_.per_node(), need_.full());
+      if (need_.rest() > 0) tightest(need_.rest(), 1);
+    } else {
+      packed();
+    }
+    return std::move(shares_);
+  }
+
+ private:
+  // Adds `nodes` nodes that give `devices` each, those with the fewest free first.
+  void tightest(int devices, int nodes) {
+    const auto before = std::ssize(shares_);
+    const int most = free_.most();
+    for (int with = devices; with <= most && nodes > 0; ++with) {
+      if (need_.usable(with) < devices) continue;
+      free_.each_with(with, [&](std::size_t node) {
+        if (!open_[free_.leaf(node)] || taken(node, before)) return true;
+        shares_.push_back({node, devices});
+        return --nodes > 0;
+      });
+    }
+  }
+
+  // The fullest nodes whole, and for the remainder the tightest.
+  void packed() {
+    int left = need_.devices();
+    bool last = false;  // the node at hand could give all that is left
+    for (int with = free_.most(); with > 0 && !last; --with) {
+      const int each = need_.usable(with);
+      free_.each_with(with, [&](std::size_t node) {
+        if (!open_[free_.leaf(node)]) return true;
+        last = each >= left;
+        if (last || each == 0) return false;
+        shares_.push_back({node, each});
+        left -= each;
+        return true;
+      });
+    }
+    tightest(left, 1);
+  }
+
+  bool taken(std::size_t node, std::ptrdiff_t before) const {
+    const auto end = shares_.begin() + before;
+    return std::find_if(shares_.begin(), end, [&](const Share& s) { return s.node == node; }) != end;
+  }
+
+  const FreeDevices& free_;
+  const Need& need_;
+  std::vector<char> open_;  // by leaf
+  Shares shares_;
+};
+
+bool may_be_one_node(const Shape& shape) { return shape.per_node == 0 || shape.devices <= shape.per_node; }
+
+std::vector<std::size_t> all_leaves(const FreeDevices& free) {
+  std::vector<std::size_t> leaves(free.leaves());
+  std::iota(leaves.begin(), leaves.end(), 0);
+  return leaves;
+}
+
+}  // namespace
+
+bool fits(const FreeDevices& free, const Shape& shape) {
+  if (may_be_one_node(shape) && free.most() >= shape.devices) return true;
+  const Need need(shape, false);
+  switch (shape.within) {
+    case Within::node:
+      return false;
+    case Within::leaf_switch:
+      for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf)
+        if (need.held_by(free.in_leaf(leaf))) return true;
+      return false;
+    case Within::spine: {
+      const std::vector<Group> spines = by_spine(free);
+      return std::ranges::any_of(spines.begin() + 1, spines.end(),
+                                 [&](const Group& spine) { return need.held_by(spine.counts); });
+    }
+    case Within::anywhere:
+      break;
+  }
+  if (!need.even()) return free.total() >= shape.devices;
+  return free.nodes_with(need.per_node()) >= need.full() &&
+         (need.rest() == 0 || free.nodes_with(need.rest()) >= need.full() + 1);
+}
+
+std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
+  if (!fits(free, shape)) return std::nullopt;
+  if (may_be_one_node(shape) && free.most() >= shape.devices) {
+    const Need one({shape.devices, shape.devices}, false);
+    return Picker(free, one, all_leaves(free)).pick();
+  }
+  const bool groups = shape.tensor > 1 && shape.per_node == 0;
+  for (const bool whole : {true, false}) {
+    if (whole && !groups) continue;
+    const Need need(shape, whole);
+    const std::vector<std::size_t> leaves = Search(free, need).leaves(shape.within);
+    if (!leaves.empty()) return Picker(free, need, leaves).pick();
+  }
+  return std::nullopt;
+}
+
+}  // namespace podium
