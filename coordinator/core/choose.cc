@@ -263,6 +263,18 @@ class Picker {
   Shares shares_;
 };
 
+bool one_switch_holds(const FreeDevices& free, const Need& need) {
+  for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf)
+    if (need.held_by(free.in_leaf(leaf))) return true;
+  return false;
+}
+
+bool one_spine_holds(const FreeDevices& free, const Need& need) {
+  const std::vector<Group> spines = by_spine(free);
+  return std::ranges::any_of(spines.begin() + 1, spines.end(),
+                             [&](const Group& spine) { return need.held_by(spine.counts); });
+}
+
 bool may_be_one_node(const Shape& shape) { return shape.per_node == 0 || shape.devices <= shape.per_node; }
 
 std::vector<std::size_t> all_leaves(const FreeDevices& free) {
@@ -275,22 +287,10 @@ std::vector<std::size_t> all_leaves(const FreeDevices& free) {
 
 bool fits(const FreeDevices& free, const Shape& shape) {
   if (may_be_one_node(shape) && free.most() >= shape.devices) return true;
+  if (shape.within == Within::node) return false;
   const Need need(shape, false);
-  switch (shape.within) {
-    case Within::node:
-      return false;
-    case Within::leaf_switch:
-      for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf)
-        if (need.held_by(free.in_leaf(leaf))) return true;
-      return false;
-    case Within::spine: {
-      const std::vector<Group> spines = by_spine(free);
-      return std::ranges::any_of(spines.begin() + 1, spines.end(),
-                                 [&](const Group& spine) { return need.held_by(spine.counts); });
-    }
-    case Within::anywhere:
-      break;
-  }
+  if (shape.within != Within::anywhere)
+    return one_switch_holds(free, need) || (shape.within == Within::spine && one_spine_holds(free, need));
   if (!need.even()) return free.total() >= shape.devices;
   return free.nodes_with(need.per_node()) >= need.full() &&
          (need.rest() == 0 || free.nodes_with(need.rest()) >= need.full() + 1);
