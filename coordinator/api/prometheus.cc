@@ -48,9 +48,9 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
   }
   Counts waiting;  // those with a reservation stand before those without
   std::map<std::string, std::int64_t> wanted;
-  for (const auto& [kind, pool] : state.pools) {
-    waiting[{kind, "reserved"}] = waiting[{kind, "waiting"}] = 0;
-    wanted[kind] = 0;
+  for (const auto& [key, pool] : state.pools) {
+    waiting[{key.kind, "reserved"}] = waiting[{key.kind, "waiting"}] = 0;
+    wanted[key.kind] = 0;
   }
   for (const auto& [kind, queue] : state.queues)
     for (const auto& [shape, keys] : queue) {

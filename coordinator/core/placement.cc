@@ -146,19 +146,18 @@ std::string under_one(Within within) {
 
 // The most under one switch or spine: of nodes with so many devices or, for 0, of devices.
 std::int64_t most_under_one(const FreeDevices& free, Within within, int per_node) {
-  std::map<std::size_t, std::int64_t> sizes;
+  std::vector<std::int64_t> sizes;
   for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf) {
     const std::size_t group = within == Within::spine ? free.spine_of(leaf) : leaf;
     if (group == 0) continue;
+    if (group >= sizes.size()) sizes.resize(group + 1);
     const NodeCounts counts = free.in_leaf(leaf);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const int devices = static_cast<int>(i) + 1;
       if (per_node == 0 || devices >= per_node) sizes[group] += counts[i] * (per_node > 0 ? 1 : devices);
     }
   }
-  std::int64_t most = 0;
-  for (const auto& [group, size] : sizes) most = std::max(most, size);
-  return most;
+  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
 }
 
 bool near(const JobRequest& request) {
@@ -211,8 +210,11 @@ Blocker shortage(const FreeDevices& free, const JobRequest& request) {
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request) {
   if (request.devices < 1) return "asks for " + count(request.devices, "device") + "; it needs at least 1";
   if (state.nodes.empty()) return std::nullopt;
-  const FreeDevices capacity = capacity_for(state, request);
   const Shape shape = shape_of(request);
+  const auto pool = state.pools.find({request.kind, request.nodes});
+  if (pool != state.pools.end() && fits(pool->second.capacity, shape)) return std::nullopt;
+  const FreeDevices capacity =
+      pool != state.pools.end() ? pool->second.capacity : count_capacity(state, request);
   if (fits(capacity, shape)) return std::nullopt;
   const std::int64_t nodes = capacity.nodes_with(1);
   if (nodes == 0 && !request.nodes.empty())

@@ -89,9 +89,7 @@ void leave_pool(ClusterState& state, const JobRequest& request) {
   if (--pool->second.users == 0) state.pools.erase(pool);
 }
 
-FreeDevices capacity_for(const ClusterState& state, const JobRequest& request) {
-  const auto pool = state.pools.find({request.kind, request.nodes});
-  if (pool != state.pools.end()) return pool->second.capacity;
+FreeDevices count_capacity(const ClusterState& state, const JobRequest& request) {
   return narrowed(state, request.kind, request.nodes).capacity;
 }
 

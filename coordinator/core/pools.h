@@ -17,7 +17,7 @@ void count_held(ClusterState& state, const Node& node);
 void join_pool(ClusterState& state, const JobRequest& request);
 void leave_pool(ClusterState& state, const JobRequest& request);
 
-// All devices that `request` may ever get, counted afresh where no live job asks for the same.
-FreeDevices capacity_for(const ClusterState& state, const JobRequest& request);
+// All devices that `request` may ever get, where no live job asks for the same and no pool counts them.
+FreeDevices count_capacity(const ClusterState& state, const JobRequest& request);
 
 }  // namespace podium
