@@ -77,7 +77,7 @@ class Recorder {
 // Whether some waiting job's gang is no larger than the devices of its kind that are idle, wherever they are.
 bool would_fit(const ClusterState& state) {
   for (const auto& [kind, queue] : state.queues) {
-    const auto pool = state.pools.find(kind);
+    const auto pool = state.pools.find({kind, {}});
     if (pool != state.pools.end() && queue.begin()->first.devices <= pool->second.free.total()) return true;
   }
   return false;
@@ -85,7 +85,8 @@ bool would_fit(const ClusterState& state) {
 
 std::int64_t devices_of(const ClusterState& state) {
   std::int64_t devices = 0;
-  for (const auto& [kind, pool] : state.pools) devices += pool.capacity.total();
+  for (const auto& [key, pool] : state.pools)
+    if (key.nodes.empty()) devices += pool.capacity.total();
   return devices;
 }
 
