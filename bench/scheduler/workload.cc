@@ -21,9 +21,9 @@ struct Gang {
 
 // Most jobs ask for one device and few for many, as in Microsoft's Philly trace (Jeon et al., 2019), with
 // some gangs of today's size; on average about four devices, so that 20,000 jobs fill 80,000.
-constexpr std::array kGangs{Gang{574, {1, 0}}, Gang{90, {2, 2}}, Gang{110, {4, 4}}, Gang{40, {4, 0}},
-                            Gang{100, {8, 8}}, Gang{30, {8, 0}}, Gang{30, {16, 8}}, Gang{10, {16, 0}},
-                            Gang{10, {32, 8}}, Gang{5, {64, 8}}, Gang{1, {256, 8}}};
+const std::array kGangs{Gang{574, {1, 0}}, Gang{90, {2, 2}}, Gang{110, {4, 4}}, Gang{40, {4, 0}},
+                        Gang{100, {8, 8}}, Gang{30, {8, 0}}, Gang{30, {16, 8}}, Gang{10, {16, 0}},
+                        Gang{10, {32, 8}}, Gang{5, {64, 8}}, Gang{1, {256, 8}}};
 constexpr std::array kWalltimes{1, 2, 4, 8, 12, 24, 48, 72, 168};  // hours
 constexpr std::array kPriorities{10, 50, 50, 50, 50, 50, 50, 60, 70, 90};
 
