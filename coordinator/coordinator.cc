@@ -18,6 +18,8 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t kPoolThreads = 2;
+// An agent keeps two: this is 10,000 nodes, and people.
+constexpr std::size_t kMaxConnections = 24'000;
 constexpr std::chrono::milliseconds kLongestHold{15'000};
 constexpr std::chrono::milliseconds kStopGrace{5'000};
 
@@ -26,6 +28,7 @@ ServerOptions server_options(const Config& config) {
   options.listen = config.listen;
   options.tls_certificate = config.tls_certificate;
   options.tls_key = config.tls_key;
+  options.max_connections = kMaxConnections;
   return options;
 }
 
