@@ -15,7 +15,7 @@ std::uint16_t number_of(Map& numbers, const Key& key) {
 
 }  // namespace
 
-Place Fabric::place_of(const std::map<std::string, std::string>& labels) {
+NetworkPlace Fabric::place_of(const std::map<std::string, std::string>& labels) {
   const auto leaf = labels.find("switch");
   if (leaf == labels.end()) return {};
   const auto spine = labels.find("spine");

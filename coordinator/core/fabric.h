@@ -13,7 +13,7 @@ namespace podium {
 class Fabric {
  public:
   // Numbers switches and spines as they are first seen.
-  Place place_of(const std::map<std::string, std::string>& labels);
+  NetworkPlace place_of(const std::map<std::string, std::string>& labels);
 
   bool operator==(const Fabric&) const = default;
 

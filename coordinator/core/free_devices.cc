@@ -28,7 +28,7 @@ void FreeDevices::set(std::size_t node, int free) {
   total_ += free - before;
 }
 
-void FreeDevices::place(std::size_t node, Place place) {
+void FreeDevices::place(std::size_t node, NetworkPlace place) {
   if (places_ && node < places_->of.size() && places_->of[node] == place) return;
   if (const int here = free(node); here > 0) count(leaf(node), here, -1);
   if (!places_)

@@ -13,11 +13,11 @@ namespace podium {
 
 // Where a node is in the network: under which leaf switch, and that one under which spine. Numbers as
 // Fabric gives them; 0: unknown.
-struct Place {
+struct NetworkPlace {
   std::uint16_t leaf = 0;
   std::uint16_t spine = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const NetworkPlace&) const = default;
 };
 
 // Nodes by how many devices they have free.
@@ -29,7 +29,7 @@ class FreeDevices {
   void set(std::size_t node, int free);
   void add(std::size_t node, int devices) { set(node, free(node) + devices); }
   // Nodes that were never placed are under no known switch.
-  void place(std::size_t node, Place place);
+  void place(std::size_t node, NetworkPlace place);
 
   int free(std::size_t node) const { return node < free_.size() ? free_[node] : 0; }
   std::int64_t total() const { return total_; }
@@ -57,7 +57,7 @@ class FreeDevices {
     std::int64_t count = 0;
   };
   struct Places {
-    std::vector<Place> of;                   // by node
+    std::vector<NetworkPlace> of;            // by node
     std::vector<std::uint16_t> spine_of{0};  // by leaf
   };
 

@@ -172,7 +172,7 @@ struct Node {
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
   Labels operator_labels;  // go before its agent's
-  Place place;             // by its labels
+  NetworkPlace place;      // by its labels
 
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }

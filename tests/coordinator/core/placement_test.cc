@@ -12,7 +12,7 @@ namespace {
 
 struct SmallNode {
   int free = 0;
-  Place place;
+  NetworkPlace place;
 };
 
 FreeDevices free_of(const std::vector<SmallNode>& nodes) {
