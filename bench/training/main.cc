@@ -13,20 +13,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "worker/comm/single_communicator.h"
-#include "worker/nn/model.h"
+#include "bench/training/trainee.h"
 #include "worker/ops/linear.h"
-#include "worker/tensor/random.h"
-#include "worker/train/engine.h"
-#include "worker/train/optimizer.h"
 
 namespace podium {
 namespace {
 
-struct Options {
-  ModelSpec model;
-  Precision precision = Precision::fp32;
-  int length = 128, batch = 32, masked = 20, threads = 2, blocks = 5, steps = 5;
+struct Options : TraineeOptions {
+  int blocks = 5, steps = 5;
   bool lockstep = false;
   bool peak = false;
 };
@@ -35,86 +29,17 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// BERT predicts `masked` tokens spread over each sequence, GPT every next one.
-MicroBatch random_batch(const Options& options) {
-  Random random(1, 0);
-  const auto draw = [&](int bound) {
-    return static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(bound)));
-  };
-  const bool bert = options.model.family == ModelFamily::bert;
-  const int scored = bert ? options.masked : options.length - 1;
-  MicroBatch batch;
-  batch.sequences = options.batch;
-  batch.length = options.length;
-  for (int s = 0; s < options.batch; ++s) {
-    batch.valid_lengths.push_back(options.length);
-    if (bert) batch.next_sentence_labels.push_back(draw(2));
-    for (int t = 0; t < options.length; ++t) {
-      batch.input_ids.push_back(draw(options.model.vocab));
-      if (bert) batch.token_types.push_back(t > options.length / 2 ? 1 : 0);
-    }
-    for (int i = 0; i < scored; ++i) {
-      const int position = bert ? 1 + i * (options.length - 1) / scored : i;
-      batch.scored_positions.push_back(s * options.length + position);
-      batch.labels.push_back(bert ? draw(options.model.vocab)
-                                  : batch.input_ids[static_cast<std::size_t>(s * options.length + i + 1)]);
-    }
-  }
-  return batch;
+nlohmann::ordered_json timed_block(const Options& options, Trainee& trainee) {
+  const auto start = std::chrono::steady_clock::now();
+  double loss = 0;
+  for (int i = 0; i < options.steps; ++i) loss = trainee.step();
+  const double seconds = seconds_since(start);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {{"sequences_per_second", options.steps * options.batch / seconds},
+          {"loss", loss},
+          {"peak_rss_bytes", std::int64_t{usage.ru_maxrss} * 1024}};
 }
-
-class Bench {
- public:
-  explicit Bench(const Options& options)
-      : options_(options),
-        context_{.threads = options.threads},
-        groups_(make_groups(world_, {})),
-        model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
-        engine_(context_, *model_, groups_),
-        optimizer_(make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(),
-                                  options.threads)),
-        batch_(random_batch(options)) {
-    model_->parameters().initialise(1, options.model.initializer_range);
-  }
-
-  double flops() const { return model_->training_flops(batch_); }
-
-  double step() {
-    ParameterStore& parameters = model_->parameters();
-    ++step_;
-    const LossScales scales{.language = 1.0F / static_cast<float>(batch_.labels.size()),
-                            .next_sentence = 1.0F / static_cast<float>(batch_.sequences)};
-    const LossSums losses =
-        engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
-    const double norm = optimizer_->gradient_norm(parameters);
-    optimizer_->update(parameters, step_, 1e-4, clip_factor(norm, 1.0));
-    parameters.weights_changed();
-    return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
-  }
-
-  nlohmann::ordered_json timed_block() {
-    const auto start = std::chrono::steady_clock::now();
-    double loss = 0;
-    for (int i = 0; i < options_.steps; ++i) loss = step();
-    const double seconds = seconds_since(start);
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return {{"sequences_per_second", options_.steps * options_.batch / seconds},
-            {"loss", loss},
-            {"peak_rss_bytes", std::int64_t{usage.ru_maxrss} * 1024}};
-  }
-
- private:
-  Options options_;
-  Context context_;
-  SingleCommunicator world_;
-  ParallelGroups groups_;
-  std::unique_ptr<Model> model_;
-  Engine engine_;
-  std::unique_ptr<Optimizer> optimizer_;
-  MicroBatch batch_;
-  std::int64_t step_ = 0;
-};
 
 // The best rate of several runs of one square product, weights in the layout the library likes.
 double peak_gflops(const Options& options) {
@@ -196,13 +121,13 @@ int main(int argc, char** argv) try {
     podium::print({{"gflops", podium::peak_gflops(options)}});
     return 0;
   }
-  podium::Bench bench(options);
-  for (int i = 0; i < 3; ++i) bench.step();  // compiles the products and grows the arenas
-  podium::print({{"ready", true}, {"flops_per_step", bench.flops()}});
+  podium::Trainee trainee(options);
+  for (int i = 0; i < 3; ++i) trainee.step();  // compiles the products and grows the arenas
+  podium::print({{"ready", true}, {"flops_per_step", trainee.flops()}});
   for (int block = 0; block < options.blocks; ++block) {
     std::string line;
     if (options.lockstep && !std::getline(std::cin, line)) break;
-    podium::print(bench.timed_block());
+    podium::print(podium::timed_block(options, trainee));
   }
   return 0;
 } catch (const std::exception& error) {

@@ -1,0 +1,62 @@
+#include "bench/training/trainee.h"
+
+#include "worker/tensor/random.h"
+
+namespace podium {
+namespace {
+
+// BERT predicts `masked` tokens spread over each sequence, GPT every next one.
+MicroBatch random_batch(const TraineeOptions& options) {
+  Random random(1, 0);
+  const auto draw = [&](int bound) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(bound)));
+  };
+  const bool bert = options.model.family == ModelFamily::bert;
+  const int scored = bert ? options.masked : options.length - 1;
+  MicroBatch batch;
+  batch.sequences = options.batch;
+  batch.length = options.length;
+  for (int s = 0; s < options.batch; ++s) {
+    batch.valid_lengths.push_back(options.length);
+    if (bert) batch.next_sentence_labels.push_back(draw(2));
+    for (int t = 0; t < options.length; ++t) {
+      batch.input_ids.push_back(draw(options.model.vocab));
+      if (bert) batch.token_types.push_back(t > options.length / 2 ? 1 : 0);
+    }
+    for (int i = 0; i < scored; ++i) {
+      const int position = bert ? 1 + i * (options.length - 1) / scored : i;
+      batch.scored_positions.push_back(s * options.length + position);
+      batch.labels.push_back(bert ? draw(options.model.vocab)
+                                  : batch.input_ids[static_cast<std::size_t>(s * options.length + i + 1)]);
+    }
+  }
+  return batch;
+}
+
+}  // namespace
+
+Trainee::Trainee(const TraineeOptions& options)
+    : context_{.threads = options.threads},
+      groups_(make_groups(world_, {})),
+      model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
+      engine_(context_, *model_, groups_),
+      optimizer_(
+          make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), options.threads)),
+      batch_(random_batch(options)) {
+  parameters().initialise(1, options.model.initializer_range);
+}
+
+double Trainee::step(const std::function<void()>& before_update) {
+  ++step_;
+  const LossScales scales{.language = 1.0F / static_cast<float>(batch_.labels.size()),
+                          .next_sentence = 1.0F / static_cast<float>(batch_.sequences)};
+  const LossSums losses =
+      engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
+  const double norm = optimizer_->gradient_norm(parameters());
+  before_update();
+  optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0));
+  parameters().weights_changed();
+  return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
+}
+
+}  // namespace podium
