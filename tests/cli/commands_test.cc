@@ -201,7 +201,7 @@ TEST_F(Commands, NodesAndOneNode) {
   fake_.on("GET /api/v1/nodes", json{{"nodes", {node}}});
   fake_.on("GET /api/v1/nodes/node-1", node);
   EXPECT_THAT(program_.run({"nodes"}).out,
-              HasSubstr("node-1  up     1 of 2 cpu busy, 1 unhealthy  127.0.0.1"));
+              HasSubstr("node-1  up     1 of 2 cpu busy, 1 unhealthy          127.0.0.1"));
   const std::string one = program_.run({"nodes", "node-1"}).out;
   EXPECT_THAT(one, HasSubstr("1.0 GiB   12  good"));
   EXPECT_THAT(one, HasSubstr("hot"));
