@@ -42,7 +42,6 @@ struct Agents::Agent {
   HttpClient client;
   asio::steady_timer wake;  // when the next task ends: cancels the sync that is held
   std::map<TaskId, Task> tasks;
-  std::vector<Steady::time_point> freed;  // exits whose devices were not given out again yet, oldest first
   std::int64_t orders_seen = 0;
   bool outdated = false;  // the report that is on its way
 };
@@ -62,11 +61,6 @@ void Agents::start() {
 
 Duration Agents::run_time_of(JobId job) const {
   return run_time_ + Duration(job.value * 7919 % run_time_.count());
-}
-
-void Agents::forget_orders() {
-  ordered_.clear();
-  refills_.clear();
 }
 
 asio::awaitable<void> Agents::run(Agent& agent) {
@@ -102,10 +96,6 @@ void Agents::follow(Agent& agent, const NodeOrders& orders) {
     const TaskId id = order.launch.task;
     if (!agent.tasks.contains(id)) {
       ordered_.emplace(id.attempt.job, now);
-      if (!agent.freed.empty()) {
-        refills_.push_back(std::chrono::duration<double, std::milli>(now - agent.freed.front()).count());
-        agent.freed.erase(agent.freed.begin());
-      }
       agent.tasks[id] = {{id, TaskState::running, 1, {}}, now + run_time_of(id.attempt.job)};
     } else if (order.action == TaskAction::stop) {
       agent.tasks.at(id).ends = now;
@@ -127,7 +117,6 @@ void Agents::end_due(Agent& agent) {
     }
     task.report.state = TaskState::exited;
     task.report.exit = TaskExit{};
-    agent.freed.push_back(now);
     ended = true;
   }
   if (ended) {

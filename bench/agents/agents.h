@@ -28,11 +28,8 @@ class Agents {
   void start();  // their syncs, a few at a time
   std::size_t joined() const { return joined_; }
 
-  // When the order to run the job's first task arrived; only of jobs ordered since forget_orders().
+  // When the order to run the job's first task arrived.
   const std::map<JobId, Steady::time_point>& ordered() const { return ordered_; }
-  // Milliseconds from the report of a task's exit until the node's next order to run one arrived.
-  const std::vector<double>& refills() const { return refills_; }
-  void forget_orders();
 
  private:
   struct Agent;
@@ -48,7 +45,6 @@ class Agents {
   std::vector<std::unique_ptr<Agent>> agents_;
   std::size_t joined_ = 0;
   std::map<JobId, Steady::time_point> ordered_;
-  std::vector<double> refills_;
 };
 
 }  // namespace podium

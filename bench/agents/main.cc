@@ -27,7 +27,6 @@ constexpr int kAgents = 2000;
 constexpr int kDevices = 8;    // of each
 constexpr int kSingles = 200;  // submitted one after the other to the empty cluster
 constexpr int kQueued = 1000;  // that wait when every device is taken
-constexpr std::size_t kRefills = 500;
 constexpr Duration kRunTime = 20s;
 constexpr auto kWindow = 10s;  // over which processor time is counted
 constexpr const char* kUserToken = "user-token-of-this-benchmark";
@@ -124,7 +123,6 @@ class Benchmark {
     const int full = kAgents - kSingles / kDevices;  // the singles fill some nodes
     for (int i = 0; i < full + kQueued; ++i) co_await submit(kDevices);
     co_await measure_load();
-    co_await measure_refills();
   }
 
   awaitable<void> measure_singles() {
@@ -155,12 +153,6 @@ class Benchmark {
            .value = resident_bytes(coordinator_.pid()) / 1e6,
            .unit = "MB",
            .higher_is_better = false});
-  }
-
-  awaitable<void> measure_refills() {
-    agents_.forget_orders();
-    while (agents_.refills().size() < kRefills) co_await pause(50ms);
-    print_latency("a task's end to the node's next order", agents_.refills());
   }
 
   void print_latency(const std::string& name, const std::vector<double>& latencies) {
