@@ -48,6 +48,7 @@ struct JobRequest {
   int priority = 50;
   int max_restarts = 5;
   bool command = false;  // a program of the user's own, whose exit codes mean what launchers agree on
+  std::string account = "default";     // "nlp/bert": where its device time is charged
   std::vector<Dependency> after = {};  // jobs that must end first; in the core those that have not yet
   std::map<std::string, std::string> nodes = {};  // labels that its nodes must have
   Within within = Within::anywhere;

@@ -273,7 +273,8 @@ json to_json(const JobSpec& spec) {
              {"within", to_string(spec.resources.within)},
              {"walltime", format_duration(spec.resources.walltime)}}},
            {"restarts", {{"max", spec.max_restarts}}},
-           {"priority", spec.priority}};
+           {"priority", spec.priority},
+           {"account", spec.account}};
   if (spec.target) out["target"] = target_json(*spec.target);
   if (!spec.after.empty()) out["after"] = after_json(spec.after);
   if (!spec.command.empty()) {
@@ -303,6 +304,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.resources.walltime = duration_from(resources.at("walltime"), "resources.walltime");
   spec.max_restarts = in.at("restarts").at("max");
   spec.priority = in.at("priority");
+  spec.account = in.value("account", JobSpec{}.account);
   if (in.contains("target")) spec.target = target_from(in.at("target"));
   if (in.contains("after")) spec.after = after_from(in.at("after"));
   if (in.contains("command")) {

@@ -158,7 +158,8 @@ struct JobSpec {
   std::optional<TargetSpec> target;
   int max_restarts = 5;
   int priority = 50;
-  std::vector<Dependency> after;  // jobs that must end before this one may start
+  std::string account = "default";  // "nlp/bert"
+  std::vector<Dependency> after;    // jobs that must end before this one may start
   std::vector<std::string>
       command;  // any program instead of podium-worker; then model, data, training are unused
 };

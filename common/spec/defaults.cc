@@ -97,6 +97,11 @@ void fill_phases(json& training) {
   }
 }
 
+void fill_after(json& after) {
+  for (json& on : after)
+    if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
+}
+
 void fill_data(json& data) {
   if (data.contains("train") && data["train"].is_string()) data["train"] = json::array({data["train"]});
   if (!data.contains("tokenizer") || !data["tokenizer"].is_object()) return;
@@ -124,6 +129,7 @@ json with_defaults(const json& document) {
       set_default(*training, "task", model->value("family", json()) == "gpt" ? "lm" : "pretrain");
   }
   if (json* data = part("data")) fill_data(*data);
+  if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);
   json defaults = struct_defaults(document.contains("command"));
   for (const char* key : {"model", "training", "resources"})
     if (!document.contains(key)) defaults.erase(key);

@@ -53,9 +53,9 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
     wanted[key.kind] = 0;
   }
   for (const auto& [kind, queue] : state.queues)
-    for (const auto& [shape, keys] : queue) {
+    for (const auto& [line, keys] : queue) {
       waiting[{kind, "waiting"}] += std::ssize(keys);
-      wanted[kind] += std::ssize(keys) * shape.devices;
+      wanted[kind] += std::ssize(keys) * line.shape.devices;
     }
   for (const Reservation& reservation : plan.reservations) {
     const Job* job = find_job(state, reservation.job);

@@ -96,13 +96,17 @@ void bump_live_nodes(ClusterState& state, Attempt& attempt) {
 }
 
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
-  if (std::holds_alternative<AttemptEnded>(event.body)) release_devices(state, job);
+  if (std::holds_alternative<AttemptEnded>(event.body)) {
+    charge_account(state, job, -static_cast<int>(job.attempt->allocation.ranks.size()), event.at);
+    release_devices(state, job);
+  }
   if (std::holds_alternative<AttemptStopping>(event.body) && job.attempt->stop == StopCause::none)
     bump_live_nodes(state, *job.attempt);
   apply_to_job(job, event);
   if (std::holds_alternative<AttemptCreated>(event.body)) {
     ++state.attempts_created;
     take_devices(state, job);
+    charge_account(state, job, static_cast<int>(job.attempt->allocation.ranks.size()), event.at);
   }
   const auto task_over = [&](TaskId task) {
     ++node_at(state, job.attempt->allocation.ranks[static_cast<std::size_t>(task.rank)].node).orders_version;
@@ -194,6 +198,10 @@ struct ClusterApplier {
     for (auto& [id, node] : state.nodes) see(state, id, at);
     for (auto& [id, job] : state.jobs)
       if (job.attempt) forgive_missing(*job.attempt, at);
+  }
+  void operator()(const AccountChanged& e) const {
+    state.accounts[e.account].rules = e.rules;
+    ++state.epoch;
   }
   void operator()(const NodeSeen& e) const { see(state, e.node, at); }
   void operator()(const Ticked&) const { state.clock = at; }
@@ -290,9 +298,9 @@ void leave_indexes(ClusterState& state, const Job& job) {
   ++state.epoch;
   if (job.in_line()) {
     const auto queue = state.queues.find(job.request.kind);
-    const auto shape = queue->second.find(shape_of(job.request));
-    shape->second.erase(queue_key(state, job));
-    if (shape->second.empty()) queue->second.erase(shape);
+    const auto line = queue->second.find(line_key(job.request));
+    line->second.erase(queue_key(state, job));
+    if (line->second.empty()) queue->second.erase(line);
     if (queue->second.empty()) state.queues.erase(queue);
   }
   if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
@@ -302,7 +310,7 @@ void leave_indexes(ClusterState& state, const Job& job) {
 
 void enter_indexes(ClusterState& state, const Job& job) {
   ++state.epoch;
-  if (job.in_line()) state.queues[job.request.kind][shape_of(job.request)].insert(queue_key(state, job));
+  if (job.in_line()) state.queues[job.request.kind][line_key(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
   for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);

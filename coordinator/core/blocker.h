@@ -15,6 +15,7 @@ namespace podium {
 enum class BlockerCode {
   held,         // by an operator
   follows,      // it waits for the end of `job`, and perhaps of others
+  limit,        // its account would hold `needs` devices of at most `has`
   back_off,     // it failed several times soon after its start, and waits until `until`
   too_large,    // the nodes known could not hold it, were they empty
   devices,      // too few are free

@@ -47,6 +47,13 @@ struct RequeueJob {
   JobId job;
 };
 
+// What is absent stays as it is; a quota or limit of nothing is lifted.
+struct ChangeAccount {
+  std::string account;
+  std::optional<int> share;
+  std::map<std::string, std::optional<int>> quota, limit;  // devices by kind
+};
+
 struct NodeReported {
   NodeReport report;
 };
@@ -84,7 +91,7 @@ struct CoordinatorUp {};
 
 using Command =
     std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, DrainNode,
-                 ResumeNode, LabelNode, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+                 ResumeNode, LabelNode, ChangeAccount, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

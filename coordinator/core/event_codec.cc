@@ -59,6 +59,7 @@ json body_json(const JobHeld& e) { return {{"job", e.job.value}}; }
 json body_json(const JobReleased& e) { return {{"job", e.job.value}}; }
 json body_json(const JobPrioritised& e) { return {{"job", e.job.value}, {"priority", e.priority}}; }
 json body_json(const DependencyMet& e) { return {{"job", e.job.value}, {"on", e.on.value}}; }
+json body_json(const AccountChanged& e) { return {{"account", e.account}, {"rules", rules_json(e.rules)}}; }
 json body_json(const NodeJoined& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeChanged& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeStateChanged& e) {
@@ -147,6 +148,10 @@ DependencyMet body_from(const json& in) {
   return {job_from(in.at("job")), job_from(in.at("on"))};
 }
 template <>
+AccountChanged body_from(const json& in) {
+  return {in.at("account"), rules_from(in.at("rules"))};
+}
+template <>
 NodeJoined body_from(const json& in) {
   return {node_description_from_json(in.at("node"))};
 }
@@ -195,7 +200,7 @@ constexpr std::string_view kTypes[] = {
     "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
     "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
     "job_held",           "job_released",        "job_prioritised",  "dependency_met",   "node_drained",
-    "node_resumed",       "node_labelled"};
+    "node_resumed",       "node_labelled",       "account_changed"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

@@ -26,6 +26,17 @@ std::string describe_allocation(const AttemptCreated& e) {
   return text;
 }
 
+std::string describe_devices(const std::map<std::string, int>& devices, const std::string& what) {
+  std::string text;
+  for (const auto& [kind, number] : devices) text += ", " + what + " " + std::to_string(number) + " " + kind;
+  return text;
+}
+
+std::string describe_rules(const AccountChanged& e) {
+  return "account " + e.account + " has share " + std::to_string(e.rules.share) +
+         describe_devices(e.rules.quota, "quota") + describe_devices(e.rules.limit, "limit");
+}
+
 std::string describe_retry(const RetryPlanned& e) {
   return e.not_before ? "will start again at " + format_time(*e.not_before) : "will start again";
 }
@@ -69,6 +80,7 @@ const auto kDescribe = Overloaded{
     [](const JobReleased&) { return std::string("released"); },
     [](const JobPrioritised& e) { return "has priority " + std::to_string(e.priority) + " now"; },
     [](const DependencyMet& e) { return "waits for job " + to_string(e.on) + " no longer"; },
+    [](const AccountChanged& e) { return describe_rules(e); },
     [](const NodeJoined& e) {
       return e.node.id.value + " joined with " + std::to_string(e.node.devices.size()) + " devices";
     },

@@ -78,6 +78,12 @@ struct AttemptEnded {
   bool operator==(const AttemptEnded&) const = default;
 };
 
+struct AccountChanged {
+  std::string account;
+  AccountRules rules;
+  bool operator==(const AccountChanged&) const = default;
+};
+
 // The job will be queued again: what its last attempt taught. JobStateChanged follows.
 struct RetryPlanned {
   JobId job;
@@ -192,7 +198,7 @@ struct Event {
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
-               NodeLabelled>
+               NodeLabelled, AccountChanged>
       body;
 
   bool operator==(const Event&) const = default;

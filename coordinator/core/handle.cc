@@ -1,6 +1,7 @@
 #include "coordinator/core/handle.h"
 
 #include "common/base/units.h"
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/job_operations.h"
 #include "coordinator/core/node_operations.h"
@@ -80,6 +81,7 @@ struct Handler {
   Result<Events> operator()(const DrainNode& c) const { return drain_node(state, c, now); }
   Result<Events> operator()(const ResumeNode& c) const { return resume_node(state, c, now); }
   Result<Events> operator()(const LabelNode& c) const { return label_node(state, c, now); }
+  Result<Events> operator()(const ChangeAccount& c) const { return change_account(state, c, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
@@ -112,6 +114,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.max_restarts = spec.max_restarts;
   request.command = !spec.command.empty();
   request.after = spec.after;
+  request.account = spec.account;
   return request;
 }
 

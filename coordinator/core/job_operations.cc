@@ -27,6 +27,21 @@ std::string unmet(JobId on, JobState end) {
          (end == JobState::cancelled ? "was cancelled" : "failed");
 }
 
+// No limit allows what the job asks for, even were it the only one.
+std::optional<Error> over_every_limit(const ClusterState& state, const JobRequest& request) {
+  for (const std::string& account : lineage(request.account)) {
+    const auto& limits = rules_of(state, account).limit;
+    const auto limit = limits.find(request.kind);
+    if (limit == limits.end() || request.devices <= limit->second) continue;
+    return Error{ErrorCode::invalid,
+                 "job \"" + request.name + "\" asks for " + std::to_string(request.devices) + " " +
+                     request.kind + " devices; account " + account + " may hold at most " +
+                     std::to_string(limit->second),
+                 "/account"};
+  }
+  return std::nullopt;
+}
+
 // Leaves the jobs that still have to end; the others are settled by how they ended.
 void resolve_after(const ClusterState& state, const SubmitExperiment& command, JobRequest& request,
                    Errors& errors) {
@@ -70,6 +85,10 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   for (JobRequest request : command.jobs) {
     if (auto reason = never_fits(state, request))
       errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
+    if (const auto bad = bad_account_name(request.account))
+      errors.push_back({ErrorCode::invalid, *bad, "/account"});
+    else if (auto over = over_every_limit(state, request))
+      errors.push_back(std::move(*over));
     resolve_after(state, command, request, errors);
     events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
     ++job.value;

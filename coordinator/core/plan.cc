@@ -1,26 +1,15 @@
 #include "coordinator/core/plan.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "common/base/check.h"
 #include "coordinator/core/draft.h"
+#include "coordinator/core/line_order.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/preemption.h"
 
 namespace podium {
 namespace {
-
-// The jobs of one shape that are still to be looked at.
-struct Line {
-  std::set<QueueKey>::const_iterator next, end;
-  Shape shape;
-  int tries = 0;  // that failed for the reservations alone
-
-  bool operator<(const Line& other) const {
-    return *other.next < *next;
-  }  // the best on top of a priority_queue
-};
 
 Blocker back_off(Time until) {
   return {.code = BlockerCode::back_off,
@@ -37,34 +26,58 @@ class Pass {
         now_(now),
         kind_(kind),
         plan_(plan),
-        reservations_(state, kind, now) {
-    for (const auto& [shape, jobs] : state.queues.at(kind)) lines_.push({jobs.begin(), jobs.end(), shape});
-  }
+        ledger_(state, kind),
+        reservations_(state, kind, now) {}
 
+  // Jobs that their account's quota covers go first, so that what is taken back for them becomes theirs.
   void run() {
-    while (!lines_.empty() && !closed_) {
-      Line line = lines_.top();
-      lines_.pop();
-      const Job& job = state_.jobs.at(line.next->job);
-      ++line.next;
-      if (consider(job, line) && line.next != line.end) lines_.push(line);
-    }
+    std::vector<Line> lines;
+    for (const auto& [key, jobs] : state_.queues.at(kind_)) lines.push_back({jobs.begin(), jobs.end(), key});
+    guaranteed_ = true;
+    lines = run(std::move(lines));
+    guaranteed_ = false;
+    run(std::move(lines));
     plan_.reservations.insert(plan_.reservations.end(), reservations_.list().begin(),
                               reservations_.list().end());
   }
 
  private:
+  // Returns the lines that were left for later: those that no quota covers, where only these are wanted.
+  std::vector<Line> run(std::vector<Line> lines) {
+    LineOrder order(state_, ledger_, now_);
+    for (Line& line : lines) order.add(std::move(line));
+    std::vector<Line> later;
+    while (!order.empty() && !closed_) {
+      Line line = order.take();
+      if (guaranteed_ && !ledger_.guaranteed_by(line.key.account, line.key.shape.devices)) {
+        later.push_back(std::move(line));
+        continue;
+      }
+      const Job& job = state_.jobs.at(line.next->job);
+      ++line.next;
+      const std::size_t started = plan_.start.size();
+      const bool goes_on = consider(job, line) && line.next != line.end;
+      if (plan_.start.size() > started) order.charge(line, job.request.devices);
+      if (goes_on) order.add(std::move(line));
+    }
+    return later;
+  }
+
   // False where no other job of the line can start in this pass.
   bool consider(const Job& job, Line& line) {
     if (job.not_before && *job.not_before > now_) {
       plan_.blocked[job.id] = back_off(*job.not_before);
       return true;
     }
+    if (auto over = ledger_.over_limit(line.key.account, line.key.shape.devices)) {
+      plan_.blocked[job.id] = std::move(*over);
+      return false;
+    }
     DevicePool others;
     if (!job.avoid.empty()) others = without(pool_for(job.request.nodes), job);
     const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
-    if (const auto shares = find_place(around.free, line.shape, end)) {
+    if (const auto shares = find_place(around.free, line.key.shape, end)) {
       start(job, *shares, end);
       return true;
     }
@@ -72,7 +85,7 @@ class Pass {
       plan_.blocked[job.id] = {.code = BlockerCode::too_large, .sentence = std::move(*never)};
       return false;
     }
-    const bool for_reservations_alone = fits(around.free, line.shape);
+    const bool for_reservations_alone = fits(around.free, line.key.shape);
     plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
     if (for_reservations_alone) return ++line.tries < state_.scheduling.backfill_depth;
@@ -116,6 +129,7 @@ class Pass {
     for (auto& [nodes, pool] : pools_) give(shares, pool);
     given_.insert(given_.end(), shares.begin(), shares.end());
     reservations_.take(shares, end);
+    ledger_.change(job.request.account, job.request.devices);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
     plan_.start.push_back(
         {job.id, allocate(state_, job.request, shares, taken_, nth), reservations_.size() > 0});
@@ -123,21 +137,47 @@ class Pass {
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
   bool block(const Job& job, const DevicePool& around) {
+    if (guaranteed_ && !taken_back_) take_back_borrowed(job, around);
     if (policy_.reservations(state_.scheduling) == 0) return false;
     if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
     const Reservation* reservation = reservations_.reserve(around, job);
-    if (first && policy_.preempts(state_.scheduling) && (!reservation || reservation->at > now_))
-      make_room(job, around);
+    const bool may_stop = policy_.preempts(state_.scheduling) && !taken_back_;
+    if (first && may_stop && (!reservation || reservation->at > now_)) make_room(job, around);
     return true;
   }
 
+  // Counts what is leaving as free and as no longer held.
+  void expect_leaving(DevicePool& pool, AccountLedger& ledger) const {
+    for (const JobId leaving : state_.leaving) {
+      const Job& other = state_.jobs.at(leaving);
+      if (other.request.kind != kind_) continue;
+      release(state_, other, pool);
+      ledger.change(other.request.account, -other.request.devices);
+    }
+  }
+
+  void preempt(const std::vector<JobId>& victims, const std::string& reason) {
+    for (const JobId victim : victims) plan_.preempt.push_back({victim, reason});
+  }
+
   void make_room(const Job& job, DevicePool pool) {
-    for (const JobId leaving : state_.leaving)
-      if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
-        release(state_, other, pool);
-    for (const JobId victim : choose_victims(state_, policy_, std::move(pool), job, now_))
-      plan_.preempt.push_back({victim, "makes room for job " + to_string(job.id)});
+    AccountLedger ledger = ledger_;
+    expect_leaving(pool, ledger);
+    const auto victims = choose_victims(state_, policy_, std::move(pool), std::move(ledger), job, now_);
+    preempt(victims, "makes room for job " + to_string(job.id));
+  }
+
+  // For one job at a time: what leaves for it must not be counted on by another.
+  void take_back_borrowed(const Job& job, DevicePool pool) {
+    const auto account = ledger_.guaranteed_by(job.request.account, job.request.devices);
+    AccountLedger ledger = ledger_;
+    expect_leaving(pool, ledger);
+    taken_back_ = fits(pool.free, shape_of(job.request));
+    if (taken_back_) return;
+    const auto victims = choose_borrowers(state_, std::move(pool), std::move(ledger), job, *account, now_);
+    preempt(victims, "gives back what account " + *account + " is guaranteed, for job " + to_string(job.id));
+    taken_back_ = !victims.empty();
   }
 
   // Leaves out the nodes the job should avoid while there are others that could hold it.
@@ -175,9 +215,11 @@ class Pass {
   Plan& plan_;
   std::map<Labels, DevicePool> pools_;  // those looked at
   Shares given_;                        // by this pass
+  AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
   Taken taken_;
-  std::priority_queue<Line> lines_;
+  bool guaranteed_ = false;  // jobs within their quotas are being looked at
+  bool taken_back_ = false;  // borrowed devices are leaving for one of them
   bool closed_ = false;
 };
 

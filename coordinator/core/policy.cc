@@ -4,6 +4,7 @@
 #include <array>
 
 #include "common/base/check.h"
+#include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policies/fifo.h"
 #include "coordinator/core/policies/least_attained_service.h"
 #include "coordinator/core/policies/priority_backfill.h"
@@ -17,7 +18,8 @@ constexpr std::array<Duration, 3> kLevels{std::chrono::hours(1), std::chrono::ho
                                           std::chrono::hours(64)};
 
 constexpr std::array kPolicies{PolicyKind::fifo, PolicyKind::priority_backfill,
-                               PolicyKind::least_attained_service, PolicyKind::shortest_remaining_time};
+                               PolicyKind::least_attained_service, PolicyKind::shortest_remaining_time,
+                               PolicyKind::fair_share};
 
 Duration run_time(const Job& job, Time now) {
   return job.served + (job.attempt && job.attempt->started ? now - *job.attempt->started : Duration{});
@@ -27,6 +29,7 @@ const Fifo kFifo;
 const PriorityBackfill kPriorityBackfill;
 const LeastAttainedService kLeastAttainedService;
 const ShortestRemainingTime kShortestRemainingTime;
+const FairShare kFairShare;
 
 }  // namespace
 
@@ -49,6 +52,8 @@ const Policy& policy_of(PolicyKind kind) {
       return kLeastAttainedService;
     case PolicyKind::shortest_remaining_time:
       return kShortestRemainingTime;
+    case PolicyKind::fair_share:
+      return kFairShare;
   }
   PODIUM_CHECK(false, "a policy without a name");
 }

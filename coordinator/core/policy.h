@@ -28,6 +28,8 @@ class Policy {
   // Whether a waiting job may stop a running one to take its place.
   virtual bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
                            Time now) const = 0;
+  // Whether accounts take turns by what they have used (policies/fair_share.h); rank then counts within one.
+  virtual bool by_account() const { return false; }
   // How often to look again while jobs wait, where ranks of running jobs move with time.
   virtual std::optional<Duration> interval() const { return std::nullopt; }
 };
@@ -39,6 +41,7 @@ std::vector<std::string> policy_names();
 inline Shape shape_of(const JobRequest& request) {
   return {request.devices, request.per_node, request.nodes, request.within, request.tensor};
 }
+inline LineKey line_key(const JobRequest& request) { return {request.account, shape_of(request)}; }
 QueueKey queue_key(const ClusterState& state, const Job& job);
 
 }  // namespace podium

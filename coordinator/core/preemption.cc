@@ -8,9 +8,10 @@
 namespace podium {
 namespace {
 
-// An attempt in the last part of its walltime, or about to end anyway, is left alone.
+// An attempt in the last 10 minutes or 5 % of its walltime, whichever is more, is left alone; of a short one,
+// no more than its second half.
 constexpr int kAlmostDoneParts = 20;
-constexpr Duration kAlmostDone = std::chrono::minutes(1);
+constexpr Duration kAlmostDone = std::chrono::minutes(10);
 
 struct Candidate {
   const Job* job = nullptr;
@@ -20,7 +21,8 @@ struct Candidate {
 
 bool almost_done(const Job& job, Time now) {
   const Duration left = job.attempt->created + job.request.walltime - now;
-  return left < std::max(kAlmostDone, job.request.walltime / kAlmostDoneParts);
+  const Duration walltime = job.request.walltime;
+  return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
 }
 
 Duration lost_work(const Job& job, Time now) {
@@ -29,8 +31,9 @@ Duration lost_work(const Job& job, Time now) {
   return std::max(now - since, Duration{}) * job.request.devices;
 }
 
-std::vector<Candidate> candidates(const ClusterState& state, const Policy& policy, const Job& blocked,
-                                  Time now) {
+template <class Filter>
+std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked, Time now,
+                                  const Filter& may_stop) {
   std::vector<JobId> timed;  // by id: with neighbours in the map after one another, few looks miss the cache
   for (const auto& [time, id] : state.timers) timed.push_back(id);
   std::ranges::sort(timed);
@@ -38,19 +41,21 @@ std::vector<Candidate> candidates(const ClusterState& state, const Policy& polic
   for (const JobId id : timed) {
     const Job& job = state.jobs.at(id);
     if (!job.attempt || job.request.kind != blocked.request.kind || almost_done(job, now)) continue;
-    if (policy.may_preempt(state.scheduling, blocked, job, now))
-      found.push_back({&job, policy.rank(state.scheduling, job, now), lost_work(job, now)});
+    if (may_stop(job)) found.push_back({&job, 0, lost_work(job, now)});
   }
-  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
-    return std::tuple(-a.rank, a.lost, b.job->id) < std::tuple(-b.rank, b.lost, a.job->id);
-  });
   return found;
 }
 
-}  // namespace
+// In the order given, least first.
+void sort(std::vector<Candidate>& found) {
+  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+    return std::tuple(-a.rank, a.lost, b.job->id) < std::tuple(-b.rank, b.lost, a.job->id);
+  });
+}
 
-std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
-                                  const Job& blocked, Time now) {
+// As many of the candidates, in their order, as make room, less those that turn out not to be needed.
+std::vector<JobId> as_needed(const ClusterState& state, const std::vector<Candidate>& sorted, DevicePool pool,
+                             AccountLedger ledger, const Job& blocked, Time now) {
   const Shape shape = shape_of(blocked.request);
   const auto holds = [&](const FreeDevices& free) {
     if (state.windows.empty()) return fits(free, shape);
@@ -59,10 +64,12 @@ std::vector<JobId> choose_victims(const ClusterState& state, const Policy& polic
     return fits(open, shape);
   };
   std::vector<const Job*> victims;
-  for (const Candidate& candidate : candidates(state, policy, blocked, now)) {
+  for (const auto& [job, rank, lost] : sorted) {
     if (holds(pool.free)) break;
-    release(state, *candidate.job, pool);
-    victims.push_back(candidate.job);
+    if (!ledger.may_take(job->request.account, blocked.request.account)) continue;
+    ledger.change(job->request.account, -job->request.devices);
+    release(state, *job, pool);
+    victims.push_back(job);
   }
   if (!holds(pool.free)) return {};
   std::vector<JobId> needed;
@@ -72,7 +79,28 @@ std::vector<JobId> choose_victims(const ClusterState& state, const Policy& polic
     release(state, **victim, pool);
     needed.push_back((*victim)->id);
   }
+  std::ranges::reverse(needed);  // in the order in which their accounts could spare them
   return needed;
+}
+
+}  // namespace
+
+std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
+                                  AccountLedger ledger, const Job& blocked, Time now) {
+  std::vector<Candidate> found = candidates(state, blocked, now, [&](const Job& job) {
+    return policy.may_preempt(state.scheduling, blocked, job, now);
+  });
+  for (Candidate& candidate : found) candidate.rank = policy.rank(state.scheduling, *candidate.job, now);
+  sort(found);
+  return as_needed(state, found, std::move(pool), std::move(ledger), blocked, now);
+}
+
+std::vector<JobId> choose_borrowers(const ClusterState& state, DevicePool pool, AccountLedger ledger,
+                                    const Job& blocked, const std::string& account, Time now) {
+  std::vector<Candidate> found = candidates(
+      state, blocked, now, [&](const Job& job) { return !is_at_or_below(job.request.account, account); });
+  sort(found);
+  return as_needed(state, found, std::move(pool), std::move(ledger), blocked, now);
 }
 
 }  // namespace podium

@@ -18,19 +18,27 @@
 #include "common/model/job.h"
 #include "common/model/node.h"
 #include "common/model/sync.h"
+#include "coordinator/core/accounts.h"
 #include "coordinator/core/fabric.h"
 
 namespace podium {
 
-enum class PolicyKind { fifo, priority_backfill, least_attained_service, shortest_remaining_time };
+enum class PolicyKind {
+  fifo,
+  priority_backfill,
+  least_attained_service,
+  shortest_remaining_time,
+  fair_share
+};
 
 // How the scheduler decides. Set once by the daemon's configuration.
 struct SchedulingOptions {
   PolicyKind policy = PolicyKind::priority_backfill;
-  bool preempt = false;                     // priority_backfill may stop running jobs of lower priority
-  Duration ageing = std::chrono::hours(1);  // of waiting that weighs as much as one point of priority
-  int reservations = 4;                     // blocked jobs of a kind whose start nobody may delay
-  int backfill_depth = 32;                  // jobs of one shape that are tried behind a reservation
+  bool preempt = false;                       // priority_backfill may stop running jobs of lower priority
+  Duration ageing = std::chrono::hours(1);    // of waiting that weighs as much as one point of priority
+  Duration half_life = std::chrono::days(7);  // of what accounts have used
+  int reservations = 4;                       // blocked jobs of a kind whose start nobody may delay
+  int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation
 
   bool operator==(const SchedulingOptions&) const = default;
 };
@@ -200,7 +208,15 @@ struct QueueKey {
   auto operator<=>(const QueueKey&) const = default;
 };
 
-using Queue = std::map<Shape, std::set<QueueKey>>;
+// Jobs that are alike but for their rank.
+struct LineKey {
+  std::string account;
+  Shape shape;
+
+  auto operator<=>(const LineKey&) const = default;
+};
+
+using Queue = std::map<LineKey, std::set<QueueKey>>;
 
 // Of which kind, and on nodes with which labels.
 struct PoolKey {
@@ -222,7 +238,8 @@ struct ClusterState {
   Limits limits;
   SchedulingOptions scheduling;
   std::map<NodeId, Node> nodes;
-  std::map<JobId, Job> jobs;  // those that have not ended
+  std::map<JobId, Job> jobs;                // those that have not ended
+  std::map<std::string, Account> accounts;  // those with rules, and those that have held devices
   JobId next_job{1};
   ExperimentId next_experiment{1};
   std::int64_t attempts_created = 0;  // gives each attempt its own ports

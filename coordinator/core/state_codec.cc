@@ -128,9 +128,39 @@ Node node_from(const json& in) {
   return node;
 }
 
+json usage_json(const std::map<std::string, Usage>& usage) {
+  json out = json::object();
+  for (const auto& [kind, of] : usage)
+    out[kind] = {{"devices", of.devices}, {"device_seconds", of.device_seconds}, {"at_ms", to_millis(of.at)}};
+  return out;
+}
+
+std::map<std::string, Usage> usage_from(const json& in) {
+  std::map<std::string, Usage> usage;
+  for (const auto& [kind, of] : in.items())
+    usage[kind] = {of.at("devices"), of.at("device_seconds"), time_from(of.at("at_ms"))};
+  return usage;
+}
+
+json account_json(const Account& account) {
+  return {{"rules", rules_json(account.rules)},
+          {"usage", usage_json(account.usage)},
+          {"own", usage_json(account.own)}};
+}
+
+// Snapshots from before there were accounts: what jobs hold counts from now on.
+void charge_running_jobs(ClusterState& state) {
+  for (const auto& [id, job] : state.jobs)
+    if (job.attempt)
+      charge_account(state, job, static_cast<int>(job.attempt->allocation.ranks.size()),
+                     job.attempt->created);
+}
+
 }  // namespace
 
 json to_json(const ClusterState& state) {
+  json accounts = json::object();
+  for (const auto& [name, account] : state.accounts) accounts[name] = account_json(account);
   json nodes = json::array();
   for (const auto& [id, node] : state.nodes) nodes.push_back(node_json(node));
   json jobs = json::array();
@@ -138,6 +168,7 @@ json to_json(const ClusterState& state) {
   return {{"v", kVersion},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
+          {"accounts", std::move(accounts)},
           {"next_job", state.next_job.value},
           {"next_experiment", state.next_experiment.value},
           {"attempts_created", state.attempts_created}};
@@ -164,6 +195,11 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
     enter_indexes(state, job);
     state.jobs.emplace(job.id, std::move(job));
   }
+  if (!in.contains("accounts")) charge_running_jobs(state);
+  const json accounts = in.value("accounts", json::object());
+  for (const auto& [name, account] : accounts.items())
+    state.accounts[name] = {rules_from(account.at("rules")), usage_from(account.at("usage")),
+                            usage_from(account.at("own"))};
   state.next_job = job_from(in.at("next_job"));
   state.next_experiment = {in.at("next_experiment").get<std::int64_t>()};
   state.attempts_created = in.at("attempts_created");

@@ -28,12 +28,14 @@ std::string listed(const std::vector<NodeId>& nodes) {
 
 // The best job ahead of it that was tried and is blocked.
 const Job* blocked_ahead(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+  const bool by_account = policy_of(state.scheduling.policy).by_account();
   const Job* ahead = nullptr;
   QueueKey best = queue_key(state, job);
   for (const auto& [id, why] : plan.blocked) {
     const Job* other = find_job(state, id);
     if (!other || other->request.kind != job.request.kind || (other->not_before && *other->not_before > now))
       continue;
+    if (by_account && other->request.account != job.request.account) continue;
     if (const QueueKey key = queue_key(state, *other); key < best) {
       best = key;
       ahead = other;
@@ -170,6 +172,8 @@ std::string_view to_string(BlockerCode code) {
       return "held";
     case BlockerCode::follows:
       return "follows";
+    case BlockerCode::limit:
+      return "limit";
     case BlockerCode::back_off:
       return "back_off";
     case BlockerCode::too_large:

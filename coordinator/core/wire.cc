@@ -15,6 +15,7 @@ json request_json(const JobRequest& request) {
            {"priority", request.priority},
            {"max_restarts", request.max_restarts},
            {"command", request.command},
+           {"account", request.account},
            {"after", after_json(request.after)}};
   if (!request.nodes.empty()) out["nodes"] = request.nodes;
   if (request.within != Within::anywhere) out["within"] = to_string(request.within);
@@ -31,6 +32,7 @@ JobRequest request_from(const json& in) {
           in.at("priority"),
           in.at("max_restarts"),
           in.at("command"),
+          in.value("account", std::string(kDefaultAccount)),
           after_from(in.value("after", json::array())),
           in.value("nodes", Labels{}),
           within_from(in.value("within", "anywhere")),
@@ -80,6 +82,15 @@ json retries_json(const RetryCounts& retries) {
 RetryCounts retries_from(const json& in) {
   return {in.at("failures"), in.at("requeues"),  in.at("moves"),
           in.at("losses"),   in.at("fruitless"), in.at("quick")};
+}
+
+json rules_json(const AccountRules& rules) {
+  return {{"share", rules.share}, {"quota", rules.quota}, {"limit", rules.limit}};
+}
+
+AccountRules rules_from(const json& in) {
+  using Devices = std::map<std::string, int>;
+  return {in.at("share"), in.at("quota").get<Devices>(), in.at("limit").get<Devices>()};
 }
 
 json nodes_json(const std::vector<NodeId>& nodes) {

@@ -78,7 +78,9 @@ class Recorder {
 bool would_fit(const ClusterState& state) {
   for (const auto& [kind, queue] : state.queues) {
     const auto pool = state.pools.find({kind, {}});
-    if (pool != state.pools.end() && queue.begin()->first.devices <= pool->second.free.total()) return true;
+    if (pool == state.pools.end()) continue;
+    const auto fits = [&](const auto& line) { return line.first.shape.devices <= pool->second.free.total(); };
+    if (std::ranges::any_of(queue, fits)) return true;
   }
   return false;
 }

@@ -13,7 +13,8 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint64_t kAll = 2000;
+constexpr std::uint64_t kQuick = 500;
+constexpr std::uint64_t kAll = 2000;  // that together see everything
 
 std::vector<NodeDescription> random_nodes(Random& random) {
   std::vector<NodeDescription> nodes;
@@ -38,6 +39,8 @@ std::vector<NodeDescription> random_nodes(Random& random) {
   return nodes;
 }
 
+constexpr const char* kAccounts[] = {"default", "nlp", "nlp/bert", "nlp/gpt", "vision", "vision/a/b"};
+
 SubmitExperiment random_experiment(Random& random) {
   SubmitExperiment submit{"sim", {}};
   const int jobs = random.between(1, 3);
@@ -54,6 +57,7 @@ SubmitExperiment random_experiment(Random& random) {
     if (random.chance(20)) request.nodes["partition"] = "nlp";
     if (random.chance(20)) request.within = random.chance(50) ? Within::leaf_switch : Within::node;
     if (request.devices % 2 == 0) request.tensor = 2;
+    request.account = kAccounts[random.below(static_cast<int>(std::size(kAccounts)))];
     submit.jobs.push_back(request);
   }
   return submit;
@@ -72,9 +76,22 @@ JobId any_job(const ClusterState& state, Random& random) {
   return {random.between(0, static_cast<int>(state.next_job.value))};
 }
 
+void change_account(SimCluster& cluster, Random& random) {
+  ChangeAccount change;
+  change.account = kAccounts[random.below(static_cast<int>(std::size(kAccounts)))];
+  if (random.chance(50)) change.share = random.between(1, 4);
+  const auto devices = [&] { return random.chance(20) ? std::nullopt : std::optional(random.between(0, 6)); };
+  if (random.chance(60)) change.quota["cpu"] = devices();
+  if (random.chance(30)) change.limit["cpu"] = devices();
+  cluster.turn(change);
+}
+
 void operate(SimCluster& cluster, Random& random) {
   const JobId job = any_job(cluster.state(), random);
-  switch (random.below(5)) {
+  switch (random.below(7)) {
+    case 5:
+    case 6:
+      return change_account(cluster, random);
     case 0:
       cluster.turn(HoldJob{job});
       return;
@@ -189,6 +206,7 @@ void drain(SimCluster& cluster, Random& random) {
     cluster.turn(LabelNode{node.description().id, {{"partition", "nlp"}}});
   }
   for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});
+  for (const char* account : kAccounts) cluster.turn(ChangeAccount{account, {}, {}, {{"cpu", std::nullopt}}});
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i)
     cluster.pass(seconds(20), random);
 }
@@ -238,7 +256,7 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
   Coverage coverage;
   const std::uint64_t only = number_from_environment("PODIUM_SIM_SEED", 0);
   if (only != 0) return run_history(only, coverage);
-  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", kAll);
+  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", kQuick);
   for (std::uint64_t seed = 1; seed <= histories && !HasFatalFailure(); ++seed) run_history(seed, coverage);
   if (histories < kAll) return;  // a few may be quiet
   EXPECT_EQ(coverage.events.size(), std::variant_size_v<decltype(Event::body)> - 2)

@@ -33,6 +33,7 @@ Result<Events> SimCluster::turn(const Command& command) {
   if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
   if (events) absorb(*events);
   const Plan plan = make_plan(state_, now());
+  check_plan(plan);
   for (const auto& [id, job] : state_.jobs) {
     const bool starts = std::ranges::find(plan.start, id, &Start::job) != plan.start.end();
     if (job.state == JobState::queued && !starts && waiting_reason(state_, plan, id, now()).empty())
@@ -110,6 +111,7 @@ void SimCluster::check_event(const Event& event) {
   if (const auto* held = std::get_if<JobHeld>(&event.body)) held_.insert(held->job);
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
+  if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) check_preemption(*stopping);
   const auto* changed = std::get_if<JobStateChanged>(&event.body);
   if (!changed) return;
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
@@ -128,6 +130,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
       violate("work was given to a node that is drained or will be before it ends");
   }
   check_place(state_.jobs.at(id).request, created.allocation);
+  check_limits(state_.jobs.at(id));
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);
@@ -151,6 +154,56 @@ void SimCluster::check_place(const JobRequest& request, const Allocation& alloca
   if (request.within == Within::node && nodes.size() > 1) violate("a job within one node got several");
   if (request.within == Within::leaf_switch && nodes.size() > 1 && switches.size() > 1)
     violate("a job within one switch got several");
+}
+
+int SimCluster::held_by(const std::string& account, const std::string& kind, bool leaving) const {
+  int devices = 0;
+  for (const auto& [id, job] : state_.jobs)
+    if (job.attempt && job.request.kind == kind && (job.request.account + "/").starts_with(account + "/") &&
+        (leaving || job.attempt->stop == StopCause::none))
+      devices += job.request.devices;
+  return devices;
+}
+
+void SimCluster::check_limits(const Job& starts) {
+  for (const auto& [name, account] : state_.accounts) {
+    const auto limit = account.rules.limit.find(starts.request.kind);
+    if (limit == account.rules.limit.end() || !(starts.request.account + "/").starts_with(name + "/"))
+      continue;
+    if (held_by(name, starts.request.kind, true) + starts.request.devices > limit->second)
+      violate("job " + to_string(starts.id) + " takes account " + name + " beyond its limit");
+  }
+}
+
+// Whoever the room is for, an account that holds no more than its quota gives nothing to others.
+void SimCluster::check_preemption(const AttemptStopping& stopping) {
+  if (stopping.cause != StopCause::preempted) return;
+  const Job& victim = state_.jobs.at(stopping.attempt.job);
+  const JobId winner{std::stoll(stopping.reason.substr(stopping.reason.rfind(' ') + 1))};
+  const std::string& to = state_.jobs.at(winner).request.account;
+  for (const auto& [name, account] : state_.accounts) {
+    const auto quota = account.rules.quota.find(victim.request.kind);
+    if (quota == account.rules.quota.end() || (to + "/").starts_with(name + "/") ||
+        !(victim.request.account + "/").starts_with(name + "/"))
+      continue;
+    if (held_by(name, victim.request.kind, false) <= quota->second)
+      violate("account " + name + " is within its quota and lost job " + to_string(victim.id));
+  }
+  const Duration left = victim.attempt->created + victim.request.walltime - now();
+  if (left < std::min<Duration>(std::chrono::minutes(10), victim.request.walltime / 2))
+    violate("job " + to_string(victim.id) + " was preempted when it was almost done");
+}
+
+// The same state gives the same plan, and one that was carried out leaves nothing to stop.
+void SimCluster::check_plan(const Plan& plan) {
+  const Plan again = make_plan(state_, now());
+  const auto same_start = [](const Start& a, const Start& b) {
+    return a.job == b.job && a.allocation == b.allocation;
+  };
+  const auto same_victim = [](const Preemption& a, const Preemption& b) { return a.job == b.job; };
+  if (!std::ranges::equal(plan.start, again.start, same_start) ||
+      !std::ranges::equal(plan.preempt, again.preempt, same_victim) || plan.blocked != again.blocked)
+    violate("one state gave two plans");
 }
 
 void SimCluster::check_orders() {
@@ -201,7 +254,7 @@ void SimCluster::check_indexes() {
     if (!job.in_line()) continue;
     ++queued;
     const Queue& queue = state_.queues.at(job.request.kind);
-    if (!queue.at(shape_of(job.request)).contains(queue_key(state_, job)))
+    if (!queue.at(line_key(job.request)).contains(queue_key(state_, job)))
       violate("a queued job is not in its queue");
   }
   for (const auto& [kind, queue] : state_.queues)

@@ -40,6 +40,10 @@ class SimCluster {
   void absorb(const Events& events);
   void check_event(const Event& event);
   void check_start(const AttemptCreated& created, Time at);
+  void check_limits(const Job& starts);
+  void check_preemption(const AttemptStopping& stopping);
+  int held_by(const std::string& account, const std::string& kind, bool leaving) const;
+  void check_plan(const Plan& plan);
   void check_orders();
   void check_grants();
   void check_indexes();

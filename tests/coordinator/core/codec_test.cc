@@ -15,7 +15,8 @@ Events one_of_each() {
   const Time at = from_millis(1'700'000'000'000);
   const AttemptId attempt{{7}, 2};
   const TaskId task{attempt, 1};
-  const JobRequest request{"bert", 2, 1, "cpu", std::chrono::hours(1), 60, 3, true, {{{5}, When::any}}};
+  const JobRequest request{"bert", 2, 1,    "cpu",      std::chrono::hours(1),
+                           60,     3, true, "nlp/bert", {{{5}, When::any}}};
   Allocation allocation;
   allocation.ranks = {{{"node-1"}, 0, 0, 1, 0, 4}, {{"node-2"}, 3, 0, 1, 1, 4}};
   allocation.nodes = 2;
@@ -48,7 +49,8 @@ Events one_of_each() {
           {at, DependencyMet{{7}, {5}}},
           {at, NodeDrained{{"node-1"}, {"new fans", at, at + std::chrono::hours(2)}}},
           {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
-          {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}}};
+          {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}},
+          {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
@@ -88,8 +90,10 @@ TEST(EventCodec, RefusesWhatItDoesNotKnow) {
 TEST(EventCodec, FillsInWhatOlderLogsLack) {
   json event = to_json(one_of_each()[1]);
   event["request"].erase("after");
+  event["request"].erase("account");
   const Event read = event_from_json(event);
   EXPECT_TRUE(std::get<JobQueued>(read.body).request.after.empty());
+  EXPECT_EQ(std::get<JobQueued>(read.body).request.account, "default");
 }
 
 TEST(EventText, TellsPeopleAboutEveryEvent) {

@@ -1,0 +1,87 @@
+// The account tree. A job belongs to an account, "nlp/bert", and so to everything above it, "nlp"; operators
+// give accounts shares, guaranteed devices (quotas) and hard limits. What accounts hold and have used is kept
+// by apply; usage decays exponentially, and is settled only when what an account holds changes, so that a
+// replay adds the same numbers in the same order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/time.h"
+
+namespace podium {
+
+struct ClusterState;
+struct Blocker;
+struct Job;
+
+// What operators set. Quota and limit are devices by kind.
+struct AccountRules {
+  int share = 1;                     // of what its parent gets, against the account's siblings
+  std::map<std::string, int> quota;  // guaranteed: work beyond it is borrowed, and can be taken back
+  std::map<std::string, int> limit;  // never more than this at a time
+
+  bool operator==(const AccountRules&) const = default;
+};
+
+// Of devices of one kind.
+struct Usage {
+  int devices = 0;            // held now
+  double device_seconds = 0;  // decayed, as of `at`
+  Time at;
+
+  bool operator==(const Usage&) const = default;
+};
+
+struct Account {
+  AccountRules rules;
+  std::map<std::string, Usage> usage;  // by device kind, of everything at and below the account
+  std::map<std::string, Usage> own;    // of the jobs that name the account itself
+
+  bool operator==(const Account&) const = default;
+};
+
+inline constexpr std::string_view kDefaultAccount = "default";
+
+// "nlp/bert" → {"nlp", "nlp/bert"}.
+std::vector<std::string> lineage(const std::string& account);
+bool is_at_or_below(const std::string& account, const std::string& above);
+// Why it cannot be an account's name; nothing when it can.
+std::optional<std::string> bad_account_name(const std::string& name);
+
+const AccountRules& rules_of(const ClusterState& state, const std::string& account);
+
+// Device seconds with decay, as of `now`: what was used `half_life` ago counts half.
+double used(const Usage& usage, Duration half_life, Time now);
+
+// The job's attempt takes (or gives back) its devices at `at`.
+void charge_account(ClusterState& state, const Job& job, int devices, Time at);
+
+// What the accounts hold of one kind, as a plan would change it.
+class AccountLedger {
+ public:
+  AccountLedger(const ClusterState& state, std::string kind) : state_(state), kind_(std::move(kind)) {}
+
+  const std::string& kind() const { return kind_; }
+  int held(const std::string& account) const;
+  // Jobs of `account` get so many devices more; less, where negative.
+  void change(const std::string& account, int devices);
+
+  // The limit that so many more would break.
+  std::optional<Blocker> over_limit(const std::string& account, int devices) const;
+  // The innermost account around it (or itself) whose quota covers so many devices more.
+  std::optional<std::string> guaranteed_by(const std::string& account, int devices) const;
+  // Whether work of `account` may be stopped for `other`: no account that holds the one and not the other is
+  // within its quota.
+  bool may_take(const std::string& account, const std::string& other) const;
+
+ private:
+  const ClusterState& state_;
+  std::string kind_;
+  std::map<std::string, int> changes_;  // against the state
+};
+
+}  // namespace podium

@@ -1,0 +1,35 @@
+#include "coordinator/core/line_order.h"
+
+#include "coordinator/core/policy.h"
+
+namespace podium {
+
+LineOrder::LineOrder(const ClusterState& state, const AccountLedger& ledger, Time now)
+    : by_account_(policy_of(state.scheduling.policy).by_account()), turns_(state, ledger, now) {}
+
+const std::string& LineOrder::group_of(const Line& line) const {
+  static const std::string all;
+  return by_account_ ? line.key.account : all;
+}
+
+void LineOrder::add(Line line) {
+  const std::string& group = group_of(line);
+  if (by_account_ && !lines_.contains(group)) turns_.add(group);
+  lines_[group].push(std::move(line));
+}
+
+Line LineOrder::take() {
+  const auto group = by_account_ ? lines_.find(turns_.next()) : lines_.begin();
+  Line line = group->second.top();
+  group->second.pop();
+  if (!group->second.empty()) return line;
+  if (by_account_) turns_.remove(group->first);
+  lines_.erase(group);
+  return line;
+}
+
+void LineOrder::charge(const Line& line, int devices) {
+  if (by_account_) turns_.charge(line.key.account, devices);
+}
+
+}  // namespace podium

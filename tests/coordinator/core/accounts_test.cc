@@ -1,0 +1,170 @@
+// Accounts: limits, quotas and what is borrowed beyond them, usage and its decay, fair share.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "coordinator/core/policies/fair_share.h"
+#include "tests/coordinator/core/cluster_fixture.h"
+
+namespace podium {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+
+class Accounts : public ClusterTest {
+ protected:
+  static JobRequest request_of(const std::string& account, int devices) {
+    JobRequest request = request_for(devices);
+    request.account = account;
+    return request;
+  }
+
+  JobId submit_to(const std::string& account, int devices = 1) {
+    return submit(request_of(account, devices));
+  }
+
+  void quota(const std::string& account, int devices) {
+    turn(ChangeAccount{account, {}, {{"cpu", devices}}, {}});
+  }
+  void limit(const std::string& account, int devices) {
+    turn(ChangeAccount{account, {}, {}, {{"cpu", devices}}});
+  }
+
+  // Every process the node was told to stop has left.
+  void let_leave(const NodeDescription& node) {
+    std::vector<Told> left;
+    for (const TaskOrder& order : node_orders(state_, node.id).tasks)
+      if (order.action == TaskAction::stop) left.push_back({order.launch.task, {}});
+    report(node, left);
+  }
+
+  int held(const std::string& account) { return AccountLedger(state_, "cpu").held(account); }
+};
+
+TEST_F(Accounts, NamesArePaths) {
+  EXPECT_EQ(lineage("a/b/c"), (std::vector<std::string>{"a", "a/b", "a/b/c"}));
+  EXPECT_TRUE(is_at_or_below("nlp/bert", "nlp"));
+  EXPECT_FALSE(is_at_or_below("nlp2", "nlp"));
+  for (const char* bad : {"", "/", "a/", "/a", "a//b", "a b", "ä"})
+    EXPECT_TRUE(bad_account_name(bad).has_value()) << bad;
+  for (const char* good : {"nlp", "nlp/bert", "A.b_c-1"}) EXPECT_FALSE(bad_account_name(good).has_value());
+}
+
+TEST_F(Accounts, ALimitHoldsForTheWholeSubtree) {
+  join(node_with("a", 8));
+  limit("nlp", 4);
+  submit_to("nlp/bert", 3);
+  const JobId over = submit_to("nlp/gpt", 2);
+  EXPECT_EQ(reason(over), "account nlp would hold 5 of at most 4 cpu devices");
+  EXPECT_EQ(state_of(submit_to("vision", 5)), JobState::starting) << "it delays nobody";
+  limit("nlp", 5);
+  EXPECT_EQ(state_of(over), JobState::queued) << "no device is free";
+  EXPECT_EQ(turn(SubmitExperiment{"x", {request_of("nlp/gpt", 6)}}).errors().at(0).message,
+            "job \"job\" asks for 6 cpu devices; account nlp may hold at most 5");
+  EXPECT_FALSE(turn(SubmitExperiment{"x", {request_of("a//b", 1)}}).ok());
+}
+
+TEST_F(Accounts, BorrowsWhatIsFreeAndGivesItBack) {
+  const NodeDescription node = node_with("a", 4);
+  join(node);
+  quota("nlp", 2);
+  const JobId first = submit_to("vision");
+  now_ += minutes(1);
+  for (int i = 0; i < 3; ++i) submit_to("vision");
+  report(node);
+  EXPECT_EQ(held("vision"), 4) << "all of it borrowed";
+
+  turn(CheckpointSaved{job(first).attempt_id(), 10});
+  now_ += minutes(1);
+  turn(CheckpointSaved{job(first).attempt_id(), 20});  // loses least
+  const JobId guaranteed = submit_to("nlp/bert");
+  EXPECT_EQ(state_of(first), JobState::stopping);
+  EXPECT_EQ(state_.leaving.size(), 1u) << "no more than it takes";
+  turn(Tick{});
+  EXPECT_EQ(state_.leaving.size(), 1u) << "what leaves is enough";
+  let_leave(node);
+  EXPECT_EQ(state_of(guaranteed), JobState::starting);
+  EXPECT_EQ(state_of(first), JobState::queued);
+
+  submit_to("nlp/bert");
+  let_leave(node);
+  const JobId beyond = submit_to("nlp/bert");
+  EXPECT_TRUE(state_.leaving.empty()) << "its quota is used up: it waits like everybody";
+  EXPECT_EQ(state_of(beyond), JobState::queued);
+}
+
+TEST_F(Accounts, NothingIsTakenFromAnAccountWithinItsQuota) {
+  join(node_with("a", 4));
+  state_.scheduling.preempt = true;
+  quota("nlp", 2);
+  quota("vision", 4);
+  submit_to("vision", 2);
+  submit_to("vision", 2);
+  JobRequest urgent = request_of("nlp", 2);
+  urgent.priority = 100;
+  submit(urgent);
+  urgent.account = "other";
+  submit(urgent);
+  EXPECT_TRUE(state_.leaving.empty()) << "quotas that promise more than there is are served in turn";
+}
+
+TEST_F(Accounts, LeavesAloneWhatIsAlmostDone) {
+  join(node_with("a", 1));
+  quota("nlp", 1);
+  submit_to("vision");  // of 24 hours
+  now_ += hours(23);
+  submit_to("nlp");
+  EXPECT_TRUE(state_.leaving.empty()) << "5 % of its walltime is left";
+}
+
+TEST_F(Accounts, UsageDecaysAndReplaysExactly) {
+  const NodeDescription node = node_with("a", 2);
+  join(node);
+  const JobId id = submit_to("nlp/bert", 2);
+  now_ += hours(24 * 7);
+  EXPECT_NEAR(used(state_.accounts.at("nlp").usage.at("cpu"), hours(24 * 7), now_),
+              2 * 7 * 86400 / std::log(2.0) * 0.5, 1)
+      << "the integral of 2 · 2^(−t/7d) over seven days";
+  report(node, {{task(id, 0), {}}, {task(id, 1), {}}});
+  const Usage& usage = state_.accounts.at("nlp").usage.at("cpu");
+  EXPECT_EQ(usage.devices, 0);
+  EXPECT_NEAR(used(usage, hours(24 * 7), now_ + hours(24 * 7)), usage.device_seconds / 2, 1e-6);
+  const auto snapshot = nlohmann::json::parse(to_json(state_).dump());
+  EXPECT_EQ(cluster_state_from_json(snapshot, ClusterState{}).accounts, state_.accounts) << "to the last bit";
+}
+
+TEST_F(Accounts, FairShareFillsAFreeClusterByShare) {
+  state_.scheduling.policy = PolicyKind::fair_share;
+  turn(ChangeAccount{"nlp", 3, {}, {}});
+  for (int i = 0; i < 16; ++i) submit_to("vision");
+  for (int i = 0; i < 16; ++i) submit_to(i % 2 == 0 ? "nlp/bert" : "nlp/gpt");
+  join(node_with("a", 16));
+  EXPECT_EQ(held("nlp"), 12);
+  EXPECT_EQ(held("vision"), 4);
+  EXPECT_EQ(held("nlp/bert"), 6) << "its children share alike";
+}
+
+TEST_F(Accounts, FairShareLetsWhoUsedLessGoFirst) {
+  state_.scheduling.policy = PolicyKind::fair_share;
+  const NodeDescription node = node_with("a", 1);
+  join(node);
+  const JobId used_much = submit_to("nlp");
+  JobRequest urgent = request_of("nlp", 1);
+  urgent.priority = 100;
+  const JobId waits = submit(urgent);
+  const JobId other = submit_to("vision");
+  now_ += hours(2);
+  report(node, {{task(used_much, 0), {}}});
+  EXPECT_EQ(state_of(other), JobState::starting) << "priority counts within an account only";
+  EXPECT_EQ(state_of(waits), JobState::queued);
+}
+
+TEST_F(Accounts, ChangesAreChecked) {
+  EXPECT_EQ(turn(ChangeAccount{"a b", 0, {{"cpu", -1}}, {{"", 3}}}).errors().size(), 4u);
+  turn(ChangeAccount{"nlp", 3, {{"gpu", 8}}, {{"gpu", 16}}});
+  turn(ChangeAccount{"nlp", {}, {{"gpu", std::nullopt}}, {{"cpu", 4}}});
+  EXPECT_EQ(rules_of(state_, "nlp"), (AccountRules{3, {}, {{"cpu", 4}, {"gpu", 16}}}));
+}
+
+}  // namespace
+}  // namespace podium
