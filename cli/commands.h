@@ -17,9 +17,14 @@ void add_queue(CLI::App& app, Session& session);
 void add_follow(CLI::App& app, Session& session);
 void add_logs(CLI::App& app, Session& session);
 void add_cancel(CLI::App& app, Session& session);
+void add_hold(CLI::App& app, Session& session);
+void add_release(CLI::App& app, Session& session);
+void add_requeue(CLI::App& app, Session& session);
+void add_priority(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
+void add_accounts(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"
 void add_experiments(CLI::App& app, Session& session);

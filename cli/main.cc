@@ -47,9 +47,14 @@ void add_commands(CLI::App& app, Session& session) {
   add_follow(app, session);
   add_logs(app, session);
   add_cancel(app, session);
+  add_hold(app, session);
+  add_release(app, session);
+  add_requeue(app, session);
+  add_priority(app, session);
   add_metrics(app, session);
   add_series(app, session);
   add_events(app, session);
+  add_accounts(app, session);
   add_nodes(app, session);
   add_experiments(app, session);
   add_simulate(app, session);

@@ -35,6 +35,16 @@ std::string labels_text(const json& labels) {
   return text;
 }
 
+std::string after_text(const json& job) {
+  const json::json_pointer after("/spec/after");
+  if (!job.contains(after)) return "";
+  std::string text;
+  for (const json& on : job.at(after))
+    text += fmt::format("{}job {}{}", text.empty() ? "" : ", ", integer_field(on, "job"),
+                        text_field(on, "when") == "any" ? ", however it ends" : "");
+  return text;
+}
+
 std::string page_of(const json& job, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
   const json ttt = field(job, "time_to_train_seconds");
@@ -47,6 +57,8 @@ std::string page_of(const json& job, const Terminal& terminal) {
   text += row("labels", labels_text(job.value("labels", json::object())));
   text += row("devices", devices_text(job));
   text += row("layout", layout_text(job));
+  text += row("after", after_text(job));
+  text += row("account", text_field(job, "account"));
   text += row("priority", std::to_string(integer_field(job, "priority")));
   text += row("submitted", human_ago(field(job, "submitted_ms"), now_millis()));
   text += row("run time", run_time_text(job, now_millis()));

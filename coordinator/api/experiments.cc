@@ -58,7 +58,8 @@ awaitable<ServerReply> post_validate(Api& api, Call call) {
     co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
   const Result<LoadedExperiment> loaded = co_await load_submission(api, *submission);
   if (!loaded) co_return problem(loaded.errors(), call.request.id);
-  const Result<Events> possible = handle(api.loop.state(), wish_of(*loaded), api.loop.now());
+  const SubmitExperiment wish = co_await wish_of(api, *loaded);
+  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
   co_await api.loop.durable();
   if (!possible) co_return problem(possible.errors(), call.request.id);
   co_return json_reply(200,

@@ -89,17 +89,6 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
   co_return json_reply(200, body);
 }
 
-awaitable<ServerReply> post_cancel(Api& api, Call call) {
-  const auto id = parse_id<JobId>(call.path[0]);
-  if (!id) co_return no_such(call, "job", call.path[0]);
-  const Command cancel = CancelJob{*id};
-  const Result<Events> events = co_await api.loop.run(cancel);
-  if (!events) co_return problem(events.errors(), call.request.id);
-  const std::optional<json> job = co_await read_job(api, *id);
-  PODIUM_CHECK(job.has_value(), "a job that was cancelled can be read");
-  co_return json_reply(202, *job);
-}
-
 awaitable<ServerReply> get_job_events(Api& api, Call call) {
   const int limit = static_cast<int>(call.query.integer_or("limit", 100, 1, 1000));
   const std::int64_t after = call.query.integer_or("page_token", 0, 0, INT64_MAX);

@@ -76,6 +76,7 @@ json job_json(const JobView& job, const std::string& waiting) {
           {"name", job.request.name},
           {"state", to_string(job.state)},
           {"priority", job.request.priority},
+          {"account", job.request.account},
           {"labels", job.labels.empty() ? json::object() : json::parse(job.labels)},
           {"devices", job.request.devices},
           {"per_node", job.request.per_node},

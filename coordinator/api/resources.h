@@ -17,9 +17,16 @@ awaitable<ServerReply> get_experiment(Api& api, Call call);
 awaitable<ServerReply> get_jobs(Api& api, Call call);
 awaitable<ServerReply> get_job(Api& api, Call call);
 awaitable<ServerReply> post_cancel(Api& api, Call call);
+awaitable<ServerReply> post_hold(Api& api, Call call);
+awaitable<ServerReply> post_release(Api& api, Call call);
+awaitable<ServerReply> post_requeue(Api& api, Call call);
+awaitable<ServerReply> post_priority(Api& api, Call call);
 awaitable<ServerReply> get_why(Api& api, Call call);
 awaitable<ServerReply> get_queue(Api& api, Call call);
 awaitable<ServerReply> get_job_events(Api& api, Call call);
+
+awaitable<ServerReply> get_accounts(Api& api, Call call);
+awaitable<ServerReply> post_account(Api& api, Call call);
 
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);

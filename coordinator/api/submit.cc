@@ -24,19 +24,48 @@ ExperimentId created_by(const Events& events) {
 awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string key) {
   const Result<LoadedExperiment> loaded = co_await load_submission(api, submission);
   if (!loaded) co_return loaded.errors();
-  SubmitExperiment wish = wish_of(*loaded);
   ExperimentText text = text_of(submission, *loaded, key);
+  SubmitExperiment wish = co_await wish_of(api, *loaded);
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
   if (!events) co_return events.errors();
   co_return Accepted{created_by(*events), true};
 }
 
+using Ends = std::map<JobId, JobState>;
+
+std::vector<JobId> forgotten(const ClusterState& state, const SubmitExperiment& wish) {
+  std::vector<JobId> jobs;
+  for (const JobRequest& request : wish.jobs)
+    for (const Dependency& on : request.after)
+      if (on.job < state.next_job && !find_job(state, on.job) && !wish.ended.contains(on.job))
+        jobs.push_back(on.job);
+  return jobs;
+}
+
+Ends read_ends(Reader& reader, const std::vector<JobId>& jobs) {
+  Ends ends;
+  for (const JobId id : jobs) {
+    const std::optional<JobView> job = reader.job(id);
+    PODIUM_CHECK(job && is_terminal(job->state), "a job that the state forgot has ended on disk");
+    ends.emplace(id, job->state);
+  }
+  return ends;
+}
+
 }  // namespace
 
-SubmitExperiment wish_of(const LoadedExperiment& loaded) {
+awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
   SubmitExperiment wish{loaded.name, {}};
   for (const JobSpec& job : loaded.jobs) wish.jobs.push_back(job_request(job));
-  return wish;
+  // While one is read, another may end.
+  for (auto jobs = forgotten(api.loop.state(), wish); !jobs.empty();
+       jobs = forgotten(api.loop.state(), wish)) {
+    co_await api.loop.durable();
+    const auto query = [jobs](Reader& reader) { return read_ends(reader, jobs); };
+    Ends ends = co_await api.pool.read(query);
+    wish.ended.merge(ends);
+  }
+  co_return wish;
 }
 
 awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission) {

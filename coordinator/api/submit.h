@@ -11,7 +11,9 @@ namespace podium {
 
 // Checks the spec, on the pool.
 awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission);
-SubmitExperiment wish_of(const LoadedExperiment& loaded);
+// With what only the store knows: how the jobs ended that it waits for and that the state has forgotten. Good
+// for a turn taken before the caller suspends again.
+awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded);
 
 struct Accepted {
   ExperimentId experiment;

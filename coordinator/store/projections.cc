@@ -17,7 +17,8 @@ struct Projections::Visitor {
   void operator()(const JobQueued& e) const {
     const JobRequest& r = e.request;
     tables.insert_job_.run(e.job.value, e.experiment.value, r.name, r.kind, r.devices, r.per_node,
-                           std::int64_t{r.walltime.count()}, r.priority, r.max_restarts, r.command, at);
+                           std::int64_t{r.walltime.count()}, r.priority, r.max_restarts, r.command, at,
+                           r.account);
   }
   void operator()(const AttemptCreated& e) const {
     const std::int64_t job = e.attempt.job.value;
@@ -61,8 +62,8 @@ Projections::Projections(Database& db)
       insert_job_(
           db,
           "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority,"
-          " max_restarts, command, submitted_ms)"
-          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"),
+          " max_restarts, command, submitted_ms, account)"
+          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
       insert_attempt_(db, "INSERT INTO attempts (job, number, created_ms) VALUES (?1, ?2, ?3)"),
       insert_task_(db,
                    "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
-    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step FROM jobs ";
+    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account FROM "
+    "jobs ";
 
 std::optional<Time> time_of(std::optional<std::int64_t> millis) {
   return millis ? std::optional(from_millis(*millis)) : std::nullopt;
@@ -73,6 +74,7 @@ JobView Reader::Impl::job_row(Statement& row) {
   job.experiment = {row.integer(1)};
   job.request = {row.text(2),  row.small(3), row.small(4),       row.text(5), Duration{row.integer(6)},
                  row.small(7), row.small(8), row.integer(9) != 0};
+  job.request.account = row.text(25);
   job.state = job_state_from(row.text(10));
   job.labels = row.text(11);
   job.submitted = from_millis(row.integer(12));

@@ -87,6 +87,37 @@ TEST_F(Commands, TheTokenIsFoundInPodiumHome) {
             "Bearer from-option");
 }
 
+TEST_F(Commands, AccountsAreShownAsATreeAndChanged) {
+  const json bert{{"account", "nlp/bert"},
+                  {"share", 3},
+                  {"quota", {{"gpu", 64}}},
+                  {"limit", json::object()},
+                  {"usage", {{"gpu", {{"devices", 8}, {"device_seconds", 7200.0}, {"factor", 2400.0}}}}}};
+  json nlp = bert;
+  nlp["account"] = "nlp";
+  fake_.on("GET /api/v1/accounts", json{{"accounts", {nlp, bert}}});
+  const auto ran = program_.run({"accounts"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("nlp          3  gpu"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("  bert       3  gpu         8     64      –                 2.0       0.7"));
+  fake_.on("POST /api/v1/accounts/nlp%2Fbert", 200, bert.dump());
+  const auto set = program_.run(
+      {"accounts", "set", "nlp/bert", "--share", "3", "--quota", "gpu=64", "--limit", "gpu=none"});
+  EXPECT_EQ(set.status, 0) << set.err;
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/accounts/nlp%2Fbert").at(0).body),
+            json({{"share", 3}, {"quota", {{"gpu", 64}}}, {"limit", {{"gpu", nullptr}}}}));
+}
+
+TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
+  fake_.on("POST /api/v1/jobs/12/hold", 200, test::job_json(12, "queued").dump());
+  fake_.on("POST /api/v1/jobs/12/priority", 200, test::job_json(12, "queued").dump());
+  EXPECT_THAT(program_.run({"hold", "12"}).out, HasSubstr("job 12 is queued, priority 50"));
+  program_.run({"priority", "80", "12"});
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/priority").at(0).body), json({{"priority", 80}}));
+  EXPECT_EQ(program_.run({"priority", "101", "12"}).status, 2);
+}
+
 TEST_F(Commands, ListPassesItsFiltersOn) {
   fake_.on("GET /api/v1/jobs", json{{"jobs", {test::job_json(12, "running")}}, {"total", 1}});
   const auto ran =

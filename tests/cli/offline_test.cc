@@ -28,8 +28,9 @@ class Offline : public ::testing::Test {
 
 TEST_F(Offline, EverySubcommandHasHelpWithExamples) {
   for (const char* command :
-       {"submit", "validate", "list", "show", "follow", "logs", "cancel", "metrics", "series", "events",
-        "nodes", "experiments", "simulate", "completion", "version"}) {
+       {"submit",  "validate", "list",        "show",     "follow",     "logs",     "cancel",
+        "metrics", "series",   "hold",        "release",  "requeue",    "priority", "accounts",
+        "events",  "nodes",    "experiments", "simulate", "completion", "version"}) {
     const auto ran = program_.run({command, "--help"});
     EXPECT_EQ(ran.status, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr("Examples:\n")) << command;
@@ -45,6 +46,7 @@ TEST_F(Offline, UsageMistakesExitWithTwo) {
                                              {"show"},
                                              {"show", "twelve"},
                                              {"list", "--limit", "0"},
+                                             {"accounts", "set", "nlp", "--quota", "gpu"},
                                              {"validate", "missing.yaml"},
                                              {"completion", "tcsh"},
                                              {"list", "--coordinator", "nonsense"},

@@ -40,6 +40,11 @@ class HttpTest(unittest.TestCase):
             "/api/v1/experiments": (USER, AGENT),
             "/api/v1/validate": (USER, AGENT),
             "/api/v1/jobs/1/cancel": (USER, AGENT),
+            "/api/v1/jobs/1/hold": (USER, AGENT),
+            "/api/v1/accounts/nlp": (USER, AGENT),
+            "/api/v1/jobs/1/release": (USER, AGENT),
+            "/api/v1/jobs/1/requeue": (USER, AGENT),
+            "/api/v1/jobs/1/priority": (USER, AGENT),
             "/api/v1/nodes/n/sync": (AGENT, USER),
             "/api/v1/nodes/n/streams": (AGENT, USER),
         }

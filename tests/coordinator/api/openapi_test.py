@@ -119,6 +119,49 @@ class OpenapiTest(unittest.TestCase):
         listed = self.call("GET", "/experiments/{experiment}", path=f"/experiments/{experiment}").json()
         self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))
 
+    def test_1b_operators_change_jobs_that_wait(self):
+        first = self.submit(spec("first")).json()["jobs"][0]["id"]
+        path = f"/jobs/{first}"
+        held = self.call("POST", "/jobs/{job}/hold", 200, token=USER, path=path + "/hold").json()
+        self.assertEqual(held["reason"], f"is held; podium release {first} lets it start")
+        second = self.submit(spec("second", extra=f"after: [{{job: {first}}}]")).json()["jobs"][0]
+        self.assertEqual(second["reason"], f"waits for job {first} to succeed")
+        raised = self.call("POST", "/jobs/{job}/priority", 200, {"priority": 80}, USER, path=path + "/priority")
+        self.assertEqual(raised.json()["priority"], 80)
+        for body in ({"priority": 101}, {"priority": 1 << 60}):
+            self.call("POST", "/jobs/{job}/priority", 422, body, USER, path=path + "/priority")
+        for body in ({}, {"priority": "80"}, {"priority": 80, "x": 1}):
+            self.call("POST", "/jobs/{job}/priority", 400, body, USER, path=path + "/priority")
+        self.call("POST", "/jobs/{job}/requeue", 202, token=USER, path=path + "/requeue")
+        self.call("POST", "/jobs/{job}/release", 200, token=USER, path=path + "/release")
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=path + "/cancel")
+        cancelled = self.call("GET", "/jobs/{job}", path=f"/jobs/{second['id']}").json()
+        self.assertEqual((cancelled["state"], cancelled["reason"]),
+                         ("cancelled", f"job {first}, which it was to follow, was cancelled"))
+        late = self.submit(spec("late", extra=f"after: [{{job: {first}}}]"), 422)
+        self.assertIn("was cancelled", late.json()["errors"][0]["message"])
+        self.submit(spec("late", extra=f"after: [{{job: {first}, when: any}}]"))
+
+    def test_1c_accounts_are_changed_and_charged(self):
+        path = "/accounts/nlp%2Fbert"
+        body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 2}}
+        changed = self.call("POST", "/accounts/{account}", 200, body, USER, path=path).json()
+        self.assertEqual(changed, {"account": "nlp/bert", **body, "usage": {}})
+        lifted = self.call("POST", "/accounts/{account}", 200, {"quota": {"cpu": None}}, USER, path=path).json()
+        self.assertEqual((lifted["share"], lifted["quota"], lifted["limit"]), (3, {}, {"cpu": 2}))
+        names = [a["account"] for a in self.call("GET", "/accounts").json()["accounts"]]
+        self.assertEqual([n for n in names if n.startswith("nlp")], ["nlp", "nlp/bert"])
+        for body in ([], {"sahre": 3}, {"share": "3"}, {"quota": 3}, {"limit": {"cpu": 1.5}}):
+            self.call("POST", "/accounts/{account}", 400, body, USER, path=path)
+        for body in ({"share": 0}, {"share": 1 << 60}, {"limit": {"cpu": -1}}):
+            self.call("POST", "/accounts/{account}", 422, body, USER, path=path)
+        self.call("POST", "/accounts/{account}", 422, {}, USER, path="/accounts/a%20b")
+        refused = self.submit(spec("much", 3, extra="account: nlp/bert"), 422)
+        self.assertIn("account nlp/bert may hold at most 2", refused.json()["errors"][0]["message"])
+        job = self.submit(spec("charged", extra="account: nlp/bert")).json()["jobs"][0]
+        self.assertEqual(job["account"], "nlp/bert")
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job['id']}/cancel")
+
     def test_2_operators_and_nodes(self):
         def node(operation, body, status=200, name="node-1"):
             template = "/nodes/{node}/" + operation

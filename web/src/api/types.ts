@@ -37,6 +37,7 @@ export interface Job {
   name: string;
   state: JobState;
   priority: number;
+  account?: string;
   labels: Record<string, string>;
   devices: number;
   per_node: number;

@@ -1,0 +1,142 @@
+// podium accounts: the account tree, what each holds and has used; podium accounts set: share, quota, limit.
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/print.h"
+#include "cli/table.h"
+#include "common/net/url.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Change {
+  std::string account;
+  int share = 0;                          // 0: as it is
+  std::vector<std::string> quota, limit;  // "gpu=64"
+};
+
+// {"gpu=64", "cpu=none"} → {"gpu": 64, "cpu": null}.
+json devices_of(const std::vector<std::string>& texts) {
+  json devices = json::object();
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const std::string number = text.substr(equals + 1);
+    devices[text.substr(0, equals)] = number == "none" ? json(nullptr) : json(std::stoi(number));
+  }
+  return devices;
+}
+
+std::string check_devices(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string number = equals == std::string::npos ? "" : text.substr(equals + 1);
+  const bool digits =
+      !number.empty() && number.size() <= 9 && number.find_first_not_of("0123456789") == std::string::npos;
+  if (equals != std::string::npos && equals > 0 && (digits || number == "none")) return "";
+  return "\"" + text + "\" must be written as gpu=64, or gpu=none to lift it";
+}
+
+// The name without what is above it, as deep as it is in the tree.
+std::string branch(const std::string& account) {
+  const auto depth = static_cast<std::size_t>(std::ranges::count(account, '/'));
+  return std::string(2 * depth, ' ') + account.substr(account.rfind('/') + 1);
+}
+
+std::string number_of(const json& devices, const std::string& kind) {
+  return devices.contains(kind) ? std::to_string(integer_field(devices, kind.c_str())) : "–";
+}
+
+std::set<std::string> kinds_of(const json& account) {
+  std::set<std::string> kinds;
+  for (const char* part : {"usage", "quota", "limit"})
+    for (const auto& [kind, value] : account.at(part).items()) kinds.insert(kind);
+  return kinds;
+}
+
+std::string table_of(const json& accounts, const Terminal& terminal) {
+  Table table({{"ACCOUNT", false, true},
+               {"SHARE", true},
+               {"KIND"},
+               {"RUNNING", true},
+               {"QUOTA", true},
+               {"LIMIT", true},
+               {"USED, DEVICE HOURS", true},
+               {"BY SHARE", true}});
+  for (const json& account : accounts) {
+    std::string name = branch(text_field(account, "account"));
+    std::string share = std::to_string(integer_field(account, "share"));
+    const std::set<std::string> kinds = kinds_of(account);
+    if (kinds.empty()) table.add({{name}, {share}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}});
+    for (const std::string& kind : kinds) {
+      const json usage = field(field(account, "usage"), kind.c_str());
+      table.add({{std::exchange(name, "")},
+                 {std::exchange(share, "")},
+                 {kind},
+                 {std::to_string(integer_field(usage, "devices"))},
+                 {number_of(field(account, "quota"), kind)},
+                 {number_of(field(account, "limit"), kind)},
+                 {fmt::format("{:.1f}", usage.value("device_seconds", 0.0) / 3600)},
+                 {fmt::format("{:.1f}", usage.value("factor", 0.0) / 3600)}});
+    }
+  }
+  return table.empty() ? "No accounts yet. Jobs name theirs under account:, or run for \"default\".\n"
+                       : table.render(terminal);
+}
+
+void list(const Session& session) {
+  const json reply = Client(session).get("/accounts");
+  print(session.json ? reply.dump() + "\n" : table_of(reply.at("accounts"), detect_terminal()));
+}
+
+void set(const Change& change, const Session& session) {
+  json body = json::object();
+  if (change.share > 0) body["share"] = change.share;
+  if (!change.quota.empty()) body["quota"] = devices_of(change.quota);
+  if (!change.limit.empty()) body["limit"] = devices_of(change.limit);
+  const json account = Client(session).post("/accounts/" + encode_component(change.account), body);
+  print(session.json ? account.dump() + "\n" : table_of(json::array({account}), detect_terminal()));
+}
+
+void add_set(CLI::App& accounts, Session& session) {
+  const auto change = std::make_shared<Change>();
+  CLI::App* command = accounts.add_subcommand("set", "Change an account; what is not named stays");
+  command->add_option("ACCOUNT", change->account, "As jobs name it: nlp, or nlp/bert below it")->required();
+  command->add_option("--share", change->share, "Of what its parent gets, against its siblings")
+      ->check(CLI::Range(1, 1'000'000));
+  const CLI::Validator devices(check_devices, "KIND=DEVICES");
+  command->add_option("--quota", change->quota, "Guaranteed devices; none lifts it")->check(devices);
+  command->add_option("--limit", change->limit, "Most devices at a time; none lifts it")->check(devices);
+  command->footer(R"(
+Examples:
+  podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
+  podium accounts set nlp/bert --limit gpu=none)");
+  command->callback([change, &session] { set(*change, session); });
+}
+
+}  // namespace
+
+void add_accounts(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("accounts", "Show the account tree, or change an account");
+  command->require_subcommand(0, 1);
+  command->footer(R"(
+USED decays: what was used a week ago counts half. BY SHARE is what the policy fair-share goes by: of the accounts
+at one place of the tree, that with the smallest goes first.
+
+Examples:
+  podium accounts
+  podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128)");
+  command->callback([command, &session] {
+    if (command->get_subcommands().empty()) list(session);
+  });
+  add_set(*command, session);
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,79 @@
+// podium hold, release, requeue, priority: what an operator does to jobs that have not ended.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+#include <vector>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/print.h"
+#include "cli/terminal.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+using Ids = std::vector<std::int64_t>;
+
+void run(const std::string& operation, const Ids& ids, const json& body, const Session& session) {
+  const Client client(session);
+  for (const std::int64_t id : ids) {
+    const json job = client.post(fmt::format("/jobs/{}/{}", id, operation), body);
+    const std::string reason = text_field(job, "reason");
+    print(session.json
+              ? job.dump() + "\n"
+              : fmt::format("job {} is {}, priority {}{}\n", id, text_field(job, "state", "?"),
+                            integer_field(job, "priority"), reason.empty() ? "" : ": " + printable(reason)));
+  }
+}
+
+CLI::App* add(CLI::App& app, Session& session, const std::string& operation, const std::string& what) {
+  const auto ids = std::make_shared<Ids>();
+  CLI::App* command = app.add_subcommand(operation, what);
+  command->add_option("JOB", *ids, "The jobs' numbers")->required();
+  command->callback([operation, ids, &session] { run(operation, *ids, json::object(), session); });
+  return command;
+}
+
+}  // namespace
+
+void add_hold(CLI::App& app, Session& session) {
+  add(app, session, "hold", "Keep jobs from starting; running ones go on, but do not start again")->footer(R"(
+Examples:
+  podium hold 12
+  podium hold $(podium list --label team:nlp --state queued --json | jq '.jobs[].id'))");
+}
+
+void add_release(CLI::App& app, Session& session) {
+  add(app, session, "release", "Let held jobs start")->footer(R"(
+Examples:
+  podium release 12 13)");
+}
+
+void add_requeue(CLI::App& app, Session& session) {
+  add(app, session, "requeue", "Stop running jobs at a checkpoint and queue them again, at no cost")
+      ->footer(R"(
+A job that waits because it failed soon after its start is tried at once, on any node.
+
+Examples:
+  podium requeue 12
+  podium hold 12 && podium requeue 12        stop it until podium release 12)");
+}
+
+void add_priority(CLI::App& app, Session& session) {
+  const auto ids = std::make_shared<Ids>();
+  const auto priority = std::make_shared<int>(0);
+  CLI::App* command = app.add_subcommand("priority", "Change the priority of jobs");
+  command->add_option("PRIORITY", *priority, "From 0 to 100; higher starts first")
+      ->required()
+      ->check(CLI::Range(0, 100));
+  command->add_option("JOB", *ids, "The jobs' numbers")->required();
+  command->footer(R"(
+Examples:
+  podium priority 80 12
+  podium priority 10 12 13 14)");
+  command->callback([ids, priority, &session] { run("priority", *ids, {{"priority", *priority}}, session); });
+}
+
+}  // namespace podium::cli

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "coordinator/api/reply.h"
+#include "coordinator/api/resources.h"
+#include "coordinator/core/policies/fair_share.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+json account_json(const ClusterState& state, const std::string& name, Time now) {
+  const AccountRules& rules = rules_of(state, name);
+  json usage = json::object();
+  if (const auto account = state.accounts.find(name); account != state.accounts.end())
+    for (const auto& [kind, of] : account->second.usage)
+      usage[kind] = {{"devices", of.devices},
+                     {"device_seconds", used(of, state.scheduling.half_life, now)},
+                     {"factor", fair_share_factor(state, AccountLedger(state, kind), name, now)}};
+  return {{"account", name},
+          {"share", rules.share},
+          {"quota", rules.quota},
+          {"limit", rules.limit},
+          {"usage", std::move(usage)}};
+}
+
+// "gpu": 64 sets, "gpu": null lifts.
+std::map<std::string, std::optional<int>> devices_of(const json& body, const char* key, Errors& errors) {
+  std::map<std::string, std::optional<int>> devices;
+  if (!body.contains(key)) return devices;
+  const std::string where = std::string("/") + key;
+  if (!body[key].is_object()) errors.push_back({ErrorCode::invalid, "must be devices by kind", where});
+  if (!body[key].is_object()) return devices;
+  for (const auto& [kind, number] : body[key].items())
+    if (number.is_null())
+      devices[kind] = std::nullopt;
+    else if (number.is_number_integer())
+      devices[kind] = static_cast<int>(std::clamp<std::int64_t>(number.get<std::int64_t>(), -1, INT32_MAX));
+    else
+      errors.push_back({ErrorCode::invalid, "must be a whole number, or null", where + "/" + kind});
+  return devices;
+}
+
+Result<ChangeAccount> parse_change(const std::string& account, const std::string& text) {
+  const json body = json::parse(text, nullptr, false);
+  if (!body.is_object()) return Error{ErrorCode::invalid, "the body must be a JSON object", ""};
+  Errors errors;
+  for (const auto& [key, value] : body.items())
+    if (key != "share" && key != "quota" && key != "limit")
+      errors.push_back({ErrorCode::invalid, "is not known", "/" + key});
+  ChangeAccount change{account, {}, devices_of(body, "quota", errors), devices_of(body, "limit", errors)};
+  if (body.contains("share") && !body["share"].is_number_integer())
+    errors.push_back({ErrorCode::invalid, "must be a whole number", "/share"});
+  else if (body.contains("share"))
+    change.share =
+        static_cast<int>(std::clamp<std::int64_t>(body["share"].get<std::int64_t>(), -1, INT32_MAX));
+  if (!errors.empty()) return errors;
+  return change;
+}
+
+}  // namespace
+
+awaitable<ServerReply> get_accounts(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const ClusterState& state = api.loop.state();
+  std::set<std::string> names;
+  for (const auto& [name, account] : state.accounts)
+    for (const std::string& above : lineage(name)) names.insert(above);
+  json accounts = json::array();
+  for (const std::string& name : names) accounts.push_back(account_json(state, name, api.loop.now()));
+  co_await api.loop.durable();
+  co_return json_reply(200, {{"accounts", std::move(accounts)}});
+}
+
+awaitable<ServerReply> post_account(Api& api, Call call) {
+  if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
+  const Result<ChangeAccount> change = parse_change(call.path[0], call.request.body);
+  if (!change) co_return problem(400, describe(change.errors()), call.request.id, change.errors());
+  const Command command = *change;
+  const Result<Events> events = co_await api.loop.run(command);
+  if (!events) co_return problem(events.errors(), call.request.id);
+  const json body = account_json(api.loop.state(), call.path[0], api.loop.now());
+  co_await api.loop.durable();
+  co_return json_reply(200, body);
+}
+
+}  // namespace podium
