@@ -40,6 +40,8 @@ std::vector<std::string> lineage(const std::string& account) {
   return path;
 }
 
+int depth_of(const std::string& account) { return static_cast<int>(std::ranges::count(account, '/')) + 1; }
+
 bool is_at_or_below(const std::string& account, const std::string& above) {
   return account.starts_with(above) && (account.size() == above.size() || account[above.size()] == '/');
 }
@@ -113,13 +115,27 @@ std::optional<std::string> AccountLedger::guaranteed_by(const std::string& accou
   return innermost == path.rend() ? std::nullopt : std::optional(*innermost);
 }
 
-bool AccountLedger::may_take(const std::string& account, const std::string& other) const {
-  for (const std::string& name : lineage(account)) {
-    if (is_at_or_below(other, name)) continue;
+std::set<int, std::greater<>> AccountLedger::quota_depths() const {
+  std::set<int, std::greater<>> depths;
+  for (const auto& [name, account] : state_.accounts)
+    if (account.rules.quota.contains(kind_)) depths.insert(depth_of(name));
+  return depths;
+}
+
+bool AccountLedger::may_take(const std::string& account, int devices, const JobRequest& taker) const {
+  const std::vector<std::string> path = lineage(account);
+  const auto covers = [&](const std::string& name) {
     const auto quota = of_kind(rules_of(state_, name).quota, kind_);
-    if (quota && held(name) <= *quota) return false;
-  }
-  return true;
+    return quota && held(name) <= *quota;
+  };
+  const auto innermost = std::find_if(path.rbegin(), path.rend(), covers);
+  if (innermost == path.rend()) return true;
+  if (!is_at_or_below(taker.account, *innermost)) return false;
+  // Of two that one quota covers the policy decides; one that a deeper quota covers goes first.
+  if (held(*innermost) - devices + taker.devices <= *of_kind(rules_of(state_, *innermost).quota, kind_))
+    return true;
+  const auto guarantee = guaranteed_by(taker.account, taker.devices);
+  return guarantee && depth_of(*guarantee) > depth_of(*innermost);
 }
 
 }  // namespace podium

@@ -4,13 +4,16 @@
 // replay adds the same numbers in the same order.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/job.h"
 
 namespace podium {
 
@@ -48,6 +51,8 @@ inline constexpr std::string_view kDefaultAccount = "default";
 
 // "nlp/bert" → {"nlp", "nlp/bert"}.
 std::vector<std::string> lineage(const std::string& account);
+// 1 for "nlp", 2 for "nlp/bert".
+int depth_of(const std::string& account);
 bool is_at_or_below(const std::string& account, const std::string& above);
 // Why it cannot be an account's name; nothing when it can.
 std::optional<std::string> bad_account_name(const std::string& name);
@@ -74,9 +79,11 @@ class AccountLedger {
   std::optional<Blocker> over_limit(const std::string& account, int devices) const;
   // The innermost account around it (or itself) whose quota covers so many devices more.
   std::optional<std::string> guaranteed_by(const std::string& account, int devices) const;
-  // Whether work of `account` may be stopped for `other`: no account that holds the one and not the other is
-  // within its quota.
-  bool may_take(const std::string& account, const std::string& other) const;
+  // How deep in the tree there are quotas, the deepest first.
+  std::set<int, std::greater<>> quota_depths() const;
+  // Whether work of `account` on so many devices may be stopped for `taker`: it is borrowed, or `taker` goes
+  // before it once both wait.
+  bool may_take(const std::string& account, int devices, const JobRequest& taker) const;
 
  private:
   const ClusterState& state_;

@@ -29,27 +29,30 @@ class Pass {
         ledger_(state, kind),
         reservations_(state, kind, now) {}
 
-  // Jobs that their account's quota covers go first, so that what is taken back for them becomes theirs.
+  // Jobs that a quota covers go first, those of the deepest accounts before all, so that what is taken back
+  // for them becomes theirs.
   void run() {
     std::vector<Line> lines;
     for (const auto& [key, jobs] : state_.queues.at(kind_)) lines.push_back({jobs.begin(), jobs.end(), key});
-    guaranteed_ = true;
-    lines = run(std::move(lines));
-    guaranteed_ = false;
+    for (const int depth : ledger_.quota_depths()) {
+      quota_depth_ = depth;
+      lines = run(std::move(lines));
+    }
+    quota_depth_ = 0;
     run(std::move(lines));
     plan_.reservations.insert(plan_.reservations.end(), reservations_.list().begin(),
                               reservations_.list().end());
   }
 
  private:
-  // Returns the lines that were left for later: those that no quota covers, where only these are wanted.
+  // Returns the lines that were left for later: those that no quota of the wanted depth covers.
   std::vector<Line> run(std::vector<Line> lines) {
     LineOrder order(state_, ledger_, now_);
     for (Line& line : lines) order.add(std::move(line));
     std::vector<Line> later;
     while (!order.empty() && !closed_) {
       Line line = order.take();
-      if (guaranteed_ && !ledger_.guaranteed_by(line.key.account, line.key.shape.devices)) {
+      if (quota_depth_ > 0 && depth_of_guarantee(line.key) != quota_depth_) {
         later.push_back(std::move(line));
         continue;
       }
@@ -61,6 +64,11 @@ class Pass {
       if (goes_on) order.add(std::move(line));
     }
     return later;
+  }
+
+  int depth_of_guarantee(const LineKey& key) const {
+    const auto account = ledger_.guaranteed_by(key.account, key.shape.devices);
+    return account ? depth_of(*account) : 0;
   }
 
   // False where no other job of the line can start in this pass.
@@ -128,7 +136,7 @@ class Pass {
   void start(const Job& job, const Shares& shares, Time end) {
     for (auto& [nodes, pool] : pools_) give(shares, pool);
     given_.insert(given_.end(), shares.begin(), shares.end());
-    reservations_.take(shares, end);
+    reservations_.start(shares, end);
     ledger_.change(job.request.account, job.request.devices);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
     plan_.start.push_back(
@@ -137,13 +145,12 @@ class Pass {
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
   bool block(const Job& job, const DevicePool& around) {
-    if (guaranteed_ && !taken_back_) take_back_borrowed(job, around);
+    if (quota_depth_ > 0 && !taken_back_) take_back_borrowed(job, around);
     if (policy_.reservations(state_.scheduling) == 0) return false;
     if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
-    const Reservation* reservation = reservations_.reserve(around, job);
-    const bool may_stop = policy_.preempts(state_.scheduling) && !taken_back_;
-    if (first && may_stop && (!reservation || reservation->at > now_)) make_room(job, around);
+    if (first && policy_.preempts(state_.scheduling) && !taken_back_) make_room(job, around);
+    reservations_.reserve(around, job);
     return true;
   }
 
@@ -158,7 +165,10 @@ class Pass {
   }
 
   void preempt(const std::vector<JobId>& victims, const std::string& reason) {
-    for (const JobId victim : victims) plan_.preempt.push_back({victim, reason});
+    for (const JobId victim : victims) {
+      plan_.preempt.push_back({victim, reason});
+      reservations_.expect_leaving(victim);
+    }
   }
 
   void make_room(const Job& job, DevicePool pool) {
@@ -218,7 +228,7 @@ class Pass {
   AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
   Taken taken_;
-  bool guaranteed_ = false;  // jobs within their quotas are being looked at
+  int quota_depth_ = 0;      // of the quotas whose jobs are being looked at; 0: the other jobs
   bool taken_back_ = false;  // borrowed devices are leaving for one of them
   bool closed_ = false;
 };

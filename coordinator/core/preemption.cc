@@ -66,7 +66,7 @@ std::vector<JobId> as_needed(const ClusterState& state, const std::vector<Candid
   std::vector<const Job*> victims;
   for (const auto& [job, rank, lost] : sorted) {
     if (holds(pool.free)) break;
-    if (!ledger.may_take(job->request.account, blocked.request.account)) continue;
+    if (!ledger.may_take(job->request.account, job->request.devices, blocked.request)) continue;
     ledger.change(job->request.account, -job->request.devices);
     release(state, *job, pool);
     victims.push_back(job);

@@ -1,6 +1,7 @@
 #include "coordinator/core/reservations.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "coordinator/core/policy.h"
 
@@ -55,9 +56,14 @@ FreeDevices Reservations::open_at(const FreeDevices& free, Time start, Time end)
   return open;
 }
 
-void Reservations::take(const Shares& shares, Time end) {
+void Reservations::start(const Shares& shares, Time end) {
+  take(shares, now_, end);
+  started_.emplace(end, shares);
+}
+
+void Reservations::take(const Shares& shares, Time start, Time end) {
   for (Reservation& reservation : reservations_) {
-    if (end <= reservation.at) continue;
+    if (start >= reservation.at || end <= reservation.at) continue;
     for (Reservation::Hold& hold : reservation.holds)
       for (const Share& share : shares)
         if (share.node == hold.node) hold.spare -= share.devices;
@@ -66,11 +72,22 @@ void Reservations::take(const Shares& shares, Time end) {
 
 void Reservations::add(const FreeDevices& open, const Job& job, Time at, const Shares& shares) {
   const Time end = at + job.request.walltime;
-  take(shares, end);
+  take(shares, at, end);
   Reservation reservation{job.id, at, end, {}};
   for (const Share& share : shares)
     reservation.holds.push_back({share.node, share.devices, open.free(share.node) - share.devices});
   reservations_.push_back(std::move(reservation));
+}
+
+// When devices come free besides the ends of what ran before this plan, and which that are not free now: of
+// what it starts, after its reservations, and after maintenance.
+std::multimap<Time, Shares> Reservations::moments() const {
+  std::multimap<Time, Shares> moments = started_;
+  for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
+  for (const NodeId& id : state_.windows)
+    if (const auto until = state_.nodes.at(id).drain->until; until && *until > now_)
+      moments.emplace(*until, Shares{});
+  return moments;
 }
 
 const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job) {
@@ -83,28 +100,35 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
     if (shares) add(open, job, at, *shares);
     return shares.has_value();
   };
-  for (const JobId leaving : state_.leaving)
+  for (const JobId leaving : leaving_)
     if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
       release(state_, other, later);
   if (try_at(now_)) return &reservations_.back();
 
-  std::vector<Time> ends;  // of earlier reservations and of windows: their devices come free as well
-  for (const Reservation& reservation : reservations_) ends.push_back(reservation.end);
-  for (const NodeId& id : state_.windows)
-    if (const auto until = state_.nodes.at(id).drain->until; until && *until > now_) ends.push_back(*until);
-  std::ranges::sort(ends);
-  auto end = ends.begin();
+  const std::multimap<Time, Shares> others = moments();
+  auto moment = others.begin();
+  std::optional<Time> untried;
+  // Whether the job can start at an earlier time than `at`; what comes free at one time does so at once.
+  const auto before = [&](Time at) {
+    if (untried && *untried < at && try_at(*untried)) return true;
+    untried = at;
+    return false;
+  };
+  const auto moments_before = [&](Time at) {
+    for (; moment != others.end() && moment->first < at; ++moment) {
+      if (before(moment->first)) return true;
+      for (const Share& share : moment->second)
+        if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
+    }
+    return before(at);
+  };
   for (const auto& [time, id] : state_.timers) {
     const Job& running = state_.jobs.at(id);
-    if (!running.attempt || running.request.kind != kind_) continue;
-    const Time at = std::max(time, now_);
-    for (; end != ends.end() && *end < at; ++end)
-      if (try_at(*end)) return &reservations_.back();
+    if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id)) continue;
+    if (moments_before(std::max(time, now_))) return &reservations_.back();
     release(state_, running, later);
-    if (try_at(at)) return &reservations_.back();
   }
-  for (; end != ends.end(); ++end)
-    if (try_at(*end)) return &reservations_.back();
+  if (moments_before(Time::max())) return &reservations_.back();
   return nullptr;
 }
 

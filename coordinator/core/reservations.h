@@ -2,6 +2,8 @@
 // to the jobs behind them: EASY backfill (Lifka, 1995) with several reservations and nodes told apart.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +36,7 @@ void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
 class Reservations {
  public:
   Reservations(const ClusterState& state, const std::string& kind, Time now)
-      : state_(state), kind_(kind), now_(now) {}
+      : state_(state), kind_(kind), now_(now), leaving_(state.leaving) {}
 
   std::size_t size() const { return reservations_.size(); }
   const std::vector<Reservation>& list() const { return reservations_; }
@@ -44,8 +46,10 @@ class Reservations {
   // Of the devices in `free` at present, those a job may take that ends at `end` without delaying any of
   // them or running into a maintenance window.
   FreeDevices open_to(const FreeDevices& free, Time end) const;
-  // A job that ends at `end` got these.
-  void take(const Shares& shares, Time end);
+  // A job starts now on these, and ends at `end`.
+  void start(const Shares& shares, Time end);
+  // A running job is going to leave, as those do that are leaving already.
+  void expect_leaving(JobId job) { leaving_.insert(job); }
 
   // Reserves, of the pool, the earliest start after those already reserved. Nothing where the job can never
   // start with the nodes that are up.
@@ -53,12 +57,16 @@ class Reservations {
 
  private:
   FreeDevices open_at(const FreeDevices& free, Time start, Time end) const;
+  void take(const Shares& shares, Time start, Time end);
+  std::multimap<Time, Shares> moments() const;
   void add(const FreeDevices& open, const Job& job, Time at, const Shares& shares);
 
   const ClusterState& state_;
   const std::string& kind_;
   Time now_;
+  std::set<JobId> leaving_;
   std::vector<Reservation> reservations_;
+  std::multimap<Time, Shares> started_;  // by their ends
 };
 
 }  // namespace podium

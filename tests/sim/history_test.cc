@@ -244,7 +244,8 @@ void run_history(std::uint64_t seed, Coverage& coverage) {
   cluster.check_replay();
   coverage.add(cluster.log());
   ASSERT_EQ(cluster.violation(), "") << "seed " << seed << last_events(cluster.log());
-  ASSERT_TRUE(cluster.state().jobs.empty()) << "seed " << seed << cluster.describe_jobs();
+  ASSERT_TRUE(cluster.state().jobs.empty())
+      << "seed " << seed << cluster.describe_jobs() << last_events(cluster.log());
 }
 
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {

@@ -40,6 +40,7 @@ Result<Events> SimCluster::turn(const Command& command) {
       violate("job " + to_string(id) + " waits without a reason");
   }
   absorb(enact(state_, plan, now()));
+  check_carried_out(plan);
   check_orders();
   check_grants();
   check_indexes();
@@ -194,7 +195,7 @@ void SimCluster::check_preemption(const AttemptStopping& stopping) {
     violate("job " + to_string(victim.id) + " was preempted when it was almost done");
 }
 
-// The same state gives the same plan, and one that was carried out leaves nothing to stop.
+// The same state gives the same plan.
 void SimCluster::check_plan(const Plan& plan) {
   const Plan again = make_plan(state_, now());
   const auto same_start = [](const Start& a, const Start& b) {
@@ -204,6 +205,25 @@ void SimCluster::check_plan(const Plan& plan) {
   if (!std::ranges::equal(plan.start, again.start, same_start) ||
       !std::ranges::equal(plan.preempt, again.preempt, same_victim) || plan.blocked != again.blocked)
     violate("one state gave two plans");
+}
+
+// A plan that was carried out leaves nothing to do, and nobody whom it started delays the first of those
+// that have devices reserved. But what it gives an account moves that account's turn, and may put it beyond
+// its quota.
+void SimCluster::check_carried_out(const Plan& plan) {
+  const auto has_quota = [](const auto& account) { return !account.second.rules.quota.empty(); };
+  if (policy_of(state_.scheduling.policy).by_account() || std::ranges::any_of(state_.accounts, has_quota))
+    return;
+  const Plan next = make_plan(state_, now());
+  for (const Start& start : next.start) violate("only a second plan starts job " + to_string(start.job));
+  for (const Preemption& stop : next.preempt) violate("only a second plan stops job " + to_string(stop.job));
+  std::set<std::string> kinds;
+  for (const Reservation& promised : plan.reservations) {
+    const bool first = kinds.insert(state_.jobs.at(promised.job).request.kind).second;
+    const auto kept = std::ranges::find(next.reservations, promised.job, &Reservation::job);
+    if (first && kept != next.reservations.end() && kept->at > promised.at)
+      violate("job " + to_string(promised.job) + " was promised its start, and passed by one that delays it");
+  }
 }
 
 void SimCluster::check_orders() {

@@ -44,6 +44,7 @@ class SimCluster {
   void check_preemption(const AttemptStopping& stopping);
   int held_by(const std::string& account, const std::string& kind, bool leaving) const;
   void check_plan(const Plan& plan);
+  void check_carried_out(const Plan& plan);
   void check_orders();
   void check_grants();
   void check_indexes();

@@ -14,8 +14,11 @@ class PriorityBackfill final : public Policy {
     return to_millis(job.submitted) - job.request.priority * options.ageing.count();
   }
   bool preempts(const SchedulingOptions& options) const override { return options.preempt; }
-  bool may_preempt(const SchedulingOptions&, const Job& waiting, const Job& running, Time) const override {
-    return running.request.priority < waiting.request.priority;
+  // Nor does age alone stop a job, nor priority one that would go first again.
+  bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
+                   Time now) const override {
+    return running.request.priority < waiting.request.priority &&
+           rank(options, waiting, now) < rank(options, running, now);
   }
 };
 

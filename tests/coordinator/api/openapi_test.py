@@ -120,6 +120,7 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))
 
     def test_1b_operators_change_jobs_that_wait(self):
+        self.call("POST", "/nodes/{node}/drain", 200, {}, USER, path="/nodes/node-1/drain")
         first = self.submit(spec("first")).json()["jobs"][0]["id"]
         path = f"/jobs/{first}"
         held = self.call("POST", "/jobs/{job}/hold", 200, token=USER, path=path + "/hold").json()
@@ -140,15 +141,17 @@ class OpenapiTest(unittest.TestCase):
                          ("cancelled", f"job {first}, which it was to follow, was cancelled"))
         late = self.submit(spec("late", extra=f"after: [{{job: {first}}}]"), 422)
         self.assertIn("was cancelled", late.json()["errors"][0]["message"])
-        self.submit(spec("late", extra=f"after: [{{job: {first}, when: any}}]"))
+        late = self.submit(spec("late", extra=f"after: [{{job: {first}, when: any}}]")).json()["jobs"][0]["id"]
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{late}/cancel")
+        self.call("POST", "/nodes/{node}/resume", 200, {}, USER, path="/nodes/node-1/resume")
 
     def test_1c_accounts_are_changed_and_charged(self):
         path = "/accounts/nlp%2Fbert"
-        body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 2}}
+        body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 1}}
         changed = self.call("POST", "/accounts/{account}", 200, body, USER, path=path).json()
         self.assertEqual(changed, {"account": "nlp/bert", **body, "usage": {}})
         lifted = self.call("POST", "/accounts/{account}", 200, {"quota": {"cpu": None}}, USER, path=path).json()
-        self.assertEqual((lifted["share"], lifted["quota"], lifted["limit"]), (3, {}, {"cpu": 2}))
+        self.assertEqual((lifted["share"], lifted["quota"], lifted["limit"]), (3, {}, {"cpu": 1}))
         names = [a["account"] for a in self.call("GET", "/accounts").json()["accounts"]]
         self.assertEqual([n for n in names if n.startswith("nlp")], ["nlp", "nlp/bert"])
         for body in ([], {"sahre": 3}, {"share": "3"}, {"quota": 3}, {"limit": {"cpu": 1.5}}):
@@ -156,8 +159,8 @@ class OpenapiTest(unittest.TestCase):
         for body in ({"share": 0}, {"share": 1 << 60}, {"limit": {"cpu": -1}}):
             self.call("POST", "/accounts/{account}", 422, body, USER, path=path)
         self.call("POST", "/accounts/{account}", 422, {}, USER, path="/accounts/a%20b")
-        refused = self.submit(spec("much", 3, extra="account: nlp/bert"), 422)
-        self.assertIn("account nlp/bert may hold at most 2", refused.json()["errors"][0]["message"])
+        refused = self.submit(spec("much", 2, extra="account: nlp/bert"), 422)
+        self.assertIn("account nlp/bert may hold at most 1", refused.json()["errors"][0]["message"])
         job = self.submit(spec("charged", extra="account: nlp/bert")).json()["jobs"][0]
         self.assertEqual(job["account"], "nlp/bert")
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job['id']}/cancel")

@@ -108,6 +108,21 @@ TEST_F(Accounts, NothingIsTakenFromAnAccountWithinItsQuota) {
   EXPECT_TRUE(state_.leaving.empty()) << "quotas that promise more than there is are served in turn";
 }
 
+// Its quota would let it start again before the job it was stopped for.
+TEST_F(Accounts, WithinAnAccountPriorityDoesNotStopWhatOnlyTheQuotaCovers) {
+  state_.scheduling.preempt = true;
+  join(node_with("a", 4));
+  quota("nlp", 3);
+  JobRequest low = request_of("nlp", 2), high = request_of("nlp/bert", 4);
+  low.priority = 0;
+  const JobId running = submit(low);
+  turn(CancelJob{submit(high)});
+  EXPECT_EQ(job(running).attempt->stop, StopCause::none);
+  high.devices = 3;
+  submit(high);
+  EXPECT_EQ(job(running).attempt->stop, StopCause::preempted) << "the quota covers either";
+}
+
 TEST_F(Accounts, LeavesAloneWhatIsAlmostDone) {
   join(node_with("a", 1));
   quota("nlp", 1);

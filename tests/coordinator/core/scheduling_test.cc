@@ -207,5 +207,34 @@ TEST_F(Scheduling, PreemptsTheLowestAndYoungestOnlyWhenTold) {
   EXPECT_EQ(state_of(older), JobState::starting) << "one that leaves is enough";
 }
 
+// It would go first again as soon as it had left.
+TEST_F(Scheduling, PriorityDoesNotStopAJobWhoseAgeOutweighsIt) {
+  state_.scheduling.preempt = true;
+  join(node_with("a", 1));
+  JobRequest low = request_for(1), high = low;
+  low.priority = 49;
+  low.walltime = std::chrono::hours(10);
+  const JobId old = submit(low);
+  now_ += std::chrono::hours(2);
+  report(node_with("a", 1));
+  submit(high);
+  EXPECT_EQ(job(old).attempt->stop, StopCause::none);
+  high.priority = 53;
+  submit(high);
+  EXPECT_EQ(job(old).attempt->stop, StopCause::preempted);
+}
+
+// The gang needs what a job started in the very same plan will leave.
+TEST_F(Scheduling, ReservesWhatThisPlanHasJustGiven) {
+  join(node_with("a", 2));
+  const JobId id = state_.next_job;
+  JobRequest longer = request_for(1);
+  longer.walltime += std::chrono::hours(1);
+  turn(SubmitExperiment{"test", {request_for(1), request_for(2), longer}});
+  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_EQ(state_of({id.value + 1}), JobState::queued);
+  EXPECT_EQ(state_of({id.value + 2}), JobState::queued) << "it would delay the gang";
+}
+
 }  // namespace
 }  // namespace podium
