@@ -17,9 +17,16 @@ bool has_object(const json& job, const char* key) { return job.contains(key) && 
 
 bool has_ended(const json& job) { return is_terminal(job_state_from(job.at("state").get<std::string>())); }
 
+std::string size_text(const json& job) {
+  const json sizes = job.value("sizes", json::array());
+  const std::string devices = std::to_string(integer_field(job, "devices"));
+  return sizes.empty() ? devices
+                       : fmt::format("{} ({}–{})", devices, sizes.front().dump(), sizes.back().dump());
+}
+
 std::string devices_text(const json& job) {
   const int per_node = integer_field(job, "per_node");
-  return fmt::format("{} × {}{}", integer_field(job, "devices"), text_field(job, "kind", "?"),
+  return fmt::format("{} × {}{}", size_text(job), text_field(job, "kind", "?"),
                      per_node > 0 ? fmt::format(", {} a node", per_node) : "");
 }
 

@@ -8,6 +8,7 @@
 namespace podium::cli {
 
 bool has_ended(const nlohmann::json& job);
+std::string size_text(const nlohmann::json& job);     // "8"; "8 (4–16)" of an elastic job
 std::string devices_text(const nlohmann::json& job);  // "2 × cpu, 1 a node"
 // "tensor 2 × pipeline 4 × data 8", of the job's spec; "" where the model is whole on every device.
 std::string layout_text(const nlohmann::json& job);

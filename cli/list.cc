@@ -53,7 +53,7 @@ std::string table_of(const json& reply, const Terminal& terminal) {
     table.add({{std::to_string(job.at("id").get<std::int64_t>())},
                {text_field(job, "name")},
                {state, state_colour(state)},
-               {fmt::format("{} {}", integer_field(job, "devices"), text_field(job, "kind"))},
+               {fmt::format("{} {}", size_text(job), text_field(job, "kind"))},
                {progress_text(job)},
                {run_time_text(job, now)},
                {human_ago(field(job, "submitted_ms"), now)},

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_text.h"
 #include "cli/print.h"
 #include "cli/table.h"
 
@@ -44,7 +45,7 @@ std::string queue_table(const json& queue, const Terminal& terminal) {
     table.add({{std::to_string(integer_field(job, "position"))},
                {std::to_string(integer_field(job, "job"))},
                {text_field(job, "name")},
-               {std::to_string(integer_field(job, "devices"))},
+               {size_text(job)},
                {human_seconds(job.at("walltime_seconds").get<double>())},
                {std::to_string(integer_field(job, "priority"))},
                {human_seconds(job.at("waited_seconds").get<double>())},

@@ -89,6 +89,8 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
   app.add_flag("--preempt", scheduling.preempt,
                "under priority-backfill a job may stop running jobs of lower priority to make room");
   add_duration(app, "--ageing", scheduling.ageing, "waiting that weighs as much as one point of priority");
+  add_duration(app, "--resize-after", scheduling.resize_after,
+               "how long an elastic job keeps its size before it grows or shrinks");
   add_duration(app, "--half-life", scheduling.half_life,
                "after which what an account has used counts half, for the policy fair-share");
 }

@@ -46,7 +46,8 @@ std::vector<pid_t> processes_with(const std::string& text) {
   return found;
 }
 
-Cluster::Cluster(int nodes, int slots_per_node) : slots_per_node_(slots_per_node) {
+Cluster::Cluster(int nodes, int slots_per_node, std::vector<std::string> coordinator_options)
+    : slots_per_node_(slots_per_node), coordinator_options_(std::move(coordinator_options)) {
   std::filesystem::create_directory(data());
   write_file_atomic(folder() / "user.token", kUserToken);
   write_file_atomic(folder() / "agent.token", kAgentToken);
@@ -73,11 +74,17 @@ std::filesystem::path Cluster::task_folder(int node, TaskId task) const {
 void Cluster::start_coordinator() {
   const auto home = folder() / "coordinator";
   std::filesystem::remove(home / "coordinator.address");
-  coordinator_ = std::make_unique<Child>(
-      std::vector<std::string>{program("podium-coordinator"), "--home", home, "--listen",
-                               "127.0.0.1:" + std::to_string(port_), "--user-token-file",
-                               folder() / "user.token", "--agent-token-file", folder() / "agent.token"},
-      folder() / "coordinator.log");
+  std::vector<std::string> command{program("podium-coordinator"),
+                                   "--home",
+                                   home,
+                                   "--listen",
+                                   "127.0.0.1:" + std::to_string(port_),
+                                   "--user-token-file",
+                                   folder() / "user.token",
+                                   "--agent-token-file",
+                                   folder() / "agent.token"};
+  command.insert(command.end(), coordinator_options_.begin(), coordinator_options_.end());
+  coordinator_ = std::make_unique<Child>(command, folder() / "coordinator.log");
   wait_until("the coordinator to listen",
              [&] { return std::filesystem::exists(home / "coordinator.address"); });
   const std::string address = read_file(home / "coordinator.address");

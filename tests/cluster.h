@@ -19,7 +19,7 @@ class Cluster {
  public:
   // `nodes` agents with CPU slots of one thread each, named node-1, node-2, …; all have joined when this
   // returns.
-  explicit Cluster(int nodes, int slots_per_node = 1);
+  explicit Cluster(int nodes, int slots_per_node = 1, std::vector<std::string> coordinator_options = {});
   ~Cluster();
 
   const std::filesystem::path& folder() const { return folder_.path(); }
@@ -53,6 +53,7 @@ class Cluster {
 
   TempFolder folder_;
   const int slots_per_node_;
+  const std::vector<std::string> coordinator_options_;
   int port_ = 0;
   std::unique_ptr<Child> coordinator_;
   std::vector<std::unique_ptr<Child>> agents_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <thread>
 
+#include "common/model/sizes.h"
+
 namespace podium::cli {
 namespace {
 
@@ -33,6 +35,10 @@ TraceJob job_of(const TraceRow& row, const std::string& kind, double walltime_fa
   job.request.kind = kind;
   job.request.priority = row.priority;
   job.request.walltime = walltime_of(row, walltime_factor);
+  for (int size = row.devices; size <= row.max_devices && job.request.sizes.size() < kMostSizes;
+       size += row.devices)
+    job.request.sizes.push_back(size);
+  if (job.request.sizes.size() == 1) job.request.sizes.clear();
   return job;
 }
 

@@ -91,7 +91,8 @@ void measure_devices(const TraceFile& trace, const Replay& replay, Summary& summ
   double again = 0;
   for (std::size_t i = 0; i < trace.rows.size(); ++i)
     if (replay.jobs[i].state == JobState::succeeded)
-      again += static_cast<double>((replay.jobs[i].ran - trace.rows[i].work).count()) * trace.rows[i].devices;
+      again += static_cast<double>(
+          (replay.jobs[i].device_time - trace.rows[i].work * trace.rows[i].devices).count());
   summary.lost = held > 0 ? again / held : 0;
 }
 

@@ -10,7 +10,17 @@
 namespace podium::cli {
 namespace {
 
-enum class Column { submit, duration, devices, account, priority, walltime, partition, per_node };
+enum class Column {
+  submit,
+  duration,
+  devices,
+  max_devices,
+  account,
+  priority,
+  walltime,
+  partition,
+  per_node
+};
 
 struct ColumnName {
   std::string_view name;
@@ -18,16 +28,25 @@ struct ColumnName {
 };
 
 // The first name of a column is ours; the others are those of published traces.
-constexpr std::array kColumns{
-    ColumnName{"submit", Column::submit},       ColumnName{"timestamp", Column::submit},
-    ColumnName{"submit_time", Column::submit},  ColumnName{"submitted_time", Column::submit},
-    ColumnName{"duration", Column::duration},   ColumnName{"run_time", Column::duration},
-    ColumnName{"devices", Column::devices},     ColumnName{"num_gpus", Column::devices},
-    ColumnName{"num_gpu", Column::devices},     ColumnName{"gpu_num", Column::devices},
-    ColumnName{"account", Column::account},     ColumnName{"user", Column::account},
-    ColumnName{"priority", Column::priority},   ColumnName{"walltime", Column::walltime},
-    ColumnName{"partition", Column::partition}, ColumnName{"cluster", Column::partition},
-    ColumnName{"vc", Column::partition},        ColumnName{"per_node", Column::per_node}};
+constexpr std::array kColumns{ColumnName{"submit", Column::submit},
+                              ColumnName{"timestamp", Column::submit},
+                              ColumnName{"submit_time", Column::submit},
+                              ColumnName{"submitted_time", Column::submit},
+                              ColumnName{"duration", Column::duration},
+                              ColumnName{"run_time", Column::duration},
+                              ColumnName{"devices", Column::devices},
+                              ColumnName{"num_gpus", Column::devices},
+                              ColumnName{"num_gpu", Column::devices},
+                              ColumnName{"gpu_num", Column::devices},
+                              ColumnName{"max_devices", Column::max_devices},
+                              ColumnName{"account", Column::account},
+                              ColumnName{"user", Column::account},
+                              ColumnName{"priority", Column::priority},
+                              ColumnName{"walltime", Column::walltime},
+                              ColumnName{"partition", Column::partition},
+                              ColumnName{"cluster", Column::partition},
+                              ColumnName{"vc", Column::partition},
+                              ColumnName{"per_node", Column::per_node}};
 constexpr std::array kRequired{Column::submit, Column::duration, Column::devices};
 
 constexpr int kMostDevices = 1'000'000;
@@ -163,6 +182,9 @@ std::string read_field(Column column, const std::string& text, TraceRow& row) {
     case Column::devices:
       return whole(1, kMostDevices, row.devices) ? ""
                                                  : "devices is a whole number from 1, not " + quoted(text);
+    case Column::max_devices:
+      if (text.empty() || whole(0, kMostDevices, row.max_devices)) return "";
+      return "max_devices is a whole number, not " + quoted(text);
     case Column::account:
       row.account = text;
       return "";

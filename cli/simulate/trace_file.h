@@ -18,7 +18,8 @@ struct TraceRow {
   Duration work{};  // how long it ran
   std::optional<Duration> walltime;
   int devices = 1;
-  int per_node = 0;  // 0: as many as fit
+  int max_devices = 0;  // of an elastic job
+  int per_node = 0;     // 0: as many as fit
   int priority = 50;
   std::string account, partition;  // "" without such a column
 };

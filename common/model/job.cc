@@ -15,12 +15,13 @@ constexpr EnumNames<JobState, 7> kStates{{{JobState::queued, "queued"},
                                           {JobState::failed, "failed"},
                                           {JobState::cancelled, "cancelled"}}};
 
-constexpr EnumNames<AttemptEnd, 6> kEnds{{{AttemptEnd::succeeded, "succeeded"},
+constexpr EnumNames<AttemptEnd, 7> kEnds{{{AttemptEnd::succeeded, "succeeded"},
                                           {AttemptEnd::failed, "failed"},
                                           {AttemptEnd::preempted, "preempted"},
                                           {AttemptEnd::cancelled, "cancelled"},
                                           {AttemptEnd::node_lost, "node_lost"},
-                                          {AttemptEnd::walltime, "walltime"}}};
+                                          {AttemptEnd::walltime, "walltime"},
+                                          {AttemptEnd::resized, "resized"}}};
 
 constexpr EnumNames<When, 2> kWhens{{{When::ok, "ok"}, {When::any, "any"}}};
 

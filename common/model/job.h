@@ -22,7 +22,7 @@ namespace podium {
 enum class JobState { queued, starting, running, stopping, succeeded, failed, cancelled };
 
 // How an attempt ended. `ended_*` in the API and on the dashboard's time line.
-enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime };
+enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime, resized };
 
 // How a job must have ended before the one that waits for it may start.
 enum class When { ok, any };
@@ -41,7 +41,7 @@ enum class Within { anywhere, spine, leaf_switch, node };
 // What the scheduler needs to know of a job; everything else stays in the store.
 struct JobRequest {
   std::string name;
-  int devices = 1;
+  int devices = 1;   // the fewest it may run on
   int per_node = 0;  // 0: as many as fit
   std::string kind = "gpu";
   Duration walltime = std::chrono::hours(24);
@@ -53,7 +53,11 @@ struct JobRequest {
   std::map<std::string, std::string> nodes = {};  // labels that its nodes must have
   Within within = Within::anywhere;
   int tensor = 1;  // so many ranks in a row exchange most and belong into one island
+  // Of an elastic job: on how many devices it may run, from `devices` up; empty where on `devices` alone.
+  std::vector<int> sizes = {};
+  bool saves = false;  // writes checkpoints as it goes, not only when it is told to stop
 
+  bool elastic() const { return !sizes.empty(); }
   bool operator==(const JobRequest&) const = default;
 };
 

@@ -261,12 +261,28 @@ std::vector<Dependency> after_from(const json& in) {
   return after;
 }
 
+namespace {
+
+// 8, or {"min": 4, "max": 16} of an elastic job.
+json devices_json(const ResourcesSpec& resources) {
+  if (resources.max_devices == 0) return resources.devices;
+  return {{"min", resources.devices}, {"max", resources.max_devices}};
+}
+
+void read_devices(const json& in, ResourcesSpec& resources) {
+  const bool elastic = in.is_object();
+  resources.devices = elastic ? in.at("min") : in;
+  if (elastic) resources.max_devices = in.at("max");
+}
+
+}  // namespace
+
 json to_json(const JobSpec& spec) {
   json out{{"version", 1},
            {"name", spec.name},
            {"labels", spec.labels},
            {"resources",
-            {{"devices", spec.resources.devices},
+            {{"devices", devices_json(spec.resources)},
              {"per_node", spec.resources.per_node},
              {"kind", spec.resources.kind},
              {"nodes", spec.resources.nodes},
@@ -296,7 +312,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.name = in.at("name");
   spec.labels = in.value("labels", std::map<std::string, std::string>{});
   const json& resources = in.at("resources");
-  spec.resources.devices = resources.at("devices");
+  read_devices(resources.at("devices"), spec.resources);
   spec.resources.per_node = resources.at("per_node");
   spec.resources.kind = resources.at("kind");
   spec.resources.nodes = resources.value("nodes", spec.resources.nodes);

@@ -116,7 +116,8 @@ struct ParallelSpec {
 };
 
 struct ResourcesSpec {
-  int devices = 1;
+  int devices = 1;           // of an elastic job the fewest
+  int max_devices = 0;       // an elastic job's most; 0: it always runs on `devices`
   int per_node = 0;          // devices of this job a node holds; 0: as many as fit
   std::string kind = "gpu";  // gpu | cpu
   Duration walltime = std::chrono::hours(24);

@@ -21,6 +21,7 @@ void check_model(const Facts& facts, Problems& problems);  // the model's shape 
 void check_training(const Facts& facts,
                     Problems& problems);  // every phase's schedule, batch and lengths; evaluation
 void check_layout(const Facts& facts, Problems& problems);     // devices, nodes, parallelism, walltime
+void check_elastic(const Facts& facts, Problems& problems);    // a range of devices
 void check_target(const Facts& facts, Problems& problems);     // the metric and its bound
 void check_supported(const Facts& facts, Problems& problems);  // what podium-worker of this version can train
 

@@ -97,7 +97,8 @@ void check_walltime(const Facts& facts, Problems& problems) {
 }
 
 void check_within(const Facts& facts, Problems& problems) {
-  const auto devices = facts.integer("/resources/devices");
+  const auto range = facts.integer("/resources/devices/max");
+  const auto devices = range ? range : facts.integer("/resources/devices");
   const auto per_node = facts.integer("/resources/per_node");
   if (facts.text("/resources/within") == "node" && devices && per_node && *per_node > 0 &&
       *per_node < *devices)
@@ -119,6 +120,7 @@ void check_node_labels(const Facts& facts, Problems& problems) {
 
 void check_layout(const Facts& facts, Problems& problems) {
   check_divides(facts, "/resources/per_node", "/resources/devices", problems);
+  check_elastic(facts, problems);
   check_parallel(facts, problems);
   check_within(facts, problems);
   check_node_labels(facts, problems);

@@ -64,6 +64,10 @@ void set_parameter(json& document, const std::string& path, json value) {
   const json::json_pointer at(pointer_of(path));
   json::json_pointer around = at.parent_pointer();
   while (!document.contains(around)) around = around.parent_pointer();
+  // A part of what may be written as one value or in parts, as resources.devices.
+  const json* schema = schema_of(around);
+  if (schema && resolved(*schema).at("type").is_array() && !document.at(around).is_object())
+    document[around] = json::object();
   if (document.at(around).is_object()) document[at] = std::move(value);
 }
 

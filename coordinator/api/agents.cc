@@ -46,7 +46,11 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   if (jobs.empty()) co_return orders;
   const auto query = [jobs](Reader& reader) { return read_specs(reader, jobs); };
   const auto specs = co_await api.pool.read(query);
-  for (TaskOrder& order : orders.tasks) order.launch.spec = specs.at(order.launch.task.attempt.job);
+  for (TaskOrder& order : orders.tasks) {
+    order.launch.spec = specs.at(order.launch.task.attempt.job);
+    order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
+    order.launch.spec.resources.max_devices = 0;
+  }
   co_return orders;
 }
 

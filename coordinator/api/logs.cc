@@ -29,10 +29,14 @@ LogQuery read_query(Query& query, JobId job) {
   return wanted;
 }
 
+int most_devices(const JobRequest& request) {
+  return request.elastic() ? request.sizes.back() : request.devices;
+}
+
 // Nothing when there is no such job, attempt or rank; an empty part while the job has not had an attempt.
 std::optional<LogPart> read_log(Reader& reader, const LogQuery& wanted) {
   const std::optional<JobView> job = reader.job(wanted.job);
-  if (!job || wanted.rank >= job->request.devices || wanted.attempt.value_or(0) > job->attempt)
+  if (!job || wanted.rank >= most_devices(job->request) || wanted.attempt.value_or(0) > job->attempt)
     return std::nullopt;
   const auto attempt = static_cast<std::int32_t>(wanted.attempt.value_or(job->attempt));
   if (attempt == 0) return LogPart{};

@@ -75,6 +75,9 @@ void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   page.sample({{"by", "order"}}, static_cast<double>(counters.starts - counters.backfills));
   page.counter("podium_scheduler_preemptions_total", "Attempts stopped to make room for other jobs.");
   page.sample({}, static_cast<double>(counters.preemptions));
+  page.counter("podium_scheduler_resizes_total", "Elastic jobs stopped to run on another number of devices.");
+  page.sample({{"by", "growing"}}, static_cast<double>(counters.grown));
+  page.sample({{"by", "shrinking"}}, static_cast<double>(counters.shrunk));
   page.histogram("podium_scheduler_pass_duration_seconds", "Time of each pass of the scheduler.",
                  counters.plans);
   page.counter("podium_turns_total", "Commands the coordinator's loop has taken.");

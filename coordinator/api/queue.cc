@@ -23,6 +23,7 @@ json entry_json(const ClusterState& state, const Plan& plan, const QueueKey& key
   return {{"job", key.job.value},
           {"name", job.request.name},
           {"devices", job.request.devices},
+          {"sizes", job.request.sizes},
           {"per_node", job.request.per_node},
           {"walltime_seconds", in_seconds(job.request.walltime)},
           {"priority", job.request.priority},

@@ -153,6 +153,8 @@ void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
   enter_indexes(state, job);
 }
 
+bool runs_elastic(const Job& job) { return job.request.elastic() && job.state == JobState::running; }
+
 struct ClusterApplier {
   ClusterState& state;
   Time at;
@@ -226,6 +228,7 @@ struct JobApplier {
     PODIUM_CHECK(!job.attempt && e.attempt.number == job.attempts + 1, "attempts follow one another");
     job.attempts = e.attempt.number;
     job.not_before.reset();
+    job.resize.reset();
     Attempt& created = job.attempt.emplace();
     created.number = e.attempt.number;
     created.allocation = e.allocation;
@@ -248,11 +251,23 @@ struct JobApplier {
   void operator()(const TaskMissed& e) const { task(e.task).missing_since = at; }
   void operator()(const TaskFound& e) const { task(e.task).missing_since.reset(); }
   void operator()(const TaskLost& e) const { end_task(e.task, TaskPhase::lost, TaskExit{-1, 0, e.reason}); }
-  void operator()(const AttemptStopping& e) const { attempt(e.attempt).stop = e.cause; }
+  void operator()(const ResizePlanned& e) const {
+    PODIUM_CHECK(job.devices() == e.resize.from, "a job is resized from the size it has");
+    attempt(e.attempt);
+    job.resize = e.resize;
+  }
+  void operator()(const AttemptStopping& e) const {
+    attempt(e.attempt).stop = e.cause;
+    if (e.cause != StopCause::resized) job.resize.reset();
+  }
   void operator()(const AttemptEnded& e) const {
     PODIUM_CHECK(std::ranges::all_of(attempt(e.attempt).tasks, &Task::over),
                  "an attempt ends after its tasks");
-    if (job.attempt->started) job.served += at - *job.attempt->started;
+    if (const auto started = job.attempt->started) {
+      job.served += at - *started;
+      job.attained += (at - *started) * job.devices();
+    }
+    if (e.end != AttemptEnd::resized) job.resize.reset();
     job.attempt.reset();
   }
   void operator()(const RetryPlanned& e) const {
@@ -268,7 +283,10 @@ struct JobApplier {
     if (e.to == JobState::running) job.attempt->started = at;
   }
   void operator()(const JobHeld&) const { job.held = true; }
-  void operator()(const JobReleased&) const { job.held = false; }
+  void operator()(const JobReleased&) const {
+    job.held = false;
+    if (!job.attempt) job.resize.reset();  // it has lost its turn
+  }
   void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
   void operator()(const DependencyMet& e) const {
     std::erase_if(job.request.after, [&](const Dependency& on) { return on.job == e.on; });
@@ -306,6 +324,11 @@ void leave_indexes(ClusterState& state, const Job& job) {
   if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
   for (const Dependency& on : job.request.after) state.dependents.erase({on.job, job.id});
   state.leaving.erase(job.id);
+  state.resizing.erase(job.id);
+  if (!runs_elastic(job)) return;
+  const auto elastic = state.elastic.find(job.request.kind);
+  elastic->second.erase(job.id);
+  if (elastic->second.empty()) state.elastic.erase(elastic);
 }
 
 void enter_indexes(ClusterState& state, const Job& job) {
@@ -314,6 +337,8 @@ void enter_indexes(ClusterState& state, const Job& job) {
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
   for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
+  if (job.resize) state.resizing.insert(job.id);
+  if (runs_elastic(job)) state.elastic[job.request.kind].insert(job.id);
 }
 
 void enter_window(ClusterState& state, const Node& node) {

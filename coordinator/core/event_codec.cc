@@ -42,6 +42,9 @@ json body_json(const TaskLost& e) { return with(task_json(e.task), {{"reason", e
 json body_json(const AttemptStopping& e) {
   return with(attempt_json(e.attempt), {{"cause", to_string(e.cause)}, {"reason", e.reason}});
 }
+json body_json(const ResizePlanned& e) {
+  return with(attempt_json(e.attempt), {{"resize", resize_json(e.resize)}});
+}
 json body_json(const AttemptEnded& e) {
   return with(attempt_json(e.attempt), {{"end", to_string(e.end)}, {"reason", e.reason}});
 }
@@ -112,6 +115,10 @@ template <>
 AttemptStopping body_from(const json& in) {
   return {attempt_from(in), enum_value(kStopCauses, in.at("cause").get<std::string>(), "cause"),
           in.at("reason")};
+}
+template <>
+ResizePlanned body_from(const json& in) {
+  return {attempt_from(in), resize_from(in.at("resize"))};
 }
 template <>
 AttemptEnded body_from(const json& in) {
@@ -200,7 +207,7 @@ constexpr std::string_view kTypes[] = {
     "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
     "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
     "job_held",           "job_released",        "job_prioritised",  "dependency_met",   "node_drained",
-    "node_resumed",       "node_labelled",       "account_changed"};
+    "node_resumed",       "node_labelled",       "account_changed",  "resize_planned"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

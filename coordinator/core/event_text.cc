@@ -26,6 +26,10 @@ std::string describe_allocation(const AttemptCreated& e) {
   return text;
 }
 
+std::string describe_resize(const ResizePlanned& e) {
+  return attempt_of(e.attempt) + (e.resize.grows() ? " grows " : " shrinks ") + describe(e.resize);
+}
+
 std::string describe_devices(const std::map<std::string, int>& devices, const std::string& what) {
   std::string text;
   for (const auto& [kind, number] : devices) text += ", " + what + " " + std::to_string(number) + " " + kind;
@@ -70,6 +74,7 @@ const auto kDescribe = Overloaded{
     [](const TaskFound& e) { return rank_of(e.task) + " is in its node's report again"; },
     [](const TaskLost& e) { return rank_of(e.task) + " was lost" + because(e.reason); },
     [](const AttemptStopping& e) { return attempt_of(e.attempt) + " is being stopped" + because(e.reason); },
+    [](const ResizePlanned& e) { return describe_resize(e); },
     [](const AttemptEnded& e) {
       return attempt_of(e.attempt) + " ended: " + name_of(e.end) + because(e.reason);
     },

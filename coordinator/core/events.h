@@ -71,6 +71,13 @@ struct AttemptStopping {
   bool operator==(const AttemptStopping&) const = default;
 };
 
+// AttemptStopping follows.
+struct ResizePlanned {
+  AttemptId attempt;
+  Resize resize;
+  bool operator==(const ResizePlanned&) const = default;
+};
+
 struct AttemptEnded {
   AttemptId attempt;
   AttemptEnd end = AttemptEnd::succeeded;
@@ -198,7 +205,7 @@ struct Event {
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
-               NodeLabelled, AccountChanged>
+               NodeLabelled, AccountChanged, ResizePlanned>
       body;
 
   bool operator==(const Event&) const = default;

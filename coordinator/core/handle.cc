@@ -1,6 +1,8 @@
 #include "coordinator/core/handle.h"
 
+#include "common/base/check.h"
 #include "common/base/units.h"
+#include "common/model/sizes.h"
 #include "coordinator/core/account_rules.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/job_operations.h"
@@ -115,6 +117,12 @@ JobRequest job_request(const JobSpec& spec) {
   request.command = !spec.command.empty();
   request.after = spec.after;
   request.account = spec.account;
+  request.saves = !request.command && spec.checkpoint.every > 0;
+  if (spec.resources.max_devices == 0) return request;
+  request.sizes = permitted_sizes(size_rules(spec));
+  PODIUM_CHECK(!request.sizes.empty(), "a spec that was not refused permits a number of devices");
+  request.devices = request.sizes.front();
+  if (request.sizes.size() == 1) request.sizes.clear();
   return request;
 }
 

@@ -149,6 +149,19 @@ Verdict after_failure(const Job& job, Time now, Verdict verdict) {
   return verdict;
 }
 
+// Of the scheduler or an operator: the job did nothing wrong.
+Verdict after_wish(const Job& job, Verdict verdict) {
+  const StopCause stop = job.attempt->stop;
+  verdict.end = stop == StopCause::resized ? AttemptEnd::resized : AttemptEnd::preempted;
+  verdict.next = JobState::queued;
+  if (stop == StopCause::resized)
+    verdict.attempt_reason = (job.resize->grows() ? "grew " : "shrank ") + describe(*job.resize);
+  else
+    verdict.attempt_reason = stop == StopCause::requeued ? "was requeued" : "made room for another job";
+  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
+  return verdict;
+}
+
 }  // namespace
 
 Retry retry_after(const TaskExit& exit, bool command) {
@@ -204,6 +217,7 @@ Verdict conclude(const Job& job, Time now) {
                      "ask for more under resources.walltime, or resubmit to go on from its checkpoint");
     case StopCause::preempted:
     case StopCause::requeued:
+    case StopCause::resized:
     case StopCause::task_failed:
     case StopCause::node_lost:
       break;
@@ -211,13 +225,9 @@ Verdict conclude(const Job& job, Time now) {
   if (attempt.blame == Blame::failed) return after_failure(job, now, verdict);
   if (std::ranges::find(attempt.tasks, TaskPhase::lost, &Task::phase) != attempt.tasks.end())
     return after_loss(job, verdict);
-  const bool requeued = attempt.stop == StopCause::requeued;
-  if (attempt.stop != StopCause::preempted && !requeued) return after_failure(job, now, verdict);
-  verdict.end = AttemptEnd::preempted;
-  verdict.next = JobState::queued;
-  verdict.attempt_reason = requeued ? "was requeued" : "made room for another job";
-  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
-  return verdict;
+  if (attempt.stop == StopCause::task_failed || attempt.stop == StopCause::node_lost)
+    return after_failure(job, now, verdict);
+  return after_wish(job, verdict);
 }
 
 }  // namespace podium

@@ -11,13 +11,14 @@ inline constexpr EnumNames<TaskPhase, 4> kTaskPhases{{{TaskPhase::ordered, "orde
                                                       {TaskPhase::exited, "exited"},
                                                       {TaskPhase::lost, "lost"}}};
 
-inline constexpr EnumNames<StopCause, 7> kStopCauses{{{StopCause::none, "none"},
+inline constexpr EnumNames<StopCause, 8> kStopCauses{{{StopCause::none, "none"},
                                                       {StopCause::task_failed, "task_failed"},
                                                       {StopCause::node_lost, "node_lost"},
                                                       {StopCause::preempted, "preempted"},
                                                       {StopCause::cancelled, "cancelled"},
                                                       {StopCause::walltime, "walltime"},
-                                                      {StopCause::requeued, "requeued"}}};
+                                                      {StopCause::requeued, "requeued"},
+                                                      {StopCause::resized, "resized"}}};
 
 inline constexpr EnumNames<Blame, 5> kBlames{{{Blame::none, "none"},
                                               {Blame::stopped, "stopped"},

@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "coordinator/core/draft.h"
+#include "coordinator/core/elastic.h"
 #include "coordinator/core/line_order.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/preemption.h"
@@ -32,14 +33,17 @@ class Pass {
   // Jobs that a quota covers go first, those of the deepest accounts before all, so that what is taken back
   // for them becomes theirs.
   void run() {
+    resume_resized();
     std::vector<Line> lines;
-    for (const auto& [key, jobs] : state_.queues.at(kind_)) lines.push_back({jobs.begin(), jobs.end(), key});
+    if (const auto queue = state_.queues.find(kind_); queue != state_.queues.end())
+      for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), key});
     for (const int depth : ledger_.quota_depths()) {
       quota_depth_ = depth;
       lines = run(std::move(lines));
     }
     quota_depth_ = 0;
     run(std::move(lines));
+    if (!starved_) grow();
     plan_.reservations.insert(plan_.reservations.end(), reservations_.list().begin(),
                               reservations_.list().end());
   }
@@ -52,23 +56,24 @@ class Pass {
     std::vector<Line> later;
     while (!order.empty() && !closed_) {
       Line line = order.take();
-      if (quota_depth_ > 0 && depth_of_guarantee(line.key) != quota_depth_) {
+      if (quota_depth_ > 0 && depth_of_guarantee(line.key.account, line.key.shape.devices) != quota_depth_) {
         later.push_back(std::move(line));
         continue;
       }
       const Job& job = state_.jobs.at(line.next->job);
       ++line.next;
       const std::size_t started = plan_.start.size();
-      const bool goes_on = consider(job, line) && line.next != line.end;
-      if (plan_.start.size() > started) order.charge(line, job.request.devices);
+      const bool goes_on = (resumed_.contains(job.id) || consider(job, line)) && line.next != line.end;
+      if (plan_.start.size() > started)
+        order.charge(line, static_cast<int>(plan_.start.back().allocation.ranks.size()));
       if (goes_on) order.add(std::move(line));
     }
     return later;
   }
 
-  int depth_of_guarantee(const LineKey& key) const {
-    const auto account = ledger_.guaranteed_by(key.account, key.shape.devices);
-    return account ? depth_of(*account) : 0;
+  int depth_of_guarantee(const std::string& account, int devices) const {
+    const auto guarantee = ledger_.guaranteed_by(account, devices);
+    return guarantee ? depth_of(*guarantee) : 0;
   }
 
   // False where no other job of the line can start in this pass.
@@ -85,7 +90,9 @@ class Pass {
     if (!job.avoid.empty()) others = without(pool_for(job.request.nodes), job);
     const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
-    if (const auto shares = find_place(around.free, line.key.shape, end)) {
+    const auto shares = job.request.elastic() ? find_largest(around.free, job, end)
+                                              : find_place(around.free, line.key.shape, end);
+    if (shares) {
       start(job, *shares, end);
       return true;
     }
@@ -93,6 +100,7 @@ class Pass {
       plan_.blocked[job.id] = {.code = BlockerCode::too_large, .sentence = std::move(*never)};
       return false;
     }
+    starved_ = true;
     const bool for_reservations_alone = fits(around.free, line.key.shape);
     plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
@@ -103,6 +111,19 @@ class Pass {
   std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, Time end) const {
     if (!fits(around, shape) || !reservations_.bind(end)) return choose(around, shape);
     return choose(reservations_.open_to(around, end), shape);
+  }
+
+  // On as many devices as the job may have, and more than it holds; within its quota, while those within
+  // theirs are looked at.
+  std::optional<Shares> find_largest(const FreeDevices& around, const Job& job, Time end) const {
+    const int held = job.attempt ? job.devices() : 0;
+    const std::string& account = job.request.account;
+    for (auto size = job.request.sizes.rbegin(); size != job.request.sizes.rend() && *size > held; ++size) {
+      if (ledger_.over_limit(account, *size - held)) continue;
+      if (quota_depth_ > 0 && depth_of_guarantee(account, *size) != quota_depth_) continue;
+      if (auto shares = find_place(around, shape_at(job.request, *size), end)) return shares;
+    }
+    return std::nullopt;
   }
 
   // For a job that would fit until `end`, were it not for maintenance windows.
@@ -137,7 +158,7 @@ class Pass {
     for (auto& [nodes, pool] : pools_) give(shares, pool);
     given_.insert(given_.end(), shares.begin(), shares.end());
     reservations_.start(shares, end);
-    ledger_.change(job.request.account, job.request.devices);
+    for (const Share& share : shares) ledger_.change(job.request.account, share.devices);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
     plan_.start.push_back(
         {job.id, allocate(state_, job.request, shares, taken_, nth), reservations_.size() > 0});
@@ -146,12 +167,15 @@ class Pass {
   // Promises the job a start where it is its turn; false where nobody may pass it.
   bool block(const Job& job, const DevicePool& around) {
     if (quota_depth_ > 0 && !taken_back_) take_back_borrowed(job, around);
-    if (policy_.reservations(state_.scheduling) == 0) return false;
-    if (!wants_reservations()) return true;
     const bool first = reservations_.size() == 0;
-    if (first && policy_.preempts(state_.scheduling) && !taken_back_) make_room(job, around);
-    reservations_.reserve(around, job);
+    if (first && !taken_back_ && others_may_yield()) make_room(job, around);
+    if (policy_.reservations(state_.scheduling) == 0) return false;
+    if (wants_reservations()) reservations_.reserve(around, job);
     return true;
+  }
+
+  bool others_may_yield() const {
+    return policy_.preempts(state_.scheduling) || state_.elastic.contains(kind_);
   }
 
   // Counts what is leaving as free and as no longer held.
@@ -159,8 +183,8 @@ class Pass {
     for (const JobId leaving : state_.leaving) {
       const Job& other = state_.jobs.at(leaving);
       if (other.request.kind != kind_) continue;
-      release(state_, other, pool);
-      ledger.change(other.request.account, -other.request.devices);
+      release_leaving(state_, other, pool);
+      ledger.change(other.request.account, -gives_up(other));
     }
   }
 
@@ -171,9 +195,25 @@ class Pass {
     }
   }
 
+  // Elastic jobs shrink before any job is stopped whole.
+  bool shrink_others(const Job& job, const DevicePool& pool, const AccountLedger& ledger,
+                     const MayShrink& may_shrink) {
+    const auto shrinks = choose_shrinks(state_, pool, ledger, job, may_shrink, now_, plan_.wake_at);
+    for (const Resizing& shrink : shrinks)
+      reservations_.expect_shrinking(shrink.job, given_up(state_, state_.jobs.at(shrink.job), shrink.resize));
+    plan_.resize.insert(plan_.resize.end(), shrinks.begin(), shrinks.end());
+    return !shrinks.empty();
+  }
+
   void make_room(const Job& job, DevicePool pool) {
     AccountLedger ledger = ledger_;
     expect_leaving(pool, ledger);
+    const auto may_shrink = [&](const Job& running) {
+      return running.request.priority <= job.request.priority ||
+             policy_.may_preempt(state_.scheduling, job, running, now_);
+    };
+    taken_back_ = shrink_others(job, pool, ledger, may_shrink);
+    if (taken_back_ || !policy_.preempts(state_.scheduling)) return;
     const auto victims = choose_victims(state_, policy_, std::move(pool), std::move(ledger), job, now_);
     preempt(victims, "makes room for job " + to_string(job.id));
   }
@@ -184,10 +224,61 @@ class Pass {
     AccountLedger ledger = ledger_;
     expect_leaving(pool, ledger);
     taken_back_ = fits(pool.free, shape_of(job.request));
+    const auto borrows = [&](const Job& running) {
+      return !is_at_or_below(running.request.account, *account);
+    };
+    if (!taken_back_) taken_back_ = shrink_others(job, pool, ledger, borrows);
     if (taken_back_) return;
     const auto victims = choose_borrowers(state_, std::move(pool), std::move(ledger), job, *account, now_);
     preempt(victims, "gives back what account " + *account + " is guaranteed, for job " + to_string(job.id));
     taken_back_ = !victims.empty();
+  }
+
+  // Jobs on their way to another size go before all others: they start on what was kept for them, and what is
+  // kept for those that still leave is nobody else's.
+  void resume_resized() {
+    for (const JobId id : state_.resizing) {
+      const Job& job = state_.jobs.at(id);
+      if (job.request.kind != kind_) continue;
+      if (job.attempt)
+        keep(job, kept_free(state_, job), job.held ? 0 : job.resize->to - job.resize->from);
+      else if (job.in_line() && (!job.not_before || *job.not_before <= now_))
+        resume(job);
+    }
+  }
+
+  void resume(const Job& job) {
+    const Time end = now_ + job.request.walltime;
+    FreeDevices open = pool_for(job.request.nodes).free;
+    close_windows(state_, now_, end, open);
+    const auto shares = kept_place(state_, job, open);
+    if (!shares || ledger_.over_limit(job.request.account, job.resize->to)) return;
+    start(job, *shares, end);
+    resumed_.insert(job.id);
+  }
+
+  // Counts free devices as given to a job that is leaving to come back with so many more.
+  void keep(const Job& job, Shares free, int more) {
+    for (Share& share : free) share.devices = std::min(share.devices, pool_for({}).free.free(share.node));
+    for (auto& [nodes, pool] : pools_) give(free, pool);
+    given_.insert(given_.end(), free.begin(), free.end());
+    ledger_.change(job.request.account, std::max(more, 0));
+  }
+
+  // Into devices that nobody in line can use.
+  void grow() {
+    if (pool_for({}).free.total() == 0) return;
+    int tries = 0;
+    for (const Job* job : jobs_to_grow(state_, kind_, now_, plan_.wake_at)) {
+      if (++tries > state_.scheduling.backfill_depth) return;
+      DevicePool around = without(pool_for(job->request.nodes), *job);
+      release(state_, *job, around);
+      const auto place = find_largest(around.free, *job, now_ + job->request.walltime);
+      if (!place) continue;
+      const Resize resize = resize_to(state_, *job, *place);
+      keep(*job, beyond_held(state_, *job, *place), resize.to - resize.from);
+      plan_.resize.push_back({job->id, resize});
+    }
   }
 
   // Leaves out the nodes the job should avoid while there are others that could hold it.
@@ -229,12 +320,14 @@ class Pass {
   Reservations reservations_;
   Taken taken_;
   int quota_depth_ = 0;      // of the quotas whose jobs are being looked at; 0: the other jobs
-  bool taken_back_ = false;  // borrowed devices are leaving for one of them
+  bool taken_back_ = false;  // devices are leaving for one job, so that no others are asked to for another
+  bool starved_ = false;     // a job waits for devices
+  std::set<JobId> resumed_;  // started with their new size
   bool closed_ = false;
 };
 
 std::optional<Time> next_wake(const ClusterState& state, const Plan& plan, Time now) {
-  std::optional<Time> wake;
+  std::optional<Time> wake = plan.wake_at;
   const auto earlier = [&wake](Time time) { wake = wake ? std::min(*wake, time) : time; };
   const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
   if (timer != state.timers.end()) earlier(timer->first);
@@ -255,6 +348,8 @@ Plan make_plan(const ClusterState& state, Time now) {
   Plan plan;
   plan.epoch = state.epoch;
   for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan).run();
+  for (const auto& [kind, jobs] : state.elastic)
+    if (!state.queues.contains(kind)) Pass(state, kind, now, plan).run();
   plan.wake_at = next_wake(state, plan, now);
   return plan;
 }
@@ -268,6 +363,12 @@ Events enact(const ClusterState& state, const Plan& plan, Time now) {
   }
   for (const Preemption& preemption : plan.preempt)
     JobDraft(state.jobs.at(preemption.job), events, now).stop(StopCause::preempted, preemption.reason);
+  for (const Resizing& resizing : plan.resize) {
+    JobDraft draft(state.jobs.at(resizing.job), events, now);
+    draft.emit(ResizePlanned{draft.job().attempt_id(), resizing.resize});
+    draft.stop(StopCause::resized,
+               (resizing.resize.grows() ? "grows " : "shrinks ") + describe(resizing.resize));
+  }
   return events;
 }
 

@@ -1,6 +1,7 @@
-// What to do next with the state as it is: which waiting jobs start where, which attempts make room, when to
-// look again, and why every other job waits. Pure. The policy ranks the jobs (policy.h); under every policy
-// gangs start whole or not at all, and a job that fills a gap never delays one that was promised its start.
+// What to do next with the state as it is: which waiting jobs start where, which attempts make room or change
+// their size, when to look again, and why every other job waits. Pure. The policy ranks the jobs (policy.h);
+// under every policy gangs start whole or not at all, and a job that fills a gap never delays one that was
+// promised its start.
 #pragma once
 
 #include <map>
@@ -25,9 +26,16 @@ struct Preemption {
   std::string reason;
 };
 
+// An elastic job's attempt stops, to start again with another size.
+struct Resizing {
+  JobId job;
+  Resize resize;
+};
+
 struct Plan {
   std::vector<Start> start;
   std::vector<Preemption> preempt;
+  std::vector<Resizing> resize;
   std::vector<Reservation> reservations;
   std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
   std::optional<Time> wake_at;       // when the next timer of a job or node runs out

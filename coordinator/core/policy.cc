@@ -34,7 +34,7 @@ const FairShare kFairShare;
 }  // namespace
 
 int LeastAttainedService::level(const Job& job, Time now) {
-  const Duration attained = run_time(job, now) * job.request.devices;
+  const Duration attained = job.attained + (run_time(job, now) - job.served) * job.devices();
   return static_cast<int>(std::ranges::upper_bound(kLevels, attained) - kLevels.begin());
 }
 

@@ -19,18 +19,6 @@ struct Candidate {
   Duration lost{};  // device time since the last checkpoint
 };
 
-bool almost_done(const Job& job, Time now) {
-  const Duration left = job.attempt->created + job.request.walltime - now;
-  const Duration walltime = job.request.walltime;
-  return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
-}
-
-Duration lost_work(const Job& job, Time now) {
-  Time since = job.attempt->started.value_or(now);
-  if (job.saved) since = std::max(since, *job.saved);
-  return std::max(now - since, Duration{}) * job.request.devices;
-}
-
 template <class Filter>
 std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked, Time now,
                                   const Filter& may_stop) {
@@ -56,26 +44,20 @@ void sort(std::vector<Candidate>& found) {
 // As many of the candidates, in their order, as make room, less those that turn out not to be needed.
 std::vector<JobId> as_needed(const ClusterState& state, const std::vector<Candidate>& sorted, DevicePool pool,
                              AccountLedger ledger, const Job& blocked, Time now) {
-  const Shape shape = shape_of(blocked.request);
-  const auto holds = [&](const FreeDevices& free) {
-    if (state.windows.empty()) return fits(free, shape);
-    FreeDevices open = free;
-    close_windows(state, now, now + blocked.request.walltime, open);
-    return fits(open, shape);
-  };
+  const auto holds = [&](const DevicePool& now_free) { return has_room(state, now_free, blocked, now); };
   std::vector<const Job*> victims;
   for (const auto& [job, rank, lost] : sorted) {
-    if (holds(pool.free)) break;
-    if (!ledger.may_take(job->request.account, job->request.devices, blocked.request)) continue;
-    ledger.change(job->request.account, -job->request.devices);
+    if (holds(pool)) break;
+    if (!ledger.may_take(job->request.account, job->devices(), blocked.request)) continue;
+    ledger.change(job->request.account, -job->devices());
     release(state, *job, pool);
     victims.push_back(job);
   }
-  if (!holds(pool.free)) return {};
+  if (!holds(pool)) return {};
   std::vector<JobId> needed;
   for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
     take_back(state, **victim, pool);
-    if (holds(pool.free)) continue;
+    if (holds(pool)) continue;
     release(state, **victim, pool);
     needed.push_back((*victim)->id);
   }
@@ -84,6 +66,18 @@ std::vector<JobId> as_needed(const ClusterState& state, const std::vector<Candid
 }
 
 }  // namespace
+
+bool almost_done(const Job& job, Time now) {
+  const Duration left = job.attempt->created + job.request.walltime - now;
+  const Duration walltime = job.request.walltime;
+  return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
+}
+
+Duration lost_work(const Job& job, Time now) {
+  Time since = job.attempt->started.value_or(now);
+  if (job.saved) since = std::max(since, *job.saved);
+  return std::max(now - since, Duration{}) * job.devices();
+}
 
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   AccountLedger ledger, const Job& blocked, Time now) {

@@ -12,6 +12,11 @@
 
 namespace podium {
 
+// Whether an attempt is left alone, because it will end soon.
+bool almost_done(const Job& job, Time now);
+// Device time since its last checkpoint.
+Duration lost_work(const Job& job, Time now);
+
 // `pool` counts what those already leaving hold as free, `ledger` as no longer held. Empty where stopping
 // every candidate would not do.
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "coordinator/core/elastic.h"
 #include "coordinator/core/policy.h"
 
 namespace podium {
@@ -31,6 +32,14 @@ void close_windows(const ClusterState& state, Time start, Time end, FreeDevices&
     const Node& node = state.nodes.at(id);
     if (node.drain->forbids(start, end)) free.set(node.ordinal, 0);
   }
+}
+
+bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now) {
+  const Shape shape = shape_of(job.request);
+  if (state.windows.empty()) return fits(pool.free, shape);
+  FreeDevices open = pool.free;
+  close_windows(state, now, now + job.request.walltime, open);
+  return fits(open, shape);
 }
 
 bool Reservations::bind(Time end) const {
@@ -80,13 +89,16 @@ void Reservations::add(const FreeDevices& open, const Job& job, Time at, const S
 }
 
 // When devices come free besides the ends of what ran before this plan, and which that are not free now: of
-// what it starts, after its reservations, and after maintenance.
+// what it starts and of what comes back with another size, after its reservations, and after maintenance.
 std::multimap<Time, Shares> Reservations::moments() const {
   std::multimap<Time, Shares> moments = started_;
   for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
   for (const NodeId& id : state_.windows)
     if (const auto until = state_.nodes.at(id).drain->until; until && *until > now_)
       moments.emplace(*until, Shares{});
+  for (const JobId id : state_.resizing)
+    if (const Job& job = state_.jobs.at(id); job.attempt && job.request.kind == kind_)
+      moments.emplace(now_ + job.request.walltime, kept_by(state_, job));
   return moments;
 }
 
@@ -102,7 +114,10 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   };
   for (const JobId leaving : leaving_)
     if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
-      release(state_, other, later);
+      release_leaving(state_, other, later);
+  for (const auto& [shrinking, given_up] : shrinking_)
+    for (const Share& share : given_up)
+      if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
   if (try_at(now_)) return &reservations_.back();
 
   const std::multimap<Time, Shares> others = moments();
@@ -124,7 +139,8 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   };
   for (const auto& [time, id] : state_.timers) {
     const Job& running = state_.jobs.at(id);
-    if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id)) continue;
+    if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id) || shrinking_.contains(id))
+      continue;
     if (moments_before(std::max(time, now_))) return &reservations_.back();
     release(state_, running, later);
   }

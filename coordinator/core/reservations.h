@@ -32,6 +32,9 @@ void close_windows(const ClusterState& state, Time start, Time end, FreeDevices&
 // Undoes release.
 void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
 
+// Whether what is free in the pool holds the job from now to its end, maintenance windows considered.
+bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now);
+
 // The reservations of one kind's queue, highest first.
 class Reservations {
  public:
@@ -50,6 +53,8 @@ class Reservations {
   void start(const Shares& shares, Time end);
   // A running job is going to leave, as those do that are leaving already.
   void expect_leaving(JobId job) { leaving_.insert(job); }
+  // One is going to shrink and gives these up.
+  void expect_shrinking(JobId job, Shares given_up) { shrinking_[job] = std::move(given_up); }
 
   // Reserves, of the pool, the earliest start after those already reserved. Nothing where the job can never
   // start with the nodes that are up.
@@ -65,6 +70,7 @@ class Reservations {
   const std::string& kind_;
   Time now_;
   std::set<JobId> leaving_;
+  std::map<JobId, Shares> shrinking_;
   std::vector<Reservation> reservations_;
   std::multimap<Time, Shares> started_;  // by their ends
 };

@@ -10,6 +10,12 @@ namespace podium {
 std::string_view to_string(TaskPhase phase) { return enum_name(kTaskPhases, phase); }
 std::string_view to_string(StopCause cause) { return enum_name(kStopCauses, cause); }
 
+std::string describe(const Resize& resize) {
+  return "from " + std::to_string(resize.from) + " to " + std::to_string(resize.to) +
+         (resize.to == 1 ? " device" : " devices") +
+         (resize.room_for ? " for job " + to_string(*resize.room_for) : "");
+}
+
 const Job* find_job(const ClusterState& state, JobId job) {
   const auto found = state.jobs.find(job);
   return found == state.jobs.end() ? nullptr : &found->second;

@@ -39,6 +39,7 @@ struct SchedulingOptions {
   Duration half_life = std::chrono::days(7);  // of what accounts have used
   int reservations = 4;                       // blocked jobs of a kind whose start nobody may delay
   int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation
+  Duration resize_after = std::chrono::minutes(10);  // age of an attempt before which its size stays
 
   bool operator==(const SchedulingOptions&) const = default;
 };
@@ -95,7 +96,7 @@ struct Task {
 };
 
 // Why the tasks of an attempt are being stopped.
-enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime, requeued };
+enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime, requeued, resized };
 
 // How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
 // A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
@@ -128,6 +129,17 @@ struct RetryCounts {
   bool operator==(const RetryCounts&) const = default;
 };
 
+// An elastic job on its way to another size: its attempt is stopped for it, and it starts again before any
+// other job, on devices that are kept for it meanwhile (elastic.h).
+struct Resize {
+  int from = 0, to = 0;                // devices
+  std::map<NodeId, int> kept = {};     // devices by node, `to` together
+  std::optional<JobId> room_for = {};  // the waiting job that it shrinks for
+
+  bool grows() const { return to > from; }
+  bool operator==(const Resize&) const = default;
+};
+
 struct Job {
   JobId id;
   ExperimentId experiment;
@@ -137,15 +149,21 @@ struct Job {
   int attempts = 0;
   RetryCounts retries;
   Duration served{};               // that its ended attempts ran
+  Duration attained{};             // device time of these
   std::int64_t checkpoint = -1;    // step of its newest checkpoint
   std::optional<Time> saved;       // when the core learnt of that checkpoint
   std::optional<Time> not_before;  // queued, but backing off
   std::vector<NodeId> avoid;       // nodes that failed it
   std::optional<Attempt> attempt;  // while starting, running or stopping
+  std::optional<Resize> resize;    // until it has started with its new size
   bool held = false;               // by an operator: does not start until it is released
 
   // Whether it may start as soon as there is room.
   bool in_line() const { return state == JobState::queued && !held && request.after.empty(); }
+  // That its attempt holds; of a job without one, the fewest it may start on.
+  int devices() const {
+    return attempt ? static_cast<int>(attempt->allocation.ranks.size()) : request.devices;
+  }
   AttemptId attempt_id() const { return {id, attempts}; }
   bool operator==(const Job&) const = default;
 };
@@ -246,22 +264,26 @@ struct ClusterState {
   Time clock;                         // of the last turn
 
   // Indexes, kept by apply.
-  std::vector<NodeId> node_ids;                  // by ordinal
-  Fabric fabric;                                 // what the switches' numbers in pools stand for
-  std::map<PoolKey, DevicePool> pools;           // one for each kind, and those that live jobs ask for
-  std::map<std::string, Queue> queues;           // by device kind; the jobs in line
-  std::set<std::pair<Time, JobId>> timers;       // next_timer of every job that has one
-  std::set<std::pair<JobId, JobId>> dependents;  // a job, and one that waits for its end
-  std::set<JobId> leaving;                       // jobs whose attempt is being stopped
-  std::set<NodeId> windows;                      // nodes with a maintenance window
-  std::set<std::pair<Time, NodeId>> last_seen;   // of every node that is not lost
-  std::int64_t epoch = 0;                        // moves on when something changed that a plan depends on
+  std::vector<NodeId> node_ids;                    // by ordinal
+  Fabric fabric;                                   // what the switches' numbers in pools stand for
+  std::map<PoolKey, DevicePool> pools;             // one for each kind, and those that live jobs ask for
+  std::map<std::string, Queue> queues;             // by device kind; the jobs in line
+  std::set<std::pair<Time, JobId>> timers;         // next_timer of every job that has one
+  std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
+  std::set<JobId> leaving;                         // jobs whose attempt is being stopped
+  std::set<JobId> resizing;                        // jobs with Job::resize
+  std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
+  std::set<NodeId> windows;                        // nodes with a maintenance window
+  std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
+  std::int64_t epoch = 0;                          // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
 };
 
 std::string_view to_string(TaskPhase phase);
 std::string_view to_string(StopCause cause);
+// "from 4 to 8 devices", "from 8 to 4 devices for job 12"
+std::string describe(const Resize& resize);
 
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);

@@ -69,6 +69,8 @@ json job_json(const Job& job) {
           {"attempts", job.attempts},
           {"retries", retries_json(job.retries)},
           {"served_ms", job.served.count()},
+          {"attained_ms", job.attained.count()},
+          {"resize", job.resize ? resize_json(*job.resize) : json(nullptr)},
           {"checkpoint", job.checkpoint},
           {"saved_ms", time_json(job.saved)},
           {"not_before_ms", time_json(job.not_before)},
@@ -88,6 +90,8 @@ Job job_record_from(const json& in) {
   job.retries = retries_from(in.at("retries"));
   job.served =
       Duration(in.value("served_ms", std::int64_t{0}));  // snapshots from before it was kept have none
+  job.attained = Duration(in.value("attained_ms", job.served.count() * job.request.devices));
+  if (in.contains("resize") && !in.at("resize").is_null()) job.resize = resize_from(in.at("resize"));
   job.checkpoint = in.at("checkpoint");
   if (in.contains("saved_ms")) job.saved = optional_time_from(in.at("saved_ms"));
   job.not_before = optional_time_from(in.at("not_before_ms"));

@@ -20,6 +20,8 @@ json request_json(const JobRequest& request) {
   if (!request.nodes.empty()) out["nodes"] = request.nodes;
   if (request.within != Within::anywhere) out["within"] = to_string(request.within);
   if (request.tensor != 1) out["tensor"] = request.tensor;
+  if (request.elastic()) out["sizes"] = request.sizes;
+  if (request.saves) out["saves"] = true;
   return out;
 }
 
@@ -36,7 +38,9 @@ JobRequest request_from(const json& in) {
           after_from(in.value("after", json::array())),
           in.value("nodes", Labels{}),
           within_from(in.value("within", "anywhere")),
-          in.value("tensor", 1)};
+          in.value("tensor", 1),
+          in.value("sizes", std::vector<int>{}),
+          in.value("saves", false)};
 }
 
 json allocation_json(const Allocation& allocation) {
@@ -82,6 +86,22 @@ json retries_json(const RetryCounts& retries) {
 RetryCounts retries_from(const json& in) {
   return {in.at("failures"), in.at("requeues"),  in.at("moves"),
           in.at("losses"),   in.at("fruitless"), in.at("quick")};
+}
+
+json resize_json(const Resize& resize) {
+  json kept = json::object();
+  for (const auto& [node, devices] : resize.kept) kept[node.value] = devices;
+  return {{"from", resize.from},
+          {"to", resize.to},
+          {"kept", std::move(kept)},
+          {"room_for", resize.room_for ? json(resize.room_for->value) : json(nullptr)}};
+}
+
+Resize resize_from(const json& in) {
+  Resize resize{.from = in.at("from"), .to = in.at("to")};
+  for (const auto& [node, devices] : in.at("kept").items()) resize.kept[{node}] = devices;
+  if (!in.at("room_for").is_null()) resize.room_for = job_from(in.at("room_for"));
+  return resize;
 }
 
 json rules_json(const AccountRules& rules) {

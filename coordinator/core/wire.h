@@ -16,6 +16,8 @@ nlohmann::json exit_json(const TaskExit& exit);
 TaskExit exit_from(const nlohmann::json& json);
 nlohmann::json retries_json(const RetryCounts& retries);
 RetryCounts retries_from(const nlohmann::json& json);
+nlohmann::json resize_json(const Resize& resize);
+Resize resize_from(const nlohmann::json& json);
 nlohmann::json rules_json(const AccountRules& rules);
 AccountRules rules_from(const nlohmann::json& json);
 nlohmann::json nodes_json(const std::vector<NodeId>& nodes);

@@ -9,7 +9,7 @@ namespace {
 
 class Recorder {
  public:
-  Recorder(const std::vector<TraceJob>& trace, Replay& replay) : trace_(trace), replay_(replay) {}
+  explicit Recorder(Replay& replay) : replay_(replay) {}
 
   void answered(std::size_t row, const Result<Events>& answer) {
     if (!answer) {
@@ -30,9 +30,12 @@ class Recorder {
     } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
       note_state(*changed, event.at);
     } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+      held_[created->attempt.job] = {std::ssize(created->allocation.ranks), std::nullopt};
       now_.busy += std::ssize(created->allocation.ranks);
     } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
-      now_.busy -= trace_[row_of(ended->attempt.job)].request.devices;
+      const Held held = held_.extract(ended->attempt.job).mapped();
+      now_.busy -= held.devices;
+      if (held.since) outcome_of(ended->attempt.job).device_time += (event.at - *held.since) * held.devices;
       if (ended->end == AttemptEnd::preempted) ++outcome_of(ended->attempt.job).preemptions;
     }
   }
@@ -48,6 +51,11 @@ class Recorder {
   std::size_t over() const { return over_; }
 
  private:
+  struct Held {
+    std::int64_t devices = 0;
+    std::optional<Time> since;  // all tasks run
+  };
+
   std::size_t row_of(JobId job) const { return rows_[static_cast<std::size_t>(job.value)]; }
   JobOutcome& outcome_of(JobId job) { return replay_.jobs[row_of(job)]; }
 
@@ -58,6 +66,7 @@ class Recorder {
     if (changed.to == JobState::queued) ++now_.waiting;
     if (changed.to == JobState::running) {
       if (!outcome.first_start) outcome.first_start = at;
+      held_.at(changed.job).since = at;
       outcome.ran -= at.time_since_epoch();
     }
     const bool leaves = changed.to == JobState::queued || is_terminal(changed.to);
@@ -67,9 +76,9 @@ class Recorder {
     ++over_;
   }
 
-  const std::vector<TraceJob>& trace_;
   Replay& replay_;
   std::vector<std::size_t> rows_;  // of the trace, by job
+  std::map<JobId, Held> held_;
   LoadChange now_, before_;
   std::size_t over_ = 0;
 };
@@ -98,7 +107,7 @@ Replay replay(ClusterState cluster, const std::vector<TraceJob>& trace, const Re
   Replay replay;
   replay.jobs.resize(trace.size());
   replay.devices = devices_of(cluster);
-  Recorder recorder(trace, replay);
+  Recorder recorder(replay);
   const Time begin = cluster.clock;
   VirtualCluster virtual_cluster(
       std::move(cluster), begin, [](const Job&) { return Duration{}; }, options.model);

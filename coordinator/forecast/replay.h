@@ -14,7 +14,7 @@ namespace podium {
 
 struct TraceJob {
   Time submit;
-  Duration work{};  // how long it runs when nothing stops it
+  Duration work{};  // how long it runs on request.devices when nothing stops it
   JobRequest request;
 };
 
@@ -23,7 +23,8 @@ struct JobOutcome {
   std::optional<Time> end;
   JobState state = JobState::queued;  // at the end of the replay
   int preemptions = 0;
-  Duration ran{};       // all attempts together
+  Duration ran{};  // all attempts together
+  Duration device_time{};
   std::string refusal;  // why the coordinator would not take it
 };
 

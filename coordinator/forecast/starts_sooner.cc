@@ -91,6 +91,7 @@ class Search {
     for (int devices = original_.devices - 1; devices > 0 && asked < kMostSizes; --devices) {
       JobRequest request = original_;
       request.devices = devices;
+      request.sizes.clear();
       request.per_node = std::min(original_.per_node, devices);
       if (request.per_node > 0 && devices % request.per_node != 0) continue;
       const bool room = has_room(request);

@@ -30,7 +30,7 @@ VirtualCluster::VirtualCluster(ClusterState state, Time now, const Work& work, c
 
 void VirtualCluster::adopt(const Job& job, Duration work) {
   Run& run = runs_[job.id];
-  run.left = std::max(work, Duration{});
+  run.left = std::max(work, Duration{}) * job.devices();
   if (!job.attempt) return;
   if (job.attempt->stop != StopCause::none)
     set_leave(job.id, run, now_ + model_.stop_takes);
@@ -99,7 +99,8 @@ void VirtualCluster::arrive(Arrival arrival) {
   if (arrival.answer) arrival.answer(answer);
   if (!answer) return;
   std::int64_t job = state_.next_job.value;
-  for (const Duration work : arrival.work) runs_[JobId{job++}].left = std::max(work, Duration{});
+  for (std::size_t i = 0; i < arrival.work.size(); ++i)
+    runs_[JobId{job++}].left = std::max(arrival.work[i], Duration{}) * arrival.experiment.jobs[i].devices;
   absorb(*answer);
 }
 
@@ -122,7 +123,7 @@ void VirtualCluster::follow(const Event& event) {
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
     call(state_.jobs.at(created->attempt.job));
   } else if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) {
-    stop_run(stopping->attempt.job);
+    stop_run(state_.jobs.at(stopping->attempt.job));
   } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     Run& run = runs_.at(ended->attempt.job);
     if (run.leaves) leaves_.erase({*run.leaves, ended->attempt.job});
@@ -136,19 +137,20 @@ void VirtualCluster::follow(const Event& event) {
 void VirtualCluster::start_run(const Job& job) {
   Run& run = runs_.at(job.id);
   run.since = now_;
-  set_leave(job.id, run, now_ + run.left);
+  set_leave(job.id, run, now_ + (run.left + Duration(job.devices() - 1)) / job.devices());
 }
 
-void VirtualCluster::stop_run(JobId job) {
-  Run& run = runs_.at(job);
+void VirtualCluster::stop_run(const Job& job) {
+  Run& run = runs_.at(job.id);
   if (run.leaves && *run.leaves <= now_) return;  // its tasks are leaving already
   if (run.since) {
     Duration done = now_ - *run.since;
-    if (model_.checkpoint_every > Duration{}) done -= done % model_.checkpoint_every;
-    run.left -= done;
+    const bool at_checkpoint = job.resize && job.resize->grows();
+    if (model_.checkpoint_every > Duration{} && !at_checkpoint) done -= done % model_.checkpoint_every;
+    run.left -= done * job.devices();
     run.since.reset();
   }
-  set_leave(job, run, now_ + model_.stop_takes);
+  set_leave(job.id, run, now_ + model_.stop_takes);
 }
 
 void VirtualCluster::set_leave(JobId job, Run& run, Time at) {

@@ -20,7 +20,8 @@ namespace podium {
 
 // What happens to jobs besides the scheduler's decisions.
 struct RunModel {
-  // The work a job has done since a multiple of this is lost when it is stopped to make room; 0: none is.
+  // The work a job has done since a multiple of this is lost when it is stopped to make room, as a whole or
+  // in part; 0: none is. A job that grows does so at a checkpoint and loses none.
   Duration checkpoint_every = std::chrono::minutes(30);
   // From the order to stop until the tasks have left. At least 1 ms, so that jobs that stop one another in
   // turn do not hold the clock.
@@ -31,7 +32,8 @@ struct RunModel {
 
 class VirtualCluster {
  public:
-  // How long a job would run from now on if nothing stopped it.
+  // How long a job would run from now on, on the devices it has or may start on, if nothing stopped it. An
+  // elastic job is as much faster as it has more devices.
   using Work = std::function<Duration(const Job&)>;
   // Called with every event before it is applied: the state still holds the job that ends with it.
   using Observer = std::function<void(const Event&)>;
@@ -62,7 +64,7 @@ class VirtualCluster {
 
  private:
   struct Run {
-    Duration left{};             // of its work when it last started or stopped
+    Duration left{};             // device time of its work when it last started or stopped
     std::optional<Time> since;   // its tasks run
     std::optional<Time> leaves;  // its tasks end, finished or stopped
   };
@@ -80,7 +82,7 @@ class VirtualCluster {
   void absorb(const Events& events);
   void follow(const Event& event);
   void start_run(const Job& job);
-  void stop_run(JobId job);
+  void stop_run(const Job& job);
   void set_leave(JobId job, Run& run, Time at);
   void call(const Job& job);
   void report_called();

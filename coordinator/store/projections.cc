@@ -18,12 +18,12 @@ struct Projections::Visitor {
     const JobRequest& r = e.request;
     tables.insert_job_.run(e.job.value, e.experiment.value, r.name, r.kind, r.devices, r.per_node,
                            std::int64_t{r.walltime.count()}, r.priority, r.max_restarts, r.command, at,
-                           r.account);
+                           r.account, nlohmann::json(r.sizes).dump());
   }
   void operator()(const AttemptCreated& e) const {
     const std::int64_t job = e.attempt.job.value;
     tables.insert_attempt_.run(job, e.attempt.number, at);
-    tables.job_attempt_.run(job, e.attempt.number);
+    tables.job_attempt_.run(job, e.attempt.number, std::ssize(e.allocation.ranks));
     for (std::size_t rank = 0; rank < e.allocation.ranks.size(); ++rank) {
       const Placement& place = e.allocation.ranks[rank];
       tables.insert_task_.run(job, e.attempt.number, static_cast<int>(rank), place.node.value, place.device);
@@ -62,13 +62,13 @@ Projections::Projections(Database& db)
       insert_job_(
           db,
           "INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority,"
-          " max_restarts, command, submitted_ms, account)"
-          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+          " max_restarts, command, submitted_ms, account, sizes)"
+          " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
       insert_attempt_(db, "INSERT INTO attempts (job, number, created_ms) VALUES (?1, ?2, ?3)"),
       insert_task_(db,
                    "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "
                    "'ordered')"),
-      job_attempt_(db, "UPDATE jobs SET attempt = ?2 WHERE id = ?1"),
+      job_attempt_(db, "UPDATE jobs SET attempt = ?2, held_devices = ?3 WHERE id = ?1"),
       job_state_(db, "UPDATE jobs SET state = ?2, reason = ?3 WHERE id = ?1"),
       job_priority_(db, "UPDATE jobs SET priority = ?2 WHERE id = ?1"),
       job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),

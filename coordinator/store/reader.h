@@ -66,6 +66,7 @@ struct JobView {
   std::string labels;  // JSON object
   Time submitted;
   std::optional<Time> started, ended;  // of the first attempt; of the job
+  int devices = 0;  // that it holds or last held; while it waits, the fewest it may start on
   int attempt = 0;
   int restarts = 0;    // attempts after the first
   std::string reason;  // why it failed, or was queued again; "" otherwise

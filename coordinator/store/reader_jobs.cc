@@ -1,6 +1,7 @@
 // Reader: jobs and their attempts.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
 #include "coordinator/core/names.h"
@@ -13,7 +14,8 @@ namespace {
 constexpr const char* kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
-    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account FROM "
+    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
+    " held_devices FROM "
     "jobs ";
 
 std::optional<Time> time_of(std::optional<std::int64_t> millis) {
@@ -75,12 +77,15 @@ JobView Reader::Impl::job_row(Statement& row) {
   job.request = {row.text(2),  row.small(3), row.small(4),       row.text(5), Duration{row.integer(6)},
                  row.small(7), row.small(8), row.integer(9) != 0};
   job.request.account = row.text(25);
+  job.request.sizes = nlohmann::json::parse(row.text(26)).get<std::vector<int>>();
   job.state = job_state_from(row.text(10));
   job.labels = row.text(11);
   job.submitted = from_millis(row.integer(12));
   job.started = time_of(row.optional_integer(13));
   job.ended = time_of(row.optional_integer(14));
   job.attempt = row.small(15);
+  const bool waits = job.state == JobState::queued || row.small(27) == 0;
+  job.devices = waits ? job.request.devices : row.small(27);
   job.restarts = std::max(0, job.attempt - 1);
   job.reason = row.text(16);
   if (!row.is_null(17))

@@ -131,6 +131,14 @@ TEST(Partitions, AreDerivedWhereTheClusterLacksThem) {
   EXPECT_EQ(partitions_of(*parse_cluster(kFourDevices, "c"), trace).size(), 1u);
 }
 
+TEST(Simulation, AnElasticJobTakesTheDevicesThereAre) {
+  const TraceFile trace = trace_of("submit,duration,devices,max_devices\n0,100,1,4\n0,100,1,\n");
+  EXPECT_EQ(trace.rows[0].max_devices, 4);
+  const Summary figures = simulate(kFourDevices, trace, PolicyKind::priority_backfill);
+  EXPECT_DOUBLE_EQ(figures.completion.mean, (25 + 125) / 2.0);
+  EXPECT_DOUBLE_EQ(figures.lost, 0);
+}
+
 TEST(Simulation, FiguresOfFifoByHand) {
   const Summary figures = simulate(kFourDevices, trace_of(kTextbook), PolicyKind::fifo);
   // 0-100, 100-110, 110-310 and 110-207.

@@ -41,6 +41,13 @@ std::vector<NodeDescription> random_nodes(Random& random) {
 
 constexpr const char* kAccounts[] = {"default", "nlp", "nlp/bert", "nlp/gpt", "vision", "vision/a/b"};
 
+void make_elastic(Random& random, JobRequest& request) {
+  const int step = request.devices;
+  const int sizes = random.between(2, 4);
+  for (int i = 1; i <= sizes; ++i) request.sizes.push_back(i * step);
+  request.saves = random.chance(50);
+}
+
 SubmitExperiment random_experiment(Random& random) {
   SubmitExperiment submit{"sim", {}};
   const int jobs = random.between(1, 3);
@@ -57,6 +64,7 @@ SubmitExperiment random_experiment(Random& random) {
     if (random.chance(20)) request.nodes["partition"] = "nlp";
     if (random.chance(20)) request.within = random.chance(50) ? Within::leaf_switch : Within::node;
     if (request.devices % 2 == 0) request.tensor = 2;
+    if (random.chance(30)) make_elastic(random, request);
     request.account = kAccounts[random.below(static_cast<int>(std::size(kAccounts)))];
     submit.jobs.push_back(request);
   }
@@ -143,6 +151,7 @@ SchedulingOptions random_scheduling(Random& random) {
       *policy_named(names[static_cast<std::size_t>(random.below(static_cast<int>(names.size())))]);
   options.preempt = random.chance(50);
   options.reservations = random.between(1, 4);
+  options.resize_after = seconds(random.between(5, 60));
   return options;
 }
 
@@ -224,17 +233,6 @@ struct Coverage {
   }
 };
 
-// What led to a violation.
-std::string last_events(const Events& log) {
-  constexpr std::size_t kMost = 30;
-  std::string text;
-  for (std::size_t i = log.size() - std::min(log.size(), kMost); i < log.size(); ++i) {
-    const auto job = job_of(log[i]);
-    text += "\n" + format_time(log[i].at) + (job ? " job " + to_string(*job) : "") + " " + describe(log[i]);
-  }
-  return text;
-}
-
 void run_history(std::uint64_t seed, Coverage& coverage) {
   Random random(seed);
   SimCluster cluster(random_nodes(random), random_scheduling(random));
@@ -243,9 +241,9 @@ void run_history(std::uint64_t seed, Coverage& coverage) {
   drain(cluster, random);
   cluster.check_replay();
   coverage.add(cluster.log());
-  ASSERT_EQ(cluster.violation(), "") << "seed " << seed << last_events(cluster.log());
+  ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();
   ASSERT_TRUE(cluster.state().jobs.empty())
-      << "seed " << seed << cluster.describe_jobs() << last_events(cluster.log());
+      << "seed " << seed << cluster.describe_jobs() << cluster.last_events();
 }
 
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
@@ -262,7 +260,8 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
   if (histories < kAll) return;  // a few may be quiet
   EXPECT_EQ(coverage.events.size(), std::variant_size_v<decltype(Event::body)> - 2)
       << "all but the two not durable: " << testing::PrintToString(coverage.events);
-  EXPECT_EQ(coverage.ends.size(), 6u) << "succeeded, failed, preempted, cancelled, node_lost, walltime";
+  EXPECT_EQ(coverage.ends.size(), 7u)
+      << "succeeded, failed, preempted, cancelled, node_lost, walltime, resized";
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ Result<Events> SimCluster::turn(const Command& command) {
   }
   absorb(enact(state_, plan, now()));
   check_carried_out(plan);
+  check_promises();
   check_orders();
   check_grants();
   check_indexes();
@@ -90,7 +91,8 @@ void SimCluster::check_replay() {
   if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
   if (replayed.queues != state_.queues || replayed.timers != state_.timers ||
       replayed.leaving != state_.leaving || replayed.dependents != state_.dependents ||
-      replayed.windows != state_.windows || replayed.pools != state_.pools ||
+      replayed.windows != state_.windows || replayed.resizing != state_.resizing ||
+      replayed.elastic != state_.elastic || replayed.pools != state_.pools ||
       replayed.node_ids != state_.node_ids)
     violate("replaying the log gives other indexes");
   if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))
@@ -113,6 +115,7 @@ void SimCluster::check_event(const Event& event) {
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
   if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) check_preemption(*stopping);
+  follow_resize(event);
   const auto* changed = std::get_if<JobStateChanged>(&event.body);
   if (!changed) return;
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
@@ -122,8 +125,7 @@ void SimCluster::check_event(const Event& event) {
 
 void SimCluster::check_start(const AttemptCreated& created, Time at) {
   const JobId id = created.attempt.job;
-  if (std::ssize(created.allocation.ranks) != state_.jobs.at(id).request.devices)
-    violate("a gang started in part");
+  check_size(state_.jobs.at(id), static_cast<int>(created.allocation.ranks.size()));
   for (const Placement& place : created.allocation.ranks) {
     const Node& node = state_.nodes.at(place.node);
     if (!node.usable()) violate("work was given to a node that is not usable");
@@ -131,7 +133,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
       violate("work was given to a node that is drained or will be before it ends");
   }
   check_place(state_.jobs.at(id).request, created.allocation);
-  check_limits(state_.jobs.at(id));
+  check_limits(state_.jobs.at(id), static_cast<int>(created.allocation.ranks.size()));
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);
@@ -162,16 +164,16 @@ int SimCluster::held_by(const std::string& account, const std::string& kind, boo
   for (const auto& [id, job] : state_.jobs)
     if (job.attempt && job.request.kind == kind && (job.request.account + "/").starts_with(account + "/") &&
         (leaving || job.attempt->stop == StopCause::none))
-      devices += job.request.devices;
+      devices += static_cast<int>(job.attempt->allocation.ranks.size());
   return devices;
 }
 
-void SimCluster::check_limits(const Job& starts) {
+void SimCluster::check_limits(const Job& starts, int devices) {
   for (const auto& [name, account] : state_.accounts) {
     const auto limit = account.rules.limit.find(starts.request.kind);
     if (limit == account.rules.limit.end() || !(starts.request.account + "/").starts_with(name + "/"))
       continue;
-    if (held_by(name, starts.request.kind, true) + starts.request.devices > limit->second)
+    if (held_by(name, starts.request.kind, true) + devices > limit->second)
       violate("job " + to_string(starts.id) + " takes account " + name + " beyond its limit");
   }
 }
@@ -195,16 +197,90 @@ void SimCluster::check_preemption(const AttemptStopping& stopping) {
     violate("job " + to_string(victim.id) + " was preempted when it was almost done");
 }
 
+void SimCluster::check_size(const Job& starts, int devices) {
+  const std::vector<int>& sizes = starts.request.sizes;
+  const bool permitted =
+      sizes.empty() ? devices == starts.request.devices : std::ranges::count(sizes, devices) == 1;
+  if (!permitted)
+    violate("job " + to_string(starts.id) + " started on " + std::to_string(devices) + " devices");
+}
+
+// A job that stops for another size gets it, at once, unless the cluster changes meanwhile: nobody else may
+// have what was kept for it.
+void SimCluster::follow_resize(const Event& event) {
+  const auto is = [&]<class... Body>() { return (std::holds_alternative<Body>(event.body) || ...); };
+  if (is.operator()<NodeStateChanged, NodeChanged, NodeStraysCounted, NodeDrained, NodeResumed, NodeLabelled,
+                    AccountChanged>())
+    promised_.clear();
+  const auto id = job_of(event);
+  if (!id) return;
+  const Job* job = find_job(state_, *id);
+  const auto promise = promised_.find(*id);
+  if (const auto* planned = std::get_if<ResizePlanned>(&event.body)) {
+    check_resize(*job, planned->resize);
+    if (state_.windows.empty()) promised_[*id] = planned->resize.to;
+  } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+    if (promise != promised_.end() && std::ssize(created->allocation.ranks) != promise->second)
+      violate("job " + to_string(*id) + " stopped for " + std::to_string(promise->second) +
+              " devices and got others");
+    promised_.erase(*id);
+  } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
+    if (ended->end != AttemptEnd::resized) promised_.erase(*id);
+  } else if (is.operator()<JobHeld>()) {
+    promised_.erase(*id);
+  }
+}
+
+void SimCluster::check_resize(const Job& job, const Resize& resize) {
+  const std::string name = "job " + to_string(job.id);
+  if (job.state != JobState::running || job.held) violate(name + " was resized while it did not run freely");
+  if (now() - job.attempt->created < state_.scheduling.resize_after) violate(name + " was resized too soon");
+  if (resize.from != std::ssize(job.attempt->allocation.ranks) || resize.from == resize.to)
+    violate(name + " was resized from a size it did not have");
+  check_size(job, resize.to);
+  if (resize.grows() == resize.room_for.has_value()) violate(name + " grew for another or shrank for nobody");
+  if (resize.room_for && state_.jobs.at(*resize.room_for).state != JobState::queued)
+    violate(name + " shrank for a job that does not wait");
+  const bool just_saved =
+      job.saved && *job.saved >= job.attempt->created && now() - *job.saved <= std::chrono::minutes(1);
+  if (resize.grows() && job.request.saves && !just_saved) violate(name + " grew long after its checkpoint");
+}
+
+void SimCluster::check_promises() {
+  for (const auto& [id, devices] : promised_)
+    if (const Job* job = find_job(state_, id); job && job->state == JobState::queued && !job->not_before)
+      violate("job " + to_string(id) + " stopped for another size and was not started again at once");
+}
+
+// Devices go to jobs that wait before others grow.
+void SimCluster::check_growth(const Plan& plan) {
+  for (const Resizing& resizing : plan.resize) {
+    if (!resizing.resize.grows()) continue;
+    const std::string& kind = state_.jobs.at(resizing.job).request.kind;
+    for (const auto& [id, blocker] : plan.blocked) {
+      const bool starved = blocker.code == BlockerCode::devices || blocker.code == BlockerCode::reserved ||
+                           blocker.code == BlockerCode::maintenance;
+      if (starved && state_.jobs.at(id).request.kind == kind)
+        violate("job " + to_string(resizing.job) + " grew while job " + to_string(id) + " waited");
+    }
+  }
+}
+
 // The same state gives the same plan.
 void SimCluster::check_plan(const Plan& plan) {
   const Plan again = make_plan(state_, now());
   const auto same_start = [](const Start& a, const Start& b) {
     return a.job == b.job && a.allocation == b.allocation;
   };
+  const auto same_resize = [](const Resizing& a, const Resizing& b) {
+    return a.job == b.job && a.resize == b.resize;
+  };
   const auto same_victim = [](const Preemption& a, const Preemption& b) { return a.job == b.job; };
   if (!std::ranges::equal(plan.start, again.start, same_start) ||
-      !std::ranges::equal(plan.preempt, again.preempt, same_victim) || plan.blocked != again.blocked)
+      !std::ranges::equal(plan.preempt, again.preempt, same_victim) ||
+      !std::ranges::equal(plan.resize, again.resize, same_resize) || plan.blocked != again.blocked)
     violate("one state gave two plans");
+  check_growth(plan);
 }
 
 // A plan that was carried out leaves nothing to do, and nobody whom it started delays the first of those
@@ -217,6 +293,8 @@ void SimCluster::check_carried_out(const Plan& plan) {
   const Plan next = make_plan(state_, now());
   for (const Start& start : next.start) violate("only a second plan starts job " + to_string(start.job));
   for (const Preemption& stop : next.preempt) violate("only a second plan stops job " + to_string(stop.job));
+  for (const Resizing& resizing : next.resize)
+    violate("only a second plan resizes job " + to_string(resizing.job));
   std::set<std::string> kinds;
   for (const Reservation& promised : plan.reservations) {
     const bool first = kinds.insert(state_.jobs.at(promised.job).request.kind).second;
@@ -318,6 +396,16 @@ std::string SimCluster::describe_jobs() const {
   for (const auto& [id, job] : state_.jobs)
     text += "\njob " + to_string(id) + " is " + std::string(to_string(job.state)) + " " +
             waiting_reason(state_, plan, id, now());
+  return text;
+}
+
+std::string SimCluster::last_events() const {
+  constexpr std::size_t kMost = 30;
+  std::string text;
+  for (std::size_t i = log_.size() - std::min(log_.size(), kMost); i < log_.size(); ++i) {
+    const auto job = job_of(log_[i]);
+    text += "\n" + format_time(log_[i].at) + (job ? " job " + to_string(*job) : "") + " " + describe(log_[i]);
+  }
   return text;
 }
 

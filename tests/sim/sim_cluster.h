@@ -32,6 +32,8 @@ class SimCluster {
   // Empty while all is well.
   const std::string& violation() const { return violation_; }
   void check_replay();
+  // What led to a violation.
+  std::string last_events() const;
   // The jobs that live and why they wait.
   std::string describe_jobs() const;
 
@@ -40,7 +42,12 @@ class SimCluster {
   void absorb(const Events& events);
   void check_event(const Event& event);
   void check_start(const AttemptCreated& created, Time at);
-  void check_limits(const Job& starts);
+  void check_limits(const Job& starts, int devices);
+  void check_size(const Job& starts, int devices);
+  void follow_resize(const Event& event);
+  void check_resize(const Job& job, const Resize& resize);
+  void check_promises();
+  void check_growth(const Plan& plan);
   void check_preemption(const AttemptStopping& stopping);
   int held_by(const std::string& account, const std::string& kind, bool leaving) const;
   void check_plan(const Plan& plan);
@@ -59,6 +66,7 @@ class SimCluster {
   std::map<JobId, JobState> ended_;
   std::map<JobId, std::vector<Dependency>> after_;  // as they were submitted
   std::set<JobId> held_;
+  std::map<JobId, int> promised_;  // devices of jobs that stopped to run on so many
   std::map<NodeId, NodeOrders> orders_;
   Time truth_ = from_millis(1'700'000'000'000);
   Duration skew_{0};

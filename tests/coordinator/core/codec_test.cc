@@ -50,7 +50,8 @@ Events one_of_each() {
           {at, NodeDrained{{"node-1"}, {"new fans", at, at + std::chrono::hours(2)}}},
           {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
           {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}},
-          {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}}};
+          {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}},
+          {at, ResizePlanned{attempt, {4, 2, {{{"node-1"}, 2}}, JobId{9}}}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
@@ -73,6 +74,9 @@ TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   request.nodes = {{"partition", "nlp"}};
   request.within = Within::leaf_switch;
   request.tensor = 8;
+  request.devices = 8;
+  request.sizes = {8, 16};
+  request.saves = true;
   const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
   EXPECT_EQ(event_from_json(to_json(queued)), queued);
 }

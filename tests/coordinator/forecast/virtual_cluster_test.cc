@@ -104,6 +104,20 @@ TEST(VirtualCluster, ShortestFirst) {
   EXPECT_EQ(table.lines.at(2), "38-68");
 }
 
+// 1,000 s of work on two devices: it grows at 100 s and loses nothing, shrinks at 300 s and loses 73 s.
+TEST(VirtualCluster, AnElasticJobIsAsMuchFasterAsItIsLarger) {
+  ClusterState state = cluster_of({4}, PolicyKind::priority_backfill);
+  state.scheduling.resize_after = seconds(100);
+  JobRequest elastic = job_of(2, hours(10));
+  elastic.sizes = {2, 4};
+  const auto table =
+      simulate(state, {{0, job_of(2, hours(1)), 50}, {0, elastic, 1000}, {300, job_of(2, hours(1)), 20}},
+               {seconds(120), seconds(7)});
+  EXPECT_EQ(table.lines.at(1), "0-50");
+  EXPECT_EQ(table.lines.at(2), "0-107 107-307 307-414 414-694");
+  EXPECT_EQ(table.lines.at(3), "307-327");
+}
+
 TEST(VirtualCluster, APreemptedJobLosesTheWorkSinceItsCheckpoint) {
   const std::vector<Planned> jobs = {{0, job_of(1, hours(10), 10), 3600},
                                      {1000, job_of(1, hours(1), 90), 600}};

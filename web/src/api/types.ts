@@ -10,7 +10,8 @@ export const jobStates = [
   "cancelled",
 ] as const;
 export type JobState = (typeof jobStates)[number];
-export type AttemptEnd = "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime";
+export type AttemptEnd =
+  "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized";
 export type NodeState = "up" | "unknown" | "lost";
 /** JSON has no such numbers, so the wire carries them as words. */
 export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";
@@ -40,6 +41,8 @@ export interface Job {
   account?: string;
   labels: Record<string, string>;
   devices: number;
+  /** Of an elastic job, on how many devices it may run; empty or absent for others. */
+  sizes?: number[];
   per_node: number;
   kind: string;
   walltime_seconds: number;

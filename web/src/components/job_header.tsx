@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { JobDetail } from "../api/types";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
-import { describeLayout, layoutOf } from "../model/layout";
+import { describeDevices, describeLayout, layoutOf } from "../model/layout";
 import { formatCount, formatNumber, fromWire } from "../model/numbers";
 import {
   describeTarget,
@@ -169,7 +169,7 @@ function NumberStats({ job }: { job: JobDetail }) {
         )}
       </Stat>
       <Stat name="Devices" note={[perNode, layout].filter(Boolean).join(", ") || undefined}>
-        {job.devices} <span class="muted">{job.kind}</span>
+        {describeDevices(job)} <span class="muted">{job.kind}</span>
       </Stat>
       <Stat name="Attempt" note={`${job.restarts} of ${job.max_restarts} restarts`}>
         {job.attempt > 0 ? job.attempt : <span class="muted">–</span>}

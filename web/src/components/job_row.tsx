@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import type { Job } from "../api/types";
 import { latestLoss, latestThroughput } from "../model/job_list";
+import { describeDevices } from "../model/layout";
 import { formatNumber } from "../model/numbers";
 import { elapsedSeconds } from "../model/progress";
 import { formatDuration } from "../model/times";
@@ -58,7 +59,7 @@ export function JobRow({ job, index, top, height, current, onOpen }: Properties)
         )}
       </span>
       <span role="gridcell" class="c-devices number">
-        {job.devices} <span class="muted">{job.kind}</span>
+        {describeDevices(job)} <span class="muted">{job.kind}</span>
       </span>
       <span role="gridcell" class="c-priority number">
         {job.priority}

@@ -20,3 +20,9 @@ export function describeLayout(layout: Layout | null): string {
   if (!layout || layout.tensor * layout.pipeline === 1) return "";
   return `tensor ${layout.tensor} × pipeline ${layout.pipeline} × data ${layout.data}`;
 }
+
+/** "8", or "8 (4–16)" of an elastic job. */
+export function describeDevices(job: { devices: number; sizes?: number[] }): string {
+  const sizes = job.sizes ?? [];
+  return sizes.length > 0 ? `${job.devices} (${sizes[0]}–${sizes[sizes.length - 1]})` : String(job.devices);
+}

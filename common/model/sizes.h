@@ -1,0 +1,30 @@
+// On how many devices an elastic job may run: every number in its range that its layout divides and for which
+// the global batch stays exactly as it is, so that a change of size changes nothing about the training.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "common/model/spec.h"
+
+namespace podium {
+
+struct SizeRules {
+  int min = 1, max = 1;
+  int per_node = 0;  // 0: any
+  int tensor = 1, pipeline = 1, interleave = 1;
+  std::vector<BatchSpec> batches;  // of every phase; a program of the user's own has none
+};
+
+constexpr std::size_t kMostSizes = 256;  // of one job: a plan may try them all
+constexpr int kMostDevices = 65536;      // of one job, as the schema has it
+
+SizeRules size_rules(const JobSpec& spec);
+
+// Whether so many devices would do, within the range or not.
+bool permits(const SizeRules& rules, int devices);
+
+// Those within the range, from small to large; not more than `most`.
+std::vector<int> permitted_sizes(const SizeRules& rules, std::size_t most = kMostSizes);
+
+}  // namespace podium
