@@ -170,6 +170,35 @@ TEST_F(Elastic, GrowsSoonAfterACheckpointWhereItWritesThem) {
   EXPECT_EQ(stop_of(id), StopCause::resized);
 }
 
+// The loop plans again only when the last plan is stale.
+TEST_F(Elastic, ACheckpointOfAJobThatMayGrowCallsForAPlan) {
+  join_and_keep(node_with("a", 8));
+  const JobId other = submit(request_for(4));
+  JobRequest request = elastic({4, 8});
+  request.saves = true;
+  const JobId id = submit(request);
+  settle();
+  finish(other);
+  run(11);
+  ASSERT_FALSE(plan_.stale(state_, now_));
+  apply_all(state_, *handle(state_, CheckpointSaved{job(id).attempt_id(), 100}, now_));
+  EXPECT_TRUE(plan_.stale(state_, now_));
+}
+
+TEST_F(Elastic, AnAttemptThatIsOldEnoughCallsForAPlan) {
+  join_and_keep(node_with("a", 8));
+  const JobId other = submit(request_for(4));
+  const JobId id = submit(elastic({4, 8}));
+  settle();
+  finish(other);
+  const Time old_enough = job(id).attempt->created + state_.scheduling.resize_after;
+  EXPECT_FALSE(plan_.stale(state_, now_));
+  EXPECT_TRUE(plan_.stale(state_, old_enough));
+  now_ = old_enough;
+  const Plan plan = make_plan(state_, now_);
+  EXPECT_EQ(plan.resize.size(), 1u);
+}
+
 TEST_F(Elastic, DoesNotGrowWhileAJobWaitsForDevices) {
   join_and_keep(node_with("a", 8));
   const JobId other = submit(request_for(4));
