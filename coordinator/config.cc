@@ -26,6 +26,7 @@ Examples:
       the same settings from a file, one a line: "listen: 0.0.0.0:7070"
 
 The tokens are made when their files do not exist: <home>/user.token is for people, <home>/agent.token for agents.
+They must differ.
 SIGTERM stops the coordinator; jobs go on and are found again when it is back.)";
 
 // Lets CLI11 read its settings from YAML: a mapping from option names to plain values.

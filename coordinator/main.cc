@@ -29,6 +29,17 @@ int complain(const Errors& errors) {
   return kMistake;
 }
 
+// Agents' machines hold the agent token: were it the user token as well, each of them could change
+// everything.
+Errors check_tokens(const Config& config, const std::string& user, const std::string& agent) {
+  if (user != agent) return {};
+  return {
+      {ErrorCode::invalid,
+       config.user_token_file.string() + " and " + config.agent_token_file.string() +
+           " hold the same token; remove one of them to have another made, and give it to those who use it",
+       ""}};
+}
+
 int serve(const Config& config) {
   const Result<Fd> home = claim_home(config.home);
   if (!home) return complain(home.errors());
@@ -36,6 +47,7 @@ int serve(const Config& config) {
   const Result<std::string> agent = read_or_make_token(config.agent_token_file);
   for (const auto* token : {&user, &agent})
     if (!token->ok()) return complain(token->errors());
+  if (const Errors same = check_tokens(config, *user, *agent); !same.empty()) return complain(same);
   Coordinator coordinator(config, {*user, *agent});
   write_file_atomic(config.home / "coordinator.address", coordinator.address() + "\n");
   spdlog::info("podium-coordinator {} serves {} from {}", PODIUM_VERSION, coordinator.address(),

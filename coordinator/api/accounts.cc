@@ -1,24 +1,27 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/account_report.h"
+#include "coordinator/core/policy.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
 
-json account_json(const ClusterState& state, const std::string& name, Time now) {
+json account_json(const ClusterState& state, const std::string& name,
+                  const std::map<std::string, AccountFigures>& by_kind) {
   const AccountRules& rules = rules_of(state, name);
   json usage = json::object();
-  if (const auto account = state.accounts.find(name); account != state.accounts.end())
-    for (const auto& [kind, of] : account->second.usage)
-      usage[kind] = {{"devices", of.devices},
-                     {"device_seconds", used(of, state.scheduling.half_life, now)},
-                     {"factor", fair_share_factor(state, AccountLedger(state, kind), name, now)}};
+  for (const auto& [kind, figures] : by_kind)
+    usage[kind] = {{"devices", figures.devices},
+                   {"borrowed", figures.borrowed},
+                   {"device_seconds", figures.device_seconds},
+                   {"factor", figures.factor},
+                   {"waiting_jobs", figures.waiting_jobs},
+                   {"waiting_devices", figures.waiting_devices}};
   return {{"account", name},
           {"share", rules.share},
           {"quota", rules.quota},
@@ -65,13 +68,14 @@ Result<ChangeAccount> parse_change(const std::string& account, const std::string
 awaitable<ServerReply> get_accounts(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const ClusterState& state = api.loop.state();
-  std::set<std::string> names;
-  for (const auto& [name, account] : state.accounts)
-    for (const std::string& above : lineage(name)) names.insert(above);
   json accounts = json::array();
-  for (const std::string& name : names) accounts.push_back(account_json(state, name, api.loop.now()));
+  for (const auto& [name, by_kind] : report_accounts(state, api.loop.now()))
+    accounts.push_back(account_json(state, name, by_kind));
+  const json body{{"policy", policy_of(state.scheduling.policy).name()},
+                  {"half_life_seconds", std::chrono::duration<double>(state.scheduling.half_life).count()},
+                  {"accounts", std::move(accounts)}};
   co_await api.loop.durable();
-  co_return json_reply(200, {{"accounts", std::move(accounts)}});
+  co_return json_reply(200, body);
 }
 
 awaitable<ServerReply> post_account(Api& api, Call call) {
@@ -81,7 +85,8 @@ awaitable<ServerReply> post_account(Api& api, Call call) {
   const Command command = *change;
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);
-  const json body = account_json(api.loop.state(), call.path[0], api.loop.now());
+  AccountReport report = report_accounts(api.loop.state(), api.loop.now());
+  const json body = account_json(api.loop.state(), call.path[0], report[call.path[0]]);
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

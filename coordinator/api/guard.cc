@@ -56,6 +56,11 @@ std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRe
       request.id);
 }
 
+std::string_view token_of(const ApiOptions& options, const ServerRequest& request) {
+  const Caller caller = caller_of(options, request);
+  return caller == Caller::user ? "user" : caller == Caller::agent ? "agent" : "nobody";
+}
+
 std::optional<ServerReply> refuse_access(const ApiOptions& options, Access access,
                                          const ServerRequest& request) {
   const std::string* origin = request.headers.find("Origin");

@@ -12,6 +12,9 @@ namespace podium {
 // requests then carry that name.
 std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRequest& request);
 
+// "user", "agent" or "nobody": whose token the request carries.
+std::string_view token_of(const ApiOptions& options, const ServerRequest& request);
+
 std::optional<ServerReply> refuse_access(const ApiOptions& options, Access access,
                                          const ServerRequest& request);
 

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "coordinator/api/guard.h"
 #include "coordinator/api/openapi_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -31,7 +32,8 @@ awaitable<ServerReply> get_health(Api& api, Call call) {
             {"uptime_seconds", std::chrono::duration<double>(api.loop.now() - api.started).count()},
             {"jobs", std::move(jobs)},
             {"nodes", std::move(nodes)},
-            {"live_id", live_id}});
+            {"live_id", live_id},
+            {"token", token_of(api.options, call.request)}});
 }
 
 awaitable<ServerReply> get_openapi(Api&, Call) {

@@ -10,7 +10,7 @@ using nlohmann::json;
 
 awaitable<json> jobs_json(Api& api, std::vector<JobView> jobs) {
   json out = json::array();
-  for (const JobView& job : jobs) out.push_back(job_json(job, api.loop.waiting_reason(job.id)));
+  for (const JobView& job : jobs) out.push_back(job_json(job, api.loop));
   co_await api.loop.durable();
   co_return out;
 }
@@ -19,7 +19,7 @@ awaitable<std::optional<json>> read_job(Api& api, JobId job) {
   const std::optional<JobView> view =
       co_await api.pool.read([job](Reader& reader) { return reader.job(job); });
   if (!view) co_return std::nullopt;
-  json out = job_json(*view, api.loop.waiting_reason(job));
+  json out = job_json(*view, api.loop);
   co_await api.loop.durable();
   co_return out;
 }

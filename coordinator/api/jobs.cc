@@ -39,6 +39,7 @@ JobFilter read_filter(Query& query) {
   if (const auto experiment = query.integer("experiment", 1, INT64_MAX))
     filter.experiment = ExperimentId{*experiment};
   filter.name = query.text("name").value_or("");
+  filter.account = query.text("account").value_or("");
   const std::string order = query.text("order").value_or("newest");
   if (order != "newest" && order != "oldest") query.refuse("order", "must be newest or oldest");
   filter.oldest_first = order == "oldest";
@@ -80,7 +81,7 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
   if (!id) co_return no_such(call, "job", call.path[0]);
   const auto detail = co_await api.pool.read([id](Reader& reader) { return read_detail(reader, *id); });
   if (!detail) co_return no_such(call, "job", call.path[0]);
-  json body = job_json(detail->job, api.loop.waiting_reason(*id));
+  json body = job_json(detail->job, api.loop);
   body["attempts"] = json::array();
   for (const AttemptView& attempt : detail->attempts) body["attempts"].push_back(attempt_json(attempt));
   body["spec"] = json::parse(detail->spec);

@@ -68,7 +68,8 @@ json drain_json(const std::optional<Drain>& drain) {
 
 }  // namespace
 
-json job_json(const JobView& job, const std::string& waiting) {
+json job_json(const JobView& job, const CommandLoop& loop) {
+  const Job* live = find_job(loop.state(), job.id);
   json latest = json::object();
   for (const auto& [key, value] : job.latest) latest[key] = number_to_json(value);
   return {{"id", job.id.value},
@@ -77,6 +78,7 @@ json job_json(const JobView& job, const std::string& waiting) {
           {"state", to_string(job.state)},
           {"priority", job.request.priority},
           {"account", job.request.account},
+          {"held", live && live->held},
           {"labels", job.labels.empty() ? json::object() : json::parse(job.labels)},
           {"devices", job.devices},
           {"sizes", job.request.sizes},
@@ -89,7 +91,7 @@ json job_json(const JobView& job, const std::string& waiting) {
           {"ended_ms", millis(job.ended)},
           {"attempt", job.attempt},
           {"restarts", job.restarts},
-          {"reason", reason_of(job, waiting)},
+          {"reason", reason_of(job, loop.waiting_reason(job.id))},
           {"progress", progress_json(job.progress)},
           {"latest", std::move(latest)},
           {"target", target_json(job.target)},

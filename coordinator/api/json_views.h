@@ -7,12 +7,13 @@
 
 #include "coordinator/core/blocker.h"
 #include "coordinator/core/state.h"
+#include "coordinator/loop/command_loop.h"
 #include "coordinator/store/reader.h"
 
 namespace podium {
 
-// `waiting`: why a queued job waits; "" for any other.
-nlohmann::json job_json(const JobView& job, const std::string& waiting);
+// With what only the loop knows: why it waits, whether it is held.
+nlohmann::json job_json(const JobView& job, const CommandLoop& loop);
 nlohmann::json attempt_json(const AttemptView& attempt);
 nlohmann::json node_json(const Node& node);
 nlohmann::json blocker_json(const Blocker& blocker);

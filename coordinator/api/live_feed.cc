@@ -53,7 +53,10 @@ void LiveFeed::wake() { pending_.expires_at(steady_timer::time_point::min()); }
 void LiveFeed::tell(const Events& committed) {
   if (!live_.watched()) return live_.skip();
   for (const Event& event : committed)
-    if (const std::optional<JobId> job = job_of(event)) changed_jobs_.insert(*job);
+    if (const std::optional<JobId> job = job_of(event))
+      changed_jobs_.insert(*job);
+    else if (const auto* changed = std::get_if<AccountChanged>(&event.body))
+      changed_accounts_.insert(changed->account);
   nodes_may_have_changed_ = true;
   wake();
 }
@@ -80,6 +83,7 @@ asio::awaitable<void> LiveFeed::run() {
     pending_.expires_at(steady_timer::time_point::max());
     co_await publish_jobs();
     co_await publish_nodes();
+    publish_accounts();
     pause.expires_after(kPause);
     co_await pause.async_wait(kAsTuple);
   }
@@ -91,7 +95,7 @@ asio::awaitable<void> LiveFeed::publish_jobs() {
   const auto query = [changed](Reader& reader) { return read_jobs(reader, changed); };
   const std::vector<JobView> jobs = co_await pool_.read(query);
   std::vector<std::string> messages;
-  for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_.waiting_reason(job.id))));
+  for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_)));
   co_await loop_.durable();
   for (std::size_t i = 0; i < jobs.size(); ++i) live_.publish("job", jobs[i].id, messages[i]);
 }
@@ -107,6 +111,12 @@ asio::awaitable<void> LiveFeed::publish_nodes() {
   }
   co_await loop_.durable();
   for (const std::string& message : messages) live_.publish("node", std::nullopt, message);
+}
+
+// What was committed is on disk; what accounts hold follows from jobs, which are told of.
+void LiveFeed::publish_accounts() {
+  for (const std::string& account : std::exchange(changed_accounts_, {}))
+    live_.publish("account", std::nullopt, dump({{"account", account}}));
 }
 
 }  // namespace podium

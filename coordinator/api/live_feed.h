@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <map>
 #include <set>
+#include <string>
 
 #include "coordinator/api/live_stream.h"
 #include "coordinator/loop/command_loop.h"
@@ -30,12 +31,14 @@ class LiveFeed {
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<void> publish_jobs();
   boost::asio::awaitable<void> publish_nodes();
+  void publish_accounts();
 
   boost::asio::any_io_executor executor_;
   CommandLoop& loop_;
   WorkPool& pool_;
   LiveStream& live_;
   std::set<JobId> changed_jobs_;
+  std::set<std::string> changed_accounts_;
   bool nodes_may_have_changed_ = false;
   std::map<NodeId, Node> told_nodes_;
   boost::asio::steady_timer pending_;  // expires when there is something to tell

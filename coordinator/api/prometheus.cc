@@ -2,6 +2,8 @@
 #include "coordinator/api/prometheus_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/account_report.h"
+#include "coordinator/core/queue_walk.h"
 
 namespace podium {
 namespace {
@@ -69,16 +71,87 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
   for (const auto& [kind, devices] : wanted) page.sample({{"kind", kind}}, static_cast<double>(devices));
 }
 
+// Jobs that wait, by what keeps them; those that no plan came to wait behind others.
+void add_blocked(PrometheusText& page, const ClusterState& state, const Plan& plan) {
+  Counts blocked;
+  std::int64_t held = 0;
+  for (const auto& [kind, queue] : state.queues)
+    blocked[{kind, std::string(to_string(BlockerCode::queue))}] = queue_size(state, kind);
+  for (const auto& [id, job] : state.jobs) {
+    held += job.held;
+    if (job.state != JobState::queued || job.in_line()) continue;
+    const BlockerCode code = job.held ? BlockerCode::held : BlockerCode::follows;
+    ++blocked[{job.request.kind, std::string(to_string(code))}];
+  }
+  for (const auto& [id, blocker] : plan.blocked) {
+    const Job* job = find_job(state, id);
+    if (!job || !job->in_line() || blocker.code == BlockerCode::queue) continue;
+    ++blocked[{job->request.kind, std::string(to_string(blocker.code))}];
+    --blocked[{job->request.kind, std::string(to_string(BlockerCode::queue))}];
+  }
+  page.gauge("podium_waiting_jobs", "Jobs that wait, by kind of device and what keeps them from starting.");
+  add_counts(page, "kind", "blocker", blocked);
+  page.gauge("podium_held_jobs", "Jobs that do not start until they are released; also running ones.");
+  page.sample({}, static_cast<double>(held));
+}
+
+using Figure = double (*)(const AccountFigures&);
+
+void add_figure(PrometheusText& page, std::string_view name, std::string_view help,
+                const AccountReport& report, Figure figure) {
+  page.gauge(name, help);
+  for (const auto& [account, by_kind] : report)
+    for (const auto& [kind, figures] : by_kind)
+      page.sample({{"account", account}, {"kind", kind}}, figure(figures));
+}
+
+void add_rule(PrometheusText& page, std::string_view name, std::string_view help, const ClusterState& state,
+              std::map<std::string, int> AccountRules::*rule) {
+  page.gauge(name, help);
+  for (const auto& [account, known] : state.accounts)
+    for (const auto& [kind, devices] : known.rules.*rule)
+      page.sample({{"account", account}, {"kind", kind}}, devices);
+}
+
+// An account counts with everything below it: sum over one level of the tree only.
+void add_accounts(PrometheusText& page, const ClusterState& state, Time now) {
+  const AccountReport report = report_accounts(state, now);
+  add_figure(page, "podium_account_devices", "Devices that an account holds.", report,
+             [](const AccountFigures& of) { return static_cast<double>(of.devices); });
+  add_figure(page, "podium_account_borrowed_devices",
+             "Devices that an account holds and others with quotas may take back.", report,
+             [](const AccountFigures& of) { return static_cast<double>(of.borrowed); });
+  add_figure(page, "podium_account_used_device_seconds", "Device time that an account has used, decayed.",
+             report, [](const AccountFigures& of) { return of.device_seconds; });
+  add_figure(page, "podium_account_fair_share_factor", "Usage by share: the smallest of siblings goes first.",
+             report, [](const AccountFigures& of) { return of.factor; });
+  add_figure(page, "podium_account_queue_jobs", "Jobs of an account in the queue.", report,
+             [](const AccountFigures& of) { return static_cast<double>(of.waiting_jobs); });
+  add_figure(page, "podium_account_queue_devices", "Devices that jobs of an account in the queue ask for.",
+             report, [](const AccountFigures& of) { return static_cast<double>(of.waiting_devices); });
+  add_rule(page, "podium_account_quota_devices", "Devices that an account is guaranteed.", state,
+           &AccountRules::quota);
+  add_rule(page, "podium_account_limit_devices", "Most devices that an account may hold.", state,
+           &AccountRules::limit);
+  page.gauge("podium_account_share", "An account's share, against its siblings.");
+  for (const auto& [account, by_kind] : report)
+    page.sample({{"account", account}}, rules_of(state, account).share);
+}
+
 void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   page.counter("podium_scheduler_starts_total", "Attempts started, by how their jobs came to their turn.");
   page.sample({{"by", "backfill"}}, static_cast<double>(counters.backfills));
   page.sample({{"by", "order"}}, static_cast<double>(counters.starts - counters.backfills));
-  page.counter("podium_scheduler_preemptions_total", "Attempts stopped to make room for other jobs.");
-  page.sample({}, static_cast<double>(counters.preemptions));
+  page.counter(
+      "podium_scheduler_preemptions_total",
+      "Attempts stopped for other jobs, which are of higher priority or within their account's quota.");
+  for (const auto& [cause, count] : counters.preemptions)
+    page.sample({{"reason", cause == PreemptionCause::reclaim ? "reclaim" : "priority"}},
+                static_cast<double>(count));
   page.counter("podium_scheduler_resizes_total", "Elastic jobs stopped to run on another number of devices.");
   page.sample({{"by", "growing"}}, static_cast<double>(counters.grown));
   page.sample({{"by", "shrinking"}}, static_cast<double>(counters.shrunk));
-  page.histogram("podium_scheduler_pass_duration_seconds", "Time of each pass of the scheduler.",
+  page.histogram("podium_scheduler_pass_duration_seconds", "Passes of the scheduler, each a plan made.",
                  counters.plans);
   page.counter("podium_turns_total", "Commands the coordinator's loop has taken.");
   page.sample({}, static_cast<double>(counters.turns));
@@ -104,6 +177,8 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   PrometheusText page;
   add_nodes(page, api.loop.state());
   add_jobs(page, api.loop.state(), api.loop.plan(), jobs);
+  add_blocked(page, api.loop.state(), api.loop.plan());
+  add_accounts(page, api.loop.state(), api.loop.now());
   add_scheduler(page, api.loop.counters());
   add_service(page, api);
   co_await api.loop.durable();

@@ -1,11 +1,14 @@
-// GET /queue: the jobs that wait, in the order in which the scheduler tries them, with what made the order.
+// GET /queue: the jobs that wait, in the order in which the scheduler tries them, with what made the order;
+// and apart from them the jobs that wait for something else than devices.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/core/queue_walk.h"
 #include "coordinator/core/why.h"
 
 namespace podium {
@@ -15,36 +18,82 @@ using nlohmann::json;
 
 double in_seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-json entry_json(const ClusterState& state, const Plan& plan, const QueueKey& key, Time now) {
-  const Job& job = state.jobs.at(key.job);
-  const auto reservation = std::ranges::find(plan.reservations, key.job, &Reservation::job);
-  const bool reserved = reservation != plan.reservations.end();
-  const auto blocked = plan.blocked.find(key.job);
-  return {{"job", key.job.value},
+double waited_seconds(const Job& job, Time now) { return std::max(in_seconds(now - job.submitted), 0.0); }
+
+// The points of priority that its waiting is worth.
+json age_points(const ClusterState& state, const Job& job, Time now) {
+  if (!policy_of(state.scheduling.policy).ages()) return nullptr;
+  return waited_seconds(job, now) / in_seconds(state.scheduling.ageing);
+}
+
+// Of the account and those above it, outermost first: at each level the smallest goes first.
+json factors_of(const ClusterState& state, const JobRequest& request, Time now) {
+  if (!policy_of(state.scheduling.policy).by_account()) return nullptr;
+  const AccountLedger ledger(state, request.kind);
+  json factors = json::array();
+  for (const std::string& account : lineage(request.account))
+    factors.push_back(fair_share_factor(state, ledger, account, now));
+  return factors;
+}
+
+// What jobs in the queue and apart from it have in common.
+json waiting_json(const ClusterState& state, const Plan& plan, const Job& job, BlockerCode blocker,
+                  Time now) {
+  return {{"job", job.id.value},
           {"name", job.request.name},
+          {"account", job.request.account},
           {"devices", job.request.devices},
           {"sizes", job.request.sizes},
           {"per_node", job.request.per_node},
           {"walltime_seconds", in_seconds(job.request.walltime)},
           {"priority", job.request.priority},
           {"submitted_ms", to_millis(job.submitted)},
-          {"waited_seconds", std::max(in_seconds(now - job.submitted), 0.0)},
-          {"rank", key.rank},
-          {"reserved_ms", reserved ? json(to_millis(reservation->at)) : json(nullptr)},
-          {"blocker", to_string(blocked == plan.blocked.end() ? BlockerCode::queue : blocked->second.code)},
-          {"reason", waiting_reason(state, plan, key.job, now)}};
+          {"waited_seconds", waited_seconds(job, now)},
+          {"blocker", to_string(blocker)},
+          {"reason", waiting_reason(state, plan, job.id, now)}};
+}
+
+json entry_json(const ClusterState& state, const Plan& plan, const QueuePlace& place, Time now) {
+  const Job& job = state.jobs.at(place.job);
+  const auto reservation = std::ranges::find(plan.reservations, place.job, &Reservation::job);
+  const bool reserved = reservation != plan.reservations.end();
+  const auto blocked = plan.blocked.find(place.job);
+  json entry = waiting_json(state, plan, job,
+                            blocked == plan.blocked.end() ? BlockerCode::queue : blocked->second.code, now);
+  entry["age_points"] = age_points(state, job, now);
+  entry["account_factors"] = factors_of(state, job.request, now);
+  entry["guaranteed_by"] = place.guaranteed_by ? json(*place.guaranteed_by) : json(nullptr);
+  entry["rank"] = place.rank;
+  entry["reserved_ms"] = reserved ? json(to_millis(reservation->at)) : json(nullptr);
+  return entry;
 }
 
 json queue_json(const ClusterState& state, const Plan& plan, const std::string& kind, std::size_t limit,
                 Time now) {
-  const std::vector<QueueKey> order = queue_order(state, kind);
+  QueueWalk walk(state, kind, now);
   json jobs = json::array();
-  for (std::size_t i = 0; i < std::min(order.size(), limit); ++i) {
-    json entry = entry_json(state, plan, order[i], now);
-    entry["position"] = i + 1;
+  while (jobs.size() < limit) {
+    const std::optional<QueuePlace> place = walk.next();
+    if (!place) break;
+    json entry = entry_json(state, plan, *place, now);
+    entry["position"] = jobs.size() + 1;
     jobs.push_back(std::move(entry));
   }
-  return {{"kind", kind}, {"total", order.size()}, {"jobs", std::move(jobs)}};
+  return {{"kind", kind}, {"total", queue_size(state, kind)}, {"jobs", std::move(jobs)}};
+}
+
+// Held, or after others; oldest first.
+json apart_json(const ClusterState& state, const Plan& plan, const std::optional<std::string>& only,
+                std::size_t limit, Time now) {
+  json jobs = json::array();
+  std::int64_t total = 0;
+  for (const auto& [id, job] : state.jobs) {
+    if (job.state != JobState::queued || job.in_line() || (only && *only != job.request.kind)) continue;
+    if (static_cast<std::size_t>(++total) > limit) continue;
+    jobs.push_back(waiting_json(state, plan, job, job.held ? BlockerCode::held : BlockerCode::follows, now));
+    jobs.back()["kind"] = job.request.kind;
+  }
+  return {{"total", total}, {"jobs", std::move(jobs)}};
 }
 
 }  // namespace
@@ -54,13 +103,14 @@ awaitable<ServerReply> get_queue(Api& api, Call call) {
   const std::optional<std::string> only = call.query.text("kind");
   if (!call.query.problems().empty()) co_return bad_query(call);
   const ClusterState& state = api.loop.state();
+  const Time now = api.loop.now();
   json queues = json::array();
   for (const auto& [kind, queue] : state.queues)
-    if (!only || *only == kind)
-      queues.push_back(queue_json(state, api.loop.plan(), kind, limit, api.loop.now()));
+    if (!only || *only == kind) queues.push_back(queue_json(state, api.loop.plan(), kind, limit, now));
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"ageing_seconds", in_seconds(state.scheduling.ageing)},
-                  {"queues", std::move(queues)}};
+                  {"queues", std::move(queues)},
+                  {"apart", apart_json(state, api.loop.plan(), only, limit, now)}};
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

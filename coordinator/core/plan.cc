@@ -188,9 +188,9 @@ class Pass {
     }
   }
 
-  void preempt(const std::vector<JobId>& victims, const std::string& reason) {
+  void preempt(const std::vector<JobId>& victims, PreemptionCause cause, const std::string& reason) {
     for (const JobId victim : victims) {
-      plan_.preempt.push_back({victim, reason});
+      plan_.preempt.push_back({victim, cause, reason});
       reservations_.expect_leaving(victim);
     }
   }
@@ -215,7 +215,7 @@ class Pass {
     taken_back_ = shrink_others(job, pool, ledger, may_shrink);
     if (taken_back_ || !policy_.preempts(state_.scheduling)) return;
     const auto victims = choose_victims(state_, policy_, std::move(pool), std::move(ledger), job, now_);
-    preempt(victims, "makes room for job " + to_string(job.id));
+    preempt(victims, PreemptionCause::priority, "makes room for job " + to_string(job.id));
   }
 
   // For one job at a time: what leaves for it must not be counted on by another.
@@ -230,7 +230,8 @@ class Pass {
     if (!taken_back_) taken_back_ = shrink_others(job, pool, ledger, borrows);
     if (taken_back_) return;
     const auto victims = choose_borrowers(state_, std::move(pool), std::move(ledger), job, *account, now_);
-    preempt(victims, "gives back what account " + *account + " is guaranteed, for job " + to_string(job.id));
+    preempt(victims, PreemptionCause::reclaim,
+            "gives back what account " + *account + " is guaranteed, for job " + to_string(job.id));
     taken_back_ = !victims.empty();
   }
 

@@ -21,8 +21,14 @@ struct Start {
   bool backfilled = false;  // it passes a job that is promised its start
 };
 
+enum class PreemptionCause {
+  priority,  // of the waiting job
+  reclaim    // of devices that were borrowed from a quota
+};
+
 struct Preemption {
   JobId job;
+  PreemptionCause cause = PreemptionCause::priority;
   std::string reason;
 };
 

@@ -28,6 +28,8 @@ class Policy {
   // Whether a waiting job may stop a running one to take its place.
   virtual bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
                            Time now) const = 0;
+  // Whether waiting weighs like priority (SchedulingOptions::ageing).
+  virtual bool ages() const { return false; }
   // Whether accounts take turns by what they have used (policies/fair_share.h); rank then counts within one.
   virtual bool by_account() const { return false; }
   // How often to look again while jobs wait, where ranks of running jobs move with time.

@@ -6,6 +6,7 @@
 #include "common/base/units.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
+#include "coordinator/core/queue_walk.h"
 
 namespace podium {
 namespace {
@@ -151,14 +152,15 @@ void add_avoided(const Job& job, std::vector<Blocker>& blockers) {
   blockers.push_back(std::move(avoided));
 }
 
-void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
-  const std::vector<QueueKey> order = queue_order(state, job.request.kind);
-  const auto own = std::ranges::find(order, job.id, &QueueKey::job);
-  if (own == order.begin() || own == order.end()) return;
+void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers, Time now) {
+  QueueWalk walk(state, job.request.kind, now);
   Blocker queue;
   queue.code = BlockerCode::queue;
-  queue.has = own - order.begin();
-  queue.job = order.front().job;
+  for (auto place = walk.next(); place && place->job != job.id; place = walk.next()) {
+    if (!queue.job) queue.job = place->job;
+    ++queue.has;
+  }
+  if (!queue.job) return;
   queue.sentence = count(queue.has, "job") + (queue.has == 1 ? " goes" : " go") + " before it, job " +
                    to_string(*queue.job) + (queue.has == 1 ? "" : " first");
   blockers.push_back(std::move(queue));
@@ -203,15 +205,6 @@ std::string about(Duration duration) {
   return format_duration(std::chrono::ceil<minutes>(duration));
 }
 
-std::vector<QueueKey> queue_order(const ClusterState& state, const std::string& kind) {
-  std::vector<QueueKey> order;
-  const auto queue = state.queues.find(kind);
-  if (queue == state.queues.end()) return order;
-  for (const auto& [shape, jobs] : queue->second) order.insert(order.end(), jobs.begin(), jobs.end());
-  std::ranges::sort(order);
-  return order;
-}
-
 std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, JobId id, Time now) {
   const Job* job = find_job(state, id);
   if (!job || job->state != JobState::queued) return {};
@@ -223,7 +216,7 @@ std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, Jo
     blockers.push_back(holder(*holders[i], now));
   add_unavailable(state, *job, blockers);
   add_avoided(*job, blockers);
-  if (first != BlockerCode::too_large) add_queue(state, *job, blockers);
+  if (first != BlockerCode::too_large) add_queue(state, *job, blockers, now);
   return blockers;
 }
 

@@ -17,9 +17,6 @@ std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, Jo
 // the head of each queue, so this is asked for where it is shown.
 std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId job, Time now);
 
-// The jobs of a kind that wait, in the order in which a plan tries them.
-std::vector<QueueKey> queue_order(const ClusterState& state, const std::string& kind);
-
 // A duration in round numbers, never less than it is: "2h11m", "45s".
 std::string about(Duration duration);
 

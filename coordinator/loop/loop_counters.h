@@ -32,7 +32,8 @@ struct LoopCounters {
   std::uint64_t turns = 0;
   std::uint64_t starts = 0;  // backfilled ones among them
   std::uint64_t backfills = 0;
-  std::uint64_t preemptions = 0;
+  std::map<PreemptionCause, std::uint64_t> preemptions{{PreemptionCause::priority, 0},
+                                                       {PreemptionCause::reclaim, 0}};
   std::uint64_t grown = 0, shrunk = 0;                       // elastic jobs
   std::map<std::string, std::uint64_t, std::less<>> events;  // durable ones, by type
   DurationHistogram plans;
@@ -40,7 +41,7 @@ struct LoopCounters {
   void count(const Plan& plan) {
     starts += plan.start.size();
     for (const Start& start : plan.start) backfills += start.backfilled;
-    preemptions += plan.preempt.size();
+    for (const Preemption& preemption : plan.preempt) ++preemptions[preemption.cause];
     for (const Resizing& resizing : plan.resize) ++(resizing.resize.grows() ? grown : shrunk);
   }
   void count(const Events& decided) {

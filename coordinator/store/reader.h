@@ -81,6 +81,7 @@ struct JobFilter {
   std::optional<ExperimentId> experiment;
   std::string name;                    // substring
   std::string label_key, label_value;  // both or none
+  std::string account;                 // and all below it
   bool oldest_first = false;
   int limit = 100;
   std::optional<JobId> after;  // the last job of the page before

@@ -51,6 +51,12 @@ Where where_of(const JobFilter& filter) {
     where.sql += " AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = " + key +
                  " AND value = " + bound(filter.label_value) + ")";
   }
+  if (!filter.account.empty()) {
+    const std::string account =
+        bound(filter.account);  // below it: between "nlp/" and "nlp0", '0' following '/'
+    where.sql += " AND (account = " + account + " OR (account > " + account + " || '/' AND account < " +
+                 account + " || '0'))";
+  }
   return where;
 }
 

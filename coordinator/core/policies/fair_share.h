@@ -23,6 +23,7 @@ namespace podium {
 class FairShare final : public Policy {
  public:
   std::string_view name() const override { return "fair-share"; }
+  bool ages() const override { return within_account_.ages(); }
   bool by_account() const override { return true; }
   std::int64_t rank(const SchedulingOptions& options, const Job& job, Time now) const override {
     return within_account_.rank(options, job, now);

@@ -10,6 +10,7 @@ namespace podium {
 class PriorityBackfill final : public Policy {
  public:
   std::string_view name() const override { return "priority-backfill"; }
+  bool ages() const override { return true; }
   std::int64_t rank(const SchedulingOptions& options, const Job& job, Time) const override {
     return to_millis(job.submitted) - job.request.priority * options.ageing.count();
   }

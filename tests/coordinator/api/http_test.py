@@ -169,6 +169,15 @@ class StartTest(unittest.TestCase):
             self.assertIn("another coordinator is running", second.stderr)
             self.assertEqual(served.get("/health").status, 200)
 
+    def test_equal_tokens_are_refused(self):
+        with tempfile.TemporaryDirectory() as home:
+            for name in ("user.token", "agent.token"):
+                pathlib.Path(home, name).write_text("one-token-for-everybody\n")
+            result = self.run_to_end("--home", home, "--listen", "127.0.0.1:0")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("user.token and", result.stderr)
+            self.assertIn("hold the same token; remove one of them", result.stderr)
+
     def test_a_taken_port_is_named(self):
         with Daemon() as served, tempfile.TemporaryDirectory() as home:
             second = self.run_to_end("--home", home, "--listen", f"127.0.0.1:{served.port}")

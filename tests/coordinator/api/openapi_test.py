@@ -124,9 +124,12 @@ class OpenapiTest(unittest.TestCase):
         first = self.submit(spec("first")).json()["jobs"][0]["id"]
         path = f"/jobs/{first}"
         held = self.call("POST", "/jobs/{job}/hold", 200, token=USER, path=path + "/hold").json()
-        self.assertEqual(held["reason"], f"is held; podium release {first} lets it start")
+        self.assertEqual((held["held"], held["reason"]), (True, f"is held; podium release {first} lets it start"))
         second = self.submit(spec("second", extra=f"after: [{{job: {first}}}]")).json()["jobs"][0]
         self.assertEqual(second["reason"], f"waits for job {first} to succeed")
+        apart = self.call("GET", "/queue").json()["apart"]
+        self.assertEqual([(job["job"], job["blocker"]) for job in apart["jobs"]],
+                         [(first, "held"), (second["id"], "follows")])
         raised = self.call("POST", "/jobs/{job}/priority", 200, {"priority": 80}, USER, path=path + "/priority")
         self.assertEqual(raised.json()["priority"], 80)
         for body in ({"priority": 101}, {"priority": 1 << 60}):
@@ -163,6 +166,8 @@ class OpenapiTest(unittest.TestCase):
         self.assertIn("account nlp/bert may hold at most 1", refused.json()["errors"][0]["message"])
         job = self.submit(spec("charged", extra="account: nlp/bert")).json()["jobs"][0]
         self.assertEqual(job["account"], "nlp/bert")
+        of = lambda account: [j["id"] for j in self.call("GET", "/jobs", path="/jobs?account=" + account).json()["jobs"]]
+        self.assertEqual((of("nlp"), of("nlp/bert"), of("nl"), of("nlp/bert/x")), ([job["id"]], [job["id"]], [], []))
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job['id']}/cancel")
 
     def test_2_operators_and_nodes(self):
@@ -222,7 +227,9 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual((ended["state"], ended["blockers"], ended["start"]), ("cancelled", [], None))
         [queue] = self.call("GET", "/queue").json()["queues"]
         self.assertEqual([job["position"] for job in queue["jobs"]], list(range(1, queue["total"] + 1)))
-        self.assertIn(waiting["id"], [job["job"] for job in queue["jobs"]])
+        [own] = [job for job in queue["jobs"] if job["job"] == waiting["id"]]
+        self.assertEqual((own["account"], own["account_factors"], own["guaranteed_by"]), ("default", None, None))
+        self.assertGreaterEqual(own["age_points"], 0)
         self.assertEqual(self.call("GET", "/queue", path="/queue?kind=gpu").json()["queues"], [])
         self.assertEqual(len(self.call("GET", "/queue", path="/queue?limit=1").json()["queues"][0]["jobs"]), 1)
 
@@ -286,7 +293,9 @@ class OpenapiTest(unittest.TestCase):
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")
 
     def test_7_the_service(self):
-        self.call("GET", "/health")
+        self.assertEqual(self.call("GET", "/health").json()["token"], "nobody")
+        self.assertEqual(self.call("GET", "/health", token=USER).json()["token"], "user")
+        self.assertEqual(self.call("GET", "/health", token=AGENT).json()["token"], "agent")
         reply = self.call("GET", "/openapi.yaml")
         self.assertEqual(yaml.safe_load(reply.body), DOCUMENT)
 
@@ -305,6 +314,9 @@ class OpenapiTest(unittest.TestCase):
         Agent(self.daemon, "node-9").orders()
         _, _, data = live.until(lambda name, data: name == "node" and data["id"] == "node-9")
         check_schema({"$ref": "#/components/schemas/Node"}, data)
+        self.daemon.request("POST", "/api/v1/accounts/live", {"share": 2}, USER)
+        _, _, data = live.until(lambda name, _: name == "account")
+        self.assertEqual(data, {"account": "live"})
         live.close()
 
     def test_9_nothing_was_left_out(self):

@@ -1,46 +1,11 @@
-"""Why jobs wait, as a real daemon tells it of a cluster whose answers are known, and its Prometheus metrics, read by
-a parser that follows the format's grammar to the letter."""
+"""Why jobs wait, as a real daemon tells it of a cluster whose answers are known."""
 
 import json
-import math
-import re
 import unittest
 
-from daemon import USER, Agent, Daemon, chunk, spec
+from daemon import Agent, Daemon, chunk, spec
 
 HOUR = 3_600_000
-
-NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
-LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
-SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)")
-
-
-def parse(text):
-    """{(name, labels): value} of a page in the text format 0.0.4; ValueError where it breaks a rule of it."""
-    samples, types, family = {}, {}, None
-    if not text.endswith("\n"):
-        raise ValueError("the last line must end with a line feed")
-    for line in text.splitlines():
-        if helped := re.fullmatch(rf"# HELP ({NAME}) .+", line):
-            family = helped[1]
-            if family in types:
-                raise ValueError(family + " is described twice, or its samples stand apart")
-        elif typed := re.fullmatch(rf"# TYPE ({NAME}) (counter|gauge|histogram)", line):
-            if typed[1] != family:
-                raise ValueError("TYPE follows HELP: " + line)
-            types[family] = typed[2]
-        elif sample := SAMPLE.fullmatch(line):
-            suffixes = ("_bucket", "_sum", "_count") if types[family] == "histogram" else ("",)
-            if sample[1] not in [family + suffix for suffix in suffixes]:
-                raise ValueError("not of the family above it: " + line)
-            labels = tuple(re.findall(LABEL, sample[2] or ""))
-            if (sample[1], labels) in samples:
-                raise ValueError("twice: " + line)
-            samples[sample[1], labels] = float(sample[sample.lastindex])
-        else:
-            raise ValueError("neither comment nor sample: " + line)
-    return samples, types
-
 
 def timed(name, devices, walltime, extra=""):
     return spec(name, devices, extra).replace("walltime: 1h", "walltime: " + walltime)
@@ -65,12 +30,6 @@ class WhyTest(unittest.TestCase):
 
     def state(self, job):
         return self.daemon.get(f"/jobs/{job}").json()["state"]
-
-    def metrics(self):
-        reply = self.daemon.request("GET", "/metrics")
-        self.assertEqual(reply.status, 200, reply.body)
-        self.assertEqual(reply.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
-        return parse(reply.body.decode())
 
     def test_a_gang_a_job_behind_it_and_the_remedy(self):
         running = self.submit("running", 2, "4h")
@@ -116,51 +75,6 @@ class WhyTest(unittest.TestCase):
         start = self.why(waiting)["start"]
         self.assertEqual(start["basis"]["jobs_with_pace"], 1)
         self.assertLess(abs(start["expected_ms"] - started - 120_000), 1000)
-
-    def test_metrics_follow_the_cluster(self):
-        self.submit("running", 2, "4h")
-        self.submit("gang", 3, "1h")
-        self.submit("filler", 1, "1h")
-        before, types = self.metrics()
-        self.assertEqual(before["podium_devices", (("kind", "cpu"), ("state", "held"))], 3)
-        self.assertEqual(before["podium_devices", (("kind", "cpu"), ("state", "free"))], 0)
-        self.assertEqual(before["podium_nodes", (("state", "up"),)], 1)
-        self.assertEqual(before["podium_queue_jobs", (("kind", "cpu"), ("state", "reserved"))], 1)
-        self.assertEqual(before["podium_queue_jobs", (("kind", "cpu"), ("state", "waiting"))], 0)
-        self.assertEqual(before["podium_queue_devices", (("kind", "cpu"),)], 3)
-        self.assertEqual(before["podium_jobs", (("state", "queued"),)], 1)
-        self.assertEqual(before["podium_scheduler_starts_total", (("by", "order"),)], 1)
-        self.assertEqual(before["podium_scheduler_starts_total", (("by", "backfill"),)], 1)
-        self.assertEqual(before["podium_events_total", (("type", "job_queued"),)], 3)
-        self.assertEqual(before["podium_http_requests_total", (("method", "POST"), ("status", "201"))], 3)
-
-        buckets = [(float(labels[0][1]), n) for (name, labels), n in before.items() if name.endswith("_seconds_bucket")]
-        self.assertEqual(buckets, sorted(buckets))
-        self.assertEqual([n for _, n in buckets], sorted(n for _, n in buckets))
-        self.assertEqual(buckets[-1], (math.inf, before["podium_scheduler_pass_duration_seconds_count", ()]))
-        self.assertGreater(before["podium_scheduler_pass_duration_seconds_sum", ()], 0)
-
-        self.daemon.request("POST", "/api/v1/jobs/2/cancel", token=USER)
-        after, _ = self.metrics()
-        for (name, labels), value in before.items():
-            if types.get(name) == "counter":
-                self.assertGreaterEqual(after[name, labels], value, name)
-                self.assertTrue(name.endswith("_total"), name)
-        self.assertEqual(after["podium_queue_devices", (("kind", "cpu"),)], 0)
-        self.assertEqual(after["podium_jobs", (("state", "cancelled"),)], 1)
-
-    def test_metrics_are_for_readers(self):
-        self.assertEqual(self.daemon.request("POST", "/metrics").status, 405)
-        self.assertEqual(self.daemon.request("GET", "/metrics?what=1").status, 400)
-        self.assertEqual(self.daemon.request("HEAD", "/metrics").status, 200)
-
-
-class ParserTest(unittest.TestCase):
-    def test_it_refuses_what_the_format_does(self):
-        for page in ("a 1\n", "# HELP a x\na 1\n", "# HELP a x\n# TYPE a gauge\nb 1\n", "# HELP a x\n# TYPE a gauge\na 1",
-                     "# HELP a x\n# TYPE a gauge\na{b=c} 1\n", "# HELP a x\n# TYPE a gauge\na 1\na 1\n"):
-            with self.assertRaises((ValueError, KeyError), msg=page):
-                parse(page)
 
 
 if __name__ == "__main__":

@@ -97,20 +97,6 @@ TEST_F(Why, AJobThatRunsHasNothingInItsWay) {
   EXPECT_TRUE(blockers(JobId{99}).empty());
 }
 
-TEST_F(Why, TheQueueIsInTheOrderOfThePlan) {
-  join(node_with("a", 1));
-  submit_for(1, hours(1));
-  const JobId old = submit_for(1, hours(1));
-  JobRequest request = request_for(1);
-  request.per_node = 1;  // another shape, so another line
-  request.priority = 90;
-  const JobId urgent = submit(request);
-  std::vector<JobId> order;
-  for (const QueueKey& key : queue_order(state_, "cpu")) order.push_back(key.job);
-  EXPECT_EQ(order, (std::vector{urgent, old}));
-  EXPECT_TRUE(queue_order(state_, "gpu").empty());
-}
-
 TEST_F(Why, RoundsDurationsUp) {
   EXPECT_EQ(about(seconds(61) + std::chrono::milliseconds(1)), "1m2s");
   EXPECT_EQ(about(hours(2) + seconds(1)), "2h1m");

@@ -1,0 +1,50 @@
+#include "coordinator/core/queue_walk.h"
+
+#include <utility>
+
+#include "coordinator/core/blocker.h"
+
+namespace podium {
+
+QueueWalk::QueueWalk(const ClusterState& state, const std::string& kind, Time now)
+    : state_(state), now_(now), ledger_(state, kind) {
+  order_.emplace(state_, ledger_, now_);
+  const auto queue = state_.queues.find(kind);
+  if (queue == state_.queues.end()) return;
+  for (const auto& [key, jobs] : queue->second) order_->add({jobs.begin(), jobs.end(), key});
+}
+
+std::optional<QueuePlace> QueueWalk::next() {
+  while (true) {
+    if (order_->empty()) {
+      if (later_.empty()) return std::nullopt;
+      guaranteed_ = false;
+      order_.emplace(state_, ledger_, now_);
+      for (Line& line : std::exchange(later_, {})) order_->add(std::move(line));
+    }
+    Line line = order_->take();
+    const std::string& account = line.key.account;
+    const int devices = line.key.shape.devices;
+    auto by = ledger_.guaranteed_by(account, devices);
+    if (guaranteed_ && !by) {
+      later_.push_back(std::move(line));
+      continue;
+    }
+    QueuePlace place{line.next->job, line.next->rank, std::move(by)};
+    if (!ledger_.over_limit(account, devices)) {
+      ledger_.change(account, devices);
+      order_->charge(line, devices);
+    }
+    if (++line.next != line.end) order_->add(std::move(line));
+    return place;
+  }
+}
+
+std::int64_t queue_size(const ClusterState& state, const std::string& kind) {
+  std::int64_t size = 0;
+  if (const auto queue = state.queues.find(kind); queue != state.queues.end())
+    for (const auto& [key, jobs] : queue->second) size += std::ssize(jobs);
+  return size;
+}
+
+}  // namespace podium

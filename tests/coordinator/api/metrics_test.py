@@ -1,0 +1,144 @@
+"""GET /metrics of a real daemon, read by a parser that follows the format's grammar to the letter."""
+
+import math
+import re
+import unittest
+
+from daemon import USER, Agent, Daemon, spec
+
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
+SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)")
+
+
+def parse(text):
+    """{(name, labels): value} of a page in the text format 0.0.4; ValueError where it breaks a rule of it."""
+    samples, types, family = {}, {}, None
+    if not text.endswith("\n"):
+        raise ValueError("the last line must end with a line feed")
+    for line in text.splitlines():
+        if helped := re.fullmatch(rf"# HELP ({NAME}) .+", line):
+            family = helped[1]
+            if family in types:
+                raise ValueError(family + " is described twice, or its samples stand apart")
+        elif typed := re.fullmatch(rf"# TYPE ({NAME}) (counter|gauge|histogram)", line):
+            if typed[1] != family:
+                raise ValueError("TYPE follows HELP: " + line)
+            types[family] = typed[2]
+        elif sample := SAMPLE.fullmatch(line):
+            suffixes = ("_bucket", "_sum", "_count") if types[family] == "histogram" else ("",)
+            if sample[1] not in [family + suffix for suffix in suffixes]:
+                raise ValueError("not of the family above it: " + line)
+            labels = tuple(re.findall(LABEL, sample[2] or ""))
+            if (sample[1], labels) in samples:
+                raise ValueError("twice: " + line)
+            samples[sample[1], labels] = float(sample[sample.lastindex])
+        else:
+            raise ValueError("neither comment nor sample: " + line)
+    return samples, types
+
+
+
+class MetricsTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.agent = Agent(self.daemon, devices=3)
+        self.agent.orders()
+
+    def tearDown(self):
+        self.daemon.close()
+
+    def submit(self, name, devices, walltime="1h", extra=""):
+        reply = self.daemon.submit(spec(name, devices, extra).replace("walltime: 1h", "walltime: " + walltime))
+        self.assertEqual(reply.status, 201, reply.body)
+        return reply.json()["jobs"][0]["id"]
+
+    def post(self, path, body):
+        reply = self.daemon.request("POST", "/api/v1" + path, body, USER)
+        self.assertIn(reply.status, (200, 202), reply.body)
+
+    def metrics(self):
+        reply = self.daemon.request("GET", "/metrics")
+        self.assertEqual(reply.status, 200, reply.body)
+        self.assertEqual(reply.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
+        return parse(reply.body.decode())
+
+    def test_they_follow_the_cluster(self):
+        self.submit("running", 2, "4h")
+        self.submit("gang", 3, "1h")
+        self.submit("filler", 1, "1h")
+        before, types = self.metrics()
+        self.assertEqual(before["podium_devices", (("kind", "cpu"), ("state", "held"))], 3)
+        self.assertEqual(before["podium_devices", (("kind", "cpu"), ("state", "free"))], 0)
+        self.assertEqual(before["podium_nodes", (("state", "up"),)], 1)
+        self.assertEqual(before["podium_queue_jobs", (("kind", "cpu"), ("state", "reserved"))], 1)
+        self.assertEqual(before["podium_queue_jobs", (("kind", "cpu"), ("state", "waiting"))], 0)
+        self.assertEqual(before["podium_queue_devices", (("kind", "cpu"),)], 3)
+        self.assertEqual(before["podium_jobs", (("state", "queued"),)], 1)
+        self.assertEqual(before["podium_scheduler_starts_total", (("by", "order"),)], 1)
+        self.assertEqual(before["podium_scheduler_starts_total", (("by", "backfill"),)], 1)
+        self.assertEqual(before["podium_events_total", (("type", "job_queued"),)], 3)
+        self.assertEqual(before["podium_http_requests_total", (("method", "POST"), ("status", "201"))], 3)
+
+        buckets = [(float(labels[0][1]), n) for (name, labels), n in before.items() if name.endswith("_seconds_bucket")]
+        self.assertEqual(buckets, sorted(buckets))
+        self.assertEqual([n for _, n in buckets], sorted(n for _, n in buckets))
+        self.assertEqual(buckets[-1], (math.inf, before["podium_scheduler_pass_duration_seconds_count", ()]))
+        self.assertGreater(before["podium_scheduler_pass_duration_seconds_sum", ()], 0)
+
+        self.daemon.request("POST", "/api/v1/jobs/2/cancel", token=USER)
+        after, _ = self.metrics()
+        for (name, labels), value in before.items():
+            if types.get(name) == "counter":
+                self.assertGreaterEqual(after[name, labels], value, name)
+                self.assertTrue(name.endswith("_total"), name)
+        self.assertEqual(after["podium_queue_devices", (("kind", "cpu"),)], 0)
+        self.assertEqual(after["podium_jobs", (("state", "cancelled"),)], 1)
+
+    def test_accounts_and_what_keeps_jobs(self):
+        def of(family, account, **more):
+            return samples[family, (("account", account), *({"kind": "cpu"} | more).items())]
+
+        self.submit("borrows", 1, extra="account: vision")
+        self.submit("borrows", 2, extra="account: vision/clip")
+        self.post("/accounts/nlp", {"quota": {"cpu": 2}, "limit": {"cpu": 3}, "share": 4})
+        self.post("/accounts/idle%2Fsub", {"limit": {"cpu": 0}})
+        self.submit("within", 1, extra="account: nlp/bert")
+        held = self.submit("held", 1)
+        self.post(f"/jobs/{held}/hold", {})
+        self.submit("after", 1, extra=f"after: [{{job: {held}}}]")
+        samples, types = self.metrics()
+        self.assertEqual(of("podium_account_devices", "vision"), 3)
+        self.assertEqual(of("podium_account_borrowed_devices", "vision"), 3)
+        self.assertEqual(of("podium_account_borrowed_devices", "vision/clip"), 2)
+        self.assertEqual(of("podium_account_queue_devices", "nlp"), 1)
+        self.assertEqual(of("podium_account_queue_jobs", "nlp/bert"), 1)
+        self.assertEqual(of("podium_account_quota_devices", "nlp"), 2)
+        self.assertEqual(of("podium_account_limit_devices", "idle/sub"), 0)
+        self.assertEqual(samples["podium_account_share", (("account", "nlp"),)], 4)
+        self.assertEqual(samples["podium_account_share", (("account", "idle"),)], 1)
+        self.assertGreater(of("podium_account_fair_share_factor", "vision"), 0)
+        self.assertGreaterEqual(of("podium_account_used_device_seconds", "vision"), 0)
+        waiting = {labels[1][1]: n for (name, labels), n in samples.items() if name == "podium_waiting_jobs"}
+        self.assertEqual(waiting, {"queue": 0, "devices": 1, "held": 1, "follows": 1})
+        self.assertEqual(samples["podium_held_jobs", ()], 1)
+        preempted = lambda reason: samples["podium_scheduler_preemptions_total", (("reason", reason),)]
+        self.assertEqual((preempted("reclaim"), preempted("priority")), (1, 0))
+        self.assertEqual(types["podium_scheduler_preemptions_total"], "counter")
+
+    def test_they_are_for_readers(self):
+        self.assertEqual(self.daemon.request("POST", "/metrics").status, 405)
+        self.assertEqual(self.daemon.request("GET", "/metrics?what=1").status, 400)
+        self.assertEqual(self.daemon.request("HEAD", "/metrics").status, 200)
+
+
+class ParserTest(unittest.TestCase):
+    def test_it_refuses_what_the_format_does(self):
+        for page in ("a 1\n", "# HELP a x\na 1\n", "# HELP a x\n# TYPE a gauge\nb 1\n", "# HELP a x\n# TYPE a gauge\na 1",
+                     "# HELP a x\n# TYPE a gauge\na{b=c} 1\n", "# HELP a x\n# TYPE a gauge\na 1\na 1\n"):
+            with self.assertRaises((ValueError, KeyError), msg=page):
+                parse(page)
+
+
+if __name__ == "__main__":
+    unittest.main()
