@@ -62,27 +62,31 @@ std::set<std::string> kinds_of(const json& account) {
 }
 
 std::string table_of(const json& accounts, const Terminal& terminal) {
-  Table table({{"ACCOUNT", false, true},
+  Table table({{"ACCOUNT", false, true, 12},
                {"SHARE", true},
                {"KIND"},
-               {"RUNNING", true},
+               {"HELD", true},
+               {"BORROWED", true},
                {"QUOTA", true},
                {"LIMIT", true},
-               {"USED, DEVICE HOURS", true},
+               {"WAITING", true},
+               {"USED, HOURS", true, false, 0, 1},
                {"BY SHARE", true}});
   for (const json& account : accounts) {
     std::string name = branch(text_field(account, "account"));
     std::string share = std::to_string(integer_field(account, "share"));
     const std::set<std::string> kinds = kinds_of(account);
-    if (kinds.empty()) table.add({{name}, {share}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}});
+    if (kinds.empty()) table.add({{name}, {share}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}, {"–"}});
     for (const std::string& kind : kinds) {
       const json usage = field(field(account, "usage"), kind.c_str());
       table.add({{std::exchange(name, "")},
                  {std::exchange(share, "")},
                  {kind},
                  {std::to_string(integer_field(usage, "devices"))},
+                 {std::to_string(integer_field(usage, "borrowed"))},
                  {number_of(field(account, "quota"), kind)},
                  {number_of(field(account, "limit"), kind)},
+                 {std::to_string(integer_field(usage, "waiting_devices"))},
                  {fmt::format("{:.1f}", usage.value("device_seconds", 0.0) / 3600)},
                  {fmt::format("{:.1f}", usage.value("factor", 0.0) / 3600)}});
     }
@@ -127,8 +131,9 @@ void add_accounts(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("accounts", "Show the account tree, or change an account");
   command->require_subcommand(0, 1);
   command->footer(R"(
-USED decays: what was used a week ago counts half. BY SHARE is what the policy fair-share goes by: of the accounts
-at one place of the tree, that with the smallest goes first.
+Each line counts an account with all below it. HELD devices beyond what quotas guarantee are BORROWED and may be taken
+back. WAITING: devices that jobs in the queue ask for. USED, in device hours, decays (podium-coordinator --half-life).
+BY SHARE is what the policy fair-share goes by: of the accounts at one place of the tree, that with the smallest goes first.
 
 Examples:
   podium accounts

@@ -23,6 +23,7 @@ struct Options {
   std::string experiment;
   std::string name;
   std::string label;
+  std::string account;
   std::string order = "newest";
   std::size_t limit = 50;
   bool watch = false;
@@ -34,6 +35,7 @@ json fetch_jobs(const Client& client, const Options& options) {
                            {"experiment", options.experiment},
                            {"name", options.name},
                            {"label", options.label},
+                           {"account", options.account},
                            {"order", options.order}},
                           "jobs", options.limit);
 }
@@ -88,13 +90,15 @@ void run(const Options& options, const Session& session) {
 
 void add_list(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls");
+  CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls")->alias("jobs");
   command->add_option("-s,--state", options->state, "Only these states, separated by commas")
       ->type_name("STATES");
   command->add_option("-e,--experiment", options->experiment, "Only jobs of this experiment")
       ->type_name("ID");
   command->add_option("-n,--name", options->name, "Only jobs with this in their name")->type_name("TEXT");
   command->add_option("-l,--label", options->label, "Only jobs with this label")->type_name("KEY:VALUE");
+  command->add_option("-a,--account", options->account, "Only jobs of this account and those below it")
+      ->type_name("ACCOUNT");
   command->add_option("--order", options->order, "newest or oldest first")
       ->check(CLI::IsMember({"newest", "oldest"}))
       ->capture_default_str();
@@ -106,6 +110,7 @@ void add_list(CLI::App& app, Session& session) {
 Examples:
   podium list --state queued                what waits, and why
   podium list --label team:nlp --limit 500
+  podium list --account nlp --state running
   podium list --json | jq '.jobs[] | {id, state, time_to_train_seconds}')");
   command->callback([options, &session] { run(*options, session); });
 }

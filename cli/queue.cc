@@ -1,7 +1,9 @@
 // podium queue: the jobs that wait, in the order in which the scheduler tries them.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "cli/client.h"
 #include "cli/commands.h"
@@ -21,52 +23,111 @@ struct Options {
   int limit = 100;
 };
 
-// "reserved, by 2h05m"; "backfill" for a job behind one whose start is reserved.
+// "by 2h05m" for a job whose start is reserved; "backfill" for one behind it.
 std::string turn_text(const json& job, bool behind_reserved, std::int64_t now) {
   const json reserved = field(job, "reserved_ms");
   if (reserved.is_number())
-    return "reserved, by " + human_seconds(static_cast<double>(reserved.get<std::int64_t>() - now) / 1000);
+    return "by " + human_seconds(static_cast<double>(reserved.get<std::int64_t>() - now) / 1000);
   return behind_reserved ? "backfill" : "in order";
 }
 
-std::string queue_table(const json& queue, const Terminal& terminal) {
-  Table table({{"", true},
-               {"JOB", true},
-               {"NAME", false, true},
-               {"DEVICES", true},
-               {"WALLTIME", true},
-               {"PRIORITY", true},
-               {"WAITED", true},
-               {"TURN"},
-               {"REASON", false, true}});
+// "+2.3"
+std::string age_text(const json& job) {
+  const json points = field(job, "age_points");
+  return points.is_number() ? fmt::format("+{:.1f}", points.get<double>()) : "–";
+}
+
+// In device hours by share, of the account and those above it: "312.0/4.5".
+std::string factors_text(const json& job) {
+  std::string text;
+  for (const json& factor : job.value("account_factors", json::array()))
+    text += fmt::format("{}{:.1f}", text.empty() ? "" : "/", factor.get<double>() / 3600);
+  return text.empty() ? "–" : text;
+}
+
+bool any(const json& jobs, const char* key) {
+  return std::ranges::any_of(jobs, [key](const json& job) { return !field(job, key).is_null(); });
+}
+
+std::string queue_table(const json& jobs, const Terminal& terminal) {
+  std::vector<Column> columns{{"", true},
+                              {"JOB", true},
+                              {"NAME", false, true, 10},
+                              {"ACCOUNT", false, true, 8, 1},
+                              {"DEVICES", true},
+                              {"WALLTIME", true, false, 0, 6},
+                              {"PRIORITY", true},
+                              {"AGE", true, false, 0, 4}};
+  const bool by_account = any(jobs, "account_factors");
+  const bool guaranteed = any(jobs, "guaranteed_by");
+  if (by_account) columns.push_back({"FACTOR", true, false, 0, 3});
+  if (guaranteed) columns.push_back({"GUARANTEED", false, false, 0, 2});
+  columns.push_back({"WAITED", true, false, 0, 5});
+  columns.push_back({"TURN"});
+  columns.push_back({"REASON", false, true, 16});
+  Table table(std::move(columns));
   const std::int64_t now = now_millis();
   bool behind_reserved = false;
-  for (const json& job : queue.at("jobs")) {
-    table.add({{std::to_string(integer_field(job, "position"))},
-               {std::to_string(integer_field(job, "job"))},
-               {text_field(job, "name")},
-               {size_text(job)},
-               {human_seconds(job.at("walltime_seconds").get<double>())},
-               {std::to_string(integer_field(job, "priority"))},
-               {human_seconds(job.at("waited_seconds").get<double>())},
-               {turn_text(job, behind_reserved, now)},
-               {text_field(job, "reason"), Colour::dim}});
+  for (const json& job : jobs) {
+    std::vector<Cell> row{{std::to_string(integer_field(job, "position"))},
+                          {std::to_string(integer_field(job, "job"))},
+                          {text_field(job, "name")},
+                          {text_field(job, "account")},
+                          {size_text(job)},
+                          {human_seconds(job.at("walltime_seconds").get<double>())},
+                          {std::to_string(integer_field(job, "priority"))},
+                          {age_text(job)}};
+    if (by_account) row.push_back({factors_text(job)});
+    if (guaranteed) row.push_back({field(job, "guaranteed_by").is_null() ? "no" : "yes"});
+    row.push_back({human_seconds(job.at("waited_seconds").get<double>())});
+    row.push_back({turn_text(job, behind_reserved, now)});
+    row.push_back({text_field(job, "reason"), Colour::dim});
+    table.add(std::move(row));
     behind_reserved = behind_reserved || field(job, "reserved_ms").is_number();
   }
   return table.render(terminal);
 }
 
+std::string apart_table(const json& jobs, const Terminal& terminal) {
+  Table table({{"JOB", true},
+               {"NAME", false, true, 10},
+               {"ACCOUNT", false, true, 8, 1},
+               {"DEVICES"},
+               {"PRIORITY", true, false, 0, 2},
+               {"WAITED", true, false, 0, 3},
+               {"REASON", false, true, 16}});
+  for (const json& job : jobs)
+    table.add({{std::to_string(integer_field(job, "job"))},
+               {text_field(job, "name")},
+               {text_field(job, "account")},
+               {fmt::format("{} {}", integer_field(job, "devices"), text_field(job, "kind"))},
+               {std::to_string(integer_field(job, "priority"))},
+               {human_seconds(job.at("waited_seconds").get<double>())},
+               {text_field(job, "reason"), Colour::dim}});
+  return table.render(terminal);
+}
+
+// "gpu: 3 jobs waiting", its table, and that there is more.
+std::string section(const std::string& title, std::int64_t total, const std::string& what, const json& jobs,
+                    const std::string& table) {
+  return fmt::format("\n{}: {} job{} {}\n", printable(title), human_count(total), total == 1 ? "" : "s",
+                     what) +
+         table + (total > std::ssize(jobs) ? "--limit shows more\n" : "");
+}
+
 std::string page_of(const json& reply, const Terminal& terminal) {
-  if (reply.at("queues").empty()) return "No job waits.\n";
+  const json apart = field(reply, "apart");
+  const std::int64_t waiting_apart = integer_field(apart, "total");
+  if (reply.at("queues").empty() && waiting_apart == 0) return "No job waits.\n";
   std::string text = "policy " + printable(text_field(reply, "policy")) + "\n";
   for (const json& queue : reply.at("queues")) {
-    const std::int64_t total = integer_field(queue, "total");
-    text += fmt::format("\n{}: {} job{} waiting\n", printable(text_field(queue, "kind")), human_count(total),
-                        total == 1 ? "" : "s") +
-            queue_table(queue, terminal);
-    if (total > std::ssize(queue.at("jobs"))) text += "--limit shows more\n";
+    const json& jobs = queue.at("jobs");
+    text += section(text_field(queue, "kind"), integer_field(queue, "total"), "waiting", jobs,
+                    queue_table(jobs, terminal));
   }
-  return text;
+  if (waiting_apart == 0) return text;
+  const json& jobs = apart.at("jobs");
+  return text + section("apart", waiting_apart, "held or after others", jobs, apart_table(jobs, terminal));
 }
 
 void run(const Options& options, const Session& session) {
@@ -86,13 +147,15 @@ void add_queue(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->footer(R"(
-TURN: reserved jobs start by the time shown at the latest; jobs behind them start before only where they delay none of
-them (backfill). podium why JOB tells more of one job.
+Jobs that their account's quota covers (GUARANTEED) go first. AGE is what waiting weighs in points of priority. FACTOR is
+the account's usage by share in device hours, those above it first: of siblings the smallest goes first.
+TURN: a job whose start is reserved starts by the time shown at the latest; jobs behind it start before only where they
+delay none of them (backfill). A narrow window leaves columns out. podium why JOB tells more of one job.
 
 Examples:
   podium queue
   podium queue --kind gpu --limit 20
-  podium queue --json | jq '.queues[].jobs[] | {position, job, priority, reserved_ms}')");
+  podium queue --json | jq '.queues[].jobs[] | {position, job, priority, guaranteed_by, reserved_ms}')");
   command->callback([options, &session] { run(*options, session); });
 }
 

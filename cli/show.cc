@@ -59,6 +59,7 @@ std::string page_of(const json& job, const Terminal& terminal) {
   text += row("layout", layout_text(job));
   text += row("after", after_text(job));
   text += row("account", text_field(job, "account"));
+  text += row("held", flag_field(job, "held") ? "until podium release" : "");
   text += row("priority", std::to_string(integer_field(job, "priority")));
   text += row("submitted", human_ago(field(job, "submitted_ms"), now_millis()));
   text += row("run time", run_time_text(job, now_millis()));

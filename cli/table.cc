@@ -1,7 +1,6 @@
 #include "cli/table.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "common/base/check.h"
 
@@ -9,7 +8,6 @@ namespace podium::cli {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 6;
 
 std::string aligned(const Terminal& terminal, const Column& column, const Cell& cell, int width, bool last) {
   const std::string text = shortened(cell.text, width);
@@ -27,34 +25,47 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
-std::vector<int> Table::widths(int limit) const {
-  std::vector<int> widths;
+std::vector<Table::Shown> Table::fit(int limit) const {
+  std::vector<Shown> shown;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     int width = display_width(columns_[i].title);
     for (const auto& row : rows_) width = std::max(width, display_width(row[i].text));
-    widths.push_back(width);
+    shown.push_back({i, width});
   }
-  if (limit == 0) return widths;
-  const int gaps = kGap * (static_cast<int>(widths.size()) - 1);
-  while (std::accumulate(widths.begin(), widths.end(), gaps) > limit) {
-    int* widest = nullptr;
-    for (std::size_t i = 0; i < widths.size(); ++i)
-      if (columns_[i].may_shrink && widths[i] > kNarrowest && (!widest || widths[i] > *widest))
-        widest = &widths[i];
+  if (limit == 0) return shown;
+  const auto least = [this](const Shown& each) {
+    const Column& column = columns_[each.column];
+    return column.may_shrink ? std::min(each.width, column.least) : each.width;
+  };
+  const auto total = [&shown](const auto& width_of) {
+    int sum = -kGap;
+    for (const Shown& each : shown) sum += width_of(each) + kGap;
+    return sum;
+  };
+  const auto spare = [this](const Shown& each) { return columns_[each.column].spare; };
+  while (total(least) > limit) {
+    const auto first = std::ranges::max_element(shown, {}, spare);
+    if (spare(*first) == 0) break;
+    shown.erase(first);
+  }
+  while (total([](const Shown& each) { return each.width; }) > limit) {
+    Shown* widest = nullptr;
+    for (Shown& each : shown)
+      if (each.width > least(each) && (!widest || each.width > widest->width)) widest = &each;
     if (!widest) break;
-    --*widest;
+    --widest->width;
   }
-  return widths;
+  return shown;
 }
 
 std::string Table::render(const Terminal& terminal) const {
-  const std::vector<int> width = widths(terminal.width);
+  const std::vector<Shown> shown = fit(terminal.width);
   std::string out;
   const auto line = [&](const auto& cell_of) {
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const bool last = i + 1 == columns_.size();
-      out +=
-          aligned(terminal, columns_[i], cell_of(i), width[i], last) + (last ? "\n" : std::string(kGap, ' '));
+    for (const Shown& each : shown) {
+      const bool last = each.column == shown.back().column;
+      out += aligned(terminal, columns_[each.column], cell_of(each.column), each.width, last) +
+             (last ? "\n" : std::string(kGap, ' '));
     }
   };
   line([&](std::size_t i) { return Cell{columns_[i].title, Colour::bold}; });

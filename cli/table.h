@@ -1,4 +1,5 @@
-// Aligned columns that fit the terminal: the columns that may shrink give way, widest first.
+// Aligned columns that fit the terminal: the columns that may shrink give way, widest first; where that is
+// not enough, the columns that matter least are left out.
 #pragma once
 
 #include <string>
@@ -12,6 +13,8 @@ struct Column {
   std::string title;
   bool right = false;  // numbers
   bool may_shrink = false;
+  int least = 6;  // columns of text that it shrinks to
+  int spare = 0;  // the highest is left out first; 0: never
 };
 
 struct Cell {
@@ -28,7 +31,12 @@ class Table {
   std::string render(const Terminal& terminal) const;
 
  private:
-  std::vector<int> widths(int limit) const;
+  struct Shown {
+    std::size_t column;
+    int width;
+  };
+
+  std::vector<Shown> fit(int limit) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;

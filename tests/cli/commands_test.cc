@@ -92,15 +92,23 @@ TEST_F(Commands, AccountsAreShownAsATreeAndChanged) {
                   {"share", 3},
                   {"quota", {{"gpu", 64}}},
                   {"limit", json::object()},
-                  {"usage", {{"gpu", {{"devices", 8}, {"device_seconds", 7200.0}, {"factor", 2400.0}}}}}};
+                  {"usage",
+                   {{"gpu",
+                     {{"devices", 8},
+                      {"borrowed", 2},
+                      {"device_seconds", 7200.0},
+                      {"factor", 2400.0},
+                      {"waiting_jobs", 2},
+                      {"waiting_devices", 16}}}}}};
   json nlp = bert;
   nlp["account"] = "nlp";
   fake_.on("GET /api/v1/accounts", json{{"accounts", {nlp, bert}}});
   const auto ran = program_.run({"accounts"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("nlp          3  gpu"));
-  EXPECT_THAT(ran.out,
-              HasSubstr("  bert       3  gpu         8     64      –                 2.0       0.7"));
+  EXPECT_THAT(
+      ran.out,
+      HasSubstr("  bert       3  gpu      8         2     64      –       16          2.0       0.7"));
   fake_.on("POST /api/v1/accounts/nlp%2Fbert", 200, bert.dump());
   const auto set = program_.run(
       {"accounts", "set", "nlp/bert", "--share", "3", "--quota", "gpu=64", "--limit", "gpu=none"});
@@ -120,11 +128,12 @@ TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
 
 TEST_F(Commands, ListPassesItsFiltersOn) {
   fake_.on("GET /api/v1/jobs", json{{"jobs", {test::job_json(12, "running")}}, {"total", 1}});
-  const auto ran =
-      program_.run({"list", "--state", "running,queued", "--label", "team:nlp", "--name", "a b"});
+  const auto ran = program_.run(
+      {"list", "--state", "running,queued", "--label", "team:nlp", "--name", "a b", "--account", "nlp"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(0).target,
-            "/api/v1/jobs?state=running%2Cqueued&name=a%20b&label=team%3Anlp&order=newest&limit=50");
+  EXPECT_EQ(
+      fake_.asked("GET /api/v1/jobs").at(0).target,
+      "/api/v1/jobs?state=running%2Cqueued&name=a%20b&label=team%3Anlp&account=nlp&order=newest&limit=50");
   EXPECT_THAT(ran.out, HasSubstr("JOB  NAME        STATE    DEVICES"));
   EXPECT_THAT(ran.out, HasSubstr(" 12  quickstart  running  2 cpu    120/2,000"));
   EXPECT_THAT(ran.out, Not(HasSubstr("\x1b")));
@@ -267,21 +276,49 @@ TEST_F(Commands, WhyTellsBlockersStartAndRemedies) {
 }
 
 TEST_F(Commands, QueueShowsWhoseTurnItIs) {
-  const auto job = [](int position, const json& reserved) {
-    return json{{"position", position}, {"job", position + 10},     {"name", "quickstart"},
-                {"devices", 2},         {"walltime_seconds", 3600}, {"priority", 50},
-                {"waited_seconds", 90}, {"reserved_ms", reserved},  {"reason", "needs 2 free"}};
+  const auto job = [](int position, const json& reserved, const json& guaranteed) {
+    return json{{"position", position},
+                {"job", position + 10},
+                {"name", "quickstart"},
+                {"account", "nlp/bert"},
+                {"devices", 2},
+                {"walltime_seconds", 3600},
+                {"priority", 50},
+                {"age_points", 1.5},
+                {"account_factors", {36000.0, 5400.0}},
+                {"waited_seconds", 90},
+                {"guaranteed_by", guaranteed},
+                {"reserved_ms", reserved},
+                {"reason", "needs 2 free"}};
   };
-  fake_.on("GET /api/v1/queue",
-           json{{"policy", "priority-backfill"},
-                {"queues", {{{"kind", "gpu"}, {"total", 3}, {"jobs", {job(1, 0), job(2, nullptr)}}}}}});
-  fake_.on("GET /api/v1/queue", json{{"policy", "fifo"}, {"queues", json::array()}});
+  const json held{{"job", 20},     {"name", "sweep"}, {"account", "default"},   {"devices", 8},
+                  {"kind", "gpu"}, {"priority", 10},  {"waited_seconds", 7500}, {"reason", "is held"}};
+  const json queue{{"kind", "gpu"}, {"total", 3}, {"jobs", {job(1, 0, "nlp"), job(2, nullptr, nullptr)}}};
+  const json apart{{"total", 1}, {"jobs", {held}}};
+  fake_.on("GET /api/v1/queue", json{{"policy", "fair-share"}, {"queues", {queue}}, {"apart", apart}});
+  fake_.on("GET /api/v1/queue", json{{"policy", "fair-share"}, {"queues", {queue}}, {"apart", apart}});
+  fake_.on("GET /api/v1/queue", json{{"policy", "fifo"},
+                                     {"queues", json::array()},
+                                     {"apart", {{"total", 0}, {"jobs", json::array()}}}});
   const auto ran = program_.run({"queue", "--kind", "gpu", "--limit", "2"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(fake_.asked("GET /api/v1/queue").at(0).target, "/api/v1/queue?kind=gpu&limit=2");
-  EXPECT_THAT(ran.out, HasSubstr("policy priority-backfill\n\ngpu: 3 jobs waiting\n"));
-  EXPECT_THAT(ran.out, HasSubstr("1   11  quickstart        2     1h00m        50   1m30s  reserved, by 0s"));
-  EXPECT_THAT(ran.out, HasSubstr("50   1m30s  backfill         needs 2 free\n--limit shows more\n"));
+  EXPECT_EQ(ran.out,
+            "policy fair-share\n\ngpu: 3 jobs waiting\n"
+            "   JOB  NAME        ACCOUNT   DEVICES  WALLTIME  PRIORITY   AGE    FACTOR  GUARANTEED  WAITED  "
+            "TURN      REASON\n"
+            "1   11  quickstart  nlp/bert        2     1h00m        50  +1.5  10.0/1.5  yes          1m30s  "
+            "by 0s     needs 2 free\n"
+            "2   12  quickstart  nlp/bert        2     1h00m        50  +1.5  10.0/1.5  no           1m30s  "
+            "backfill  needs 2 free\n"
+            "--limit shows more\n"
+            "\napart: 1 job held or after others\n"
+            "JOB  NAME   ACCOUNT  DEVICES  PRIORITY  WAITED  REASON\n"
+            " 20  sweep  default  8 gpu          10   2h05m  is held\n");
+  const std::string narrow = program_.run_on_terminal({"queue"}).out;  // 80 columns
+  EXPECT_THAT(narrow, HasSubstr("ACCOUNT   DEVICES  PRIORITY"));
+  EXPECT_THAT(narrow, HasSubstr("needs 2 free"));
+  EXPECT_THAT(narrow, Not(HasSubstr("WALLTIME")));
   EXPECT_EQ(program_.run({"queue"}).out, "No job waits.\n");
 }
 

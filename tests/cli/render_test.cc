@@ -53,6 +53,16 @@ TEST(Table, AlignsItsColumns) {
   EXPECT_EQ(table.render({}), "  ID  NAME  WHY\n   7  a     because\n1234  bcd   \n");
 }
 
+TEST(Table, LeavesOutWhatMattersLeastWhereItsColumnsDoNotFit) {
+  Table table(
+      {{"ID", true}, {"NAME", false, true, 8}, {"MORE", false, false, 0, 2}, {"ALSO", false, false, 0, 1}});
+  table.add({{"7"}, {"quickstart"}, {"m"}, {"a"}});
+  EXPECT_EQ(table.render({true, false, 80}), "ID  NAME        MORE  ALSO\n 7  quickstart  m     a\n");
+  EXPECT_EQ(table.render({true, false, 24}), "ID  NAME      MORE  ALSO\n 7  quickst…  m     a\n");
+  EXPECT_EQ(table.render({true, false, 23}), "ID  NAME        ALSO\n 7  quickstart  a\n");
+  EXPECT_EQ(table.render({true, false, 12}), "ID  NAME\n 7  quickst…\n");
+}
+
 TEST(Table, ShrinksToTheTerminal) {
   Table table({{"ID", true}, {"NAME", false, true}, {"WHY", false, true}});
   table.add({{"7"}, {std::string(60, 'n')}, {std::string(90, 'w')}});
