@@ -16,6 +16,9 @@ const pages: [name: string, hash: string, ready: string][] = [
   ["one job with its history", "#/jobs/201?tab=history&smooth=0.6", ".history li"],
   ["a job that waits", "#/jobs/198", ".why-sooner"],
   ["a job that is not there", "#/jobs/999999", ".notice"],
+  ["a job that is held", "#/jobs/200", ".badge.held"],
+  ["the queue", "#/queue", ".queue tbody tr"],
+  ["accounts", "#/accounts", ".accounts tbody tr"],
   ["nodes", "#/nodes", ".node"],
   ["nodes as lines", "#/nodes?view=lines", ".node"],
   ["experiments", "#/experiments", ".table"],
@@ -67,6 +70,21 @@ it("the dialogs", async () => {
   await page.getByRole("button", { name: "Cancel the job" }).click();
   await page.getByLabel("Token", { exact: true }).waitFor();
   expect(await violations(page)).toEqual([]);
+});
+
+it("the dialogs of operators", async () => {
+  const page = await stage.open("#/jobs/201");
+  await page.getByRole("button", { name: "Priority…" }).click();
+  expect(await violations(page)).toEqual([]);
+  await page.goto(`${stage.coordinator.url}/#/accounts`);
+  await page.getByRole("button", { name: "Change nlp", exact: true }).click();
+  expect(await violations(page)).toEqual([]);
+  for (const name of ["Drain node-1", "Labels of node-1"]) {
+    await page.goto(`${stage.coordinator.url}/#/nodes`);
+    await page.getByRole("button", { name, exact: true }).click();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+  }
 });
 
 it("the banner while the coordinator is away", async () => {

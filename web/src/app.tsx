@@ -7,19 +7,24 @@ import { HelpDialog } from "./components/help_dialog";
 import { HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "./components/icons";
 import { Notice } from "./components/notice";
 import { TokenDialog } from "./components/token_dialog";
+import { AccountsPage } from "./pages/accounts_page";
 import { ExperimentPage } from "./pages/experiment_page";
 import { ExperimentsPage } from "./pages/experiments_page";
 import { JobPage } from "./pages/job_page";
 import { JobsPage } from "./pages/jobs_page";
 import { NodesPage } from "./pages/nodes_page";
+import { QueuePage } from "./pages/queue_page";
 import { SubmitPage } from "./pages/submit_page";
 import { helpOpen } from "./state/keyboard";
 import { route } from "./state/router";
 import { nextTheme, theme } from "./state/theme";
+import { enterUserToken, mayChange } from "./state/token";
 
 const sections: [path: string, title: string][] = [
   ["jobs", "Jobs"],
+  ["queue", "Queue"],
   ["nodes", "Nodes"],
+  ["accounts", "Accounts"],
   ["experiments", "Experiments"],
   ["submit", "Submit"],
 ];
@@ -62,6 +67,7 @@ function Header() {
         ))}
       </nav>
       <span class="header-end">
+        <ReadOnlyButton />
         <ConnectionBadge />
         <ThemeButton />
         <button
@@ -75,6 +81,20 @@ function Header() {
         </button>
       </span>
     </header>
+  );
+}
+
+function ReadOnlyButton() {
+  if (mayChange.value) return null;
+  return (
+    <button
+      type="button"
+      class="button button-small"
+      title="The token in use is the agents'. Enter the user token to change anything."
+      onClick={() => void enterUserToken()}
+    >
+      Read only
+    </button>
   );
 }
 
@@ -112,7 +132,9 @@ function Page() {
   useTitle(section, id);
   if (section === "jobs" && id === undefined) return <JobsPage />;
   if (section === "jobs" && isNumber) return <JobPage key={number} id={number} />;
+  if (section === "queue") return <QueuePage />;
   if (section === "nodes") return <NodesPage />;
+  if (section === "accounts") return <AccountsPage />;
   if (section === "experiments" && id === undefined) return <ExperimentsPage />;
   if (section === "experiments" && isNumber) return <ExperimentPage key={number} id={number} />;
   if (section === "submit") return <SubmitPage />;

@@ -18,6 +18,8 @@ import "./styles/why.css";
 import "./styles/charts.css";
 import "./styles/nodes.css";
 import "./styles/submit.css";
+import "./styles/lists.css";
+import "./styles/accounts.css";
 
 startTheme();
 startRouter();

@@ -96,3 +96,12 @@ it("reads a loss that is not a number as the word on the wire", () => {
   expect(latestLoss(job({ latest: { "train/loss": "NaN" } }))).toBeNaN();
   expect(latestLoss(job({ latest: {} }))).toBeNull();
 });
+
+it("finds the jobs of an account and of those below it", () => {
+  const all = ["nlp", "nlp/bert", "nlp2", "default"].map((account, index) => job({ id: index + 1, account }));
+  const found = (q: string) =>
+    filterJobs(all, filterFrom(new URLSearchParams({ q }))).map(({ account }) => account);
+  expect(found("account:nlp")).toEqual(["nlp", "nlp/bert"]);
+  expect(found("account:NLP/bert")).toEqual(["nlp/bert"]);
+  expect(found("account:")).toHaveLength(4);
+});

@@ -27,6 +27,7 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   state: "up",
   agent_version: "0.1.0",
   labels: {},
+  operator_labels: {},
   drain: null,
   last_seen_ms: 0,
   devices: [],

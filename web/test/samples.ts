@@ -8,6 +8,8 @@ export function job(changes: Partial<Job> = {}): Job {
     name: "quickstart",
     state: "running",
     priority: 50,
+    account: "default",
+    held: false,
     labels: {},
     devices: 2,
     per_node: 1,

@@ -56,7 +56,8 @@ const recipes: Recipe[] = [
   },
 ];
 
-const waits = [
+const accounts = ["nlp/bert", "nlp/gpt", "speech", "vision/diffusion-and-video-models"];
+const shortages = [
   "waiting: needs 16 free gpu devices on nodes that are up, 11 are free",
   "waiting: needs 64 free gpu devices on nodes that are up, 11 are free",
   "waiting: 3 jobs of higher priority are ahead of it",
@@ -98,12 +99,21 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
   const reached = state === "succeeded" && recipe.target !== null;
   const value = recipe.target ? recipe.target.at_least * (reached ? 1.01 : 0.3 + 0.68 * fraction) : 0;
   const devices = random.pick(recipe.devices);
+  const account = accounts[id % accounts.length]!;
+  const held = state === "queued" && id % 5 === 0;
+  const waits = held
+    ? `is held; podium release ${id} lets it start`
+    : state === "queued" && id % 7 === 0
+      ? `waits for job ${id - 1} to succeed`
+      : random.pick(shortages);
   return {
     id,
     experiment: Math.ceil(id / 3),
     name: `${recipe.name}${id % 3 === 0 ? "" : `-s${id % 3}`}`,
     state,
     priority: random.pick([50, 50, 50, 20, 80]),
+    account,
+    held,
     labels: {
       team: random.pick(["nlp", "speech", "search", "infra"]),
       ...(id % 7 === 0 ? { owner: random.pick(["mei", "anna", "tomas"]) } : {}),
@@ -118,7 +128,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
     ended_ms: ended,
     attempt: started === null ? 0 : 1 + restarts,
     restarts: started === null ? 0 : restarts,
-    reason: state === "queued" ? random.pick(waits) : state === "failed" ? random.pick(failures) : "",
+    reason: state === "queued" ? waits : state === "failed" ? random.pick(failures) : "",
     progress: started === null ? null : { step, steps: recipe.steps, updated_ms: ended ?? nowMs },
     latest:
       step > 0
@@ -197,7 +207,12 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
       address: `10.4.${number >> 8}.${number & 255}`,
       state,
       agent_version: "0.1.0",
-      labels: { rack: `r${Math.ceil(number / 8)}`, zone: number % 2 ? "a" : "b" },
+      labels: {
+        rack: `r${Math.ceil(number / 8)}`,
+        zone: number % 2 ? "a" : "b",
+        ...(number % 4 === 0 ? { partition: "nlp" } : {}),
+      },
+      operator_labels: number % 4 === 0 ? { partition: "nlp" } : {},
       drain: number === 11 ? { reason: "new fans", from_ms: null, until_ms: null } : null,
       last_seen_ms: nowMs - (state === "up" ? random.integer(200, 9000) : random.integer(40_000, 900_000)),
       devices: Array.from({ length: 8 }, (_, index) => ({

@@ -13,6 +13,8 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
     name: "quickstart",
     state: "running",
     priority: 50,
+    account: "default",
+    held: false,
     labels: { team: "nlp" },
     devices: 2,
     per_node: 1,

@@ -2,11 +2,12 @@
 // under the real one's content security policy. For tests and screenshots; tests can take it down and push updates.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Job, Node } from "../../../web/src/api/types";
+import type { AccountChange, Job, Node, TokenOwner } from "../../../web/src/api/types";
 import type { Cluster } from "./cluster";
 import { makeSeries, metricsOf } from "./curves";
 import { detailOf, eventsOf, logOf } from "./quickstart";
 import { LiveFeed } from "./live_feed";
+import { accountsOf, changed, makeAccounts, operateOn, operateOnNode, queueOf } from "./operate";
 import { whyOf } from "./why";
 import { serveStatic } from "./static_files";
 
@@ -19,6 +20,11 @@ export class FakeCoordinator {
   /** Holds `/live` back as a buffering proxy would. */
   streamsBroken = false;
   logLines = 120;
+  /** Whose the token is that reads come with. */
+  readsAs: TokenOwner = "nobody";
+  readonly accounts = makeAccounts();
+  /** Bodies of what operators asked for, by path. */
+  readonly asked: { path: string; body: unknown }[] = [];
   readonly cancelled: number[] = [];
   private server: Server | null = null;
   private readonly sockets = new Set<Socket>();
@@ -78,12 +84,15 @@ export class FakeCoordinator {
   ): void {
     const [resource, id, part] = path;
     const { jobs, nodes, experiments } = this.cluster;
-    if (resource === "health") return json(response, 200, this.health());
+    if (resource === "health") return json(response, 200, this.health(request));
     if (this.readsNeedToken && !isUser(request)) return problem(response, 401, "this needs a token");
     if (resource === "live") {
       if (this.streamsBroken) return problem(response, 503, "the stream is not available");
       return this.live.open(request, response);
     }
+    if (resource === "queue")
+      return json(response, 200, queueOf(this.cluster, Number(query.get("limit")), Date.now()));
+    if (resource === "accounts") return json(response, 200, accountsOf(this.accounts));
     if (resource === "nodes") return json(response, 200, { nodes: [...nodes.values()] });
     if (resource === "experiments" && id === undefined)
       return json(response, 200, { experiments: [...experiments.values()] });
@@ -129,13 +138,8 @@ export class FakeCoordinator {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     if (!isUser(request)) return problem(response, 401, "this needs the user token");
-    const job = this.cluster.jobs.get(Number(path[1]));
-    if (path[0] === "jobs" && path[2] === "cancel" && job) {
-      this.cancelled.push(job.id);
-      const stopped: Job = { ...job, state: "cancelled", ended_ms: Date.now() };
-      this.putJob(stopped);
-      return json(response, 202, stopped);
-    }
+    if (["jobs", "nodes", "accounts"].includes(path[0] ?? ""))
+      return this.operate(path.map(decodeURIComponent), JSON.parse(body || "{}"), response);
     const { spec } = JSON.parse(body) as { spec: string };
     const problems = checkSpec(spec);
     if (problems.length > 0) return problem(response, 422, `${problems.length} problems`, problems);
@@ -147,7 +151,36 @@ export class FakeCoordinator {
     });
   }
 
-  private health() {
+  private operate(
+    [resource, id = "", operation = ""]: string[],
+    body: unknown,
+    response: ServerResponse,
+  ): void {
+    this.asked.push({ path: [resource, id, operation].filter(Boolean).join(" "), body });
+    if (resource === "accounts") return this.changeAccount(id, body as AccountChange, response);
+    const node = this.cluster.nodes.get(id);
+    if (node) {
+      const after = operateOnNode(node, operation, body);
+      this.putNode(after);
+      return json(response, 200, after);
+    }
+    const job = this.cluster.jobs.get(Number(id));
+    const after = job ? operateOn(job, operation, body) : `there is no job ${id}`;
+    if (typeof after === "string") return problem(response, 409, after);
+    if (operation === "cancel") this.cancelled.push(after.id);
+    this.putJob(after);
+    return json(response, 200, after);
+  }
+
+  private changeAccount(name: string, change: AccountChange, response: ServerResponse): void {
+    if (name === "refused") return problem(response, 422, "a limit is of devices that there are");
+    const account = this.accounts.get(name) ?? { account: name, share: 1, quota: {}, limit: {}, usage: {} };
+    this.accounts.set(name, changed(account, change));
+    this.live.push("account", { account: name });
+    return json(response, 200, this.accounts.get(name));
+  }
+
+  private health(request: IncomingMessage) {
     const uptime = Math.floor((Date.now() - this.startedMs) / 1000);
     return {
       status: "ok",
@@ -156,6 +189,7 @@ export class FakeCoordinator {
       jobs: {},
       nodes: {},
       live_id: this.live.lastId,
+      token: isUser(request) ? "user" : this.readsAs,
     };
   }
 }

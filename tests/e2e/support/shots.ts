@@ -18,6 +18,8 @@ const pages: [name: string, hash: string][] = [
   ["job", "#/jobs/10001"],
   ["job-why", "#/jobs/10000"],
   ["job-history", "#/jobs/10001?x=time&tab=spec&smooth=0.8"],
+  ["queue", "#/queue"],
+  ["accounts", "#/accounts"],
   ["nodes", "#/nodes"],
   ["nodes-lines", "#/nodes?view=lines"],
   ["experiments", "#/experiments"],

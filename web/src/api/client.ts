@@ -2,6 +2,10 @@
 import { Problem, Unreachable } from "./problem";
 import { storedToken } from "./token_store";
 import type {
+  Account,
+  AccountChange,
+  Accounts,
+  Drain,
   Experiment,
   Health,
   Job,
@@ -10,6 +14,7 @@ import type {
   Metric,
   Node,
   ProblemBody,
+  Queue,
   Why,
   WireSeries,
 } from "./types";
@@ -136,7 +141,32 @@ export async function getLog(
   };
 }
 
-export const cancelJob = (id: number, token: string) => json<Job>(`/jobs/${id}/cancel`, { token });
+export const getQueue = (limit: number, signal?: AbortSignal) =>
+  json<Queue>(`/queue?limit=${limit}`, { signal });
+
+export const getAccounts = (signal?: AbortSignal) => json<Accounts>("/accounts", { signal });
+
+export type JobOperation = "cancel" | "hold" | "release" | "requeue";
+
+export const operateJob = (id: number, operation: JobOperation, token: string) =>
+  json<Job>(`/jobs/${id}/${operation}`, { token });
+
+export const prioritiseJob = (id: number, priority: number, token: string) =>
+  json<Job>(`/jobs/${id}/priority`, { token, body: { priority } });
+
+export const changeAccount = (account: string, change: AccountChange, token: string) =>
+  json<Account>(`/accounts/${encodeURIComponent(account)}`, { token, body: change });
+
+const node = (id: string, operation: string, token: string, body: unknown) =>
+  json<Node>(`/nodes/${encodeURIComponent(id)}/${operation}`, { token, body });
+
+export const drainNode = (id: string, drain: Drain, token: string) => node(id, "drain", token, drain);
+
+export const resumeNode = (id: string, token: string) => node(id, "resume", token, {});
+
+/** null takes an operator's label back. */
+export const labelNode = (id: string, labels: Record<string, string | null>, token: string) =>
+  node(id, "labels", token, { labels });
 
 export const validateSpec = (spec: string, token: string) =>
   json<{ valid: boolean; jobs: number; normalised: unknown }>("/validate", {

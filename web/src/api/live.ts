@@ -10,7 +10,7 @@
 import { authorization, getHealth, prefix } from "./client";
 import { backoffMs } from "./backoff";
 import { EventParser, type ServerEvent } from "./sse";
-import type { LiveMessage } from "./types";
+import type { LiveMessage, TokenOwner } from "./types";
 
 export type Connection =
   | { state: "connecting" }
@@ -22,6 +22,8 @@ export type Connection =
 export interface LiveHandlers {
   onConnection(connection: Connection): void;
   onMessages(messages: LiveMessage[]): void;
+  /** Whose token the coordinator takes ours for. */
+  onToken(owner: TokenOwner): void;
   /** Something was missed (a gap in the stream, a restarted coordinator, the first connection): fetch again. */
   onReset(): void;
   /** Reading was refused. True: there is a token to try now. */
@@ -29,6 +31,8 @@ export interface LiveHandlers {
 }
 
 class Refused extends Error {}
+
+const messageEvents = new Set(["job", "node", "account", "metrics"]);
 
 /** The coordinator sends at least a comment every 15 s; this long without a byte means the line is dead. */
 const silenceMs = 40_000;
@@ -91,6 +95,7 @@ export class LiveStream {
   private async establish(): Promise<boolean> {
     try {
       const health = await getHealth(AbortSignal.timeout(10_000));
+      this.handlers.onToken(health.token);
       const startedMs = Date.now() - health.uptime_seconds * 1000;
       const anotherProcess = startedMs > this.coordinatorStartedMs + clockSlackMs;
       this.coordinatorStartedMs = startedMs;
@@ -136,7 +141,7 @@ export class LiveStream {
     for (const event of events) {
       if (event.id !== "") this.lastId = event.id;
       if (event.event === "reset") this.handlers.onReset();
-      else if (event.event === "job" || event.event === "node" || event.event === "metrics") {
+      else if (messageEvents.has(event.event)) {
         messages.push({ event: event.event, data: JSON.parse(event.data) } as LiveMessage);
       }
     }

@@ -31,7 +31,9 @@ export function explain(error: unknown): string {
     return "The coordinator did not answer. It is asked again as soon as it is back.";
   if (error instanceof Problem) {
     const id = error.requestId ? ` (request ${error.requestId})` : "";
-    return `${error.message}${id}`;
+    const said =
+      error.errors.length > 1 ? error.errors.map(({ message }) => message).join("; ") : error.message;
+    return `${said}${id}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

@@ -38,7 +38,9 @@ export interface Job {
   name: string;
   state: JobState;
   priority: number;
-  account?: string;
+  account: string;
+  /** By an operator: does not start, or start again, until it is released. */
+  held: boolean;
   labels: Record<string, string>;
   devices: number;
   /** Of an elastic job, on how many devices it may run; empty or absent for others. */
@@ -190,6 +192,8 @@ export interface Node {
   state: NodeState;
   agent_version: string;
   labels: Record<string, string>;
+  /** Those of `labels` that operators gave; the rest are its agent's. */
+  operator_labels: Record<string, string>;
   drain: Drain | null;
   last_seen_ms: number;
   devices: Device[];
@@ -204,11 +208,91 @@ export interface Experiment {
   jobs: number[];
 }
 
+export interface AccountUsage {
+  devices: number;
+  /** Of `devices`, those that accounts with quotas may take back. */
+  borrowed: number;
+  device_seconds: number;
+  factor: number;
+  waiting_jobs: number;
+  waiting_devices: number;
+}
+
+/** By device kind. */
+export type Kinds<T> = Record<string, T>;
+
+/** Its usage is that of the account and all below it. */
+export interface Account {
+  account: string;
+  share: number;
+  quota: Kinds<number>;
+  limit: Kinds<number>;
+  usage: Kinds<AccountUsage>;
+}
+
+export interface Accounts {
+  policy: string;
+  half_life_seconds: number;
+  accounts: Account[];
+}
+
+/** What is absent stays; null lifts. */
+export interface AccountChange {
+  share?: number;
+  quota?: Kinds<number | null>;
+  limit?: Kinds<number | null>;
+}
+
+export interface WaitingJob {
+  job: number;
+  name: string;
+  account: string;
+  devices: number;
+  per_node: number;
+  walltime_seconds: number;
+  priority: number;
+  submitted_ms: number;
+  waited_seconds: number;
+  blocker: string;
+  reason: string;
+}
+
+export interface QueuedJob extends WaitingJob {
+  position: number;
+  age_points: number | null;
+  /** Of its account and those above it, outermost first. */
+  account_factors: number[] | null;
+  guaranteed_by: string | null;
+  reserved_ms: number | null;
+}
+
+export interface QueueOfKind {
+  kind: string;
+  total: number;
+  jobs: QueuedJob[];
+}
+
+export interface JobApart extends WaitingJob {
+  kind: string;
+}
+
+export interface Queue {
+  policy: string;
+  ageing_seconds: number;
+  queues: QueueOfKind[];
+  /** Held, or after others. */
+  apart: { total: number; jobs: JobApart[] };
+}
+
+/** Whose token a request carries. */
+export type TokenOwner = "user" | "agent" | "nobody";
+
 export interface Health {
   status: string;
   version: string;
   uptime_seconds: number;
   live_id: number;
+  token: TokenOwner;
 }
 
 export interface ProblemBody {
@@ -222,5 +306,6 @@ export interface ProblemBody {
 export type LiveMessage =
   | { event: "job"; data: Job }
   | { event: "node"; data: Node }
+  | { event: "account"; data: { account: string } }
   | { event: "metrics"; data: { job: number; points: LivePoint[] } }
   | { event: "reset" };

@@ -3,7 +3,7 @@ import { useComputed } from "@preact/signals";
 import type { JobState, NodeState } from "../api/types";
 import { formatAbsolute, formatAge } from "../model/times";
 import { now } from "../state/clock";
-import { JobStateIcon, NodeStateIcon } from "./icons";
+import { HeldIcon, JobStateIcon, NodeStateIcon } from "./icons";
 
 export function JobStateBadge({ state }: { state: JobState }) {
   return (
@@ -19,6 +19,16 @@ export function NodeStateBadge({ state }: { state: NodeState }) {
     <span class={`badge node-${state}`}>
       <NodeStateIcon state={state} />
       {state}
+    </span>
+  );
+}
+
+/** An operator holds it: it does not start, or start again. */
+export function HeldBadge() {
+  return (
+    <span class="badge held">
+      <HeldIcon />
+      held
     </span>
   );
 }

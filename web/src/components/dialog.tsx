@@ -10,14 +10,22 @@ interface Properties {
 
 export function Dialog({ title, onClose, children }: Properties) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const gone = useRef(false);
   useEffect(() => {
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      gone.current = true;
+      element?.close(); // gives the focus back, also when the page takes the dialog away
+    };
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-label={title}
-      onClose={onClose}
+      onClose={() => {
+        if (!gone.current) onClose();
+      }}
       onClick={(event) => {
         if (event.target === event.currentTarget) event.currentTarget.close();
       }}

@@ -11,7 +11,9 @@ const keys: [keys: string[], what: string][] = [
   [["/"], "Filter"],
   [["Esc"], "Empty the filter, leave it"],
   [["g", "j"], "Jobs"],
+  [["g", "q"], "Queue"],
   [["g", "n"], "Nodes"],
+  [["g", "a"], "Accounts"],
   [["g", "e"], "Experiments"],
   [["g", "s"], "Submit"],
   [["t"], "System, light or dark theme"],
@@ -35,8 +37,8 @@ export function HelpDialog() {
         ))}
       </dl>
       <p class="muted">
-        In the filter, words match names and <code>key:value</code> matches labels. In charts, drag to zoom
-        and double-click to see all again.
+        In the filter, words match names, <code>key:value</code> matches labels and <code>account:nlp</code>{" "}
+        an account with those below it. In charts, drag to zoom and double-click to see all again.
       </p>
       <form method="dialog" class="dialog-actions">
         <button class="button">Close</button>

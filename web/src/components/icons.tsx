@@ -171,3 +171,20 @@ export const Logo = () => (
     <path d="M6 25V18h6v7zM13 25V8h6v17zM20 25V13h6v12z" fill="#fff" />
   </svg>
 );
+
+export function HeldIcon() {
+  return (
+    <Icon>
+      <circle cx="8" cy="8" r="6" {...line} />
+      <path d="M6.4 5.6v4.8M9.6 5.6v4.8" {...line} />
+    </Icon>
+  );
+}
+
+export function ChevronIcon() {
+  return (
+    <Icon>
+      <path d="m6 4 4 4-4 4" {...line} />
+    </Icon>
+  );
+}

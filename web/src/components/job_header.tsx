@@ -14,8 +14,8 @@ import {
 import type { SeriesMap } from "../model/series";
 import { formatAbsolute, formatDuration } from "../model/times";
 import { now } from "../state/clock";
-import { Ago, JobStateBadge, Labels } from "./badges";
-import { CancelButton } from "./cancel_button";
+import { Ago, HeldBadge, JobStateBadge, Labels } from "./badges";
+import { JobOperations } from "./job_operations";
 import { ProgressBar } from "./progress_bar";
 
 export function JobHeader({ job, series }: { job: JobDetail; series: SeriesMap | null }) {
@@ -26,13 +26,14 @@ export function JobHeader({ job, series }: { job: JobDetail; series: SeriesMap |
           <span class="muted number">{job.id}</span> {job.name}
         </h1>
         <JobStateBadge state={job.state} />
+        {job.held && <HeldBadge />}
         <Labels labels={job.labels} />
         <span class="job-title-end">
           <a href={`#/experiments/${job.experiment}`}>Experiment {job.experiment}</a>
           <span class="muted">
             submitted <Ago ms={job.submitted_ms} />
           </span>
-          <CancelButton job={job} />
+          <JobOperations job={job} />
         </span>
       </div>
       {job.reason && (
@@ -174,7 +175,16 @@ function NumberStats({ job }: { job: JobDetail }) {
       <Stat name="Attempt" note={`${job.restarts} of ${job.max_restarts} restarts`}>
         {job.attempt > 0 ? job.attempt : <span class="muted">–</span>}
       </Stat>
-      <Stat name="Priority">{job.priority}</Stat>
+      <Stat
+        name="Priority"
+        note={
+          <a href={`#/jobs?q=account:${job.account}`} title="Its account: all jobs of it">
+            {job.account}
+          </a>
+        }
+      >
+        {job.priority}
+      </Stat>
     </>
   );
 }

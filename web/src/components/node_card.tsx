@@ -5,6 +5,7 @@ import { formatBytes } from "../model/numbers";
 import { formatAbsolute } from "../model/times";
 import { Ago, Labels, NodeStateBadge } from "./badges";
 import { DeviceUseIcon } from "./icons";
+import { NodeOperations } from "./node_operations";
 
 export function NodeCard({ node }: { node: Node }) {
   const unhealthy = node.devices.filter((device) => device.health !== "");
@@ -36,7 +37,10 @@ export function NodeCard({ node }: { node: Node }) {
           {device.kind} {device.index}: {device.health}
         </p>
       ))}
-      <Labels labels={node.labels} />
+      <div class="node-foot">
+        <Labels labels={node.labels} />
+        <NodeOperations node={node} />
+      </div>
     </article>
   );
 }

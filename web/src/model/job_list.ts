@@ -4,7 +4,7 @@ import { fromWire } from "./numbers";
 
 export interface JobFilter {
   states: ReadonlySet<JobState>;
-  /** Words of the name, or `key:value` for a label; all must match. */
+  /** Words of the name, `key:value` for a label, `account:nlp` for an account and those below it; all must match. */
   text: string;
   experiment: number | null;
 }
@@ -81,8 +81,13 @@ export function fraction(job: Job): number {
 
 type Test = (job: Job) => boolean;
 
+/** "nlp/bert" is below "nlp"; "nlp2" is not. */
+const isAtOrBelow = (account: string, above: string) =>
+  above === "" || `${account.toLowerCase()}/`.startsWith(`${above.replace(/\/$/, "")}/`);
+
 function wordTest(word: string): Test {
   const [key = "", value] = word.split(":", 2);
+  if (key === "account" && value !== undefined) return (job) => isAtOrBelow(job.account, value);
   if (value !== undefined)
     return (job) => (job.labels[key] ?? "").toLowerCase().includes(value) && key in job.labels;
   if (/^#\d+$/.test(word)) return (job) => job.id === Number(word.slice(1));

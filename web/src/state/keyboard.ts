@@ -5,7 +5,14 @@ import { nextTheme } from "./theme";
 
 export const helpOpen = signal(false);
 
-const destinations: Record<string, string> = { j: "#/jobs", n: "#/nodes", e: "#/experiments", s: "#/submit" };
+const destinations: Record<string, string> = {
+  j: "#/jobs",
+  q: "#/queue",
+  n: "#/nodes",
+  a: "#/accounts",
+  e: "#/experiments",
+  s: "#/submit",
+};
 const sequenceMs = 1000;
 let goPressedMs = -Infinity;
 

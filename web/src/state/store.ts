@@ -6,7 +6,7 @@ import { LiveStream, type Connection } from "../api/live";
 import { explain, Unreachable } from "../api/problem";
 import type { Job, LiveMessage, LivePoint, Node } from "../api/types";
 import { withPoints } from "../model/job_update";
-import { askForReading } from "./token";
+import { askForReading, tokenOwner } from "./token";
 
 /** Beyond this many the newest are shown and the page says so. */
 export const mostJobs = 20_000;
@@ -22,6 +22,8 @@ export interface Loading {
 export const connection = signal<Connection>({ state: "connecting" });
 /** Goes up whenever everything fetched before may be stale. */
 export const generation = signal(0);
+/** Goes up when jobs, nodes or accounts changed in what the scheduler looks at: not with every step of training. */
+export const scheduling = signal(0);
 /** Replaced, never changed in place; a job that did not change keeps its identity. */
 export const jobs = signal<ReadonlyMap<number, Job>>(new Map());
 export const jobsLoading = signal<Loading>({ state: "loading", error: "", total: 0 });
@@ -41,6 +43,12 @@ export function listenToPoints(job: number, listener: PointListener): () => void
   };
 }
 
+function movesQueue(before: Job | undefined, after: Job): boolean {
+  if (!before) return true;
+  const keys = ["state", "attempt", "priority", "held", "reason"] as const;
+  return keys.some((key) => before[key] !== after[key]);
+}
+
 let pending: LiveMessage[] = [];
 let flushTimer: ReturnType<typeof setTimeout> | null = null;
 
@@ -55,14 +63,19 @@ function flush(): void {
   pending = [];
   let nextJobs: Map<number, Job> | null = null;
   let nextNodes: Map<string, Node> | null = null;
+  let scheduled = false;
   const points = new Map<number, LivePoint[]>();
   for (const message of messages) {
     if (message.event === "job") {
       nextJobs ??= new Map(jobs.value);
+      scheduled ||= movesQueue(nextJobs.get(message.data.id), message.data);
       nextJobs.set(message.data.id, message.data);
+    } else if (message.event === "account") {
+      scheduled = true;
     } else if (message.event === "node") {
       nextNodes ??= new Map(nodes.value);
       nextNodes.set(message.data.id, message.data);
+      scheduled = true;
     } else if (message.event === "metrics") {
       const known = (nextJobs ?? jobs.value).get(message.data.job);
       if (known) {
@@ -78,12 +91,22 @@ function flush(): void {
   batch(() => {
     if (nextJobs) jobs.value = nextJobs;
     if (nextNodes) nodes.value = nextNodes;
+    if (scheduled) scheduling.value += 1;
   });
   for (const [job, some] of points) for (const listener of pointListeners.get(job) ?? []) listener(some);
 }
 
 export function applyJob(job: Job): void {
   enqueue([{ event: "job", data: job }]);
+}
+
+export function applyNode(node: Node): void {
+  enqueue([{ event: "node", data: node }]);
+}
+
+/** An account's rules changed; the coordinator tells the others. */
+export function applyAccount(account: string): void {
+  enqueue([{ event: "account", data: { account } }]);
 }
 
 const isTemporary = (error: unknown) => error instanceof Unreachable;
@@ -143,6 +166,9 @@ export function startStore(): LiveStream {
       connection.value = next;
     },
     onMessages: enqueue,
+    onToken: (owner) => {
+      tokenOwner.value = owner;
+    },
     onReset: reloadAll,
     onLocked: askForReading,
   });

@@ -1,7 +1,9 @@
 // Asks for the user token once, when something first needs it. A token that the coordinator refuses is forgotten.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import { getHealth } from "../api/client";
 import { Problem } from "../api/problem";
 import { forgetToken, storedToken, storeToken } from "../api/token_store";
+import type { TokenOwner } from "../api/types";
 
 export interface TokenRequest {
   /** Why it is needed, or why the last one did not do. */
@@ -11,6 +13,11 @@ export interface TokenRequest {
 }
 
 export const tokenRequest = signal<TokenRequest | null>(null);
+
+/** As the coordinator last said. */
+export const tokenOwner = signal<TokenOwner>("nobody");
+/** An agents' token reads, and nothing else: what would be refused is not offered. */
+export const mayChange = computed(() => tokenOwner.value !== "agent");
 
 const changing = "Changing anything needs the coordinator's user token.";
 const reading = "This coordinator shows its jobs only to those who have its user token.";
@@ -32,7 +39,9 @@ export async function withToken<T>(action: (token: string) => Promise<T>): Promi
   let token = storedToken() ?? (await ask(changing));
   while (token !== null) {
     try {
-      return await action(token);
+      const done = await action(token);
+      tokenOwner.value = "user";
+      return done;
     } catch (error) {
       if (!(error instanceof Problem) || (error.status !== 401 && error.status !== 403)) throw error;
       forgetToken();
@@ -47,4 +56,15 @@ export async function askForReading(): Promise<boolean> {
   const refused = storedToken() !== null;
   forgetToken();
   return (await ask(refused ? wrong : reading, refused)) !== null;
+}
+
+/** For who reads with the agents' token and wants to change something. */
+export async function enterUserToken(): Promise<void> {
+  let token = await ask(changing);
+  while (token !== null) {
+    tokenOwner.value = (await getHealth()).token;
+    if (tokenOwner.value === "user") return;
+    forgetToken();
+    token = await ask(wrong, true);
+  }
 }

@@ -1,0 +1,181 @@
+// What operators do from the dashboard: to jobs, nodes and accounts, and what they see of the queue.
+import { describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import type { Job } from "../../web/src/api/types";
+import { userToken } from "./fake/server";
+import { useStage } from "./support/stage";
+
+const stage = useStage(200);
+
+async function open(hash: string): Promise<Page> {
+  const page = await stage.open(hash);
+  await page.evaluate((token) => sessionStorage.setItem("podium.token", token), userToken);
+  return page;
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const asked = () => stage.coordinator.asked.map(({ path, body }) => [path, body]);
+const find = (wanted: (job: Job) => boolean) => [...stage.coordinator.cluster.jobs.values()].find(wanted)!;
+
+describe("a job", () => {
+  it("is held and released", async () => {
+    const page = await open(`#/jobs/${stage.quickstart}`);
+    await press(page, "Hold");
+    await page.locator(".job-title .badge.held").waitFor();
+    await press(page, "Release");
+    await page.locator(".job-title .badge.held").waitFor({ state: "detached" });
+    expect(asked().map(([path]) => path)).toEqual([`jobs 201 hold`, `jobs 201 release`]);
+  });
+
+  it("gets another priority, checked before it is sent", async () => {
+    const page = await open(`#/jobs/${stage.quickstart}`);
+    await press(page, "Priority…");
+    const field = page.getByLabel("From 0 to 100; higher starts first");
+    expect(await field.inputValue()).toBe("50");
+    await field.fill("80");
+    await press(page, "Change it");
+    await page.locator(".stat", { hasText: "Priority" }).getByText("80").waitFor();
+    expect(asked()).toEqual([["jobs 201 priority", { priority: 80 }]]);
+    expect(await page.evaluate(() => document.activeElement?.textContent), "the focus is back").toBe(
+      "Priority…",
+    );
+  });
+
+  it("asks before it loses work, and shows why the coordinator refused", async () => {
+    const job = find(({ state }) => state === "running");
+    stage.coordinator.putJob({ ...job, name: "stubborn" });
+    const page = await open(`#/jobs/${job.id}`);
+    await press(page, "Requeue");
+    expect(asked()).toEqual([]);
+    await press(page, "Stop and queue it again");
+    await page.getByRole("alert").getByText("is being stopped for good (request fake-1)").waitFor();
+    await press(page, "Let it run");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  });
+
+  it("offers nothing to who reads with the agents' token, until the user token is there", async () => {
+    stage.coordinator.readsAs = "agent";
+    const page = await stage.open(`#/jobs/${stage.quickstart}`);
+    await page.locator(".stats").waitFor();
+    await page.getByRole("button", { name: "Read only" }).waitFor();
+    expect(await page.getByRole("button", { name: "Cancel job" }).count()).toBe(0);
+    await press(page, "Read only");
+    await page.getByLabel("Token", { exact: true }).fill(userToken);
+    await press(page, "Use this token");
+    await page.getByRole("button", { name: "Cancel job" }).waitFor();
+    expect(await page.getByRole("button", { name: "Read only" }).count()).toBe(0);
+  });
+});
+
+describe("the queue", () => {
+  it("shows the order, what made it, and apart from it who is held or follows", async () => {
+    const page = await open("#/queue");
+    const first = page
+      .getByRole("region", { name: /waiting for gpu devices/ })
+      .locator("tbody tr")
+      .first();
+    await first.waitFor();
+    await page.getByText("Policy fair-share: the account that has used least").waitFor();
+    expect(await first.textContent()).toMatch(/by 1h/);
+    await first.getByText("yes").waitFor();
+    const held = find((job) => job.held && job.state === "queued");
+    const apart = page.getByRole("region", { name: "Held or after others" });
+    await apart.getByRole("link").first().waitFor();
+    await press(page, `Release job ${held.id}`);
+    await apart.getByRole("button", { name: `Release job ${held.id}` }).waitFor({ state: "detached" });
+    await page
+      .getByRole("region", { name: /waiting for gpu devices/ })
+      .locator(`a[href="#/jobs/${held.id}"]`)
+      .waitFor();
+  });
+
+  it("follows the stream", async () => {
+    const page = await open("#/queue");
+    const waiting = page.locator(".list-head h2").first();
+    await waiting.waitFor();
+    const before = await waiting.textContent();
+    const job = find(({ held, state }) => state === "queued" && !held);
+    stage.coordinator.putJob({ ...job, state: "starting" });
+    await page.waitForFunction((old) => document.querySelector(".list-head h2")?.textContent !== old, before);
+  });
+});
+
+describe("accounts", () => {
+  it("are a tree with figures, folded at will", async () => {
+    const page = await open("#/accounts");
+    const row = (name: string) =>
+      page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+    await row("speech").waitFor();
+    expect((await row("speech").textContent())?.replace(/\s+/g, " ")).toMatch(
+      /speech.*2.*gpu.*41.*17.*24.*24 in 2 jobs/,
+    );
+    await press(page, "Accounts below nlp");
+    await row("gpt").waitFor({ state: "detached" });
+    await press(page, "Accounts below nlp");
+    await row("gpt").waitFor();
+  });
+
+  it("are changed: what is wrong is said before it is sent, and what the coordinator refuses after", async () => {
+    const page = await open("#/accounts");
+    await press(page, "Change nlp");
+    await page.getByLabel("gpu quota (guaranteed)").fill("200");
+    await press(page, "Change it");
+    await page.getByText("A gpu quota of 200 can never be used with a limit of 128.").waitFor();
+    expect(asked()).toEqual([]);
+    await page.getByLabel("gpu limit (at most)").fill("");
+    await page.getByLabel("Share of what its parent gets").fill("5");
+    await press(page, "Change it");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect(asked()).toEqual([["accounts nlp", { share: 5, quota: { gpu: 200 }, limit: { gpu: null } }]]);
+    await page.locator(".per-kind", { hasText: /^200$/ }).waitFor();
+
+    await press(page, "New account…");
+    await page.getByLabel("Name, after those above it: nlp/bert").fill("refused");
+    await page.getByLabel("Share of what its parent gets").fill("2");
+    await press(page, "Make it");
+    await page.getByText("a limit is of devices that there are").waitFor();
+    await page.getByLabel("Name, after those above it: nlp/bert").fill("search/ranking");
+    await press(page, "Make it");
+    await page.getByRole("rowheader", { name: "ranking", exact: true }).waitFor();
+  });
+});
+
+describe("a node", () => {
+  it("is drained with a reason and a window, changed, and resumed", async () => {
+    const page = await open("#/nodes");
+    const node = page.getByRole("article", { name: "Node node-2" });
+    await press(page, "Drain node-2");
+    await page.getByLabel("Reason, for those who wait").fill("new fans");
+    await page.getByLabel("Until (empty: until resumed)").fill("2020-01-01T10:00");
+    await press(page, "Drain it");
+    await page.getByText("The window's end is over already.").waitFor();
+    await page.getByLabel("From (empty: now)").fill("2190-01-01T10:00");
+    await page.getByLabel("Until (empty: until resumed)").fill("2190-01-01T12:00");
+    await press(page, "Drain it");
+    await node.getByText("new fans").waitFor();
+    const from = await page.evaluate(() => new Date("2190-01-01T10:00").getTime());
+    expect(asked()).toEqual([
+      ["nodes node-2 drain", { reason: "new fans", from_ms: from, until_ms: from + 7_200_000 }],
+    ]);
+    await press(page, "Change the drain of node-2");
+    expect(await page.getByLabel("From (empty: now)").inputValue()).toBe("2190-01-01T10:00");
+    await press(page, "Not now");
+    await press(page, "Resume node-2");
+    await node.getByText("new fans").waitFor({ state: "detached" });
+  });
+
+  it("gets labels and has them taken back", async () => {
+    const page = await open("#/nodes");
+    await press(page, "Labels of node-4");
+    await page.getByText("Its agent's: rack=r1, zone=b").waitFor();
+    await press(page, "Take back label 1");
+    await page.getByLabel("Label 1", { exact: true }).fill("spine");
+    await page.getByLabel("Value 1", { exact: true }).fill("s 1");
+    await press(page, "Set them");
+    await page.getByText("a label and its value are of letters").waitFor();
+    await page.getByLabel("Value 1", { exact: true }).fill("s1");
+    await press(page, "Set them");
+    await page.getByRole("article", { name: "Node node-4" }).getByText("spine:s1").waitFor();
+    expect(asked()).toEqual([["nodes node-4 labels", { labels: { spine: "s1", partition: null } }]]);
+  });
+});

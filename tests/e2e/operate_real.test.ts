@@ -1,0 +1,102 @@
+// Operating a real cluster from the dashboard: one coordinator, two agents, and jobs that only sleep.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { launch, openPage, type Watched } from "./support/browser";
+import { RealCluster, realUserToken, whyNotReal } from "./support/real_cluster";
+
+const why = whyNotReal();
+if (why) console.log(`skipped: ${why}`);
+
+const sleeping = (name: string, account: string) =>
+  `version: 1\nname: ${name}\naccount: ${account}\ncommand: [sleep, "600"]\n` +
+  "resources: {devices: 1, kind: cpu, walltime: 1h}\n";
+
+describe.skipIf(why !== "")("operators of a real cluster", () => {
+  let cluster: RealCluster;
+  let browser: Browser;
+  let watched: Watched;
+  let page: Page;
+
+  beforeAll(async () => {
+    cluster = await RealCluster.start();
+    browser = await launch();
+    watched = await openPage(browser);
+    page = watched.page;
+    page.setDefaultTimeout(60_000);
+    await page.goto(`${cluster.url}/#/nodes`);
+    await page.evaluate((token) => sessionStorage.setItem("podium.token", token), realUserToken);
+    await page.getByRole("article", { name: "Node node-1" }).waitFor();
+    await page.getByRole("article", { name: "Node node-2" }).waitFor();
+  });
+
+  afterAll(async (suite) => {
+    if (suite.tasks.some((task) => task.result?.state === "fail")) console.error(await cluster.logs());
+    await browser.close();
+    await cluster.stop();
+  });
+
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const goTo = (hash: string) => page.goto(`${cluster.url}/${hash}`);
+
+  it("drains both nodes with a reason", async () => {
+    for (const node of ["node-1", "node-2"]) {
+      await press(`Drain ${node}`);
+      await page.getByLabel("Reason, for those who wait").fill("new fans");
+      await press("Drain it");
+      await page
+        .getByRole("article", { name: `Node ${node}` })
+        .getByText("drained: new fans")
+        .waitFor();
+    }
+  });
+
+  it("holds a job, which says so; released it waits for a device, and runs when a node is resumed", async () => {
+    const job = await cluster.submit(sleeping("patient", "nlp/bert"));
+    await goTo(`#/jobs/${job}`);
+    await press("Hold");
+    await page.locator(".why-held", { hasText: `is held; podium release ${job} lets it start` }).waitFor();
+    await goTo("#/queue");
+    await page.getByRole("region", { name: "Held or after others" }).getByText("patient").waitFor();
+    await press(`Release job ${job}`);
+    await page.getByRole("region", { name: "1 job waiting for cpu devices" }).getByText("patient").waitFor();
+    await goTo("#/nodes");
+    await press("Resume node-1");
+    await goTo(`#/jobs/${job}`);
+    await page.locator(".job-title .badge.state-running").waitFor();
+  });
+
+  it("gives an account a quota, which goes first in the queue", async () => {
+    await cluster.submit(sleeping("other", "vision"));
+    const within = await cluster.submit(sleeping("within", "speech"));
+    await goTo("#/accounts");
+    await page.getByRole("rowheader", { name: "vision", exact: true }).waitFor();
+    await press("Change speech");
+    await page.getByLabel("cpu quota (guaranteed)").fill("1");
+    await press("Change it");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await goTo("#/queue");
+    const first = page
+      .getByRole("region", { name: "2 jobs waiting for cpu devices" })
+      .locator("tbody tr")
+      .first();
+    await first.getByText("within").waitFor();
+    await first.getByText("yes", { exact: true }).waitFor();
+    await goTo("#/nodes");
+    await press("Resume node-2");
+    await goTo(`#/jobs/${within}`);
+    await page.locator(".job-title .badge.state-running").waitFor();
+  });
+
+  it("requeues a held job, so that it stops until it is released", async () => {
+    await press("Hold");
+    await page.locator(".job-title .badge.held").waitFor();
+    await press("Requeue");
+    await press("Stop and queue it again");
+    await page.locator(".job-title .badge.state-queued").waitFor();
+    await page.locator(".why-held").waitFor();
+  });
+
+  it("left no error in the page", () => {
+    expect(watched.errors).toEqual([]);
+  });
+});

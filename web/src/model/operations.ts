@@ -1,0 +1,41 @@
+// What may be done to a job as it stands. The coordinator has the last word.
+import type { Job } from "../api/types";
+
+export interface Offer {
+  hold: boolean;
+  release: boolean;
+  priority: boolean;
+  /** stop: it runs and would queue again. retry: it waits after a failure, perhaps backing off. */
+  requeue: "stop" | "retry" | null;
+  cancel: boolean;
+}
+
+const nothing: Offer = { hold: false, release: false, priority: false, requeue: null, cancel: false };
+
+export function offerFor(job: Job): Offer {
+  const holding = { hold: !job.held, release: job.held };
+  switch (job.state) {
+    case "queued":
+      return {
+        ...holding,
+        priority: true,
+        requeue: job.attempt > 0 && !job.held ? "retry" : null,
+        cancel: true,
+      };
+    case "starting":
+    case "running":
+      return { ...holding, priority: true, requeue: "stop", cancel: true };
+    case "stopping":
+      return { ...nothing, ...holding, cancel: true };
+    default:
+      return nothing;
+  }
+}
+
+/** The priority that was typed, or why it is none. */
+export function readPriority(text: string): number | string {
+  const priority = Number(text);
+  return text.trim() !== "" && Number.isInteger(priority) && priority >= 0 && priority <= 100
+    ? priority
+    : "A priority is a whole number from 0 to 100.";
+}

@@ -1,0 +1,86 @@
+import { expect, it } from "vitest";
+import type { Account, QueueOfKind, QueuedJob } from "../src/api/types";
+import { isAccountName, meterOf, readAccount, rowsOf, textOf } from "../src/model/account_tree";
+import { formatFactors, turnOf } from "../src/model/queue";
+
+const account = (name: string, changes: Partial<Account> = {}): Account => ({
+  account: name,
+  share: 1,
+  quota: {},
+  limit: {},
+  usage: {},
+  ...changes,
+});
+
+it("is a tree: children follow their parent, also where a sibling's name sorts between them", () => {
+  const accounts = ["nlp/bert", "nlp-x", "nlp", "nlp/bert/a", "default"].map((name) => account(name));
+  const shown = (folded: string[]) =>
+    rowsOf(accounts, new Set(folded)).map(
+      ({ depth, name, hasChildren }) => `${depth}${name}${hasChildren ? "+" : ""}`,
+    );
+  expect(shown([])).toEqual(["0default", "0nlp+", "1bert+", "2a", "0nlp-x"]);
+  expect(shown(["nlp"])).toEqual(["0default", "0nlp+", "0nlp-x"]);
+});
+
+const usage = { device_seconds: 0, factor: 0, waiting_jobs: 0, waiting_devices: 0 };
+
+it("measures what is held against the limit, else against the cluster", () => {
+  const held = { gpu: { ...usage, devices: 6, borrowed: 2 } };
+  expect(meterOf(account("a", { usage: held, quota: { gpu: 4 }, limit: { gpu: 8 } }), "gpu", 100)).toEqual({
+    kept: 0.5,
+    borrowed: 0.25,
+    quota: 0.5,
+  });
+  expect(meterOf(account("a", { usage: held }), "gpu", 24)).toEqual({
+    kept: 4 / 24,
+    borrowed: 2 / 24,
+    quota: null,
+  });
+  expect(meterOf(account("a", { usage: held }), "gpu", 0).borrowed).toBeCloseTo(1 / 3);
+});
+
+it("sends only what a person changed", () => {
+  const before = account("nlp", { share: 2, quota: { gpu: 8 }, limit: { gpu: 16 } });
+  const text = textOf(before, ["cpu", "gpu"]);
+  const read = (changes: Partial<typeof text>) => readAccount(before, { ...text, ...changes });
+  expect(read({})).toBeNull();
+  expect(read({ share: "3" })).toEqual({ share: 3 });
+  expect(read({ quota: { cpu: "4", gpu: "" } })).toEqual({ quota: { cpu: 4, gpu: null } });
+  expect(read({ limit: { cpu: "", gpu: "0" }, quota: { cpu: "", gpu: "" } })).toEqual({
+    limit: { gpu: 0 },
+    quota: { gpu: null },
+  });
+  for (const share of ["0", "", "1.5", "1000001"]) expect(read({ share })).toMatch(/share is a whole number/);
+  expect(read({ quota: { cpu: "-1", gpu: "8" } })).toMatch(/cpu quota/);
+  expect(read({ quota: { cpu: "", gpu: "17" } })).toMatch(/can never be used with a limit of 16/);
+});
+
+it("knows names of accounts", () => {
+  for (const good of ["nlp", "nlp/bert", "A.b_c-1"]) expect(isAccountName(good)).toBe(true);
+  for (const bad of ["", "/", "a/", "/a", "a//b", "a b", "ä", "x".repeat(101)])
+    expect(isAccountName(bad)).toBe(false);
+});
+
+it("says whose turn it is", () => {
+  const job = (reserved_ms: number | null): QueuedJob => ({
+    position: 1,
+    job: 1,
+    name: "",
+    account: "nlp/bert",
+    devices: 1,
+    per_node: 0,
+    walltime_seconds: 60,
+    priority: 50,
+    submitted_ms: 0,
+    waited_seconds: 0,
+    blocker: "devices",
+    reason: "",
+    age_points: 0,
+    account_factors: [36_000, 5400],
+    guaranteed_by: null,
+    reserved_ms,
+  });
+  const queue: QueueOfKind = { kind: "gpu", total: 3, jobs: [job(null), job(7_500_000), job(null)] };
+  expect(queue.jobs.map((_, index) => turnOf(queue, index, 0))).toEqual(["in order", "by 2h 5m", "backfill"]);
+  expect(formatFactors(queue.jobs[0]!)).toBe("10.0 › 1.5");
+});
