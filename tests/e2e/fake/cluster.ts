@@ -100,12 +100,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
   const value = recipe.target ? recipe.target.at_least * (reached ? 1.01 : 0.3 + 0.68 * fraction) : 0;
   const devices = random.pick(recipe.devices);
   const account = accounts[id % accounts.length]!;
-  const held = state === "queued" && id % 5 === 0;
-  const waits = held
-    ? `is held; podium release ${id} lets it start`
-    : state === "queued" && id % 7 === 0
-      ? `waits for job ${id - 1} to succeed`
-      : random.pick(shortages);
+  const held = state === "queued" && id % 4 === 1;
   return {
     id,
     experiment: Math.ceil(id / 3),
@@ -128,7 +123,8 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
     ended_ms: ended,
     attempt: started === null ? 0 : 1 + restarts,
     restarts: started === null ? 0 : restarts,
-    reason: state === "queued" ? waits : state === "failed" ? random.pick(failures) : "",
+    reason:
+      state === "queued" ? whyWaiting(random, id, held) : state === "failed" ? random.pick(failures) : "",
     progress: started === null ? null : { step, steps: recipe.steps, updated_ms: ended ?? nowMs },
     latest:
       step > 0
@@ -147,6 +143,12 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
     time_to_train_seconds:
       state === "succeeded" && started !== null && ended !== null ? (ended - started) / 1000 : null,
   };
+}
+
+function whyWaiting(random: Random, id: number, held: boolean): string {
+  const shortage = random.pick(shortages);
+  if (held) return `is held; podium release ${id} lets it start`;
+  return id % 7 === 0 ? `waits for job ${id - 1} to succeed` : shortage;
 }
 
 function stateFor(random: Random, age: number): JobState {
