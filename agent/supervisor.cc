@@ -105,6 +105,7 @@ asio::awaitable<void> Supervisor::adopt_later(TaskId id) {
 
 void Supervisor::follow(NodeOrders orders) {
   orders_ = std::move(orders);
+  override_orders();
   renew_lease();
   act_soon();
 }
@@ -347,8 +348,14 @@ std::vector<TaskReport> Supervisor::reports() const {
 }
 
 void Supervisor::stop_all() {
-  for (TaskOrder& order : orders_.tasks) order.action = TaskAction::stop;
+  stops_all_ = true;
+  override_orders();
   act_soon();
+}
+
+void Supervisor::override_orders() {
+  if (!stops_all_) return;
+  for (TaskOrder& order : orders_.tasks) order.action = TaskAction::stop;
 }
 
 std::size_t Supervisor::running() const {

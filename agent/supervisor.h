@@ -71,11 +71,13 @@ class Supervisor {
 
   void leave();  // before an end in order: all is on disk, nothing empty stays behind
 
-  // SIGTERM to every task, for an agent that leaves with its tasks; then wait until `running` is 0.
+  // SIGTERM to every task, for an agent that leaves with its tasks; none is started from now on. Then wait
+  // until `running` is 0.
   void stop_all();
   std::size_t running() const;
 
  private:
+  void override_orders();
   void renew_lease();
   void act_soon();
   void act();
@@ -110,6 +112,7 @@ class Supervisor {
   boost::asio::steady_timer wake_;
 
   bool act_pending_ = false;
+  bool stops_all_ = false;  // whatever the orders say
   NodeOrders orders_;
   ProcessTable table_;
   std::map<TaskId, Task> tasks_;  // the same keys as table_.processes

@@ -157,6 +157,23 @@ TEST_F(AgentSurvival, SigtermStopsTheTasksFirstWhenAskedTo) {
   EXPECT_TRUE(std::filesystem::exists(folder / "asked"));
 }
 
+TEST_F(AgentSurvival, WhileItsTasksLeaveItStartsNoOthers) {
+  start_agent({"--stop-tasks-on-exit"});
+  const TaskOrder slow =
+      run(task(1),
+          "trap 'touch asked; until [ -e go ]; do sleep 0.01; done; exit 0' TERM; touch ready;"
+          " while :; do sleep 0.01; done");
+  coordinator_.order({slow});
+  const auto folder = task_folder(task(1)).path();
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
+  agent_->signal(SIGTERM);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "asked"); }));
+  coordinator_.order({slow, run(task(2), kUntilTold)});
+  EXPECT_EQ(wait_for(task(2), TaskState::exited).exit->signal, SIGTERM);
+  write_file_atomic(folder / "go", "");
+  EXPECT_EQ(agent_->wait(), 0);
+}
+
 TEST_F(AgentSurvival, TwoAgentsCannotHaveOneHome) {
   start_agent();
   wait_for_log("in touch");
