@@ -64,7 +64,8 @@ std::string queue_table(const json& jobs, const Terminal& terminal) {
   if (guaranteed) columns.push_back({"GUARANTEED", false, false, 0, 2});
   columns.push_back({"WAITED", true, false, 0, 5});
   columns.push_back({"TURN"});
-  columns.push_back({"REASON", false, true, 16});
+  columns.push_back({"BLOCKER"});
+  columns.push_back({"REASON", false, true, 32, 7});
   Table table(std::move(columns));
   const std::int64_t now = now_millis();
   bool behind_reserved = false;
@@ -81,6 +82,7 @@ std::string queue_table(const json& jobs, const Terminal& terminal) {
     if (guaranteed) row.push_back({field(job, "guaranteed_by").is_null() ? "no" : "yes"});
     row.push_back({human_seconds(job.at("waited_seconds").get<double>())});
     row.push_back({turn_text(job, behind_reserved, now)});
+    row.push_back({text_field(job, "blocker")});
     row.push_back({text_field(job, "reason"), Colour::dim});
     table.add(std::move(row));
     behind_reserved = behind_reserved || field(job, "reserved_ms").is_number();
@@ -95,7 +97,7 @@ std::string apart_table(const json& jobs, const Terminal& terminal) {
                {"DEVICES"},
                {"PRIORITY", true, false, 0, 2},
                {"WAITED", true, false, 0, 3},
-               {"REASON", false, true, 16}});
+               {"REASON", false, true, 34}});
   for (const json& job : jobs)
     table.add({{std::to_string(integer_field(job, "job"))},
                {text_field(job, "name")},

@@ -289,6 +289,7 @@ TEST_F(Commands, QueueShowsWhoseTurnItIs) {
                 {"waited_seconds", 90},
                 {"guaranteed_by", guaranteed},
                 {"reserved_ms", reserved},
+                {"blocker", "devices"},
                 {"reason", "needs 2 free"}};
   };
   const json held{{"job", 20},     {"name", "sweep"}, {"account", "default"},   {"devices", 8},
@@ -306,18 +307,19 @@ TEST_F(Commands, QueueShowsWhoseTurnItIs) {
   EXPECT_EQ(ran.out,
             "policy fair-share\n\ngpu: 3 jobs waiting\n"
             "   JOB  NAME        ACCOUNT   DEVICES  WALLTIME  PRIORITY   AGE    FACTOR  GUARANTEED  WAITED  "
-            "TURN      REASON\n"
+            "TURN      BLOCKER  REASON\n"
             "1   11  quickstart  nlp/bert        2     1h00m        50  +1.5  10.0/1.5  yes          1m30s  "
-            "by 0s     needs 2 free\n"
+            "by 0s     devices  needs 2 free\n"
             "2   12  quickstart  nlp/bert        2     1h00m        50  +1.5  10.0/1.5  no           1m30s  "
-            "backfill  needs 2 free\n"
+            "backfill  devices  needs 2 free\n"
             "--limit shows more\n"
             "\napart: 1 job held or after others\n"
             "JOB  NAME   ACCOUNT  DEVICES  PRIORITY  WAITED  REASON\n"
             " 20  sweep  default  8 gpu          10   2h05m  is held\n");
   const std::string narrow = program_.run_on_terminal({"queue"}).out;  // 80 columns
   EXPECT_THAT(narrow, HasSubstr("ACCOUNT   DEVICES  PRIORITY"));
-  EXPECT_THAT(narrow, HasSubstr("needs 2 free"));
+  EXPECT_THAT(narrow, HasSubstr("backfill  devices"));
+  EXPECT_THAT(narrow, Not(HasSubstr("needs 2 free")));
   EXPECT_THAT(narrow, Not(HasSubstr("WALLTIME")));
   EXPECT_EQ(program_.run({"queue"}).out, "No job waits.\n");
 }

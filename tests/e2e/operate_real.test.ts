@@ -16,6 +16,7 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
   let browser: Browser;
   let watched: Watched;
   let page: Page;
+  let patient: number;
 
   beforeAll(async () => {
     cluster = await RealCluster.start();
@@ -51,7 +52,7 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
   });
 
   it("holds a job, which says so; released it waits for a device, and runs when a node is resumed", async () => {
-    const job = await cluster.submit(sleeping("patient", "nlp/bert"));
+    const job = (patient = await cluster.submit(sleeping("patient", "nlp/bert")));
     await goTo(`#/jobs/${job}`);
     await press("Hold");
     await page.locator(".why-held", { hasText: `is held; podium release ${job} lets it start` }).waitFor();
@@ -65,25 +66,20 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
     await page.locator(".job-title .badge.state-running").waitFor();
   });
 
-  it("gives an account a quota, which goes first in the queue", async () => {
-    await cluster.submit(sleeping("other", "vision"));
+  it("gives an account a quota, for which a borrowed device is taken back", async () => {
     const within = await cluster.submit(sleeping("within", "speech"));
     await goTo("#/accounts");
-    await page.getByRole("rowheader", { name: "vision", exact: true }).waitFor();
     await press("Change speech");
     await page.getByLabel("cpu quota (guaranteed)").fill("1");
     await press("Change it");
     await page.locator("dialog").waitFor({ state: "detached" });
-    await goTo("#/queue");
-    const first = page
-      .getByRole("region", { name: "2 jobs waiting for cpu devices" })
-      .locator("tbody tr")
-      .first();
-    await first.getByText("within").waitFor();
-    await first.getByText("yes", { exact: true }).waitFor();
+    await goTo(`#/jobs/${within}`);
+    await page.locator(".job-title .badge.state-running").waitFor();
+    await goTo(`#/jobs/${patient}?tab=history`);
+    await page.getByText(`gives back what account speech is guaranteed, for job ${within}`).first().waitFor();
     await goTo("#/nodes");
     await press("Resume node-2");
-    await goTo(`#/jobs/${within}`);
+    await goTo(`#/jobs/${patient}`);
     await page.locator(".job-title .badge.state-running").waitFor();
   });
 

@@ -23,7 +23,7 @@ const historyMs = 10_000;
 export function JobPage({ id }: { id: number }) {
   const live = jobs.value.get(id);
   const turn = useInterval(live !== undefined && live.ended_ms === null ? historyMs : null);
-  const stamp = live ? `${live.state} ${live.attempt}` : "";
+  const stamp = live ? [live.state, live.attempt, live.held, live.priority, live.reason].join(" ") : "";
   const inputs = [generation.value, stamp, turn];
   const detail = useResource((signal) => getJob(id, signal), `job ${id}`, inputs);
   const history = useHistory(id, inputs);
