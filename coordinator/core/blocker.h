@@ -24,7 +24,7 @@ enum class BlockerCode {
   running,      // `job` holds what it needs, on `nodes`, until `until` at the latest
   unavailable,  // `nodes` have devices of its kind and get no work
   avoided,      // `nodes` failed it: it goes elsewhere while it can
-  queue,        // `has` jobs go before it, `job` first
+  queue,        // `has` jobs go before it (1,000: or more), `job` first
   planning,     // the scheduler has not looked since
 };
 

@@ -11,7 +11,8 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kMostHolders = 5;  // running jobs that are named
+constexpr std::size_t kMostHolders = 5;    // running jobs that are named
+constexpr std::int64_t kMostAhead = 1000;  // that are counted: a walk over 100,000 would hold up the loop
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -156,13 +157,15 @@ void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& 
   QueueWalk walk(state, job.request.kind, now);
   Blocker queue;
   queue.code = BlockerCode::queue;
-  for (auto place = walk.next(); place && place->job != job.id; place = walk.next()) {
+  for (auto place = walk.next(); place && place->job != job.id && queue.has < kMostAhead;
+       place = walk.next()) {
     if (!queue.job) queue.job = place->job;
     ++queue.has;
   }
   if (!queue.job) return;
-  queue.sentence = count(queue.has, "job") + (queue.has == 1 ? " goes" : " go") + " before it, job " +
-                   to_string(*queue.job) + (queue.has == 1 ? "" : " first");
+  queue.sentence = (queue.has == kMostAhead ? "at least " : "") + count(queue.has, "job") +
+                   (queue.has == 1 ? " goes" : " go") + " before it, job " + to_string(*queue.job) +
+                   (queue.has == 1 ? "" : " first");
   blockers.push_back(std::move(queue));
 }
 

@@ -97,6 +97,16 @@ TEST_F(Why, AJobThatRunsHasNothingInItsWay) {
   EXPECT_TRUE(blockers(JobId{99}).empty());
 }
 
+TEST_F(Why, CountsAThousandJobsAheadAndNoMore) {
+  join(node_with("a", 1));
+  submit_for(1, hours(1));
+  JobId last;
+  for (int i = 0; i < 1002; ++i) last = submit_for(1, hours(1));
+  const Blocker queue = blockers(last).back();
+  EXPECT_EQ(queue.has, 1000);
+  EXPECT_EQ(queue.sentence, "at least 1000 jobs go before it, job 2 first");
+}
+
 TEST_F(Why, RoundsDurationsUp) {
   EXPECT_EQ(about(seconds(61) + std::chrono::milliseconds(1)), "1m2s");
   EXPECT_EQ(about(hours(2) + seconds(1)), "2h1m");

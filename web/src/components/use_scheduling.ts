@@ -1,10 +1,10 @@
-// A number that moves when what the scheduler looks at may have changed, at most once a second; and every so often in any
+// A number that moves when what the scheduler looks at may have changed, at most every two seconds; and every so often in any
 // case, because ages and usage grow by themselves.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { generation, scheduling } from "../state/store";
 import { useInterval } from "./use_interval";
 
-const pauseMs = 1000;
+const pauseMs = 2000;
 const refreshMs = 15_000;
 
 export function useScheduling(): number {
