@@ -7,26 +7,35 @@
 namespace podium {
 
 QueueWalk::QueueWalk(const ClusterState& state, const std::string& kind, Time now)
-    : state_(state), now_(now), ledger_(state, kind) {
-  order_.emplace(state_, ledger_, now_);
+    : state_(state), now_(now), ledger_(state, kind), depths_{0} {
+  const auto deepest_first = ledger_.quota_depths();
+  depths_.insert(depths_.end(), deepest_first.rbegin(), deepest_first.rend());
+  std::vector<Line> lines;
   const auto queue = state_.queues.find(kind);
-  if (queue == state_.queues.end()) return;
-  for (const auto& [key, jobs] : queue->second) order_->add({jobs.begin(), jobs.end(), key});
+  if (queue != state_.queues.end())
+    for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), key});
+  begin(std::move(lines));
+}
+
+void QueueWalk::begin(std::vector<Line> lines) {
+  depth_ = depths_.back();
+  depths_.pop_back();
+  order_.emplace(state_, ledger_, now_);
+  for (Line& line : lines) order_->add(std::move(line));
 }
 
 std::optional<QueuePlace> QueueWalk::next() {
   while (true) {
     if (order_->empty()) {
-      if (later_.empty()) return std::nullopt;
-      guaranteed_ = false;
-      order_.emplace(state_, ledger_, now_);
-      for (Line& line : std::exchange(later_, {})) order_->add(std::move(line));
+      if (depths_.empty()) return std::nullopt;
+      begin(std::exchange(later_, {}));
+      continue;
     }
     Line line = order_->take();
     const std::string& account = line.key.account;
     const int devices = line.key.shape.devices;
     auto by = ledger_.guaranteed_by(account, devices);
-    if (guaranteed_ && !by) {
+    if (depth_ > 0 && (!by || depth_of(*by) != depth_)) {
       later_.push_back(std::move(line));
       continue;
     }

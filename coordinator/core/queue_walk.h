@@ -1,5 +1,5 @@
 // The jobs that wait for devices of one kind, in the order in which they would start were devices to come
-// free one job at a time: those that their account's quota covers first, and each job charged to its account
+// free one job at a time: those that a quota covers first, and each job charged to its account
 // as it is passed. What a plan does (plan.cc), without looking at devices.
 #pragma once
 
@@ -26,11 +26,14 @@ class QueueWalk {
   std::optional<QueuePlace> next();
 
  private:
+  void begin(std::vector<Line> lines);
+
   const ClusterState& state_;
   Time now_;
   AccountLedger ledger_;
   std::optional<LineOrder> order_;
-  bool guaranteed_ = true;  // lines that no quota covers are left for later
+  std::vector<int> depths_;  // of quotas whose jobs come later, the deepest last; 0 first, for the other jobs
+  int depth_ = 0;            // of those whose jobs come now
   std::vector<Line> later_;
 };
 
