@@ -92,6 +92,11 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
   add_duration(app, "--ageing", scheduling.ageing, "waiting that weighs as much as one point of priority");
   add_duration(app, "--resize-after", scheduling.resize_after,
                "how long an elastic job keeps its size before it grows or shrinks");
+  app.add_option("--walltime-weight", scheduling.walltime_weight,
+                 "hours of waiting that weigh as much as one hour of the walltime a job asks for; 0: none")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
   add_duration(app, "--half-life", scheduling.half_life,
                "after which what an account has used counts half, for the policy fair-share");
 }

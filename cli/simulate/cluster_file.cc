@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/model/node_preset.h"
 #include "common/spec/problems.h"
 #include "common/spec/suggest.h"
 #include "common/spec/yaml_document.h"
@@ -14,23 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-struct Preset {
-  std::string_view kind;
-  int devices;
-  std::string_view device_kind;
-  std::string_view model;
-};
-
-constexpr std::array kPresets{Preset{"dgx-1v", 8, "gpu", "NVIDIA V100-SXM2"},
-                              Preset{"dgx-2", 16, "gpu", "NVIDIA V100-SXM3"},
-                              Preset{"dgx-2h", 16, "gpu", "NVIDIA V100-SXM3"},
-                              Preset{"dgx-a100", 8, "gpu", "NVIDIA A100-SXM4"},
-                              Preset{"dgx-h100", 8, "gpu", "NVIDIA H100-SXM5"},
-                              Preset{"dgx-h200", 8, "gpu", "NVIDIA H200-SXM5"},
-                              Preset{"cpu", 1, "cpu", "CPU"}};
 constexpr std::array<std::string_view, 5> kKeys{"kind", "count", "devices", "partition", "labels"};
+constexpr std::array<std::string_view, 3> kRules{"share", "quota", "limit"};
 constexpr int kMostNodes = 100'000;
 constexpr int kMostDevices = 1'024;  // on a node
+constexpr int kLargestShare = 1'000'000;
+constexpr int kLargestQuota = 1'000'000'000;
 
 std::string with_suggestion(const std::string& message, const std::string& word,
                             const std::vector<std::string>& known) {
@@ -49,8 +39,10 @@ class Reader {
       return;
     }
     for (const auto& [key, value] : document.items())
-      if (key != "nodes")
-        problems_.add_key("/" + pointer_step(key), "unknown key \"" + key + "\"; a cluster has only nodes");
+      if (key != "nodes" && key != "accounts")
+        problems_.add_key("/" + pointer_step(key),
+                          "unknown key \"" + key + "\"; a cluster has nodes and accounts");
+    if (document.contains("accounts")) read_accounts(document["accounts"], cluster.accounts);
     const json& groups = document["nodes"];
     if (!groups.is_array() || groups.empty())
       return problems_.add("/nodes", "nodes is a list of groups like {kind: dgx-h100, count: 4}");
@@ -66,8 +58,8 @@ class Reader {
         problems_.add_key(at + "/" + pointer_step(key),
                           with_suggestion("unknown key \"" + key + "\"", key, {kKeys.begin(), kKeys.end()}));
     read_kind(group, at, into);
-    read_number(group, at, "count", kMostNodes, into.count);
-    read_number(group, at, "devices", kMostDevices, into.devices);
+    read_number(group, at, "count", 1, kMostNodes, into.count);
+    read_number(group, at, "devices", 1, kMostDevices, into.devices);
     if (group.contains("partition") && read_text(group["partition"], at + "/partition", into.partition))
       into.labels["partition"] = into.partition;
     if (!group.contains("labels")) return;
@@ -78,27 +70,54 @@ class Reader {
   }
 
   void read_kind(const json& group, const std::string& at, NodeGroup& into) {
-    std::vector<std::string> kinds;
-    for (const Preset& preset : kPresets) kinds.emplace_back(preset.kind);
     if (!group.contains("kind"))
       return problems_.add_missing(at + "/kind",
-                                   fmt::format("a group needs a kind: {}", fmt::join(kinds, ", ")));
-    if (!read_text(group["kind"], at + "/kind", into.kind)) return;
-    const auto preset = std::ranges::find(kPresets, into.kind, &Preset::kind);
-    if (preset == kPresets.end())
-      return problems_.add(at + "/kind",
-                           with_suggestion("unknown kind \"" + into.kind + "\"", into.kind, kinds));
-    into.devices = preset->devices;
-    into.device_kind = preset->device_kind;
-    into.model = preset->model;
-    into.labels["kind"] = into.kind;
+                                   fmt::format("a group needs a kind: {}", fmt::join(node_kinds(), ", ")));
+    std::string kind;
+    if (!read_text(group["kind"], at + "/kind", kind)) return;
+    if (const auto known = group_of_kind(kind))
+      into = *known;
+    else
+      problems_.add(at + "/kind", with_suggestion("unknown kind \"" + kind + "\"", kind, node_kinds()));
   }
 
-  void read_number(const json& group, const std::string& at, const std::string& key, int most, int& into) {
-    if (!group.contains(key)) return;
-    const json& value = group[key];
-    if (!value.is_number_integer() || value.get<std::int64_t>() < 1 || value.get<std::int64_t>() > most)
-      return problems_.add(at + "/" + key, fmt::format("{} is a whole number from 1 to {}", key, most));
+  void read_accounts(const json& accounts, std::map<std::string, AccountRules>& into) {
+    if (!accounts.is_object())
+      return problems_.add("/accounts", "accounts is a mapping like nlp: {share: 3, quota: {gpu: 64}}");
+    for (const auto& [name, rules] : accounts.items()) {
+      const std::string at = "/accounts/" + pointer_step(name);
+      if (const auto bad = bad_account_name(name)) problems_.add_key(at, *bad);
+      if (!rules.is_object()) {
+        problems_.add(at, "an account's rules are like {share: 3, quota: {gpu: 64}, limit: {gpu: 128}}");
+        continue;
+      }
+      for (const auto& [key, value] : rules.items())
+        if (std::ranges::find(kRules, key) == kRules.end())
+          problems_.add_key(at + "/" + pointer_step(key), with_suggestion("unknown key \"" + key + "\"", key,
+                                                                          {kRules.begin(), kRules.end()}));
+      AccountRules& account = into[name];
+      read_number(rules, at, "share", 1, kLargestShare, account.share);
+      read_devices(rules, at, "quota", account.quota);
+      read_devices(rules, at, "limit", account.limit);
+    }
+  }
+
+  void read_devices(const json& rules, const std::string& at, const std::string& key,
+                    std::map<std::string, int>& into) {
+    if (!rules.contains(key)) return;
+    if (!rules[key].is_object())
+      return problems_.add(at + "/" + key, key + " is a mapping from kinds of devices: {gpu: 64}");
+    for (const auto& [kind, devices] : rules[key].items())
+      read_number(rules[key], at + "/" + key, kind, 0, kLargestQuota, into[kind]);
+  }
+
+  void read_number(const json& in, const std::string& at, const std::string& key, int least, int most,
+                   int& into) {
+    if (!in.contains(key)) return;
+    const json& value = in[key];
+    if (!value.is_number_integer() || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
+      return problems_.add(at + "/" + pointer_step(key),
+                           fmt::format("{} is a whole number from {} to {}", key, least, most));
     into = value.get<int>();
   }
 
@@ -126,19 +145,48 @@ Result<ClusterFile> parse_cluster(std::string_view yaml, const std::string& name
   return cluster;
 }
 
+std::vector<std::string> node_kinds() {
+  std::vector<std::string> kinds = node_preset_names();
+  kinds.emplace_back("cpu");
+  return kinds;
+}
+
+std::optional<NodeGroup> group_of_kind(std::string_view kind) {
+  const NodePreset* preset = find_node_preset(kind);
+  if (!preset && kind != "cpu") return std::nullopt;
+  NodeGroup group;
+  group.kind = group.labels["kind"] = kind;
+  group.devices = preset ? preset->devices : 1;
+  group.device_kind = preset ? "gpu" : "cpu";
+  return group;
+}
+
+namespace {
+
+NodeDescription node_of(const NodeGroup& group, NodeId id) {
+  if (const NodePreset* known = find_node_preset(group.kind)) {
+    NodePreset preset = *known;
+    preset.devices = group.devices;
+    return artificial_node(preset, std::move(id));
+  }
+  NodeDescription node;
+  node.address = id.value;
+  node.id = std::move(id);
+  for (int index = 0; index < group.devices; ++index) {
+    Device& device = node.devices.emplace_back();
+    device.index = index;
+    device.kind = group.device_kind;
+  }
+  return node;
+}
+
+}  // namespace
+
 std::vector<NodeDescription> nodes_of(const NodeGroup& group, int first) {
   std::vector<NodeDescription> nodes;
   for (int n = 0; n < group.count; ++n) {
-    NodeDescription& node = nodes.emplace_back();
-    node.id.value = fmt::format("{}-{:04}", group.kind, first + n);
-    node.address = node.id.value;
-    node.labels = group.labels;
-    for (int index = 0; index < group.devices; ++index) {
-      Device& device = node.devices.emplace_back();
-      device.index = index;
-      device.kind = group.device_kind;
-      device.model = group.model;
-    }
+    nodes.push_back(node_of(group, {fmt::format("{}-{:04}", group.kind, first + n)}));
+    nodes.back().labels = group.labels;
   }
   return nodes;
 }

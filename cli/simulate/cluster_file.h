@@ -1,30 +1,36 @@
-// The cluster to simulate, from a YAML file: groups of equal nodes, by kind. The format is in
-// docs/simulation.md. Pure.
+// The cluster to simulate, from a YAML file: groups of equal nodes, by kind, and the rules of accounts. The
+// format is in docs/simulation.md. Pure.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/model/node.h"
+#include "coordinator/core/accounts.h"
 
 namespace podium::cli {
 
 struct NodeGroup {
-  std::string kind;  // of the preset: "dgx-2h"
+  std::string kind;  // "cpu", or of a preset (node_preset.h): "dgx-2h"
   int count = 1;
   int devices = 1;          // on each node
   std::string device_kind;  // cpu | gpu
-  std::string model;
-  std::string partition;  // "" : of none
+  std::string partition;    // "" : of none
   std::map<std::string, std::string> labels;
 };
 
 struct ClusterFile {
   std::vector<NodeGroup> groups;  // one at least
+  std::map<std::string, AccountRules> accounts;
 };
+
+std::vector<std::string> node_kinds();
+// One node of that kind; nothing where there is no such kind.
+std::optional<NodeGroup> group_of_kind(std::string_view kind);
 
 Result<ClusterFile> parse_cluster(std::string_view yaml, const std::string& name);
 

@@ -27,6 +27,16 @@ Duration walltime_of(const TraceRow& row, double factor) {
   return std::max(Duration(static_cast<std::int64_t>(asked)), kLeastWalltime);
 }
 
+// The row's account, else its partition; what a name may not hold becomes '_'.
+std::string account_of(const TraceRow& row) {
+  const std::string& given = row.account.empty() ? row.partition : row.account;
+  if (given.empty()) return std::string(kDefaultAccount);
+  if (!bad_account_name(given)) return given;
+  std::string name;
+  for (const char c : given) name += bad_account_name(std::string(1, c)) ? '_' : c;
+  return bad_account_name(name) ? name.substr(0, 100) : name;
+}
+
 TraceJob job_of(const TraceRow& row, const std::string& kind, double walltime_factor) {
   TraceJob job{row.submit, row.work, {}};
   job.request.name = "line " + std::to_string(row.line);
@@ -39,6 +49,7 @@ TraceJob job_of(const TraceRow& row, const std::string& kind, double walltime_fa
        size += row.devices)
     job.request.sizes.push_back(size);
   if (job.request.sizes.size() == 1) job.request.sizes.clear();
+  job.request.account = account_of(row);
   return job;
 }
 
@@ -46,6 +57,7 @@ ClusterState state_of(const Partition& partition, const RunOptions& options, Tim
   ClusterState state;
   state.scheduling = options.scheduling;
   state.clock = begin;
+  for (const auto& [name, rules] : options.accounts) apply(state, {begin, AccountChanged{name, rules}});
   std::map<std::string, int> numbers;  // of the nodes of each kind
   const auto join = [&](const NodeGroup& group) {
     int& number = numbers[group.kind];
@@ -54,7 +66,8 @@ ClusterState state_of(const Partition& partition, const RunOptions& options, Tim
     number += group.count;
   };
   for (const NodeGroup& group : partition.groups) join(group);
-  NodeGroup more = partition.groups.front();
+  NodeGroup more = options.added.value_or(partition.groups.front());
+  if (!partition.name.empty()) more.labels["partition"] = partition.name;
   more.count = options.add_nodes;
   join(more);
   return state;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,9 @@ std::vector<Partition> partitions_of(const ClusterFile& cluster, const TraceFile
 struct RunOptions {
   SchedulingOptions scheduling;
   RunModel model;
-  int add_nodes = 0;              // like the first of each partition
+  std::map<std::string, AccountRules> accounts;  // in each partition apart
+  int add_nodes = 0;                             // to each partition
+  std::optional<NodeGroup> added;                // of this kind; none: like the partition's first
   double walltime_factor = 3;     // jobs without a walltime ask for 1 to so many times their duration
   std::optional<Duration> until;  // since the first submission
 };

@@ -28,6 +28,7 @@ using nlohmann::json;
 constexpr std::size_t kLargestTrace = std::size_t{4} << 30;  // bytes, unpacked
 constexpr std::size_t kShownBadRows = 5;
 constexpr int kSparkWidth = 60;
+constexpr int kMostAdded = 100'000;
 
 struct Options {
   std::string cluster, trace, plot;
@@ -133,6 +134,41 @@ std::string heading(const Options& options, const TraceFile& trace,
   return text + "\n";
 }
 
+// "+4 nodes", "+1 dgx-h100 node"
+std::string added_text(const RunOptions& options) {
+  return fmt::format("+{} {}node{}", options.add_nodes, options.added ? options.added->kind + " " : "",
+                     options.add_nodes == 1 ? "" : "s");
+}
+
+// "4" or "4:dgx-h100".
+void read_added(const std::string& text, RunOptions& options) {
+  const std::size_t colon = text.find(':');
+  const std::string number = text.substr(0, colon);
+  int nodes = 0;
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos || number.size() > 6 ||
+      (nodes = std::stoi(number)) > kMostAdded)
+    throw CLI::ValidationError("--add-nodes", "\"" + text + "\" must begin with a number of nodes up to " +
+                                                  std::to_string(kMostAdded) + ", like 4 or 4:dgx-h100");
+  options.add_nodes = nodes;
+  if (colon == std::string::npos) return;
+  options.added = group_of_kind(text.substr(colon + 1));
+  if (!options.added)
+    throw CLI::ValidationError(
+        "--add-nodes", fmt::format("\"{}\" is no kind of node; it is one of {}", text.substr(colon + 1),
+                                   fmt::join(node_kinds(), ", ")));
+}
+
+// Jobs ask for devices of the kind that their partition's first nodes have.
+void check_added(const RunOptions& options, const std::vector<Partition>& partitions) {
+  if (!options.added) return;
+  for (const Partition& partition : partitions)
+    if (const NodeGroup& first = partition.groups.front(); first.device_kind != options.added->device_kind)
+      throw Failure(
+          Exit::refused,
+          fmt::format("--add-nodes: {} nodes have {} devices; the jobs run on {} devices, like those of {}",
+                      options.added->kind, options.added->device_kind, first.device_kind, first.kind));
+}
+
 std::vector<SimulatedRun> run_all(const Options& options, const TraceFile& trace,
                                   const std::vector<Partition>& partitions) {
   std::vector<std::string> policies{options.policy};
@@ -145,7 +181,7 @@ std::vector<SimulatedRun> run_all(const Options& options, const TraceFile& trace
       run_options.scheduling.policy = *policy_named(policy);
       run_options.add_nodes = more;
       SimulatedRun& done = runs.emplace_back();
-      done.name = policy + (more > 0 ? fmt::format(" +{} node{}", more, more == 1 ? "" : "s") : "");
+      done.name = policy + (more > 0 ? " " + added_text(run_options) : "");
       Progress progress(done.name, trace.rows.size());
       done.replay = run(trace.rows, partitions, run_options, [&](std::size_t jobs) { progress.ended(jobs); });
       done.summary = summarise(trace, done.replay);
@@ -170,10 +206,12 @@ json to_json(const TraceFile& trace, const std::vector<Partition>& partitions,
   return {{"jobs", trace.rows.size()}, {"skipped", bad}, {"partitions", parts}, {"runs", all}};
 }
 
-void run(const Options& options, const Session& session) {
+void run(Options options, const Session& session) {
   const ClusterFile cluster = value_or_refuse(parse_cluster(read_file(options.cluster), options.cluster));
+  options.run.accounts = cluster.accounts;
   const TraceFile trace = read_trace(options);
   const std::vector<Partition> partitions = partitions_of(cluster, trace);
+  check_added(options.run, partitions);
   const std::vector<SimulatedRun> runs = run_all(options, trace, partitions);
   const Time begin = trace.rows.front().submit;
   if (!options.plot.empty()) write_file_atomic(options.plot, svg_plot(runs, begin));
@@ -218,13 +256,20 @@ void add_simulate(CLI::App& app, Session& session) {
   command->add_flag("--preempt", options->run.scheduling.preempt,
                     "Under priority-backfill a job may stop running jobs of lower priority");
   command
-      ->add_option("--add-nodes", options->run.add_nodes,
-                   "Also with so many nodes more, like the first of each partition")
-      ->type_name("N")
-      ->check(CLI::Range(0, 100'000));
+      ->add_option_function<std::string>(
+          "--add-nodes", [options](const std::string& text) { read_added(text, options->run); },
+          "Also with so many nodes more in each partition, like its first or of a kind")
+      ->type_name("N[:KIND]");
   command->add_option("--load", options->load, "Jobs are submitted so many times as fast")
       ->type_name("FACTOR")
       ->check(CLI::Range(0.001, 1000.0));
+  command
+      ->add_option(
+          "--walltime-weight", options->run.scheduling.walltime_weight,
+          "Hours of waiting that weigh as much as one of walltime, under priority-backfill and fair-share")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->capture_default_str();
   command
       ->add_option("--walltime-factor", options->run.walltime_factor,
                    "Jobs without a walltime ask for 1 to so many times their duration")
@@ -247,10 +292,12 @@ Examples:
   podium simulate --cluster cluster.yaml --trace jobs.csv
   podium simulate --cluster cluster.yaml --trace jobs.csv --policy fifo --compare priority-backfill
   podium simulate --cluster cluster.yaml --trace jobs.csv --add-nodes 4 --plot more.svg
+  podium simulate --cluster cluster.yaml --trace jobs.csv --policy fair-share --add-nodes 2:dgx-h100
   podium simulate --cluster configs/clusters/philly.yaml --trace philly.csv.zst --json
 
 jobs.csv begins with the names of its columns: submit, duration, devices and, where known, account, priority,
-walltime, partition, per_node. cluster.yaml is "nodes:" and a list of groups like {kind: dgx-h100, count: 4}.)");
+walltime, partition, per_node. cluster.yaml is "nodes:" and a list of groups like {kind: dgx-h100, count: 4};
+"accounts:" in it gives accounts a share, a quota and a limit: "nlp: {share: 3, quota: {gpu: 64}}".)");
   command->callback([options, &session] { run(*options, session); });
 }
 

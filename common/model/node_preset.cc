@@ -12,6 +12,7 @@ constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 // directly, but all reach each other without leaving NVLink. The others are joined by NVSwitches.
 constexpr std::array kPresets{NodePreset{"dgx-1v", "Tesla V100-SXM2-32GB", 8, 32 * kGiB, 8},
                               NodePreset{"dgx-2", "Tesla V100-SXM3-32GB", 16, 32 * kGiB, 16},
+                              NodePreset{"dgx-2h", "Tesla V100-SXM3-32GB-H", 16, 32 * kGiB, 16},
                               NodePreset{"dgx-a100", "NVIDIA A100-SXM4-80GB", 8, 80 * kGiB, 8},
                               NodePreset{"dgx-h100", "NVIDIA H100 80GB HBM3", 8, 80 * kGiB, 8},
                               NodePreset{"dgx-h200", "NVIDIA H200", 8, 141 * kGiB, 8}};

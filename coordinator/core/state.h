@@ -36,6 +36,7 @@ struct SchedulingOptions {
   PolicyKind policy = PolicyKind::priority_backfill;
   bool preempt = false;                       // priority_backfill may stop running jobs of lower priority
   Duration ageing = std::chrono::hours(1);    // of waiting that weighs as much as one point of priority
+  double walltime_weight = 1;                 // hours of waiting that weigh as much as one of walltime
   Duration half_life = std::chrono::days(7);  // of what accounts have used
   int reservations = 4;                       // blocked jobs of a kind whose start nobody may delay
   int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation

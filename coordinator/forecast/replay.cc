@@ -47,7 +47,6 @@ class Recorder {
     before_ = now_;
   }
 
-  std::int64_t busy() const { return now_.busy; }
   std::size_t over() const { return over_; }
 
  private:
@@ -83,15 +82,20 @@ class Recorder {
   std::size_t over_ = 0;
 };
 
-// Whether some waiting job's gang is no larger than the devices of its kind that are idle, wherever they are.
-bool would_fit(const ClusterState& state) {
+// Idle devices, where a job waits whose gang is no larger than all that are idle of those it may use: its
+// kind, on nodes with the labels it asks for.
+std::int64_t idle_though_fitting(const ClusterState& state) {
+  std::int64_t idle = 0;
   for (const auto& [kind, queue] : state.queues) {
-    const auto pool = state.pools.find({kind, {}});
-    if (pool == state.pools.end()) continue;
-    const auto fits = [&](const auto& line) { return line.first.shape.devices <= pool->second.free.total(); };
-    if (std::ranges::any_of(queue, fits)) return true;
+    std::int64_t most = 0;  // pools of one kind overlap
+    for (const auto& [line, jobs] : queue) {
+      const auto pool = state.pools.find({kind, line.shape.nodes});
+      const std::int64_t free = pool == state.pools.end() ? 0 : pool->second.free.total();
+      if (line.shape.devices <= free) most = std::max(most, free);
+    }
+    idle += most;
   }
-  return false;
+  return idle;
 }
 
 std::int64_t devices_of(const ClusterState& state) {
@@ -119,8 +123,8 @@ Replay replay(ClusterState cluster, const std::vector<TraceJob>& trace, const Re
 
   while (const auto next = virtual_cluster.next()) {
     if (options.until && *next > *options.until) break;
-    if (would_fit(virtual_cluster.state()))
-      replay.blocked_idle += (replay.devices - recorder.busy()) * (*next - virtual_cluster.now()).count();
+    replay.blocked_idle +=
+        idle_though_fitting(virtual_cluster.state()) * (*next - virtual_cluster.now()).count();
     virtual_cluster.step();
     recorder.mark(virtual_cluster.now());
     if (options.progress) options.progress(recorder.over());

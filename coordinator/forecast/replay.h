@@ -40,7 +40,7 @@ struct Replay {
   std::vector<LoadChange> load;  // by time
   std::int64_t devices = 0;      // of the cluster
   std::int64_t blocked_idle =
-      0;  // device ms idle while a job waited whose gang would fit in all idle devices
+      0;  // device ms idle while a job waited whose gang would fit in all idle devices that it may use
 };
 
 struct ReplayOptions {

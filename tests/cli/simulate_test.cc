@@ -7,6 +7,7 @@
 #include "cli/simulate/report.h"
 #include "cli/simulate/scenario.h"
 #include "common/base/file.h"
+#include "common/model/node_preset.h"
 #include "common/net/zstd.h"
 #include "tests/cli/podium_program.h"
 #include "tests/worker/data/shared_data.h"
@@ -39,7 +40,9 @@ std::string refused(const std::string& text) { return describe(parse_trace(text,
 Summary simulate(const std::string& cluster, const TraceFile& trace, PolicyKind policy,
                  RunOptions options = {}) {
   options.scheduling.policy = policy;
-  const auto partitions = partitions_of(*parse_cluster(cluster, "c.yaml"), trace);
+  const ClusterFile file = *parse_cluster(cluster, "c.yaml");
+  options.accounts = file.accounts;
+  const auto partitions = partitions_of(file, trace);
   return summarise(trace, run(trace.rows, partitions, options, [](std::size_t) {}));
 }
 
@@ -98,6 +101,36 @@ TEST(ClusterFile, KnowsKinds) {
   EXPECT_EQ(nodes[1].devices[15].kind, "gpu");
   EXPECT_EQ(nodes[1].labels,
             (std::map<std::string, std::string>{{"kind", "dgx-2h"}, {"partition", "nlp"}, {"switch", "s1"}}));
+}
+
+// Every machine that Podium knows can be simulated, with the devices it has (node_preset.h).
+TEST(ClusterFile, KnowsEveryPreset) {
+  for (const std::string& name : node_preset_names()) {
+    const auto cluster = parse_cluster("nodes: [{kind: " + name + "}]", "c");
+    ASSERT_TRUE(cluster.ok()) << describe(cluster.errors());
+    EXPECT_EQ(nodes_of(cluster->groups[0], 1).at(0).devices,
+              artificial_node(*find_node_preset(name), {"x"}).devices);
+  }
+  EXPECT_EQ(
+      nodes_of(parse_cluster("nodes: [{kind: dgx-2, devices: 4}]", "c")->groups[0], 1)[0].devices.size(), 4u);
+}
+
+TEST(ClusterFile, ReadsAccounts) {
+  const auto cluster = parse_cluster(
+      "nodes: [{kind: cpu}]\naccounts: {nlp: {share: 3, quota: {gpu: 64}}, nlp/bert: {limit: {gpu: 8}}}",
+      "c");
+  ASSERT_TRUE(cluster.ok()) << describe(cluster.errors());
+  EXPECT_EQ(cluster->accounts, (std::map<std::string, AccountRules>{{"nlp", {3, {{"gpu", 64}}, {}}},
+                                                                    {"nlp/bert", {1, {}, {{"gpu", 8}}}}}));
+  const std::string said = describe(
+      parse_cluster(
+          "nodes: [{kind: cpu}]\naccounts:\n  a b: {}\n  c: {shares: 2}\n  d: {share: 0}\n  e: {quota: 3}\n",
+          "c.yaml")
+          .errors());
+  EXPECT_THAT(said, HasSubstr("an account is written as nlp or nlp/bert"));
+  EXPECT_THAT(said, HasSubstr("unknown key \"shares\"; did you mean \"share\"?"));
+  EXPECT_THAT(said, HasSubstr("share is a whole number from 1 to 1000000"));
+  EXPECT_THAT(said, HasSubstr("quota is a mapping from kinds of devices"));
 }
 
 TEST(ClusterFile, NamesEveryMistake) {
@@ -186,6 +219,25 @@ TEST(Simulation, MoreNodesEndTheWait) {
   EXPECT_DOUBLE_EQ(simulate(kFourDevices, trace, PolicyKind::fifo, options).waiting.mean, 0);
 }
 
+// Of four devices account a, with a share of 3, has three and b one, until a has none left to run.
+TEST(Simulation, FairShareGoesByTheClustersAccounts) {
+  std::string text = "submit,duration,devices,account\n";
+  for (int i = 0; i < 16; ++i) text += "0,100,1,b\n0,100,1,a\n";
+  const std::string cluster = std::string(kFourDevices) + "accounts: {a: {share: 3}}\n";
+  const Summary fair = simulate(cluster, trace_of(text), PolicyKind::fair_share);
+  ASSERT_EQ(fair.by_owner.size(), 2u);
+  EXPECT_DOUBLE_EQ(fair.by_owner[0].completion.mean, (3 * (100 + 200 + 300 + 400 + 500) + 600) / 16.0);
+  const Summary limited = simulate(std::string(kFourDevices) + "accounts: {a: {limit: {cpu: 1}}}\n",
+                                   trace_of(text), PolicyKind::fifo);
+  EXPECT_DOUBLE_EQ(limited.by_owner[0].completion.mean, 100 * (16 + 1) / 2.0) << "one at a time";
+}
+
+// Names of users and virtual clusters need not be names of accounts.
+TEST(Simulation, TakesAnyNameForAnAccount) {
+  const TraceFile trace = trace_of("submit,duration,devices,account\n0,1,1,\"a, b\"\n0,1,1,/\n0,1,1,\n");
+  EXPECT_EQ(simulate(kFourDevices, trace, PolicyKind::fair_share).succeeded, 3u);
+}
+
 // Whatever the policy, no device time is made or lost.
 TEST(Simulation, PhillysFirstJobs) {
   const auto path = shared_data("traces/philly_pollux/philly.csv.zst");
@@ -243,6 +295,18 @@ TEST_F(Program, SpeaksJson) {
   EXPECT_EQ(said["runs"][1]["name"], "priority-backfill +1 node");
   EXPECT_EQ(said["runs"][1]["devices"], 8);
   EXPECT_EQ(said["skipped"][0]["line"], 6);
+}
+
+TEST_F(Program, AddsNodesOfAKind) {
+  const json said = json::parse(simulate({"--json", "--add-nodes", "2:cpu"}).out);
+  EXPECT_EQ(said["runs"][1]["name"], "priority-backfill +2 cpu nodes");
+  EXPECT_EQ(said["runs"][1]["devices"], 6);
+  EXPECT_EQ(simulate({"--add-nodes", "2:dgx"}).status, 2);
+  EXPECT_EQ(simulate({"--add-nodes", "two"}).status, 2);
+  const auto ran = simulate({"--add-nodes", "2:dgx-2"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err,
+              HasSubstr("dgx-2 nodes have gpu devices; the jobs run on cpu devices, like those of cpu"));
 }
 
 TEST_F(Program, MistakesSayWhatToDo) {

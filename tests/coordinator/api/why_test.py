@@ -58,9 +58,10 @@ class WhyTest(unittest.TestCase):
         self.assertEqual(self.state(self.submit("shorter", 1, "3h")), "starting")
 
         queue = self.daemon.get("/queue").json()["queues"][0]
-        self.assertEqual([job["job"] for job in queue["jobs"]][:2], [gang, small])
+        self.assertEqual([job["walltime_seconds"] for job in queue["jobs"]], [3600, 4 * 3600 + 1, 5 * 3600])
+        self.assertEqual([queue["jobs"][place]["job"] for place in (0, 2)], [gang, small])
         self.assertEqual(queue["jobs"][0]["reserved_ms"], started + 4 * HOUR)
-        self.assertEqual(queue["jobs"][1]["blocker"], "reserved")
+        self.assertEqual(queue["jobs"][2]["blocker"], "devices")
 
     def test_a_running_job_that_tells_its_steps_is_judged_by_them(self):
         running = self.submit("running", 3, "4h")

@@ -80,7 +80,9 @@ TEST_F(Scheduling, FillsGapsWithoutDelayingAReservedJob) {
   JobRequest running = request_for(2);
   running.walltime = std::chrono::hours(4);
   submit(running);
-  const JobId gang = submit(request_for(3));
+  JobRequest wide = request_for(3);
+  wide.walltime = std::chrono::hours(1);
+  const JobId gang = submit(wide);
   ASSERT_EQ(plan_.reservations.size(), 1u);
   EXPECT_EQ(plan_.reservations[0].at, now_ + std::chrono::hours(4));
 

@@ -48,7 +48,7 @@ TEST_F(StartForecasts, AddUpOverTheQueue) {
   join(node_with("a", 1));
   submit(asking(1, hours(10)));
   submit(asking(1, hours(20)));
-  const JobId last = submit(asking(1, hours(1)));
+  const JobId last = submit(asking(1, hours(21)));
   EXPECT_EQ(range(last).latest, now_ + hours(30));
   EXPECT_EQ(range(last).expected, now_ + hours(18));
 }

@@ -148,7 +148,7 @@ TEST(VirtualCluster, RefusalsAreAnswered) {
 TEST(VirtualCluster, GoesOnFromALivingState) {
   ClusterState state = cluster_of({2}, PolicyKind::priority_backfill);
   apply_all(state,
-            *handle(state, SubmitExperiment{"test", {job_of(2, hours(2)), job_of(1, hours(1))}}, kStart));
+            *handle(state, SubmitExperiment{"test", {job_of(2, hours(2)), job_of(1, hours(3))}}, kStart));
   apply_all(state, enact(state, make_plan(state, kStart), kStart));
   Timetable table;
   VirtualCluster cluster(state, kStart + minutes(1),
