@@ -30,6 +30,8 @@ std::string start_text(const json& start, std::int64_t now) {
                      row("latest", in_time(field(start, "latest_ms"), now));
   const json reserved = field(start, "reserved_ms");
   if (reserved.is_number()) text += row("reserved", in_time(reserved, now));
+  const json not_before = field(start, "not_before_ms");
+  if (not_before.is_number()) text += row("at least", in_time(not_before, now));
   const std::string note = text_field(start, "note");
   return text + (note.empty() ? "" : row("note", printable(note)));
 }
@@ -37,16 +39,22 @@ std::string start_text(const json& start, std::int64_t now) {
 // "resources.devices: 4, resources.per_node: 4"
 std::string settings_text(const json& set) {
   std::string text;
-  for (const auto& [path, value] : set.items())
-    text += (text.empty() ? "" : ", ") + path + ": " +
-            (value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [path, value] : set.items()) {
+    if (!text.empty()) text += ", ";
+    if (value.is_null())
+      text += "no " + path;
+    else
+      text += path + ": " + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
   return text;
 }
 
-std::string sooner_text(const json& sooner, const Terminal& terminal) {
+std::string sooner_text(std::int64_t job, const json& sooner, const Terminal& terminal) {
   Table table({{"CHANGE", false, true}, {"IN THE SPEC"}});
   for (const json& entry : sooner)
-    table.add({{text_field(entry, "sentence")}, {settings_text(field(entry, "set"))}});
+    table.add({{text_field(entry, "sentence")},
+               {text_field(entry, "change") == "hold" ? fmt::format("podium release {}", job)
+                                                      : settings_text(field(entry, "set"))}});
   return table.render(terminal);
 }
 
@@ -60,7 +68,8 @@ std::string page_of(const json& why, const Terminal& terminal) {
     text += "  " + printable(text_field(blocker, "sentence")) + "\n";
   text += "\nwhen it starts\n" + start_text(why.at("start"), integer_field(why, "now_ms"));
   if (!why.at("sooner").empty())
-    text += "\nwhat would start it sooner\n" + sooner_text(why.at("sooner"), terminal);
+    text +=
+        "\nwhat would start it sooner\n" + sooner_text(integer_field(why, "job"), why.at("sooner"), terminal);
   return text;
 }
 
@@ -78,7 +87,8 @@ void add_why(CLI::App& app, Session& session) {
   command->add_option("JOB", *id, "The job's number")->required();
   command->footer(R"(
 The start is forecast by running the scheduler on a copy of the cluster: expected, if jobs take of their walltime what
-jobs usually take; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth.
+jobs usually take; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth. Where so many
+jobs wait that the forecast cannot see to its start, at least tells how far it saw. Each change was tried the same way.
 
 Examples:
   podium why 12

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "coordinator/api/api.h"
+#include "coordinator/api/explainer.h"
 #include "coordinator/config.h"
 #include "coordinator/specs/spec_sync.h"
 
@@ -42,6 +43,7 @@ class Coordinator {
   SyncHolds holds_;
   LiveStream live_;
   LiveFeed feed_;
+  Explainer explainer_;
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;

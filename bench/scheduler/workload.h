@@ -40,6 +40,7 @@ class Workload {
   void pass(Duration time) { now_ += time; }
 
   const ClusterState& state() const { return state_; }
+  Time now() const { return now_; }
 
  private:
   TurnCost turn(const Command& command);

@@ -23,6 +23,8 @@
 
 namespace podium {
 
+class Explainer;
+
 struct ApiOptions {
   std::string user_token;
   std::string agent_token;
@@ -41,6 +43,7 @@ struct Api {
   SyncHolds& holds;
   LiveStream& live;
   LiveFeed& feed;
+  Explainer& explainer;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status

@@ -135,10 +135,15 @@ json node_json(const Node& node) {
 json blocker_json(const Blocker& blocker) {
   json nodes = json::array();
   for (const NodeId& node : blocker.nodes) nodes.push_back(node.value);
-  return {{"code", to_string(blocker.code)}, {"sentence", blocker.sentence},
-          {"needs", blocker.needs},          {"has", blocker.has},
-          {"per_node", blocker.per_node},    {"job", blocker.job ? json(blocker.job->value) : json(nullptr)},
-          {"nodes", std::move(nodes)},       {"until_ms", millis(blocker.until)}};
+  return {{"code", to_string(blocker.code)},
+          {"sentence", blocker.sentence},
+          {"accounts", blocker.accounts},
+          {"needs", blocker.needs},
+          {"has", blocker.has},
+          {"per_node", blocker.per_node},
+          {"job", blocker.job ? json(blocker.job->value) : json(nullptr)},
+          {"nodes", std::move(nodes)},
+          {"until_ms", millis(blocker.until)}};
 }
 
 json experiment_json(const ExperimentView& experiment) {

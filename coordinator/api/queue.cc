@@ -109,6 +109,7 @@ awaitable<ServerReply> get_queue(Api& api, Call call) {
     if (!only || *only == kind) queues.push_back(queue_json(state, api.loop.plan(), kind, limit, now));
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"ageing_seconds", in_seconds(state.scheduling.ageing)},
+                  {"walltime_weight", state.scheduling.walltime_weight},
                   {"queues", std::move(queues)},
                   {"apart", apart_json(state, api.loop.plan(), only, limit, now)}};
   co_await api.loop.durable();

@@ -115,6 +115,13 @@ std::optional<std::string> AccountLedger::guaranteed_by(const std::string& accou
   return innermost == path.rend() ? std::nullopt : std::optional(*innermost);
 }
 
+std::optional<AccountLedger::Quota> AccountLedger::nearest_quota(const std::string& account) const {
+  std::optional<Quota> nearest;
+  for (const std::string& name : lineage(account))
+    if (const auto quota = of_kind(rules_of(state_, name).quota, kind_)) nearest = Quota{name, *quota};
+  return nearest;
+}
+
 std::set<int, std::greater<>> AccountLedger::quota_depths() const {
   std::set<int, std::greater<>> depths;
   for (const auto& [name, account] : state_.accounts)

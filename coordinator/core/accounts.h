@@ -79,6 +79,12 @@ class AccountLedger {
   std::optional<Blocker> over_limit(const std::string& account, int devices) const;
   // The innermost account around it (or itself) whose quota covers so many devices more.
   std::optional<std::string> guaranteed_by(const std::string& account, int devices) const;
+  // The innermost account around it (or itself) that has a quota, and how much.
+  struct Quota {
+    std::string account;
+    int devices = 0;
+  };
+  std::optional<Quota> nearest_quota(const std::string& account) const;
   // How deep in the tree there are quotas, the deepest first.
   std::set<int, std::greater<>> quota_depths() const;
   // Whether work of `account` on so many devices may be stopped for `taker`: it is borrowed, or `taker` goes

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ enum class BlockerCode {
   held,         // by an operator
   follows,      // it waits for the end of `job`, and perhaps of others
   limit,        // its account would hold `needs` devices of at most `has`
+  quota,        // its account would hold `needs` devices, of `has` that it is guaranteed: it can only borrow
+  share,        // accounts that have used less of their fair share go first
   back_off,     // it failed several times soon after its start, and waits until `until`
   too_large,    // the nodes known could not hold it, were they empty
   devices,      // too few are free
@@ -24,7 +27,7 @@ enum class BlockerCode {
   running,      // `job` holds what it needs, on `nodes`, until `until` at the latest
   unavailable,  // `nodes` have devices of its kind and get no work
   avoided,      // `nodes` failed it: it goes elsewhere while it can
-  queue,        // `has` jobs go before it (1,000: or more), `job` first
+  queue,        // `has` jobs go before it, `job` first; of whose accounts, `accounts` tells
   planning,     // the scheduler has not looked since
 };
 
@@ -39,6 +42,7 @@ struct Blocker {
   std::optional<JobId> job;
   std::vector<NodeId> nodes;
   std::optional<Time> until;
+  std::map<std::string, std::int64_t> accounts;  // jobs, by account
 
   bool operator==(const Blocker&) const = default;
 };

@@ -92,6 +92,17 @@ std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& stat
 
 }  // namespace
 
+DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job) {
+  DevicePool others = pool;
+  for (const NodeId& id : job.avoid) {
+    const Node* node = find_node(state, id);
+    if (!node) continue;
+    others.free.set(node->ordinal, 0);
+    others.capacity.set(node->ordinal, 0);
+  }
+  return fits(others.capacity, shape_of(job.request)) ? others : pool;
+}
+
 Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
                     std::int64_t nth_attempt) {
   std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, Share>> ordered;

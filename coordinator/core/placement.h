@@ -25,6 +25,9 @@ bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.
 std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
 
+// The pool less the nodes that failed the job, while there are others that could hold it.
+DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job);
+
 // Devices that a plan has given away already: indexes, by node.
 using Taken = std::map<std::size_t, std::set<int>>;
 

@@ -87,7 +87,7 @@ class Pass {
       return false;
     }
     DevicePool others;
-    if (!job.avoid.empty()) others = without(pool_for(job.request.nodes), job);
+    if (!job.avoid.empty()) others = without_avoided(state_, pool_for(job.request.nodes), job);
     const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
     const auto shares = job.request.elastic() ? find_largest(around.free, job, end)
@@ -272,7 +272,7 @@ class Pass {
     int tries = 0;
     for (const Job* job : jobs_to_grow(state_, kind_, now_, plan_.wake_at)) {
       if (++tries > state_.scheduling.backfill_depth) return;
-      DevicePool around = without(pool_for(job->request.nodes), *job);
+      DevicePool around = without_avoided(state_, pool_for(job->request.nodes), *job);
       release(state_, *job, around);
       const auto place = find_largest(around.free, *job, now_ + job->request.walltime);
       if (!place) continue;
@@ -280,18 +280,6 @@ class Pass {
       keep(*job, beyond_held(state_, *job, *place), resize.to - resize.from);
       plan_.resize.push_back({job->id, resize});
     }
-  }
-
-  // Leaves out the nodes the job should avoid while there are others that could hold it.
-  DevicePool without(const DevicePool& pool, const Job& job) const {
-    DevicePool others = pool;
-    for (const NodeId& id : job.avoid) {
-      const Node* node = find_node(state_, id);
-      if (!node) continue;
-      others.free.set(node->ordinal, 0);
-      others.capacity.set(node->ordinal, 0);
-    }
-    return fits(others.capacity, shape_of(job.request)) ? others : pool;
   }
 
   // The devices on nodes with these labels, as the pass leaves them.

@@ -1,9 +1,12 @@
 #include "coordinator/core/why.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <set>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/queue_walk.h"
@@ -11,8 +14,7 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kMostHolders = 5;    // running jobs that are named
-constexpr std::int64_t kMostAhead = 1000;  // that are counted: a walk over 100,000 would hold up the loop
+constexpr std::size_t kMostHolders = 5;  // running jobs that are named
 
 using std::chrono::minutes;
 using std::chrono::seconds;
@@ -104,8 +106,9 @@ Blocker holder(const Job& running, Time now) {
 std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job) {
   const auto found = state.pools.find({job.request.kind, job.request.nodes});
   const Shape shape = shape_of(job.request);
-  if (found == state.pools.end() || fits(found->second.free, shape)) return {};
-  DevicePool pool = found->second;
+  if (found == state.pools.end()) return {};
+  DevicePool pool = without_avoided(state, found->second, job);
+  if (fits(pool.free, shape)) return {};
   std::vector<const Job*> ended;
   for (const auto& [time, id] : state.timers) {
     const Job& running = state.jobs.at(id);
@@ -153,18 +156,77 @@ void add_avoided(const Job& job, std::vector<Blocker>& blockers) {
   blockers.push_back(std::move(avoided));
 }
 
-void add_queue(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers, Time now) {
-  QueueWalk walk(state, job.request.kind, now);
+std::set<std::string> accounts_in_line(const ClusterState& state, const std::string& kind) {
+  std::set<std::string> accounts;
+  if (const auto queue = state.queues.find(kind); queue != state.queues.end())
+    for (const auto& [line, jobs] : queue->second) accounts.insert(line.account);
+  return accounts;
+}
+
+// What an account has used by its share, for people.
+std::string stands_at(double factor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", factor / 3600);
+  return text;
+}
+
+void add_account(const ClusterState& state, const Job& job, Time now, std::vector<Blocker>& blockers) {
+  const AccountLedger ledger(state, job.request.kind);
+  const std::string& account = job.request.account;
+  if (const auto quota = ledger.nearest_quota(account);
+      quota && !ledger.guaranteed_by(account, job.request.devices)) {
+    Blocker beyond{.code = BlockerCode::quota,
+                   .needs = ledger.held(quota->account) + job.request.devices,
+                   .has = quota->devices};
+    beyond.sentence = "account " + quota->account + " would hold " + std::to_string(beyond.needs) + " of " +
+                      std::to_string(beyond.has) + " guaranteed " + job.request.kind +
+                      " devices, so that it can only borrow what others leave";
+    blockers.push_back(std::move(beyond));
+  }
+  if (!policy_of(state.scheduling.policy).by_account()) return;
+  const auto standing = behind_whom(state, ledger, account, accounts_in_line(state, job.request.kind), now);
+  if (!standing) return;
+  const auto named = [](const std::string& name) {
+    return name.ends_with('/') ? "account " + name.substr(0, name.size() - 1) + " itself" : "account " + name;
+  };
+  Blocker share{.code = BlockerCode::share};
+  share.sentence = named(standing->ahead) + " goes before " + named(standing->account) + ": it has used " +
+                   stands_at(standing->factor_ahead) + " device hours by its share, and this " +
+                   stands_at(standing->factor);
+  blockers.push_back(std::move(share));
+}
+
+// ": 2 of account nlp and 1 of cv", the most first.
+std::string by_account(const std::map<std::string, std::int64_t>& accounts) {
+  constexpr std::size_t kMostAccounts = 3;
+  std::vector<std::pair<std::int64_t, std::string>> most;
+  for (const auto& [account, jobs] : accounts) most.emplace_back(-jobs, account);
+  std::ranges::sort(most);
+  std::int64_t others = 0;
+  while (most.size() > kMostAccounts) {
+    others -= most.back().first;
+    most.pop_back();
+  }
+  std::string text = ": ";
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    if (i > 0) text += i + 1 == most.size() && others == 0 ? " and " : ", ";
+    text += std::to_string(-most[i].first) + " of " + (i == 0 ? "account " : "") + most[i].second;
+  }
+  return others == 0 ? text : text + " and " + std::to_string(others) + " of other accounts";
+}
+
+void add_queue(const ClusterState& state, const Job& job, Time now, std::vector<Blocker>& blockers) {
   Blocker queue;
   queue.code = BlockerCode::queue;
-  for (auto place = walk.next(); place && place->job != job.id && queue.has < kMostAhead;
-       place = walk.next()) {
-    if (!queue.job) queue.job = place->job;
-    ++queue.has;
+  QueueWalk walk(state, job.request.kind, now);
+  for (auto place = walk.next(); place && place->job != job.id; place = walk.next()) {
+    if (queue.has++ == 0) queue.job = place->job;
+    ++queue.accounts[state.jobs.at(place->job).request.account];
   }
-  if (!queue.job) return;
-  queue.sentence = (queue.has == kMostAhead ? "at least " : "") + count(queue.has, "job") +
-                   (queue.has == 1 ? " goes" : " go") + " before it, job " + to_string(*queue.job) +
+  if (queue.has == 0) return;
+  const bool own_alone = queue.accounts.size() == 1 && queue.accounts.contains(job.request.account);
+  queue.sentence = count(queue.has, "job") + (queue.has == 1 ? " goes" : " go") + " before it" +
+                   (own_alone ? "" : by_account(queue.accounts)) + ", job " + to_string(*queue.job) +
                    (queue.has == 1 ? "" : " first");
   blockers.push_back(std::move(queue));
 }
@@ -179,6 +241,10 @@ std::string_view to_string(BlockerCode code) {
       return "follows";
     case BlockerCode::limit:
       return "limit";
+    case BlockerCode::quota:
+      return "quota";
+    case BlockerCode::share:
+      return "share";
     case BlockerCode::back_off:
       return "back_off";
     case BlockerCode::too_large:
@@ -219,7 +285,9 @@ std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, Jo
     blockers.push_back(holder(*holders[i], now));
   add_unavailable(state, *job, blockers);
   add_avoided(*job, blockers);
-  if (first != BlockerCode::too_large) add_queue(state, *job, blockers, now);
+  if (first == BlockerCode::too_large) return blockers;
+  add_account(state, *job, now, blockers);
+  add_queue(state, *job, now, blockers);
   return blockers;
 }
 

@@ -6,36 +6,65 @@
 
 namespace podium {
 
+namespace {
+
+constexpr int kLeapParts = 100;  // of the time looked ahead
+constexpr int kRunParts = 50;    // of what jobs still run on average
+
+// What the jobs of a kind still run, on average; none: there are no jobs.
+Duration mean_run(const ClusterState& state, const std::string& kind, const Estimates& estimates,
+                  Outlook outlook, Time now) {
+  Duration sum{};
+  std::int64_t jobs = 0;
+  for (const auto& [id, job] : state.jobs) {
+    if (job.request.kind != kind) continue;
+    sum += estimates.left(job, outlook, now);
+    ++jobs;
+  }
+  return sum / std::max<std::int64_t>(jobs, 1);
+}
+
+}  // namespace
+
 StartForecast forecast_start(const ClusterState& state, Time now, JobId id, const Estimates& estimates,
                              Outlook outlook, const ForecastBounds& bounds) {
+  const Duration longest_leap =
+      mean_run(state, state.jobs.at(id).request.kind, estimates, outlook, now) / kRunParts;
   VirtualCluster cluster(state, now, [&](const Job& job) { return estimates.left(job, outlook, now); });
+  const auto none = [&](std::string why, bool gave_up = false) {
+    return StartForecast{std::nullopt, std::move(why), cluster.now(), gave_up};
+  };
   for (int moments = 0;; ++moments) {
     const Job* job = find_job(cluster.state(), id);
-    if (!job || job->state != JobState::queued) return {cluster.now(), ""};
-    if (job->held) return {std::nullopt, "does not start before it is released"};
+    if (!job || job->state != JobState::queued) return {cluster.now(), "", cluster.now(), false};
+    if (job->held) return none("does not start before it is released");
     const std::optional<Time> next = cluster.next();
-    if (!next) return {std::nullopt, "does not start with the nodes there are, whatever ends"};
-    if (*next - now > bounds.horizon)
-      return {std::nullopt, "does not start within " + format_duration(bounds.horizon)};
-    if (moments == bounds.moments)
-      return {std::nullopt, "does not start within the " + std::to_string(bounds.moments) +
-                                " moments that were looked ahead, up to " + format_time(cluster.now())};
-    cluster.step();
+    if (!next) return none("does not start with the nodes there are, whatever ends");
+    if (*next - now > bounds.horizon) return none("does not start within " + format_duration(bounds.horizon));
+    if (moments == bounds.moments || (bounds.give_up && bounds.give_up(moments)))
+      return none("does not start within the " + std::to_string(moments) +
+                      " moments that were looked ahead, up to " + format_time(cluster.now()) +
+                      "; what comes after is not known",
+                  true);
+    const Duration far = (cluster.now() - now) / kLeapParts;
+    cluster.step(moments < bounds.exact ? Duration{} : std::min(far, longest_leap));
   }
 }
 
 StartRange forecast_range(const ClusterState& state, Time now, JobId job, const Estimates& estimates,
                           const ForecastBounds& bounds) {
-  std::vector<Time> found;
   StartRange range;
+  std::vector<Time> found;
   const auto ask = [&](Outlook outlook) {
     StartForecast forecast = forecast_start(state, now, job, estimates, outlook, bounds);
     if (forecast.at) found.push_back(*forecast.at);
     if (!forecast.at && range.note.empty()) range.note = std::move(forecast.without);
+    if (outlook == Outlook::expected && forecast.gave_up) range.not_before = forecast.looked_until;
     return forecast.at;
   };
-  range.earliest = ask(Outlook::earliest);
   range.expected = ask(Outlook::expected);
+  if (range.not_before) return range;
+  range.earliest = ask(Outlook::earliest);
   range.latest = ask(Outlook::latest);
   // Jobs that end sooner may let others pass this one: what is sooner for all may be later for one.
   if (range.expected) {

@@ -15,12 +15,20 @@ namespace podium {
 // Where a forecast gives up.
 struct ForecastBounds {
   int moments = 4'000;  // each costs a plan: a millisecond or two where thousands of jobs wait
+  // Those that are lived through one by one. Beyond them it leaps (VirtualCluster::step) by a hundredth of
+  // the time looked ahead, and no further than a fiftieth of what jobs still run on average: far starts are
+  // known to about that part.
+  int exact = 500;
   Duration horizon = std::chrono::days(30);
+  // Asked before each moment, with the number of those lived through; whether to give up.
+  std::function<bool(int moments)> give_up = nullptr;
 };
 
 struct StartForecast {
   std::optional<Time> at;
-  std::string without;  // where there is none: "does not start within 30d"
+  std::string without;   // where there is none: "does not start within 30d"
+  Time looked_until;     // up to then it does not start
+  bool gave_up = false;  // what comes after is not known
 };
 
 StartForecast forecast_start(const ClusterState& state, Time now, JobId job, const Estimates& estimates,
@@ -29,27 +37,32 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId job, con
 // Ordered; a time is absent where its forecast found none, and `note` then says why.
 struct StartRange {
   std::optional<Time> earliest, expected, latest;
+  std::optional<Time> not_before;  // where the forecast gave up: what it found is that none starts before
   std::string note;
 };
 
+// Where the expected start is too far to be found, the others are not looked for.
 StartRange forecast_range(const ClusterState& state, Time now, JobId job, const Estimates& estimates,
                           const ForecastBounds& bounds = {});
 
 // A request that differs in one thing and starts sooner.
 struct Sooner {
-  std::string change;     // devices, walltime, priority or per_node
+  // devices, per_node, walltime, priority, nodes, kind, within or after; or hold, where the request is the
+  // same and the job is released.
+  std::string change;
   JobRequest request;     // with the change
   Time at;                // its expected start
   bool backfill = false;  // it starts now, in a gap before a reservation
   std::string sentence;
 };
 
-// Whether the job may run on `devices`, `per_node` on each node: the batch must come out even, for example.
-using MayRunOn = std::function<bool(int devices, int per_node)>;
+// Whether the job may ask for that: the batch must come out even over its devices, for example.
+using MayAsk = std::function<bool(const JobRequest&)>;
 
-// Each change by the least that helps. `expected` is when the job starts as it is, if ever.
+// Each change by the least that helps, and each lived through. `expected` is when the job starts as it is, if
+// ever. A held job is only told of its release, and one that follows others of what waiting for them costs.
 std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
                                   std::optional<Time> expected, const Estimates& estimates,
-                                  const MayRunOn& may_run_on, const ForecastBounds& bounds = {});
+                                  const MayAsk& may_ask, const ForecastBounds& bounds = {});
 
 }  // namespace podium

@@ -1,10 +1,14 @@
 // starts_sooner: one change of the request at a time, tried on a copy of the state.
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
 #include "coordinator/core/apply_job.h"
+#include "coordinator/core/placement.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/core/pools.h"
 #include "coordinator/core/why.h"
 #include "coordinator/forecast/start_forecast.h"
 
@@ -22,30 +26,41 @@ using std::chrono::seconds;
 class Search {
  public:
   Search(const ClusterState& state, Time now, JobId id, std::optional<Time> expected,
-         const Estimates& estimates, const MayRunOn& may_run_on, const ForecastBounds& bounds)
+         const Estimates& estimates, const MayAsk& may_ask, const ForecastBounds& bounds)
       : state_(state),
         now_(now),
         id_(id),
         original_(state.jobs.at(id).request),
         expected_(expected),
         estimates_(estimates),
-        may_run_on_(may_run_on),
+        may_ask_(may_ask),
         bounds_(bounds) {
     if (expected) bounds_.horizon = std::min(bounds_.horizon, *expected - now);  // later would not help
   }
 
   std::vector<Sooner> run() {
-    fewer_devices();
-    anywhere();
-    shorter();
-    higher_priority();
+    if (state_.jobs.at(id_).held) {
+      released();
+    } else if (!original_.after.empty()) {
+      at_once();
+    } else {
+      fewer_devices();
+      over_more_nodes();
+      shorter();
+      higher_priority();
+      fewer_labels();
+      further_apart();
+      another_kind();
+    }
     return std::move(found_);
   }
 
  private:
   void become(const JobRequest& request) {
     Job& job = state_.jobs.at(id_);
+    join_pool(state_, request);
     leave_indexes(state_, job);
+    leave_pool(state_, job.request);
     job.request = request;
     enter_indexes(state_, job);
   }
@@ -79,9 +94,10 @@ class Search {
   std::string sized(const JobRequest& request) const {
     std::string text =
         "with " + std::to_string(request.devices) + (request.devices == 1 ? " device" : " devices");
-    if (request.per_node > 0 && request.per_node < request.devices)
-      text += ", " + std::to_string(request.per_node) + " a node";
-    return text;
+    if (request.per_node == 0 || request.per_node >= request.devices) return text;
+    const int nodes = request.devices / request.per_node;
+    return "with " + std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") + " of " +
+           std::to_string(request.per_node) + (request.per_node == 1 ? " device" : " devices");
   }
 
   // The largest smaller gang that starts now; where none does, the largest of at most half the size.
@@ -98,7 +114,7 @@ class Search {
       const bool halves = !half && 2 * devices <= original_.devices;
       if (!room && !halves) continue;
       ++asked;
-      if (!may_run_on_(devices, request.per_node)) continue;
+      if (!may_ask_(request)) continue;
       if (halves) half = request;
       bool backfill = false;
       if (room && starts_now(request, backfill)) {
@@ -114,10 +130,10 @@ class Search {
     return pool != state_.pools.end() && fits(pool->second.free, shape_of(request));
   }
 
-  void anywhere() {
-    if (original_.per_node == 0 || !may_run_on_(original_.devices, 0)) return;
+  void over_more_nodes() {
     JobRequest request = original_;
     request.per_node = 0;
+    if (original_.per_node == 0 || !may_ask_(request)) return;
     add("per_node", request, "without " + std::to_string(original_.per_node) + " devices on each node");
   }
 
@@ -155,6 +171,64 @@ class Search {
     add("priority", request, "with priority " + std::to_string(high));
   }
 
+  // Without one of its nodes' labels; where no single one helps, without any.
+  void fewer_labels() {
+    bool helps = false;
+    for (const auto& [key, value] : original_.nodes) {
+      JobRequest request = original_;
+      request.nodes.erase(key);
+      helps |= add("nodes", request, "without resources.nodes {" + key + ": " + value + "}");
+    }
+    if (helps || original_.nodes.size() < 2) return;
+    JobRequest request = original_;
+    request.nodes.clear();
+    add("nodes", request, "without resources.nodes");
+  }
+
+  // The nearest of the wider demands that helps.
+  void further_apart() {
+    static constexpr std::array kWider{Within::node, Within::leaf_switch, Within::spine, Within::anywhere};
+    auto wider = std::ranges::find(kWider, original_.within);
+    while (wider != kWider.end() && ++wider != kWider.end()) {
+      JobRequest request = original_;
+      request.within = *wider;
+      const bool demand = *wider != Within::anywhere;
+      if (demand && !may_ask_(request)) continue;
+      const std::string asked(to_string(original_.within));
+      if (add("within", request,
+              demand ? "within a " + std::string(to_string(*wider)) + " instead of a " + asked
+                     : "without asking for nodes within a " + asked))
+        return;
+    }
+  }
+
+  void another_kind() {
+    std::set<std::string> kinds;
+    for (const auto& [key, pool] : state_.pools) kinds.insert(key.kind);
+    kinds.erase(original_.kind);
+    for (const std::string& kind : kinds) {
+      JobRequest request = original_;
+      request.kind = kind;
+      if (!never_fits(state_, request) && may_ask_(request)) add("kind", request, "on " + kind + " devices");
+    }
+  }
+
+  void released() {
+    Job& job = state_.jobs.at(id_);
+    leave_indexes(state_, job);
+    job.held = false;
+    enter_indexes(state_, job);
+    add("hold", original_, "once it is released");
+  }
+
+  void at_once() {
+    JobRequest request = original_;
+    std::string jobs;
+    for (const Dependency& on : request.after) jobs += (jobs.empty() ? "job " : ", ") + to_string(on.job);
+    request.after.clear();
+    add("after", request, "without waiting for " + jobs);
+  }
+
   bool first_with(int priority) {
     JobRequest request = original_;
     request.priority = priority;
@@ -171,7 +245,7 @@ class Search {
   const JobRequest original_;
   std::optional<Time> expected_;
   const Estimates& estimates_;
-  const MayRunOn& may_run_on_;
+  const MayAsk& may_ask_;
   ForecastBounds bounds_;
   std::vector<Sooner> found_;
 };
@@ -180,11 +254,10 @@ class Search {
 
 std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
                                   std::optional<Time> expected, const Estimates& estimates,
-                                  const MayRunOn& may_run_on, const ForecastBounds& bounds) {
+                                  const MayAsk& may_ask, const ForecastBounds& bounds) {
   const Job* waiting = find_job(state, job);
   PODIUM_CHECK(waiting && waiting->state == JobState::queued, "only a waiting job can start sooner");
-  if (waiting->held) return {};
-  return Search(state, now, job, expected, estimates, may_run_on, bounds).run();
+  return Search(state, now, job, expected, estimates, may_ask, bounds).run();
 }
 
 }  // namespace podium

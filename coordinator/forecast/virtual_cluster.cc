@@ -63,10 +63,10 @@ std::optional<Time> VirtualCluster::next() const {
   return next;
 }
 
-bool VirtualCluster::step() {
+bool VirtualCluster::step(Duration leap) {
   const std::optional<Time> moment = next();
   if (!moment) return false;
-  now_ = *moment;
+  now_ = std::max(*moment, now_ + leap);
   end_tasks();
   while (!arrivals_.empty() && arrivals_.begin()->first <= now_)
     arrive(std::move(arrivals_.extract(arrivals_.begin()).mapped()));

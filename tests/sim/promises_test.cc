@@ -59,7 +59,7 @@ TEST(Promises, OfTheFirstInLineAreKept) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Dice dice(seed);
     const std::vector<int> nodes(static_cast<std::size_t>(dice.between(1, 5)), dice.between(2, 4));
-    VirtualCluster cluster = cluster_at_start(nodes, {});
+    VirtualCluster cluster = cluster_at_start(nodes, {.walltime_weight = 0});
     submit_random_jobs(cluster, dice, static_cast<int>(nodes.size()) * nodes.front());
 
     std::map<JobId, Time> promised;  // to those who have been the first

@@ -10,6 +10,7 @@ function start(changes: Partial<StartForecast> = {}): StartForecast {
     expected_ms: 2 * hour,
     latest_ms: 10 * hour,
     reserved_ms: null,
+    not_before_ms: null,
     note: "",
     basis: { expected_share: 0.6, earliest_share: 0.2, ended_jobs: 0, jobs_with_pace: 0 },
     ...changes,
@@ -43,10 +44,17 @@ describe("why a job waits", () => {
   });
 
   it("writes changes as the spec has them", () => {
-    const set = { "resources.devices": 4, "resources.walltime": "2h" };
+    const set = {
+      "resources.devices": 4,
+      "resources.walltime": "2h",
+      "resources.nodes": { rack: "r1" },
+      "resources.within": null,
+    };
     expect(settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, sentence: "" })).toEqual([
       "resources.devices: 4",
       "resources.walltime: 2h",
+      'resources.nodes: {"rack":"r1"}',
+      "no resources.within",
     ]);
   });
 });

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,6 +44,18 @@ class FairShare final : public Policy {
 // Usage by share of an account among its siblings, as of `now`: what the order goes by.
 double fair_share_factor(const ClusterState& state, const AccountLedger& ledger, const std::string& account,
                          Time now);
+
+// An account, and its sibling that goes before it; the factors of both.
+struct Standing {
+  std::string account, ahead;
+  double factor = 0, factor_ahead = 0;
+};
+
+// Whom the account's jobs wait for at the first level of the tree, from the top, where another goes first;
+// nothing where it is the account's turn. `waiting` are the accounts with waiting jobs.
+std::optional<Standing> behind_whom(const ClusterState& state, const AccountLedger& ledger,
+                                    const std::string& account, const std::set<std::string>& waiting,
+                                    Time now);
 
 // Whose turn it is among accounts with waiting jobs. A step costs by the depth of the tree.
 class FairShareTree {

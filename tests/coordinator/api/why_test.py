@@ -1,9 +1,11 @@
 """Why jobs wait, as a real daemon tells it of a cluster whose answers are known."""
 
+import concurrent.futures
 import json
+import time
 import unittest
 
-from daemon import Agent, Daemon, chunk, spec
+from daemon import USER, Agent, Daemon, chunk, spec
 
 HOUR = 3_600_000
 
@@ -62,6 +64,37 @@ class WhyTest(unittest.TestCase):
         self.assertEqual([queue["jobs"][place]["job"] for place in (0, 2)], [gang, small])
         self.assertEqual(queue["jobs"][0]["reserved_ms"], started + 4 * HOUR)
         self.assertEqual(queue["jobs"][2]["blocker"], "devices")
+
+    def test_answers_are_given_again_while_nothing_changes(self):
+        self.submit("running", 2, "4h")
+        gang = self.submit("gang", 3, "1h")
+        first = self.why(gang)
+        self.assertEqual(self.why(gang), first)
+        small = self.submit("small", 1, "1h")
+        self.assertEqual(self.state(small), "starting")
+        deadline = time.monotonic() + 60
+        while self.why(gang)["now_ms"] == first["now_ms"]:
+            self.assertLess(time.monotonic(), deadline, "an answer outlives what it was made of")
+        self.assertEqual(self.why(gang)["blockers"][0]["has"], 0)
+
+    def test_many_who_ask_at_once_are_all_answered(self):
+        self.submit("running", 3, "4h")
+        jobs = [self.submit(f"waiting-{n}", 3, "1h") for n in range(4)]
+        with concurrent.futures.ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(self.why, jobs * 8))
+        for job, answer in zip(jobs * 8, answers):
+            self.assertEqual((answer["job"], answer["state"]), (job, "queued"))
+            self.assertIsNotNone(answer["start"]["expected_ms"])
+
+    def test_a_held_job_is_told_of_its_release(self):
+        self.submit("running", 3, "4h")
+        held = self.submit("held", 1, "1h")
+        self.assertEqual(self.daemon.request("POST", f"/api/v1/jobs/{held}/hold", token=USER).status, 200)
+        why = self.why(held)
+        self.assertEqual([b["code"] for b in why["blockers"]], ["held"])
+        self.assertIsNone(why["start"]["expected_ms"])
+        [release] = why["sooner"]
+        self.assertEqual((release["change"], release["set"]), ("hold", {}))
 
     def test_a_running_job_that_tells_its_steps_is_judged_by_them(self):
         running = self.submit("running", 3, "4h")

@@ -97,14 +97,71 @@ TEST_F(Why, AJobThatRunsHasNothingInItsWay) {
   EXPECT_TRUE(blockers(JobId{99}).empty());
 }
 
-TEST_F(Why, CountsAThousandJobsAheadAndNoMore) {
+TEST_F(Why, CountsTheJobsAheadByAccount) {
   join(node_with("a", 1));
   submit_for(1, hours(1));
-  JobId last;
-  for (int i = 0; i < 1002; ++i) last = submit_for(1, hours(1));
-  const Blocker queue = blockers(last).back();
-  EXPECT_EQ(queue.has, 1000);
-  EXPECT_EQ(queue.sentence, "at least 1000 jobs go before it, job 2 first");
+  for (const char* account : {"nlp", "cv", "nlp"}) {
+    JobRequest request = request_for(1);
+    request.account = account;
+    submit(request);
+  }
+  const JobId last = submit_for(1, hours(24));
+  Blocker queue = blockers(last).back();
+  EXPECT_EQ(queue.code, BlockerCode::queue);
+  EXPECT_EQ(queue.sentence, "3 jobs go before it: 2 of account nlp and 1 of cv, job 2 first");
+  EXPECT_EQ(queue.accounts, (std::map<std::string, std::int64_t>{{"cv", 1}, {"nlp", 2}}));
+  for (int i = 0; i < 3; ++i)
+    for (const char* account : {"speech", "robots"}) {
+      JobRequest request = request_for(1);
+      request.account = account;
+      request.priority = 90;
+      submit(request);
+    }
+  queue = blockers(last).back();
+  EXPECT_EQ(
+      queue.sentence,
+      "9 jobs go before it: 3 of account robots, 3 of speech, 2 of nlp and 1 of other accounts, job 6 first");
+}
+
+TEST_F(Why, SaysThatAnAccountIsBeyondItsQuota) {
+  join(node_with("a", 4));
+  turn(ChangeAccount{"nlp", {}, {{"cpu", 3}}, {}});
+  JobRequest request = request_for(2);
+  request.account = "nlp/bert";
+  submit(request);
+  submit(request);
+  request.devices = 1;
+  const auto found = blockers(submit(request));
+  const auto quota = std::ranges::find(found, BlockerCode::quota, &Blocker::code);
+  ASSERT_NE(quota, found.end());
+  EXPECT_EQ(
+      quota->sentence,
+      "account nlp would hold 5 of 3 guaranteed cpu devices, so that it can only borrow what others leave");
+  EXPECT_EQ(quota->needs, 5);
+  EXPECT_EQ(quota->has, 3);
+}
+
+TEST_F(Why, UnderFairShareSaysWhoseTurnItIsAndWhatMadeIt) {
+  state_.scheduling.policy = PolicyKind::fair_share;
+  join(node_with("a", 2));
+  turn(ChangeAccount{"nlp", 2, {}, {}});
+  JobRequest request = request_for(2);
+  request.account = "nlp/bert";
+  submit(request);
+  now_ += hours(2);
+  const JobId first = submit(request);
+  submit(request);
+  request.account = "cv";
+  const JobId other = submit(request);
+  const auto found = blockers(first);
+  const auto share = std::ranges::find(found, BlockerCode::share, &Blocker::code);
+  ASSERT_NE(share, found.end());
+  // Two devices for two hours and held for one more, by a share of two; a week's half-life takes 0.4 %.
+  EXPECT_EQ(share->sentence,
+            "account cv goes before account nlp: it has used 0.0 device hours by its share, and this 3.0");
+  EXPECT_TRUE(std::ranges::none_of(blockers(other), [](const Blocker& b) {
+    return b.code == BlockerCode::share || b.code == BlockerCode::queue;
+  }));
 }
 
 TEST_F(Why, RoundsDurationsUp) {

@@ -2,6 +2,8 @@
 // core itself to say whether a changed request starts.
 #include "coordinator/forecast/start_forecast.h"
 
+#include <random>
+
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {
@@ -22,8 +24,8 @@ class StartForecasts : public ClusterTest {
     return forecast_range(state_, now_, id, {}, bounds);
   }
   std::vector<Sooner> sooner(
-      JobId id, const MayRunOn& may_run_on = [](int, int) { return true; }) {
-    return starts_sooner(state_, now_, id, range(id).expected, {}, may_run_on);
+      JobId id, const MayAsk& may_ask = [](const JobRequest&) { return true; }) {
+    return starts_sooner(state_, now_, id, range(id).expected, {}, may_ask);
   }
   const Sooner* find(const std::vector<Sooner>& all, const std::string& change) {
     const auto found = std::ranges::find(all, change, &Sooner::change);
@@ -70,6 +72,7 @@ TEST_F(StartForecasts, SayWhereTheyFindNone) {
   const StartRange found = range(waiting);
   EXPECT_TRUE(found.earliest && !found.expected && !found.latest);
   EXPECT_EQ(found.note, "does not start within 30d");
+  turn(CancelJob{JobId{1}});
   EXPECT_EQ(range(waiting, {.moments = 0}).note.substr(0, 33), "does not start within the 0 momen");
 }
 
@@ -91,7 +94,10 @@ TEST_F(StartForecasts, OfAHeldJobWaitForItsRelease) {
   ASSERT_TRUE(turn(HoldJob{held}).ok());
   EXPECT_EQ(range(held).expected, std::nullopt);
   EXPECT_EQ(range(held).note, "does not start before it is released");
-  EXPECT_TRUE(sooner(held).empty());
+  const auto all = sooner(held);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].change, "hold");
+  EXPECT_EQ(all[0].sentence, "once it is released: in about 36m");
 }
 
 TEST_F(StartForecasts, OfAJobThatFollowsAnotherComeAfterIt) {
@@ -102,6 +108,121 @@ TEST_F(StartForecasts, OfAJobThatFollowsAnotherComeAfterIt) {
   const JobId second = submit(request);
   EXPECT_EQ(state_of(second), JobState::queued);
   EXPECT_EQ(range(second).latest, now_ + hours(2));
+  const auto all = sooner(second);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].sentence, "without waiting for job 1: at once");
+  EXPECT_TRUE(all[0].request.after.empty());
+}
+
+// Nodes a and b of rack r1 hang under one switch, c and d of r2 under another, both under one spine.
+class SelectedStarts : public StartForecasts {
+ protected:
+  SelectedStarts() {
+    for (const char* name : {"a", "b", "c", "d"}) {
+      NodeDescription node = node_with(name, 2);
+      const bool first = *name < 'c';
+      node.labels = {{"rack", first ? "r1" : "r2"}, {"switch", first ? "s1" : "s2"}, {"spine", "p"}};
+      join(node);
+    }
+  }
+  JobId fill(const std::string& rack, int devices, Duration walltime) {
+    JobRequest request = asking(devices, walltime);
+    request.nodes = {{"rack", rack}};
+    return submit(request);
+  }
+};
+
+TEST_F(SelectedStarts, WithoutALabelItStartsNow) {
+  fill("r1", 4, hours(10));
+  JobRequest request = asking(2, hours(1));
+  request.nodes = {{"rack", "r1"}, {"spine", "p"}};
+  const JobId id = submit(request);
+  ASSERT_EQ(state_of(id), JobState::queued);
+  const auto all = sooner(id);
+  const Sooner* fewer = find(all, "nodes");
+  ASSERT_NE(fewer, nullptr);
+  EXPECT_EQ(fewer->sentence, "without resources.nodes {rack: r1}: at once");
+  EXPECT_EQ(fewer->request.nodes, (std::map<std::string, std::string>{{"spine", "p"}}));
+  EXPECT_EQ(state_of(submit(fewer->request)), JobState::starting) << "the core agrees";
+}
+
+TEST_F(SelectedStarts, UnderASpineInsteadOfASwitchItStartsSooner) {
+  fill("r1", 2, hours(10));
+  fill("r2", 2, hours(5));
+  JobRequest request = asking(4, hours(1));
+  request.within = Within::leaf_switch;
+  const JobId id = submit(request);
+  EXPECT_EQ(range(id).latest, now_ + hours(5));
+  const auto all = sooner(id);
+  const Sooner* wider = find(all, "within");
+  ASSERT_NE(wider, nullptr);
+  EXPECT_EQ(wider->request.within, Within::spine);
+  EXPECT_EQ(wider->sentence, "within a spine instead of a switch: at once");
+  EXPECT_EQ(state_of(submit(wider->request)), JobState::starting) << "the core agrees";
+}
+
+TEST_F(SelectedStarts, OnAnotherKindOfDevicesWhereTheSpecAllowsIt) {
+  join(node_with("g", 8, "gpu"));
+  fill("r1", 4, hours(10));
+  fill("r2", 4, hours(10));
+  const JobId id = submit(asking(2, hours(1)));
+  const auto all = sooner(id);
+  ASSERT_NE(find(all, "kind"), nullptr);
+  EXPECT_EQ(find(all, "kind")->sentence, "on gpu devices: at once");
+  const auto as_spec = sooner(id, [](const JobRequest& asked) { return asked.kind == "cpu"; });
+  EXPECT_EQ(find(as_spec, "kind"), nullptr);
+}
+
+// A copy of the state that drops a demand must not lose the count of who else asks for the same nodes.
+TEST_F(SelectedStarts, OthersThatAskForTheSameNodesAreLeftAlone) {
+  fill("r1", 4, hours(10));
+  const JobId first = fill("r1", 4, hours(10));
+  fill("r1", 4, hours(10));
+  const ClusterState before = state_;
+  EXPECT_NE(find(sooner(first), "nodes"), nullptr);
+  EXPECT_EQ(state_, before);
+}
+
+// The node that failed a job is left out of its forecast as well, while another could hold it.
+TEST_F(StartForecasts, GoAroundTheNodeThatFailedTheJob) {
+  join(node_with("b", 1));
+  const JobId holder = submit(asking(1, hours(10)));
+  const JobId id = submit(asking(1, hours(1)));
+  state_.jobs.at(id).avoid = {{"a"}};
+  join(node_with("a", 1));
+  ASSERT_EQ(state_of(id), JobState::queued) << "a is free, but it failed there";
+  EXPECT_EQ(range(id).latest, now_ + hours(10));
+  const auto found = blockers_of(state_, plan_, id, now_);
+  const auto running = std::ranges::find(found, BlockerCode::running, &Blocker::code);
+  ASSERT_NE(running, found.end());
+  EXPECT_EQ(running->job, holder) << "what it waits for is on b";
+}
+
+// Far ahead the forecast leaps: it must come to about what living through every moment gives.
+TEST_F(StartForecasts, LeapsComeToAboutTheSame) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 8; ++i) join(node_with("n" + std::to_string(i), 8));
+  JobId last{};
+  for (int i = 0; i < 1500; ++i)
+    last = submit(asking(1 + static_cast<int>(random() % 8), minutes(30 + random() % 600)));
+  const ForecastBounds every{.moments = 100'000, .exact = 100'000};
+  const auto exact = forecast_start(state_, now_, last, {}, Outlook::expected, every).at;
+  const auto leaping =
+      forecast_start(state_, now_, last, {}, Outlook::expected, {.moments = 100'000, .exact = 50}).at;
+  ASSERT_TRUE(exact && leaping);
+  const double ratio = std::chrono::duration<double>(*leaping - now_) / (*exact - now_);
+  EXPECT_NEAR(ratio, 1, 0.05);
+}
+
+TEST_F(StartForecasts, GiveUpWhenTold) {
+  join(node_with("a", 1));
+  for (int i = 0; i < 20; ++i) submit(asking(1, hours(10)));
+  ForecastBounds bounds;
+  bounds.give_up = [](int moments) { return moments == 5; };
+  const StartRange found = range(JobId{20}, bounds);
+  EXPECT_FALSE(found.earliest || found.expected || found.latest);
+  EXPECT_EQ(found.not_before, now_ + hours(30)) << "five jobs of 6 h are expected to end before";
+  EXPECT_EQ(found.note.substr(0, 44), "does not start within the 5 moments that wer");
 }
 
 TEST_F(StartForecasts, TheLongestWalltimeThatBackfillsIsRightAtTheBoundary) {
@@ -130,9 +251,9 @@ TEST_F(StartForecasts, TheLargestSmallerGangThatStartsNow) {
   ASSERT_NE(find(all, "devices"), nullptr);
   EXPECT_EQ(find(all, "devices")->request.devices, 5);
   EXPECT_EQ(find(all, "devices")->sentence, "with 5 devices: at once");
-  all = sooner(gang, [](int devices, int) { return 8 % devices == 0; });  // the batch comes out even
+  all = sooner(gang, [](const JobRequest& r) { return 8 % r.devices == 0; });  // the batch comes out even
   EXPECT_EQ(find(all, "devices")->request.devices, 4);
-  EXPECT_EQ(find(sooner(gang, [](int, int) { return false; }), "devices"), nullptr);
+  EXPECT_EQ(find(sooner(gang, [](const JobRequest&) { return false; }), "devices"), nullptr);
 }
 
 TEST_F(StartForecasts, FewerWholeNodesOfAGang) {

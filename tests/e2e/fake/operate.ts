@@ -111,6 +111,7 @@ export function queueOf(cluster: Cluster, limit: number, nowMs: number): Queue {
   return {
     policy: "fair-share",
     ageing_seconds: 3600,
+    walltime_weight: 1,
     queues: inLine.length > 0 ? [{ kind: "gpu", total: inLine.length, jobs }] : [],
     apart: {
       total: apart.length,

@@ -8,7 +8,7 @@ const late = 30_000;
 export function whyOf(job: Job, nowMs: number): Why {
   if (job.state !== "queued")
     return { job: job.id, state: job.state, now_ms: nowMs, blockers: [], start: null, sooner: [] };
-  const none = { needs: 0, has: 0, per_node: 0, job: null, nodes: [], until_ms: null };
+  const none = { needs: 0, has: 0, per_node: 0, job: null, nodes: [], until_ms: null, accounts: {} };
   return {
     job: job.id,
     state: job.state,
@@ -25,13 +25,21 @@ export function whyOf(job: Job, nowMs: number): Why {
         until_ms: nowMs + 130 * minute + late,
       },
       { ...none, code: "unavailable", sentence: "8 gpu devices cannot be used: dgx-07 is not up", has: 8 },
-      { ...none, code: "queue", sentence: "3 jobs go before it, job 7 first", has: 3, job: 7 },
+      {
+        ...none,
+        code: "queue",
+        sentence: "3 jobs go before it: 2 of account nlp and 1 of cv, job 7 first",
+        has: 3,
+        job: 7,
+        accounts: { nlp: 2, cv: 1 },
+      },
     ],
     start: {
       earliest_ms: nowMs + 26 * minute + late,
       expected_ms: nowMs + 78 * minute + late,
       latest_ms: nowMs + 130 * minute + late,
       reserved_ms: nowMs + 130 * minute + late,
+      not_before_ms: null,
       note: "",
       basis: { expected_share: 0.6, earliest_share: 0.2, ended_jobs: 200, jobs_with_pace: 2 },
     },
@@ -41,7 +49,7 @@ export function whyOf(job: Job, nowMs: number): Why {
         set: { "resources.devices": 24, "resources.per_node": 8 },
         expected_ms: nowMs,
         backfill: false,
-        sentence: "with 24 devices, 8 a node: at once",
+        sentence: "with 3 nodes of 8 devices: at once",
       },
       {
         change: "walltime",

@@ -138,6 +138,7 @@ export interface Blocker {
   job: number | null;
   nodes: string[];
   until_ms: number | null;
+  accounts: Record<string, number>;
 }
 
 /** When a waiting job is expected to start; null where the forecast finds no start, and `note` says why. */
@@ -146,13 +147,14 @@ export interface StartForecast {
   expected_ms: number | null;
   latest_ms: number | null;
   reserved_ms: number | null;
+  not_before_ms: number | null;
   note: string;
   basis: { expected_share: number; earliest_share: number; ended_jobs: number; jobs_with_pace: number };
 }
 
 export interface Sooner {
   change: string;
-  set: Record<string, string | number>;
+  set: Record<string, string | number | null | Record<string, string>>;
   expected_ms: number;
   backfill: boolean;
   sentence: string;
@@ -279,6 +281,7 @@ export interface JobApart extends WaitingJob {
 export interface Queue {
   policy: string;
   ageing_seconds: number;
+  walltime_weight: number;
   queues: QueueOfKind[];
   /** Held, or after others. */
   apart: { total: number; jobs: JobApart[] };

@@ -68,7 +68,7 @@ function Start({ start }: { start: StartForecast }) {
         <>
           <dt>Reserved</dt>
           <dd title={formatAbsolute(start.reserved_ms)}>
-            {untilStart(start.reserved_ms, nowMs)} at the latest, if no node fails
+            {untilStart(start.reserved_ms, nowMs)} at the latest, if no node fails and no job goes before it
           </dd>
         </>
       )}

@@ -2,8 +2,12 @@
 import type { QueuedJob, QueueOfKind } from "../api/types";
 import { formatDuration } from "./times";
 
-export function describePolicy(policy: string, ageingSeconds: number): string {
-  const ageing = `${formatDuration(ageingSeconds)} of waiting weighs as much as a point of priority`;
+export function describePolicy(policy: string, ageingSeconds: number, walltimeWeight: number): string {
+  const ageing =
+    `${formatDuration(ageingSeconds)} of waiting weighs as much as a point of priority` +
+    (walltimeWeight > 0
+      ? `, and ${formatDuration(walltimeWeight * 3600)} as much as one hour less of walltime`
+      : "");
   switch (policy) {
     case "fifo":
       return "in the order of submission";

@@ -33,6 +33,9 @@ export function basisOf({ basis }: StartForecast): string {
   return `Expected if jobs take ${share}, ${from}${paced}; latest if every job takes all of it.`;
 }
 
-/** "resources.devices: 4": lines of the spec. */
+/** "resources.devices: 4", "no resources.within": lines of the spec. */
 export const settingsOf = ({ set }: Sooner) =>
-  Object.entries(set).map(([path, value]) => `${path}: ${value}`);
+  Object.entries(set).map(([path, value]) => {
+    if (value === null) return `no ${path}`;
+    return `${path}: ${typeof value === "object" ? JSON.stringify(value) : value}`;
+  });

@@ -27,8 +27,8 @@ export function QueuePage() {
         <h1>Queue</h1>
         {data && (
           <p class="muted explanation">
-            Policy {data.policy}: {describePolicy(data.policy, data.ageing_seconds)}. Jobs that their
-            account's quota covers go before all others.
+            Policy {data.policy}: {describePolicy(data.policy, data.ageing_seconds, data.walltime_weight)}.
+            Jobs that their account's quota covers go before all others.
           </p>
         )}
       </header>
