@@ -1,7 +1,7 @@
 #include "coordinator/core/why.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <set>
 
 #include "common/base/check.h"
@@ -163,11 +163,10 @@ std::set<std::string> accounts_in_line(const ClusterState& state, const std::str
   return accounts;
 }
 
-// What an account has used by its share, for people.
+// What an account has used by its share, in device hours.
 std::string stands_at(double factor) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", factor / 3600);
-  return text;
+  const long long tenths = std::llround(factor / 360);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
 void add_account(const ClusterState& state, const Job& job, Time now, std::vector<Blocker>& blockers) {

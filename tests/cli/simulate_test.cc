@@ -165,7 +165,7 @@ TEST(Partitions, AreDerivedWhereTheClusterLacksThem) {
 }
 
 TEST(Simulation, AnElasticJobTakesTheDevicesThereAre) {
-  const TraceFile trace = trace_of("submit,duration,devices,max_devices\n0,100,1,4\n0,100,1,\n");
+  const TraceFile trace = trace_of("submit,duration,devices,max_devices,walltime\n0,100,1,4,200\n0,100,1,,200\n");
   EXPECT_EQ(trace.rows[0].max_devices, 4);
   const Summary figures = simulate(kFourDevices, trace, PolicyKind::priority_backfill);
   EXPECT_DOUBLE_EQ(figures.completion.mean, (25 + 125) / 2.0);

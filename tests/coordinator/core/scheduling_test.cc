@@ -213,9 +213,10 @@ TEST_F(Scheduling, PreemptsTheLowestAndYoungestOnlyWhenTold) {
 TEST_F(Scheduling, PriorityDoesNotStopAJobWhoseAgeOutweighsIt) {
   state_.scheduling.preempt = true;
   join(node_with("a", 1));
-  JobRequest low = request_for(1), high = low;
-  low.priority = 49;
+  JobRequest low = request_for(1);
   low.walltime = std::chrono::hours(10);
+  JobRequest high = low;
+  low.priority = 49;
   const JobId old = submit(low);
   now_ += std::chrono::hours(2);
   report(node_with("a", 1));
