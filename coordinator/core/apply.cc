@@ -122,6 +122,7 @@ void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
   leave_indexes(state, job);
   apply_around_job(state, event, job);
   if (is_terminal(job.state)) {
+    follow_running(state, job);
     leave_pool(state, job.request);
     state.jobs.erase(found);
   } else {
@@ -339,6 +340,7 @@ void enter_indexes(ClusterState& state, const Job& job) {
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
   if (job.resize) state.resizing.insert(job.id);
   if (runs_elastic(job)) state.elastic[job.request.kind].insert(job.id);
+  follow_running(state, job);
 }
 
 void enter_window(ClusterState& state, const Node& node) {

@@ -123,7 +123,7 @@ std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked,
     if (job.devices() <= job.request.devices || job.held || almost_done(job, now)) continue;
     if (!may_shrink(job)) continue;
     if (!old_enough(state, job, now, wake)) continue;
-    found.push_back({&job, policy.rank(state.scheduling, job, now), lost_work(job, now)});
+    found.push_back({&job, policy.rank(state.scheduling, standing_of(job), now), lost_work(job, now)});
   }
   std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
     return std::tuple(-a.rank, a.lost, b.job->id) < std::tuple(-b.rank, b.lost, a.job->id);

@@ -20,6 +20,16 @@ struct NetworkPlace {
   bool operator==(const NetworkPlace&) const = default;
 };
 
+// Devices of one node.
+struct Share {
+  std::size_t node = 0;  // its ordinal
+  int devices = 0;
+
+  bool operator==(const Share&) const = default;
+};
+
+using Shares = std::vector<Share>;
+
 // Nodes by how many devices they have free.
 using NodeCounts = std::span<const std::int32_t>;
 

@@ -13,13 +13,6 @@
 
 namespace podium {
 
-struct Share {
-  std::size_t node = 0;  // its ordinal
-  int devices = 0;
-};
-
-using Shares = std::vector<Share>;
-
 // Whether `choose` would find a place; costs little, however many nodes there are.
 bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.

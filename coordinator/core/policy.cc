@@ -21,8 +21,8 @@ constexpr std::array kPolicies{PolicyKind::fifo, PolicyKind::priority_backfill,
                                PolicyKind::least_attained_service, PolicyKind::shortest_remaining_time,
                                PolicyKind::fair_share};
 
-Duration run_time(const Job& job, Time now) {
-  return job.served + (job.attempt && job.attempt->started ? now - *job.attempt->started : Duration{});
+Duration run_time(const Standing& job, Time now) {
+  return job.served + (job.started ? now - *job.started : Duration{});
 }
 
 const Fifo kFifo;
@@ -33,13 +33,13 @@ const FairShare kFairShare;
 
 }  // namespace
 
-int LeastAttainedService::level(const Job& job, Time now) {
-  const Duration attained = job.attained + (run_time(job, now) - job.served) * job.devices();
+int LeastAttainedService::level(const Standing& job, Time now) {
+  const Duration attained = job.attained + (run_time(job, now) - job.served) * job.devices;
   return static_cast<int>(std::ranges::upper_bound(kLevels, attained) - kLevels.begin());
 }
 
-Duration ShortestRemainingTime::remaining(const Job& job, Time now) {
-  return std::max(job.request.walltime - run_time(job, now), Duration{});
+Duration ShortestRemainingTime::remaining(const Standing& job, Time now) {
+  return std::max(job.walltime - run_time(job, now), Duration{});
 }
 
 const Policy& policy_of(PolicyKind kind) {
@@ -71,8 +71,8 @@ std::vector<std::string> policy_names() {
 }
 
 QueueKey queue_key(const ClusterState& state, const Job& job) {
-  return {policy_of(state.scheduling.policy).rank(state.scheduling, job, job.submitted), job.submitted,
-          job.id};
+  return {policy_of(state.scheduling.policy).rank(state.scheduling, standing_of(job), job.submitted),
+          job.submitted, job.id};
 }
 
 }  // namespace podium

@@ -19,18 +19,19 @@ class Policy {
   virtual std::string_view name() const = 0;
   // Smaller goes first. For a waiting job it may depend only on the job, not on the time: queues are kept
   // sorted by it.
-  virtual std::int64_t rank(const SchedulingOptions& options, const Job& job, Time now) const = 0;
+  virtual std::int64_t rank(const SchedulingOptions& options, const Standing& job, Time now) const = 0;
   // Blocked jobs of a kind that are promised a start; behind the last of them nothing of their kind starts if
   // none may.
   virtual int reservations(const SchedulingOptions& options) const { return options.reservations; }
   // Whether it ever stops running jobs; where not, nobody looks for victims.
   virtual bool preempts(const SchedulingOptions&) const { return true; }
   // Whether a waiting job may stop a running one to take its place.
-  virtual bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
+  virtual bool may_preempt(const SchedulingOptions& options, const Standing& waiting, const Standing& running,
                            Time now) const = 0;
   // Whether waiting weighs like priority (SchedulingOptions::ageing).
   virtual bool ages() const { return false; }
-  // Whether accounts take turns by what they have used (policies/fair_share.h); rank then counts within one.
+  // Whether accounts take turns by what they have used (policies/fair_share.h); rank then counts within one,
+  // and nobody makes room for another account's job.
   virtual bool by_account() const { return false; }
   // How often to look again while jobs wait, where ranks of running jobs move with time.
   virtual std::optional<Duration> interval() const { return std::nullopt; }

@@ -1,5 +1,7 @@
 #include "coordinator/core/pools.h"
 
+#include <algorithm>
+
 namespace podium {
 namespace {
 
@@ -22,6 +24,14 @@ std::map<std::string_view, Tally> tally(const Node& node) {
 void enter(DevicePool& pool, const Node& node, const Tally& tally) {
   pool.capacity.set(node.ordinal, tally.capacity);
   pool.free.set(node.ordinal, tally.free);
+}
+
+void judge(ClusterState& state, const Node& node) {
+  const auto healthy = [](const DeviceSlot& slot) { return slot.device.health.empty(); };
+  if (node.usable() && std::ranges::all_of(node.devices, healthy))
+    state.impaired.erase(node.ordinal);
+  else
+    state.impaired.insert(node.ordinal);
 }
 
 // The devices of a kind on the nodes with these labels.
@@ -55,6 +65,7 @@ bool matches(const Node& node, const Labels& wanted) {
 
 void count_node(ClusterState& state, const Node& node) {
   ++state.epoch;
+  judge(state, node);
   const auto tallies = tally(node);
   for (const auto& [kind, tally] : tallies) state.pools[{std::string(kind), {}}];
   for (auto& [key, pool] : state.pools) {
@@ -67,6 +78,7 @@ void count_node(ClusterState& state, const Node& node) {
 
 void count_held(ClusterState& state, const Node& node) {
   ++state.epoch;
+  judge(state, node);
   const auto tallies = tally(node);
   for (auto& [key, pool] : state.pools) {
     if (pool.capacity.free(node.ordinal) == 0) continue;

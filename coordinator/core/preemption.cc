@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "coordinator/core/reservations.h"
 
@@ -13,88 +14,126 @@ namespace {
 constexpr int kAlmostDoneParts = 20;
 constexpr Duration kAlmostDone = std::chrono::minutes(10);
 
-struct Candidate {
-  const Job* job = nullptr;
-  std::int64_t rank = 0;
-  Duration lost{};  // device time since the last checkpoint
+// More devices than there are: what an account may not be asked for then, no single job of it may be.
+constexpr int kAnyNumber = 1'000'000'000;
+
+bool almost_done(Time created, Duration walltime, Time now) {
+  const Duration left = created + walltime - now;
+  return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
+}
+
+Duration lost_work(const Standing& standing, const std::optional<Time>& saved, Time now) {
+  Time since = standing.started.value_or(now);
+  if (saved) since = std::max(since, *saved);
+  return std::max(now - since, Duration{}) * standing.devices;
+}
+
+// The search for jobs to stop: candidates are added in any order, and as many are taken as make room.
+class RoomSearch {
+ public:
+  RoomSearch(const ClusterState& state, DevicePool pool, AccountLedger ledger, const Job& blocked, Time now)
+      : state_(state), pool_(std::move(pool)), ledger_(std::move(ledger)), blocked_(blocked), now_(now) {}
+
+  // Whether the job would fit by now.
+  bool done() const { return has_room(state_, pool_, blocked_, now_); }
+
+  // Adds the accounts' running jobs that may be stopped, those of the highest `rank` to go first.
+  template <class OfAccount, class MayStop, class Rank>
+  void add(const OfAccount& of_account, const MayStop& may_stop, const Rank& rank) {
+    const std::string& kind = blocked_.request.kind;
+    for (auto group = state_.running.lower_bound({kind, ""}); group != state_.running.end(); ++group) {
+      const auto& [key, jobs] = *group;
+      if (key.kind != kind) break;
+      if (!of_account(key.account) || !may_take(key.account, kAnyNumber)) continue;
+      for (const RunningJob& job : jobs)
+        if (!almost_done(job.created, job.standing.walltime, now_) && may_stop(job.standing))
+          candidates_.push_back(
+              {&job, &key.account, rank(job.standing), lost_work(job.standing, job.saved, now_)});
+    }
+  }
+
+  // As many of the candidates, in their order, as make room, less those that turn out not to be needed. Empty
+  // where all together do not.
+  std::vector<JobId> choose() {
+    std::make_heap(candidates_.begin(), candidates_.end());
+    std::vector<const RunningJob*> victims;
+    while (!done()) {
+      if (candidates_.empty()) return {};
+      std::pop_heap(candidates_.begin(), candidates_.end());
+      const Candidate next = candidates_.back();
+      candidates_.pop_back();
+      if (!may_take(*next.account, next.job->standing.devices)) continue;
+      ledger_.change(*next.account, -next.job->standing.devices);
+      release(state_, *next.job, pool_);
+      victims.push_back(next.job);
+    }
+    return needed_of(victims);
+  }
+
+ private:
+  struct Candidate {
+    const RunningJob* job;
+    const std::string* account;
+    std::int64_t rank;
+    Duration lost;
+
+    // Whether it goes after the other: first the least deserving, then who loses least, then the youngest.
+    bool operator<(const Candidate& other) const {
+      return std::tuple(rank, other.lost, job->job) < std::tuple(other.rank, lost, other.job->job);
+    }
+  };
+
+  bool may_take(const std::string& account, int devices) const {
+    return ledger_.may_take(account, devices, blocked_.request);
+  }
+
+  std::vector<JobId> needed_of(const std::vector<const RunningJob*>& victims) {
+    std::vector<JobId> needed;
+    for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
+      take_back(state_, **victim, pool_);
+      if (done()) continue;
+      release(state_, **victim, pool_);
+      needed.push_back((*victim)->job);
+    }
+    std::ranges::reverse(needed);  // in the order in which their accounts could spare them
+    return needed;
+  }
+
+  const ClusterState& state_;
+  DevicePool pool_;
+  AccountLedger ledger_;
+  const Job& blocked_;
+  Time now_;
+  std::vector<Candidate> candidates_;
 };
-
-template <class Filter>
-std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked, Time now,
-                                  const Filter& may_stop) {
-  std::vector<JobId> timed;  // by id: with neighbours in the map after one another, few looks miss the cache
-  for (const auto& [time, id] : state.timers) timed.push_back(id);
-  std::ranges::sort(timed);
-  std::vector<Candidate> found;
-  for (const JobId id : timed) {
-    const Job& job = state.jobs.at(id);
-    if (!job.attempt || job.request.kind != blocked.request.kind || almost_done(job, now)) continue;
-    if (may_stop(job)) found.push_back({&job, 0, lost_work(job, now)});
-  }
-  return found;
-}
-
-// In the order given, least first.
-void sort(std::vector<Candidate>& found) {
-  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
-    return std::tuple(-a.rank, a.lost, b.job->id) < std::tuple(-b.rank, b.lost, a.job->id);
-  });
-}
-
-// As many of the candidates, in their order, as make room, less those that turn out not to be needed.
-std::vector<JobId> as_needed(const ClusterState& state, const std::vector<Candidate>& sorted, DevicePool pool,
-                             AccountLedger ledger, const Job& blocked, Time now) {
-  const auto holds = [&](const DevicePool& now_free) { return has_room(state, now_free, blocked, now); };
-  std::vector<const Job*> victims;
-  for (const auto& [job, rank, lost] : sorted) {
-    if (holds(pool)) break;
-    if (!ledger.may_take(job->request.account, job->devices(), blocked.request)) continue;
-    ledger.change(job->request.account, -job->devices());
-    release(state, *job, pool);
-    victims.push_back(job);
-  }
-  if (!holds(pool)) return {};
-  std::vector<JobId> needed;
-  for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
-    take_back(state, **victim, pool);
-    if (holds(pool)) continue;
-    release(state, **victim, pool);
-    needed.push_back((*victim)->id);
-  }
-  std::ranges::reverse(needed);  // in the order in which their accounts could spare them
-  return needed;
-}
 
 }  // namespace
 
 bool almost_done(const Job& job, Time now) {
-  const Duration left = job.attempt->created + job.request.walltime - now;
-  const Duration walltime = job.request.walltime;
-  return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
+  return almost_done(job.attempt->created, job.request.walltime, now);
 }
 
-Duration lost_work(const Job& job, Time now) {
-  Time since = job.attempt->started.value_or(now);
-  if (job.saved) since = std::max(since, *job.saved);
-  return std::max(now - since, Duration{}) * job.devices();
-}
+Duration lost_work(const Job& job, Time now) { return lost_work(standing_of(job), job.saved, now); }
 
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   AccountLedger ledger, const Job& blocked, Time now) {
-  std::vector<Candidate> found = candidates(state, blocked, now, [&](const Job& job) {
-    return policy.may_preempt(state.scheduling, blocked, job, now);
-  });
-  for (Candidate& candidate : found) candidate.rank = policy.rank(state.scheduling, *candidate.job, now);
-  sort(found);
-  return as_needed(state, found, std::move(pool), std::move(ledger), blocked, now);
+  RoomSearch search(state, std::move(pool), std::move(ledger), blocked, now);
+  if (search.done()) return {};
+  const Standing standing = standing_of(blocked);
+  search.add(
+      [&](const std::string& account) { return !policy.by_account() || account == blocked.request.account; },
+      [&](const Standing& running) { return policy.may_preempt(state.scheduling, standing, running, now); },
+      [&](const Standing& running) { return policy.rank(state.scheduling, running, now); });
+  return search.choose();
 }
 
 std::vector<JobId> choose_borrowers(const ClusterState& state, DevicePool pool, AccountLedger ledger,
                                     const Job& blocked, const std::string& account, Time now) {
-  std::vector<Candidate> found = candidates(
-      state, blocked, now, [&](const Job& job) { return !is_at_or_below(job.request.account, account); });
-  sort(found);
-  return as_needed(state, found, std::move(pool), std::move(ledger), blocked, now);
+  RoomSearch search(state, std::move(pool), std::move(ledger), blocked, now);
+  if (search.done()) return {};
+  search.add([&](const std::string& other) { return !is_at_or_below(other, account); },
+             [](const Standing&) { return true; }, [](const Standing&) { return 0; });
+  return search.choose();
 }
 
 }  // namespace podium

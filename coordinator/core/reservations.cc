@@ -20,10 +20,24 @@ void add_held(const ClusterState& state, const Job& job, int by, DevicePool& poo
   }
 }
 
+void add_held(const ClusterState& state, const RunningJob& running, int by, DevicePool& pool) {
+  const auto impaired = [&](const Share& share) { return state.impaired.contains(share.node); };
+  if (std::ranges::any_of(running.shares, impaired))
+    return add_held(state, state.jobs.at(running.job), by, pool);
+  for (const Share& share : running.shares)
+    if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, by * share.devices);
+}
+
 }  // namespace
 
 void release(const ClusterState& state, const Job& job, DevicePool& pool) { add_held(state, job, 1, pool); }
 void take_back(const ClusterState& state, const Job& job, DevicePool& pool) {
+  add_held(state, job, -1, pool);
+}
+void release(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
+  add_held(state, job, 1, pool);
+}
+void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
   add_held(state, job, -1, pool);
 }
 

@@ -27,10 +27,13 @@ struct Reservation {
 // Gives back to a pool's free devices what a job holds of it, but for unhealthy devices and nodes that get no
 // work.
 void release(const ClusterState& state, const Job& job, DevicePool& pool);
-// Takes out of `free` the nodes whose maintenance window forbids a job from `start` to `end`.
-void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free);
 // Undoes release.
 void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
+// Both for a job of the state's index, without looking at the job itself where its nodes are in order.
+void release(const ClusterState& state, const RunningJob& job, DevicePool& pool);
+void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool);
+// Takes out of `free` the nodes whose maintenance window forbids a job from `start` to `end`.
+void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free);
 
 // Whether what is free in the pool holds the job from now to its end, maintenance windows considered.
 bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now);

@@ -20,6 +20,7 @@
 #include "common/model/sync.h"
 #include "coordinator/core/accounts.h"
 #include "coordinator/core/fabric.h"
+#include "coordinator/core/running_jobs.h"
 
 namespace podium {
 
@@ -245,6 +246,14 @@ struct PoolKey {
   auto operator<=>(const PoolKey&) const = default;
 };
 
+// Whose devices of which kind.
+struct HolderKey {
+  std::string kind;
+  std::string account;
+
+  auto operator<=>(const HolderKey&) const = default;
+};
+
 struct DevicePool {
   FreeDevices free;        // healthy devices that nobody holds, on nodes that are usable
   FreeDevices capacity;    // all there are; a node with none is not of the pool
@@ -272,9 +281,11 @@ struct ClusterState {
   std::set<std::pair<Time, JobId>> timers;         // next_timer of every job that has one
   std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
   std::set<JobId> leaving;                         // jobs whose attempt is being stopped
+  std::map<HolderKey, RunningJobs> running;        // jobs with an attempt that is not
   std::set<JobId> resizing;                        // jobs with Job::resize
   std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
   std::set<NodeId> windows;                        // nodes with a maintenance window
+  std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
   std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
   std::int64_t epoch = 0;                          // moves on when something changed that a plan depends on
 

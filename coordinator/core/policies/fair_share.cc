@@ -48,24 +48,24 @@ double fair_share_factor(const ClusterState& state, const AccountLedger& ledger,
   return (past + held * kAhead) / share_of(state, account);
 }
 
-std::optional<Standing> behind_whom(const ClusterState& state, const AccountLedger& ledger,
+std::optional<Precedence> behind_whom(const ClusterState& state, const AccountLedger& ledger,
                                     const std::string& account, const std::set<std::string>& waiting,
                                     Time now) {
   std::vector<std::string> down = way_up(account);
   std::ranges::reverse(down);
   for (const std::string& name : down) {
-    Standing standing{name, name, fair_share_factor(state, ledger, name, now), 0};
-    standing.factor_ahead = standing.factor;
+    Precedence precedence{name, name, fair_share_factor(state, ledger, name, now), 0};
+    precedence.factor_ahead = precedence.factor;
     for (const std::string& other : waiting)
       for (const std::string& sibling : way_up(other)) {
         if (parent_of(sibling) != parent_of(name)) continue;
         const double factor = fair_share_factor(state, ledger, sibling, now);
-        if (std::pair(factor, sibling) < std::pair(standing.factor_ahead, standing.ahead)) {
-          standing.ahead = sibling;
-          standing.factor_ahead = factor;
+        if (std::pair(factor, sibling) < std::pair(precedence.factor_ahead, precedence.ahead)) {
+          precedence.ahead = sibling;
+          precedence.factor_ahead = factor;
         }
       }
-    if (standing.ahead != name) return standing;
+    if (precedence.ahead != name) return precedence;
   }
   return std::nullopt;
 }

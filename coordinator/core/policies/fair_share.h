@@ -26,14 +26,13 @@ class FairShare final : public Policy {
   std::string_view name() const override { return "fair-share"; }
   bool ages() const override { return within_account_.ages(); }
   bool by_account() const override { return true; }
-  std::int64_t rank(const SchedulingOptions& options, const Job& job, Time now) const override {
+  std::int64_t rank(const SchedulingOptions& options, const Standing& job, Time now) const override {
     return within_account_.rank(options, job, now);
   }
   bool preempts(const SchedulingOptions& options) const override { return within_account_.preempts(options); }
-  bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
+  bool may_preempt(const SchedulingOptions& options, const Standing& waiting, const Standing& running,
                    Time now) const override {
-    return waiting.request.account == running.request.account &&
-           within_account_.may_preempt(options, waiting, running, now);
+    return within_account_.may_preempt(options, waiting, running, now);
   }
   std::optional<Duration> interval() const override { return std::chrono::minutes(5); }
 
@@ -46,14 +45,14 @@ double fair_share_factor(const ClusterState& state, const AccountLedger& ledger,
                          Time now);
 
 // An account, and its sibling that goes before it; the factors of both.
-struct Standing {
+struct Precedence {
   std::string account, ahead;
   double factor = 0, factor_ahead = 0;
 };
 
 // Whom the account's jobs wait for at the first level of the tree, from the top, where another goes first;
 // nothing where it is the account's turn. `waiting` are the accounts with waiting jobs.
-std::optional<Standing> behind_whom(const ClusterState& state, const AccountLedger& ledger,
+std::optional<Precedence> behind_whom(const ClusterState& state, const AccountLedger& ledger,
                                     const std::string& account, const std::set<std::string>& waiting,
                                     Time now);
 

@@ -9,12 +9,14 @@ namespace podium {
 class Fifo final : public Policy {
  public:
   std::string_view name() const override { return "fifo"; }
-  std::int64_t rank(const SchedulingOptions&, const Job& job, Time) const override {
+  std::int64_t rank(const SchedulingOptions&, const Standing& job, Time) const override {
     return to_millis(job.submitted);
   }
   int reservations(const SchedulingOptions&) const override { return 0; }
   bool preempts(const SchedulingOptions&) const override { return false; }
-  bool may_preempt(const SchedulingOptions&, const Job&, const Job&, Time) const override { return false; }
+  bool may_preempt(const SchedulingOptions&, const Standing&, const Standing&, Time) const override {
+    return false;
+  }
 };
 
 }  // namespace podium

@@ -11,17 +11,17 @@ namespace podium {
 class LeastAttainedService final : public Policy {
  public:
   std::string_view name() const override { return "least-attained-service"; }
-  std::int64_t rank(const SchedulingOptions&, const Job& job, Time now) const override {
+  std::int64_t rank(const SchedulingOptions&, const Standing& job, Time now) const override {
     return level(job, now);
   }
-  bool may_preempt(const SchedulingOptions&, const Job& waiting, const Job& running,
+  bool may_preempt(const SchedulingOptions&, const Standing& waiting, const Standing& running,
                    Time now) const override {
     return level(waiting, now) < level(running, now);
   }
   std::optional<Duration> interval() const override { return std::chrono::minutes(10); }
 
  private:
-  static int level(const Job& job, Time now);
+  static int level(const Standing& job, Time now);
 };
 
 }  // namespace podium

@@ -17,17 +17,16 @@ class PriorityBackfill final : public Policy {
  public:
   std::string_view name() const override { return "priority-backfill"; }
   bool ages() const override { return true; }
-  std::int64_t rank(const SchedulingOptions& options, const Job& job, Time) const override {
-    const double walltime = static_cast<double>(job.request.walltime.count());
-    return to_millis(job.submitted) - job.request.priority * options.ageing.count() +
+  std::int64_t rank(const SchedulingOptions& options, const Standing& job, Time) const override {
+    const double walltime = static_cast<double>(job.walltime.count());
+    return to_millis(job.submitted) - job.priority * options.ageing.count() +
            std::llround(options.walltime_weight * walltime);
   }
   bool preempts(const SchedulingOptions& options) const override { return options.preempt; }
   // Nor does age alone stop a job, nor priority one that would go first again.
-  bool may_preempt(const SchedulingOptions& options, const Job& waiting, const Job& running,
+  bool may_preempt(const SchedulingOptions& options, const Standing& waiting, const Standing& running,
                    Time now) const override {
-    return running.request.priority < waiting.request.priority &&
-           rank(options, waiting, now) < rank(options, running, now);
+    return running.priority < waiting.priority && rank(options, waiting, now) < rank(options, running, now);
   }
 };
 

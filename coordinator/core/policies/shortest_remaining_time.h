@@ -9,16 +9,16 @@ namespace podium {
 class ShortestRemainingTime final : public Policy {
  public:
   std::string_view name() const override { return "shortest-remaining-time"; }
-  std::int64_t rank(const SchedulingOptions&, const Job& job, Time now) const override {
+  std::int64_t rank(const SchedulingOptions&, const Standing& job, Time now) const override {
     return remaining(job, now).count();
   }
-  bool may_preempt(const SchedulingOptions&, const Job& waiting, const Job& running,
+  bool may_preempt(const SchedulingOptions&, const Standing& waiting, const Standing& running,
                    Time now) const override {
     return 2 * remaining(waiting, now) < remaining(running, now);
   }
 
  private:
-  static Duration remaining(const Job& job, Time now);
+  static Duration remaining(const Standing& job, Time now);
 };
 
 }  // namespace podium
