@@ -66,7 +66,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       server_(io_.get_executor(), server_options(config),
               [this](ServerRequest request) { return answer_request(api_, std::move(request)); }),
       signals_(io_, SIGTERM, SIGINT) {
-  loop_.on_decided([this](const Events&) { holds_.check(); });
+  loop_.on_decided([this](const Events& events) { holds_.check(events); });
   loop_.on_committed([this](const Events& events) { feed_.tell(events); });
 }
 

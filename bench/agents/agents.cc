@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "common/net/spawn.h"
 
@@ -13,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kAnswerTimeout = 30s;
 
-NodeDescription describe(int number, int devices) {
+NodeDescription describe(int number, int devices, const std::string& kind) {
   NodeDescription node;
   node.id.value = "node-" + std::to_string(number);
   node.address = "127.0.0.1";
@@ -21,6 +22,7 @@ NodeDescription describe(int number, int devices) {
   for (int index = 0; index < devices; ++index) {
     Device device;
     device.index = index;
+    device.kind = kind;
     device.threads = 1;
     node.devices.push_back(device);
   }
@@ -43,14 +45,16 @@ struct Agents::Agent {
   asio::steady_timer wake;  // when the next task ends: cancels the sync that is held
   std::map<TaskId, Task> tasks;
   std::int64_t orders_seen = 0;
-  bool outdated = false;  // the report that is on its way
+  bool outdated = false;                    // the report that is on its way
+  std::optional<Steady::time_point> ended;  // its last tasks; nothing was ordered since
 };
 
-Agents::Agents(asio::io_context& io, Url coordinator, std::string token, int count, int devices,
+Agents::Agents(asio::io_context& io, Url coordinator, std::string token, int count, int others, int devices,
                Duration run_time)
     : io_(io), token_(std::move(token)), run_time_(run_time) {
-  for (int number = 1; number <= count; ++number)
-    agents_.push_back(std::make_unique<Agent>(io_, coordinator, describe(number, devices)));
+  for (int number = 1; number <= count + others; ++number)
+    agents_.push_back(std::make_unique<Agent>(io_, coordinator,
+                                              describe(number, devices, number <= count ? "cpu" : "gpu")));
 }
 
 Agents::~Agents() = default;
@@ -96,6 +100,8 @@ void Agents::follow(Agent& agent, const NodeOrders& orders) {
     const TaskId id = order.launch.task;
     if (!agent.tasks.contains(id)) {
       ordered_.emplace(id.attempt.job, now);
+      if (const auto ended = std::exchange(agent.ended, std::nullopt))
+        next_orders_.push_back(std::chrono::duration<double, std::milli>(now - *ended).count());
       agent.tasks[id] = {{id, TaskState::running, 1, {}}, now + run_time_of(id.attempt.job)};
     } else if (order.action == TaskAction::stop) {
       agent.tasks.at(id).ends = now;
@@ -120,6 +126,7 @@ void Agents::end_due(Agent& agent) {
     ended = true;
   }
   if (ended) {
+    agent.ended = now;
     agent.outdated = true;
     agent.client.cancel();
   }

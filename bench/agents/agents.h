@@ -20,8 +20,9 @@ class Agents {
  public:
   using Steady = std::chrono::steady_clock;
 
-  // A job runs for `run_time` and up to as much again, by its number.
-  Agents(boost::asio::io_context& io, Url coordinator, std::string token, int count, int devices,
+  // `count` agents with devices of the kind cpu, and `others` with as many of the kind gpu. A job runs for
+  // `run_time` and up to as much again, by its number.
+  Agents(boost::asio::io_context& io, Url coordinator, std::string token, int count, int others, int devices,
          Duration run_time);
   ~Agents();
 
@@ -30,6 +31,8 @@ class Agents {
 
   // When the order to run the job's first task arrived.
   const std::map<JobId, Steady::time_point>& ordered() const { return ordered_; }
+  // Milliseconds from the end of a node's tasks to the order of its next, of those that had a next.
+  const std::vector<double>& next_orders() const { return next_orders_; }
 
  private:
   struct Agent;
@@ -45,6 +48,7 @@ class Agents {
   std::vector<std::unique_ptr<Agent>> agents_;
   std::size_t joined_ = 0;
   std::map<JobId, Steady::time_point> ordered_;
+  std::vector<double> next_orders_;
 };
 
 }  // namespace podium

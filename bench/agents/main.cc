@@ -24,11 +24,13 @@ using namespace std::chrono_literals;
 using Steady = Agents::Steady;
 
 constexpr int kAgents = 2000;
-constexpr int kDevices = 8;    // of each
-constexpr int kSingles = 200;  // submitted one after the other to the empty cluster
-constexpr int kQueued = 1000;  // that wait when every device is taken
+constexpr int kOthers = 100;  // of these, with devices of another kind, which the load leaves free
+constexpr int kDevices = 8;   // of each
+constexpr int kSingles =
+    200;  // submitted one after the other to the empty cluster, and again to the loaded one
+constexpr int kQueued = 500;  // jobs of a whole node that wait at any time for one
 constexpr Duration kRunTime = 20s;
-constexpr auto kWindow = 10s;  // over which processor time is counted
+constexpr auto kWindow = 30s;  // over which latencies and processor time are taken
 constexpr const char* kUserToken = "user-token-of-this-benchmark";
 constexpr const char* kAgentToken = "agent-token-of-this-benchmark";
 
@@ -62,18 +64,24 @@ class Benchmark {
                       "--agent-token-file", token("agent.token", kAgentToken)},
                      folder_.path() / "log"),
         url_(*parse_url(address())),
-        agents_(io_, url_, kAgentToken, kAgents, kDevices, kRunTime),
+        agents_(io_, url_, kAgentToken, kAgents - kOthers, kOthers, kDevices, kRunTime),
         client_(io_.get_executor(), url_) {}
 
   void run() {
-    asio::co_spawn(io_, measure(), [this](std::exception_ptr failure) {
-      io_.stop();
-      if (failure) std::rethrow_exception(failure);
-    });
+    start([](Benchmark& self) -> awaitable<void> {
+      co_await self.measure();
+      self.io_.stop();
+    }(*this));
     io_.run();
   }
 
  private:
+  void start(awaitable<void> work) {
+    asio::co_spawn(io_, std::move(work), [](std::exception_ptr failure) {
+      if (failure) std::rethrow_exception(failure);
+    });
+  }
+
   std::string token(const std::string& name, const std::string& text) {
     write_file_atomic(folder_.path() / name, text);
     return folder_.path() / name;
@@ -95,10 +103,10 @@ class Benchmark {
     co_await timer.async_wait(asio::use_awaitable);
   }
 
-  awaitable<JobId> submit(int devices) {
+  static awaitable<JobId> submit(HttpClient& client, int devices, const std::string& kind) {
     const std::string spec =
         "version: 1\nname: bench\ncommand: [\"true\"]\nresources: {devices: " + std::to_string(devices) +
-        ", per_node: " + std::to_string(devices) + ", kind: cpu}\n";
+        ", per_node: " + std::to_string(devices) + ", kind: " + kind + "}\n";
     HttpRequest request;
     request.method = "POST";
     request.target = "/api/v1/experiments";
@@ -106,7 +114,7 @@ class Benchmark {
     request.headers.set("Content-Type", "application/json");
     const json body{{"spec", spec}, {"file", "bench.yaml"}};
     request.body = body.dump();
-    const HttpResponse answer = co_await client_.request(std::move(request), 60s);
+    const HttpResponse answer = co_await client.request(std::move(request), 60s);
     if (answer.status != 201) throw std::runtime_error("submit: " + answer.body);
     co_return JobId{json::parse(answer.body).at("jobs").at(0).at("id").get<std::int64_t>()};
   }
@@ -119,30 +127,50 @@ class Benchmark {
            .value = std::chrono::duration<double>(Steady::now() - start).count(),
            .unit = "s",
            .higher_is_better = false});
-    co_await measure_singles();
-    const int full = kAgents - kSingles / kDevices;  // the singles fill some nodes
-    for (int i = 0; i < full + kQueued; ++i) co_await submit(kDevices);
+    print_latency("submit to the order at the agent, nothing else running", co_await measure_singles());
+    start(keep_loaded());
+    while (agents_.next_orders().size() < kAgents / 2) co_await pause(100ms);
     co_await measure_load();
   }
 
-  awaitable<void> measure_singles() {
+  // Every device of the kind cpu is taken and a queue waits for the next that comes free.
+  awaitable<void> keep_loaded() {
+    HttpClient client(io_.get_executor(), url_);
+    for (std::size_t submitted = 0;; ++submitted) {
+      while (submitted >= (kAgents - kOthers) + agents_.next_orders().size() + kQueued) co_await pause(10ms);
+      co_await submit(client, kDevices, "cpu");
+    }
+  }
+
+  // Jobs of one device on the nodes that the load leaves free.
+  awaitable<std::vector<double>> measure_singles() {
     std::vector<double> latencies;
     for (int i = 0; i < kSingles; ++i) {
       const auto start = Steady::now();
-      const JobId job = co_await submit(1);
+      const JobId job = co_await submit(client_, 1, "gpu");
       while (!agents_.ordered().contains(job)) co_await pause(1ms);
       latencies.push_back(
           std::chrono::duration<double, std::milli>(agents_.ordered().at(job) - start).count());
     }
-    print_latency("submit to the order at the agent", latencies);
+    co_return latencies;
   }
 
   awaitable<void> measure_load() {
     const double ours = cpu_seconds(::getpid()), theirs = cpu_seconds(coordinator_.pid());
     const auto start = Steady::now();
-    co_await pause(kWindow);
+    const std::size_t before = agents_.next_orders().size();
+    const std::vector<double> singles = co_await measure_singles();
+    if (const auto rest = start + kWindow - Steady::now(); rest > 0s)
+      co_await pause(std::chrono::duration_cast<Duration>(rest));
     const double window = std::chrono::duration<double>(Steady::now() - start).count();
-    print({.name = "coordinator's share of a core, jobs running",
+    const auto& all = agents_.next_orders();
+    const std::vector<double> next(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
+    print({.name = "jobs that ended and were followed by the next, while measured",
+           .value = static_cast<double>(next.size()) / window,
+           .unit = "jobs/s"});
+    print_latency("submit to the order at the agent, under load", singles);
+    print_latency("end of a node's tasks to the order of its next", next);
+    print({.name = "coordinator's share of a core, under load",
            .value = 100 * (cpu_seconds(coordinator_.pid()) - theirs) / window,
            .unit = "%",
            .peer = "the 2,000 agents themselves",

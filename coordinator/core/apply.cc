@@ -115,10 +115,23 @@ void apply_around_job(ClusterState& state, const Event& event, Job& job) {
   if (const auto* lost = std::get_if<TaskLost>(&event.body)) task_over(lost->task);
 }
 
+// Whether a job's event can change what a plan decides. What becomes of single tasks does not, nor how much
+// work a job would lose: that counts when somebody next has to make room.
+bool changes_plans(const Event& event, const Job& job) {
+  if (job.request.elastic()) return true;  // a checkpoint or its age lets it grow
+  if (const auto* changed = std::get_if<JobStateChanged>(&event.body))
+    return changed->to != JobState::running;
+  return !std::holds_alternative<TaskStarted>(event.body) &&
+         !std::holds_alternative<TaskExited>(event.body) && !std::holds_alternative<TaskMissed>(event.body) &&
+         !std::holds_alternative<TaskFound>(event.body) && !std::holds_alternative<TaskLost>(event.body) &&
+         !std::holds_alternative<CheckpointNoted>(event.body);
+}
+
 void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
   const auto found = state.jobs.find(id);
   PODIUM_CHECK(found != state.jobs.end(), "an event names a job that does not live: " + to_string(id));
   Job& job = found->second;
+  if (changes_plans(event, job)) ++state.epoch;
   leave_indexes(state, job);
   apply_around_job(state, event, job);
   if (is_terminal(job.state)) {
@@ -152,6 +165,7 @@ void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
   ++state.next_job.value;
   join_pool(state, job.request);
   enter_indexes(state, job);
+  ++state.epoch;
 }
 
 bool runs_elastic(const Job& job) { return job.request.elastic() && job.state == JobState::running; }
@@ -314,7 +328,6 @@ struct JobApplier {
 }  // namespace
 
 void leave_indexes(ClusterState& state, const Job& job) {
-  ++state.epoch;
   if (job.in_line()) {
     const auto queue = state.queues.find(job.request.kind);
     const auto line = queue->second.find(line_key(job.request));
@@ -333,7 +346,6 @@ void leave_indexes(ClusterState& state, const Job& job) {
 }
 
 void enter_indexes(ClusterState& state, const Job& job) {
-  ++state.epoch;
   if (job.in_line()) state.queues[job.request.kind][line_key(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
   for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});

@@ -83,7 +83,7 @@ struct CheckpointSaved {
   std::int64_t step = 0;
 };
 
-// Time passed. Due at Plan::wake_at, and at least every five seconds.
+// Time passed. Due at next_tick() and at Plan::stale_at, and at least every five seconds.
 struct Tick {};
 
 // The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.

@@ -102,6 +102,21 @@ Result<Events> handle(const ClusterState& state, const Command& command, Time no
   return events;
 }
 
+std::optional<Time> next_tick(const ClusterState& state, Time now) {
+  std::optional<Time> next = next_window_end(state);
+  const auto earlier = [&next](Time time) { next = next ? std::min(*next, time) : time; };
+  const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
+  if (timer != state.timers.end()) earlier(timer->first);
+  const auto silent = [&](const auto& seen, Duration for_long) {
+    if (seen != state.last_seen.end()) earlier(seen->first + for_long);
+  };
+  // Nodes in the order in which they were heard: first those that are unknown, then those that are up.
+  silent(state.last_seen.begin(), state.limits.lost_after);
+  silent(state.last_seen.upper_bound({now - state.limits.unknown_after, NodeId{}}),
+         state.limits.unknown_after);
+  return next;
+}
+
 JobRequest job_request(const JobSpec& spec) {
   JobRequest request;
   request.name = spec.name;

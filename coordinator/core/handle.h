@@ -9,6 +9,8 @@
 //   process.
 #pragma once
 
+#include <optional>
+
 #include "common/base/error.h"
 #include "coordinator/core/commands.h"
 #include "coordinator/core/events.h"
@@ -16,5 +18,9 @@
 namespace podium {
 
 Result<Events> handle(const ClusterState& state, const Command& command, Time now);
+
+// When a Tick next has something to do: a job's time or a maintenance window runs out, or a node's silence
+// begins to mean something.
+std::optional<Time> next_tick(const ClusterState& state, Time now);
 
 }  // namespace podium

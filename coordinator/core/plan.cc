@@ -80,6 +80,7 @@ class Pass {
   bool consider(const Job& job, Line& line) {
     if (job.not_before && *job.not_before > now_) {
       plan_.blocked[job.id] = back_off(*job.not_before);
+      plan_.stale_by(*job.not_before);
       return true;
     }
     if (auto over = ledger_.over_limit(line.key.account, line.key.shape.devices)) {
@@ -198,7 +199,7 @@ class Pass {
   // Elastic jobs shrink before any job is stopped whole.
   bool shrink_others(const Job& job, const DevicePool& pool, const AccountLedger& ledger,
                      const MayShrink& may_shrink) {
-    const auto shrinks = choose_shrinks(state_, pool, ledger, job, may_shrink, now_, plan_.wake_at);
+    const auto shrinks = choose_shrinks(state_, pool, ledger, job, may_shrink, now_, plan_.stale_at);
     for (const Resizing& shrink : shrinks)
       reservations_.expect_shrinking(shrink.job, given_up(state_, state_.jobs.at(shrink.job), shrink.resize));
     plan_.resize.insert(plan_.resize.end(), shrinks.begin(), shrinks.end());
@@ -210,7 +211,7 @@ class Pass {
     expect_leaving(pool, ledger);
     const auto may_shrink = [&](const Job& running) {
       return running.request.priority <= job.request.priority ||
-             policy_.may_preempt(state_.scheduling, job, running, now_);
+             policy_.may_preempt(state_.scheduling, standing_of(job), standing_of(running), now_);
     };
     taken_back_ = shrink_others(job, pool, ledger, may_shrink);
     if (taken_back_ || !policy_.preempts(state_.scheduling)) return;
@@ -270,7 +271,7 @@ class Pass {
   void grow() {
     if (pool_for({}).free.total() == 0) return;
     int tries = 0;
-    for (const Job* job : jobs_to_grow(state_, kind_, now_, plan_.wake_at)) {
+    for (const Job* job : jobs_to_grow(state_, kind_, now_, plan_.stale_at)) {
       if (++tries > state_.scheduling.backfill_depth) return;
       DevicePool around = without_avoided(state_, pool_for(job->request.nodes), *job);
       release(state_, *job, around);
@@ -315,22 +316,6 @@ class Pass {
   bool closed_ = false;
 };
 
-std::optional<Time> next_wake(const ClusterState& state, const Plan& plan, Time now) {
-  std::optional<Time> wake = plan.wake_at;
-  const auto earlier = [&wake](Time time) { wake = wake ? std::min(*wake, time) : time; };
-  const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
-  if (timer != state.timers.end()) earlier(timer->first);
-  for (const auto& [last_seen, id] : state.last_seen) {
-    const bool up = state.nodes.at(id).state == NodeState::up;
-    earlier(last_seen + (up ? state.limits.unknown_after : state.limits.lost_after));
-    if (up) break;  // those seen later are due later
-  }
-  if (const auto end = next_window_end(state)) earlier(*end);
-  const auto interval = policy_of(state.scheduling.policy).interval();
-  if (interval && !plan.blocked.empty()) earlier(now + *interval);
-  return wake;
-}
-
 }  // namespace
 
 Plan make_plan(const ClusterState& state, Time now) {
@@ -339,7 +324,9 @@ Plan make_plan(const ClusterState& state, Time now) {
   for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan).run();
   for (const auto& [kind, jobs] : state.elastic)
     if (!state.queues.contains(kind)) Pass(state, kind, now, plan).run();
-  plan.wake_at = next_wake(state, plan, now);
+  if (plan.blocked.empty()) return plan;
+  if (const auto end = next_window_end(state)) plan.stale_by(*end);
+  if (const auto interval = policy_of(state.scheduling.policy).interval()) plan.stale_by(now + *interval);
   return plan;
 }
 

@@ -1,9 +1,10 @@
 // What to do next with the state as it is: which waiting jobs start where, which attempts make room or change
-// their size, when to look again, and why every other job waits. Pure. The policy ranks the jobs (policy.h);
-// under every policy gangs start whole or not at all, and a job that fills a gap never delays one that was
-// promised its start.
+// their size, until when that holds, and why every other job waits. Pure. The policy ranks the jobs
+// (policy.h); under every policy gangs start whole or not at all, and a job that fills a gap never delays one
+// that was promised its start.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,12 +45,13 @@ struct Plan {
   std::vector<Resizing> resize;
   std::vector<Reservation> reservations;
   std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
-  std::optional<Time> wake_at;       // when the next timer of a job or node runs out
+  std::optional<Time> stale_at;      // when time alone changes what it would decide
   std::int64_t epoch = -1;           // of the state it was made for
 
+  void stale_by(Time at) { stale_at = stale_at ? std::min(*stale_at, at) : at; }
   // Whether a plan made now could differ.
   bool stale(const ClusterState& state, Time now) const {
-    return epoch != state.epoch || (wake_at && *wake_at <= now);
+    return epoch != state.epoch || (stale_at && *stale_at <= now);
   }
 };
 

@@ -52,7 +52,8 @@ std::optional<Time> VirtualCluster::next() const {
   if (!arrivals_.empty()) earlier(arrivals_.begin()->first);
   if (!leaves_.empty()) earlier(leaves_.begin()->first);
   if (next) {
-    if (plan_.wake_at) earlier(*plan_.wake_at);
+    if (const auto tick = next_tick(state_, now_)) earlier(*tick);
+    if (plan_.stale_at) earlier(*plan_.stale_at);
     return std::max(*next, now_);
   }
   // Nothing runs and nothing comes: only the end of a back-off or of a maintenance window can still change
@@ -66,11 +67,12 @@ std::optional<Time> VirtualCluster::next() const {
 bool VirtualCluster::step(Duration leap) {
   const std::optional<Time> moment = next();
   if (!moment) return false;
+  const std::optional<Time> ticks = next_tick(state_, now_);
   now_ = std::max(*moment, now_ + leap);
   end_tasks();
   while (!arrivals_.empty() && arrivals_.begin()->first <= now_)
     arrive(std::move(arrivals_.extract(arrivals_.begin()).mapped()));
-  if (plan_.wake_at && *plan_.wake_at <= now_) take(Tick{});
+  if (ticks && *ticks <= now_) take(Tick{});
   settle();
   return true;
 }

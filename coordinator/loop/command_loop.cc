@@ -135,8 +135,10 @@ std::string CommandLoop::secret(AttemptId attempt) const {
 }
 
 void CommandLoop::schedule_tick() {
+  const Time now = clock_.now();
   Duration wait = kLongestTick;
-  if (plan_.wake_at) wait = std::clamp(*plan_.wake_at - clock_.now(), kShortestTick, kLongestTick);
+  for (const std::optional<Time> due : {next_tick(state_, now), plan_.stale_at})
+    if (due) wait = std::clamp(*due - now, kShortestTick, wait);
   const auto due = Steady::now() + wait;
   if (due < tick_timer_.expiry()) tick_timer_.expires_at(due);
 }

@@ -25,9 +25,25 @@ asio::awaitable<void> SyncHolds::wait(NodeId node, std::int64_t orders_seen) {
     held_.erase(mine);
 }
 
-void SyncHolds::check() {
-  for (const auto& [node, hold] : held_)
-    if (has_news(node, hold.orders_seen)) hold.timer->cancel();
+void SyncHolds::check(const Events& events) {
+  for (const Event& event : events) {
+    if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+      check(created->allocation);
+    } else if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) {
+      const Job* job = find_job(state_, stopping->attempt.job);  // none: it has left every node
+      if (job && job->attempt) check(job->attempt->allocation);
+    }
+  }
+}
+
+void SyncHolds::check(const Allocation& allocation) {
+  const NodeId* last = nullptr;  // ranks count by node
+  for (const Placement& place : allocation.ranks) {
+    if (last && *last == place.node) continue;
+    last = &place.node;
+    const auto hold = held_.find(place.node);
+    if (hold != held_.end() && has_news(place.node, hold->second.orders_seen)) hold->second.timer->cancel();
+  }
 }
 
 void SyncHolds::release_all() {

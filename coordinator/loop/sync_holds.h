@@ -9,7 +9,7 @@
 #include <chrono>
 #include <map>
 
-#include "coordinator/core/state.h"
+#include "coordinator/core/events.h"
 
 namespace podium {
 
@@ -20,7 +20,9 @@ class SyncHolds {
       : executor_(std::move(executor)), state_(state), longest_(longest) {}
 
   boost::asio::awaitable<void> wait(NodeId node, std::int64_t orders_seen);
-  void check();        // after each turn
+  // After each turn, with its events: looks at the nodes that have new orders by them. Not at one that told
+  // of an exit or fell silent: no sync of it is held.
+  void check(const Events& events);
   void release_all();  // for good: later waits return at once
 
  private:
@@ -29,6 +31,7 @@ class SyncHolds {
     boost::asio::steady_timer* timer = nullptr;  // in the waiting coroutine; cancelled to wake it
   };
 
+  void check(const Allocation& allocation);
   bool has_news(const NodeId& node, std::int64_t orders_seen) const;
 
   boost::asio::any_io_executor executor_;

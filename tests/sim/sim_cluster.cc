@@ -32,7 +32,10 @@ Result<Events> SimCluster::turn(const Command& command) {
   const auto again = handle(state_, command, now());
   if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
   if (events) absorb(*events);
-  const Plan plan = make_plan(state_, now());
+  const bool stale = plan_.stale(state_, now());
+  plan_ = make_plan(state_, now());
+  const Plan& plan = plan_;
+  if (!stale && !plan.start.empty()) violate("a plan that was not stale would start nothing");
   check_plan(plan);
   for (const auto& [id, job] : state_.jobs) {
     const bool starts = std::ranges::find(plan.start, id, &Start::job) != plan.start.end();
@@ -93,6 +96,7 @@ void SimCluster::check_replay() {
       replayed.leaving != state_.leaving || replayed.dependents != state_.dependents ||
       replayed.windows != state_.windows || replayed.resizing != state_.resizing ||
       replayed.elastic != state_.elastic || replayed.pools != state_.pools ||
+      replayed.running != state_.running || replayed.impaired != state_.impaired ||
       replayed.node_ids != state_.node_ids)
     violate("replaying the log gives other indexes");
   if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))

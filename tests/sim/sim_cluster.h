@@ -61,6 +61,7 @@ class SimCluster {
   void violate(const std::string& what);
 
   ClusterState state_;
+  Plan plan_;  // the last
   std::vector<SimNode> nodes_;
   Events log_;
   std::map<JobId, JobState> ended_;

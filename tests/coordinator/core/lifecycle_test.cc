@@ -119,7 +119,7 @@ TEST_F(Lifecycle, BacksOffWhenItKeepsFailingAtOnce) {
   }
   EXPECT_EQ(state_of(id), JobState::queued);
   EXPECT_EQ(job(id).not_before, now_ + std::chrono::seconds(2));
-  EXPECT_EQ(plan_.wake_at, now_ + std::chrono::seconds(2));
+  EXPECT_EQ(plan_.stale_at, now_ + std::chrono::seconds(2));
   EXPECT_EQ(reason(id).find("failed several times soon after its start; starts again at "), 0u);
   wait(5);
   EXPECT_EQ(state_of(id), JobState::starting);
@@ -158,7 +158,7 @@ TEST_F(Lifecycle, EndsAtItsWalltime) {
   request.walltime = std::chrono::seconds(60);
   const JobId id = submit(request);
   report(one_);
-  EXPECT_LE(*plan_.wake_at, now_ + std::chrono::seconds(60));
+  EXPECT_LE(*next_tick(state_, now_), now_ + std::chrono::seconds(60));
   for (int i = 0; i < 12; ++i) {
     wait(5);
     report(one_);

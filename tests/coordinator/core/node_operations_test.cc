@@ -81,7 +81,7 @@ TEST_F(NodeOperations, AWindowEndsByItself) {
   turn(DrainNode{node_.id, "", {}, now_ + minutes(10)});
   const JobId id = submit_for(hours(1));
   EXPECT_EQ(state_of(id), JobState::queued);
-  EXPECT_EQ(plan_.wake_at, now_ + state_.limits.unknown_after);
+  EXPECT_EQ(next_tick(state_, now_), now_ + state_.limits.unknown_after);
   for (int i = 0; i < 120; ++i) {
     wait(5);
     report(node_);

@@ -166,11 +166,7 @@ TEST(VirtualCluster, GoesOnFromALivingState) {
 class EverySecond {
  public:
   EverySecond(ClusterState state, const std::vector<Planned>& jobs, const RunModel& model)
-      : state_(std::move(state)), jobs_(jobs), model_(model) {
-    // Looking whether a node is silent is also a look at the plan, which may preempt by the running jobs'
-    // ages.
-    state_.limits.unknown_after = hours(1000);
-  }
+      : state_(std::move(state)), jobs_(jobs), model_(model) {}
 
   Timetable run() {
     for (now_ = kStart; submitted_ < jobs_.size() || !state_.jobs.empty(); now_ += seconds(1)) {
