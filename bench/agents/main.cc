@@ -120,11 +120,11 @@ class Benchmark {
   }
 
   awaitable<void> measure() {
-    const auto start = Steady::now();
+    const auto began = Steady::now();
     agents_.start();
     while (agents_.joined() < kAgents) co_await pause(20ms);
     print({.name = "2,000 agents join",
-           .value = std::chrono::duration<double>(Steady::now() - start).count(),
+           .value = std::chrono::duration<double>(Steady::now() - began).count(),
            .unit = "s",
            .higher_is_better = false});
     print_latency("submit to the order at the agent, nothing else running", co_await measure_singles());

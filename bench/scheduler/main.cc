@@ -25,6 +25,7 @@ constexpr double kBytesGoal = 2048;   // a queued job
 struct Variant {
   std::string name;
   SchedulingOptions options;
+  Accounts accounts = {};
 };
 
 std::vector<Variant> variants() {
@@ -32,17 +33,24 @@ std::vector<Variant> variants() {
   for (const std::string& name : policy_names()) {
     SchedulingOptions options;
     options.policy = *policy_named(name);
-    all.push_back({name, options});
+    all.push_back({.name = name, .options = options});
   }
   SchedulingOptions preempting;
   preempting.preempt = true;
-  all.push_back({"priority-backfill, preempting", preempting});
+  all.push_back({.name = "priority-backfill, preempting", .options = preempting});
+  SchedulingOptions fair = preempting;
+  fair.policy = PolicyKind::fair_share;
+  all.push_back(
+      {.name = "fair-share, preempting, 200 accounts", .options = fair, .accounts = {.many = true}});
+  all.push_back({.name = "priority-backfill, 200 accounts with quotas",
+                 .options = {},
+                 .accounts = {.many = true, .quotas = true}});
   return all;
 }
 
 // The figures of one policy, always in the same order.
 std::vector<Figure> measure(const Variant& variant) {
-  Workload load(variant.options);
+  Workload load(variant.options, variant.accounts);
   load.join_nodes();
   ::malloc_trim(0);
   const double before = resident_bytes(::getpid());

@@ -41,9 +41,18 @@ NodeDescription describe(int number) {
   return node;
 }
 
+std::string team_name(int team) { return "team-" + std::to_string(team); }
+
 }  // namespace
 
-Workload::Workload(const SchedulingOptions& options) { state_.scheduling = options; }
+Workload::Workload(const SchedulingOptions& options, const Accounts& accounts) : accounts_(accounts) {
+  state_.scheduling = options;
+  for (int team = 0; accounts.quotas && team < kTeams; ++team) {
+    const Command promised =
+        ChangeAccount{team_name(team), {}, {{"gpu", kNodes * kDevicesPerNode / kTeams}}, {}};
+    apply_all(state_, *handle(state_, promised, now_));
+  }
+}
 
 void Workload::join_nodes() {
   for (int number = 0; number < kNodes; ++number) {
@@ -63,7 +72,14 @@ JobRequest Workload::draw_request() {
   request.walltime =
       std::chrono::hours(kWalltimes[random_() % kWalltimes.size()]) + std::chrono::minutes(random_() % 60);
   request.priority = kPriorities[random_() % kPriorities.size()];
+  if (accounts_.many) request.account = draw_account();
   return request;
+}
+
+std::string Workload::draw_account() {
+  const double even = static_cast<double>(random_() % 1'000'000) / 1e6;
+  const int user = static_cast<int>(even * even * even * kTeams * kUsers);
+  return team_name(user / kUsers) + "/user-" + std::to_string(user % kUsers);
 }
 
 void Workload::queue_jobs(int count) {

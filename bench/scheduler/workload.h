@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "coordinator/core/handle.h"
@@ -22,9 +23,18 @@ struct TurnCost {
   int started = 0;      // jobs
 };
 
+// Whose jobs they are: of the one default account, or of kTeams accounts with kUsers below each, the first of
+// which submit most and the last hardly anything.
+struct Accounts {
+  bool many = false;
+  bool quotas = false;  // each team is guaranteed its part of the cluster, so that the first borrow
+};
+inline constexpr int kTeams = 20;
+inline constexpr int kUsers = 10;
+
 class Workload {
  public:
-  explicit Workload(const SchedulingOptions& options);
+  Workload(const SchedulingOptions& options, const Accounts& accounts);
 
   void join_nodes();
   void queue_jobs(int count);
@@ -46,9 +56,11 @@ class Workload {
   TurnCost turn(const Command& command);
   TurnCost plan_and_enact();
   JobRequest draw_request();
+  std::string draw_account();
   JobId draw(JobState state);
   NodeReport report_of(const NodeId& node) const;
 
+  Accounts accounts_;
   ClusterState state_;
   std::vector<NodeId> to_report_;  // nodes with tasks that just started
   std::mt19937_64 random_{2026};

@@ -79,6 +79,14 @@ void charge_account(ClusterState& state, const Job& job, int devices, Time at) {
   change_devices(state.accounts[job.request.account].own[job.request.kind], devices, half_life, at);
 }
 
+AccountLedger::AccountLedger(const ClusterState& state, std::string kind)
+    : state_(state), kind_(std::move(kind)) {
+  for (const auto& [name, account] : state.accounts) {
+    quotas_ = quotas_ || account.rules.quota.contains(kind_);
+    limits_ = limits_ || account.rules.limit.contains(kind_);
+  }
+}
+
 int AccountLedger::held(const std::string& account) const {
   int devices = 0;
   if (const auto known = state_.accounts.find(account); known != state_.accounts.end())
@@ -93,6 +101,7 @@ void AccountLedger::change(const std::string& account, int devices) {
 }
 
 std::optional<Blocker> AccountLedger::over_limit(const std::string& account, int devices) const {
+  if (!limits_) return std::nullopt;
   for (const std::string& name : lineage(account)) {
     const auto limit = of_kind(rules_of(state_, name).limit, kind_);
     const int would_hold = held(name) + devices;
@@ -106,6 +115,7 @@ std::optional<Blocker> AccountLedger::over_limit(const std::string& account, int
 }
 
 std::optional<std::string> AccountLedger::guaranteed_by(const std::string& account, int devices) const {
+  if (!quotas_) return std::nullopt;
   const std::vector<std::string> path = lineage(account);
   const auto covers = [&](const std::string& name) {
     const auto quota = of_kind(rules_of(state_, name).quota, kind_);
@@ -130,6 +140,7 @@ std::set<int, std::greater<>> AccountLedger::quota_depths() const {
 }
 
 bool AccountLedger::may_take(const std::string& account, int devices, const JobRequest& taker) const {
+  if (!quotas_) return true;
   const std::vector<std::string> path = lineage(account);
   const auto covers = [&](const std::string& name) {
     const auto quota = of_kind(rules_of(state_, name).quota, kind_);

@@ -68,7 +68,7 @@ void charge_account(ClusterState& state, const Job& job, int devices, Time at);
 // What the accounts hold of one kind, as a plan would change it.
 class AccountLedger {
  public:
-  AccountLedger(const ClusterState& state, std::string kind) : state_(state), kind_(std::move(kind)) {}
+  AccountLedger(const ClusterState& state, std::string kind);
 
   const std::string& kind() const { return kind_; }
   int held(const std::string& account) const;
@@ -94,7 +94,8 @@ class AccountLedger {
  private:
   const ClusterState& state_;
   std::string kind_;
-  std::map<std::string, int> changes_;  // against the state
+  bool quotas_ = false, limits_ = false;  // whether any account has one of this kind
+  std::map<std::string, int> changes_;    // against the state
 };
 
 }  // namespace podium

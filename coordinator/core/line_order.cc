@@ -9,13 +9,13 @@ LineOrder::LineOrder(const ClusterState& state, const AccountLedger& ledger, Tim
 
 const std::string& LineOrder::group_of(const Line& line) const {
   static const std::string all;
-  return by_account_ ? line.key.account : all;
+  return by_account_ ? line.key->account : all;
 }
 
 void LineOrder::add(Line line) {
-  const std::string& group = group_of(line);
-  if (by_account_ && !lines_.contains(group)) turns_.add(group);
-  lines_[group].push(std::move(line));
+  const auto [group, fresh] = lines_.try_emplace(group_of(line));
+  if (by_account_ && fresh) turns_.add(group->first);
+  group->second.push(line);
 }
 
 Line LineOrder::take() {
@@ -29,7 +29,7 @@ Line LineOrder::take() {
 }
 
 void LineOrder::charge(const Line& line, int devices) {
-  if (by_account_) turns_.charge(line.key.account, devices);
+  if (by_account_) turns_.charge(line.key->account, devices);
 }
 
 }  // namespace podium

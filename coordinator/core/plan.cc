@@ -36,7 +36,7 @@ class Pass {
     resume_resized();
     std::vector<Line> lines;
     if (const auto queue = state_.queues.find(kind_); queue != state_.queues.end())
-      for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), key});
+      for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), &key});
     for (const int depth : ledger_.quota_depths()) {
       quota_depth_ = depth;
       lines = run(std::move(lines));
@@ -52,12 +52,17 @@ class Pass {
   // Returns the lines that were left for later: those that no quota of the wanted depth covers.
   std::vector<Line> run(std::vector<Line> lines) {
     LineOrder order(state_, ledger_, now_);
-    for (Line& line : lines) order.add(std::move(line));
+    for (const Line& line : lines) order.add(line);
     std::vector<Line> later;
     while (!order.empty() && !closed_) {
       Line line = order.take();
-      if (quota_depth_ > 0 && depth_of_guarantee(line.key.account, line.key.shape.devices) != quota_depth_) {
-        later.push_back(std::move(line));
+      if (quota_depth_ > 0 && depth_of_guarantee(line.key->account, line.key->shape.devices) != quota_depth_) {
+        later.push_back(line);
+        continue;
+      }
+      if (const Blocker* why = hopeless(line); why && !resumed_.contains(line.next->job)) {
+        auto over = ledger_.over_limit(line.key->account, line.key->shape.devices);
+        plan_.blocked[line.next->job] = over ? std::move(*over) : *why;
         continue;
       }
       const Job& job = state_.jobs.at(line.next->job);
@@ -66,7 +71,7 @@ class Pass {
       const bool goes_on = (resumed_.contains(job.id) || consider(job, line)) && line.next != line.end;
       if (plan_.start.size() > started)
         order.charge(line, static_cast<int>(plan_.start.back().allocation.ranks.size()));
-      if (goes_on) order.add(std::move(line));
+      if (goes_on) order.add(line);
     }
     return later;
   }
@@ -76,6 +81,14 @@ class Pass {
     return guarantee ? depth_of(*guarantee) : 0;
   }
 
+  // Why no job of the line can start, where another of its shape showed that none does and nobody is to be
+  // promised a start or to make room any more. What is free only becomes less in a pass.
+  const Blocker* hopeless(const Line& line) const {
+    if (wants_reservations() || (quota_depth_ > 0 && !taken_back_)) return nullptr;
+    const auto known = hopeless_.find(line.key->shape);
+    return known == hopeless_.end() ? nullptr : &known->second;
+  }
+
   // False where no other job of the line can start in this pass.
   bool consider(const Job& job, Line& line) {
     if (job.not_before && *job.not_before > now_) {
@@ -83,7 +96,7 @@ class Pass {
       plan_.stale_by(*job.not_before);
       return true;
     }
-    if (auto over = ledger_.over_limit(line.key.account, line.key.shape.devices)) {
+    if (auto over = ledger_.over_limit(line.key->account, line.key->shape.devices)) {
       plan_.blocked[job.id] = std::move(*over);
       return false;
     }
@@ -92,7 +105,7 @@ class Pass {
     const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
     const auto shares = job.request.elastic() ? find_largest(around.free, job, end)
-                                              : find_place(around.free, line.key.shape, end);
+                                              : find_place(around.free, line.key->shape, end);
     if (shares) {
       start(job, *shares, end);
       return true;
@@ -102,11 +115,13 @@ class Pass {
       return false;
     }
     starved_ = true;
-    const bool for_reservations_alone = fits(around.free, line.key.shape);
+    const bool for_reservations_alone = fits(around.free, line.key->shape);
     plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
-    if (for_reservations_alone) return ++line.tries < state_.scheduling.backfill_depth;
-    return wants_reservations() || !job.avoid.empty();
+    if (for_reservations_alone && ++tries_[line.key->shape] < state_.scheduling.backfill_depth) return true;
+    if (for_reservations_alone || job.avoid.empty())
+      hopeless_.try_emplace(line.key->shape, plan_.blocked.at(job.id));
+    return !for_reservations_alone && (wants_reservations() || !job.avoid.empty());
   }
 
   std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, Time end) const {
@@ -313,6 +328,8 @@ class Pass {
   bool taken_back_ = false;  // devices are leaving for one job, so that no others are asked to for another
   bool starved_ = false;     // a job waits for devices
   std::set<JobId> resumed_;  // started with their new size
+  std::map<Shape, int> tries_;         // that failed for the reservations alone
+  std::map<Shape, Blocker> hopeless_;  // shapes of which nothing more can start
   bool closed_ = false;
 };
 
