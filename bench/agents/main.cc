@@ -24,12 +24,12 @@ using namespace std::chrono_literals;
 using Steady = Agents::Steady;
 
 constexpr int kAgents = 2000;
-constexpr int kOthers = 100;  // of these, with devices of another kind, which the load leaves free
-constexpr int kDevices = 8;   // of each
-constexpr int kSingles =
-    200;  // submitted one after the other to the empty cluster, and again to the loaded one
-constexpr int kQueued = 500;  // jobs of a whole node that wait at any time for one
-constexpr Duration kRunTime = 20s;
+constexpr int kOthers = 100;   // of these, with devices of another kind, which the load leaves free
+constexpr int kDevices = 8;    // of each
+constexpr int kSingles = 200;  // jobs of one device, submitted one after the other
+constexpr int kQueued = 500;   // jobs of a whole node that wait at any time for one
+constexpr int kSubmitters = 8;
+constexpr Duration kRunTime = 30s;
 constexpr auto kWindow = 30s;  // over which latencies and processor time are taken
 constexpr const char* kUserToken = "user-token-of-this-benchmark";
 constexpr const char* kAgentToken = "agent-token-of-this-benchmark";
@@ -128,18 +128,24 @@ class Benchmark {
            .unit = "s",
            .higher_is_better = false});
     print_latency("submit to the order at the agent, nothing else running", co_await measure_singles());
-    start(keep_loaded());
-    while (agents_.next_orders().size() < kAgents / 2) co_await pause(100ms);
+    for (int i = 0; i < kSubmitters; ++i) start(keep_loaded());
+    while (waiting() < kQueued || agents_.next_orders().empty()) co_await pause(100ms);
     co_await measure_load();
   }
 
   // Every device of the kind cpu is taken and a queue waits for the next that comes free.
   awaitable<void> keep_loaded() {
     HttpClient client(io_.get_executor(), url_);
-    for (std::size_t submitted = 0;; ++submitted) {
-      while (submitted >= (kAgents - kOthers) + agents_.next_orders().size() + kQueued) co_await pause(10ms);
+    for (;;) {
+      while (waiting() >= kQueued) co_await pause(10ms);
+      ++submitted_;
       co_await submit(client, kDevices, "cpu");
     }
+  }
+
+  // Of the jobs that keep the cluster loaded.
+  std::int64_t waiting() const {
+    return submitted_ - (kAgents - kOthers) - std::ssize(agents_.next_orders());
   }
 
   // Jobs of one device on the nodes that the load leaves free.
@@ -160,8 +166,11 @@ class Benchmark {
     const auto start = Steady::now();
     const std::size_t before = agents_.next_orders().size();
     const std::vector<double> singles = co_await measure_singles();
-    if (const auto rest = start + kWindow - Steady::now(); rest > 0s)
-      co_await pause(std::chrono::duration_cast<Duration>(rest));
+    while (Steady::now() < start + kWindow) {
+      if (waiting() <= kSubmitters)
+        throw std::runtime_error("the queue drained: this machine is too slow to submit as fast as jobs end");
+      co_await pause(10ms);
+    }
     const double window = std::chrono::duration<double>(Steady::now() - start).count();
     const auto& all = agents_.next_orders();
     const std::vector<double> next(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
@@ -198,6 +207,7 @@ class Benchmark {
   Url url_;
   Agents agents_;
   HttpClient client_;
+  std::int64_t submitted_ = 0;  // to keep the cluster loaded
 };
 
 }  // namespace

@@ -13,7 +13,10 @@ namespace {
 constexpr int kCacheKib = 2048;
 constexpr std::size_t kPiece = 256 << 10;      // bytes of streams in one transaction
 constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
-constexpr std::int64_t kSnapshotEvery = 5000;  // events
+// A snapshot after so many events and, because making one holds up the loop, after one event for so many of
+// its bytes: then it costs less than the events themselves, however large the state is.
+constexpr std::int64_t kSnapshotEvery = 5000;
+constexpr std::int64_t kSnapshotBytesAnEvent = 100;
 
 Database open_database(const std::filesystem::path& home) {
   std::filesystem::create_directories(home);
@@ -35,6 +38,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post)
           database_,
           "INSERT OR REPLACE INTO snapshots (seq, state) SELECT coalesce(max(seq), 0), ?1 FROM events"),
       drop_snapshots_(database_, "DELETE FROM snapshots WHERE seq < (SELECT max(seq) FROM snapshots)"),
+      snapshot_every_(kSnapshotEvery),
       thread_([this] { work(); }) {}
 
 Store::Writer::~Writer() {
@@ -47,6 +51,7 @@ Store::Writer::~Writer() {
 }
 
 void Store::Writer::commit(Commit turn, std::function<void()> done) {
+  if (!turn.snapshot.empty()) took_snapshot(turn.snapshot.size());
   {
     const std::lock_guard lock(mutex_);
     turns_.push_back({std::move(turn), std::move(done)});
@@ -74,7 +79,12 @@ void Store::Writer::ingest(std::string body, std::function<void(Result<Ingested>
   wake_.notify_one();
 }
 
-bool Store::Writer::wants_snapshot() const { return events_since_snapshot_ >= kSnapshotEvery; }
+bool Store::Writer::wants_snapshot() const { return events_since_snapshot_ >= snapshot_every_; }
+
+void Store::Writer::took_snapshot(std::size_t bytes) {
+  events_since_snapshot_ = 0;
+  snapshot_every_ = std::max(kSnapshotEvery, static_cast<std::int64_t>(bytes) / kSnapshotBytesAnEvent);
+}
 
 void Store::Writer::work() {
   for (;;) {
@@ -123,7 +133,6 @@ void Store::Writer::write(const Commit& commit) {
   if (commit.snapshot.empty()) return;
   insert_snapshot_.run(commit.snapshot);
   drop_snapshots_.run();
-  events_since_snapshot_ = 0;
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
@@ -194,6 +203,7 @@ Loaded Store::Writer::load(const ClusterState& empty) {
   Statement snapshot(database_, "SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1");
   for (snapshot.start(); snapshot.next();) {
     seq = snapshot.integer(0);
+    took_snapshot(snapshot.text(1).size());
     loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), empty);
   }
   Statement events(database_, "SELECT body FROM events WHERE seq > ?1 ORDER BY seq");

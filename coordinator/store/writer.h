@@ -38,6 +38,7 @@ class Store::Writer {
     std::function<void(Result<Ingested>)> done;
   };
 
+  void took_snapshot(std::size_t bytes);
   void work();
   void write_turns(std::deque<Turn> turns);
   void write(const Commit& commit);
@@ -60,6 +61,7 @@ class Store::Writer {
   bool stopping_ = false;
 
   std::atomic<std::int64_t> events_since_snapshot_ = 0;
+  std::int64_t snapshot_every_;  // events; of the thread that commits
   std::thread thread_;  // last: it uses all of the above
 };
 

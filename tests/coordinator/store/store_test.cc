@@ -56,6 +56,18 @@ TEST(Store, AsksForASnapshotAfterManyEvents) {
   EXPECT_FALSE(store.wants_snapshot());
 }
 
+TEST(Store, AsksSeldomForALargeSnapshot) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  const Events many(5000, Event{at_second(0), SilenceForgiven{"test"}});
+  commit_now(store, {many, {}, {}, std::string(1'000'000, ' ')});  // worth 10,000 events
+  commit_now(store, {many, {}, {}, ""});
+  EXPECT_TRUE(store.wants_snapshot()) << "those of the commit that brought it, and as many more";
+  commit_now(store, {{}, {}, {}, std::string(1'000'000, ' ')});
+  commit_now(store, {many, {}, {}, ""});
+  EXPECT_FALSE(store.wants_snapshot());
+}
+
 TEST(Store, WritesNothingThatIsNotDurable) {
   TempFolder home;
   Store store(home.path(), at_once());

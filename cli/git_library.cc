@@ -1,0 +1,47 @@
+#include "cli/git_library.h"
+
+#include <dlfcn.h>
+
+#include "common/base/check.h"
+
+namespace podium::cli {
+namespace {
+
+template <class Function>
+void find(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(::dlsym(handle, name));
+  PODIUM_CHECK(function != nullptr, std::string(PODIUM_LIBGIT2 " has no ") + name);
+}
+
+}  // namespace
+
+GitLibrary::GitLibrary(void* handle) {
+  find(handle, "git_libgit2_init", libgit2_init);
+  find(handle, "git_libgit2_shutdown", libgit2_shutdown);
+  find(handle, "git_error_last", error_last);
+  find(handle, "git_oid_tostr", oid_tostr);
+  find(handle, "git_reference_name_to_id", reference_name_to_id);
+  find(handle, "git_remote_free", remote_free);
+  find(handle, "git_remote_lookup", remote_lookup);
+  find(handle, "git_remote_url", remote_url);
+  find(handle, "git_repository_free", repository_free);
+  find(handle, "git_repository_open_ext", repository_open_ext);
+  find(handle, "git_repository_workdir", repository_workdir);
+  find(handle, "git_status_file", status_file);
+  find(handle, "git_status_list_entrycount", status_list_entrycount);
+  find(handle, "git_status_list_free", status_list_free);
+  find(handle, "git_status_list_new", status_list_new);
+  libgit2_init();
+}
+
+GitLibrary::~GitLibrary() { libgit2_shutdown(); }
+
+std::unique_ptr<GitLibrary> load_git(std::string& missing) {
+  // Never unloaded: the process ends soon.
+  void* handle = ::dlopen(PODIUM_LIBGIT2, RTLD_NOW | RTLD_LOCAL);
+  if (handle) return std::make_unique<GitLibrary>(handle);
+  missing = std::string(::dlerror()) + "; install libgit2";
+  return nullptr;
+}
+
+}  // namespace podium::cli
