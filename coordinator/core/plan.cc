@@ -37,7 +37,9 @@ class Pass {
     std::vector<Line> lines;
     if (const auto queue = state_.queues.find(kind_); queue != state_.queues.end())
       for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), &key});
+    if (policy_.by_account()) plan_.conclusive = false;
     for (const int depth : ledger_.quota_depths()) {
+      plan_.conclusive = false;
       quota_depth_ = depth;
       lines = run(std::move(lines));
     }

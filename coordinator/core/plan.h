@@ -47,9 +47,14 @@ struct Plan {
   std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
   std::optional<Time> stale_at;      // when time alone changes what it would decide
   std::int64_t epoch = -1;           // of the state it was made for
+  bool conclusive = true;            // enacted, it leaves nothing to decide; with accounts in turn it may
 
   void stale_by(Time at) { stale_at = stale_at ? std::min(*stale_at, at) : at; }
-  // Whether a plan made now could differ.
+  // It was enacted, and nothing else happened to the state.
+  void carried_out(const ClusterState& state) {
+    if (conclusive && preempt.empty() && resize.empty()) epoch = state.epoch;
+  }
+  // Whether a plan made now could decide otherwise.
   bool stale(const ClusterState& state, Time now) const {
     return epoch != state.epoch || (stale_at && *stale_at <= now);
   }

@@ -59,6 +59,7 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
     counters_.count(plan_);
     Events enacted = enact(state_, plan_, now);
     apply_all(state_, enacted);
+    plan_.carried_out(state_);
     std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
   }
   counters_.count(events);

@@ -43,6 +43,7 @@ Result<Events> SimCluster::turn(const Command& command) {
       violate("job " + to_string(id) + " waits without a reason");
   }
   absorb(enact(state_, plan, now()));
+  plan_.carried_out(state_);
   check_carried_out(plan);
   check_promises();
   check_orders();

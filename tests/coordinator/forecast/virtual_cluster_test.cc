@@ -177,6 +177,7 @@ class EverySecond {
       while (plan_.stale(state_, now_)) {
         plan_ = make_plan(state_, now_);
         absorb(enact(state_, plan_, now_));
+        plan_.carried_out(state_);
         report_all();
       }
     }
