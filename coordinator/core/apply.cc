@@ -211,6 +211,7 @@ struct ClusterApplier {
     settle_labels(state, node_at(state, e.node));
   }
   void operator()(const SilenceForgiven&) const {
+    ++state.epoch;  // the times that plans count on have leapt
     state.clock = at;
     for (auto& [id, node] : state.nodes) see(state, id, at);
     for (auto& [id, job] : state.jobs)

@@ -32,8 +32,9 @@ Result<Events> SimCluster::turn(const Command& command) {
   const auto again = handle(state_, command, now());
   if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
   if (events) absorb(*events);
-  const bool stale = plan_.stale(state_, now());
+  const bool stale = plan_.stale(state_, now()) || now() < planned_at_;
   plan_ = make_plan(state_, now());
+  planned_at_ = now();
   const Plan& plan = plan_;
   if (!stale && !plan.start.empty()) violate("a plan that was not stale would start nothing");
   check_plan(plan);
@@ -78,6 +79,7 @@ void SimCluster::pass(Duration duration, Random& random) {
 void SimCluster::restart_coordinator(Duration down, Random& random) {
   check_replay();
   const ClusterState empty = empty_state();
+  plan_ = {};
   if (random.chance(50)) {
     state_ = cluster_state_from_json(to_json(state_), empty);
   } else {

@@ -62,6 +62,7 @@ class SimCluster {
 
   ClusterState state_;
   Plan plan_;  // the last
+  Time planned_at_;
   std::vector<SimNode> nodes_;
   Events log_;
   std::map<JobId, JobState> ended_;
