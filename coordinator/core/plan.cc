@@ -58,7 +58,8 @@ class Pass {
     std::vector<Line> later;
     while (!order.empty() && !closed_) {
       Line line = order.take();
-      if (quota_depth_ > 0 && depth_of_guarantee(line.key->account, line.key->shape.devices) != quota_depth_) {
+      if (quota_depth_ > 0 &&
+          depth_of_guarantee(line.key->account, line.key->shape.devices) != quota_depth_) {
         later.push_back(line);
         continue;
       }
@@ -326,11 +327,11 @@ class Pass {
   AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
   Taken taken_;
-  int quota_depth_ = 0;      // of the quotas whose jobs are being looked at; 0: the other jobs
-  bool taken_back_ = false;  // devices are leaving for one job, so that no others are asked to for another
-  bool starved_ = false;     // a job waits for devices
-  std::set<JobId> resumed_;  // started with their new size
-  std::map<Shape, int> tries_;         // that failed for the reservations alone
+  int quota_depth_ = 0;         // of the quotas whose jobs are being looked at; 0: the other jobs
+  bool taken_back_ = false;     // devices are leaving for one job, so that no others are asked to for another
+  bool starved_ = false;        // a job waits for devices
+  std::set<JobId> resumed_;     // started with their new size
+  std::map<Shape, int> tries_;  // that failed for the reservations alone
   std::map<Shape, Blocker> hopeless_;  // shapes of which nothing more can start
   bool closed_ = false;
 };
