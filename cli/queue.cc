@@ -102,7 +102,7 @@ std::string apart_table(const json& jobs, const Terminal& terminal) {
     table.add({{std::to_string(integer_field(job, "job"))},
                {text_field(job, "name")},
                {text_field(job, "account")},
-               {fmt::format("{} {}", integer_field(job, "devices"), text_field(job, "kind"))},
+               {fmt::format("{} {}", size_text(job), text_field(job, "kind"))},
                {std::to_string(integer_field(job, "priority"))},
                {human_seconds(job.at("waited_seconds").get<double>())},
                {text_field(job, "reason"), Colour::dim}});

@@ -250,6 +250,7 @@ export interface WaitingJob {
   name: string;
   account: string;
   devices: number;
+  sizes?: number[];
   per_node: number;
   walltime_seconds: number;
   priority: number;

@@ -7,6 +7,7 @@ import { ProblemText } from "../components/operation_dialog";
 import { useOperation } from "../components/use_operation";
 import { useResource } from "../components/use_resource";
 import { useScheduling } from "../components/use_scheduling";
+import { describeDevices } from "../model/layout";
 import { formatCount } from "../model/numbers";
 import { describePolicy, formatFactors, turnOf } from "../model/queue";
 import { formatAbsolute, formatDuration } from "../model/times";
@@ -133,7 +134,7 @@ function QueueTable({ queue }: { queue: QueueOfKind }) {
                   </td>
                 )}
                 <td class="number" data-title="Devices">
-                  {formatCount(job.devices)}
+                  {describeDevices(job)}
                 </td>
                 <td class="number" data-title="Walltime">
                   {formatDuration(job.walltime_seconds)}
@@ -233,7 +234,7 @@ function ApartRow({ job }: { job: JobApart }) {
         {job.priority}
       </td>
       <td class="number" data-title="Devices">
-        {formatCount(job.devices)} {job.kind}
+        {describeDevices(job)} {job.kind}
       </td>
       <Waited sinceMs={job.submitted_ms} />
       <td class="row-end">
