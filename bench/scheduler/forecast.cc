@@ -62,7 +62,7 @@ std::vector<JobId> first_of_queue(const ClusterState& state, Time now, std::size
 }
 
 void measure() {
-  Workload load({});
+  Workload load({}, {});
   load.join_nodes();
   load.queue_jobs(kJobs);
   load.schedule();

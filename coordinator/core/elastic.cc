@@ -167,7 +167,8 @@ std::vector<const Job*> jobs_to_grow(const ClusterState& state, const std::strin
     const Job& job = state.jobs.at(id);
     if (job.devices() == job.request.sizes.back() || job.held || almost_done(job, now)) continue;
     if ((job.request.saves && !just_saved(job, now)) || !old_enough(state, job, now, wake)) continue;
-    ranked.emplace_back(policy_of(state.scheduling.policy).rank(state.scheduling, job, now), &job);
+    ranked.emplace_back(policy_of(state.scheduling.policy).rank(state.scheduling, standing_of(job), now),
+                        &job);
   }
   std::ranges::sort(ranked, {}, [](const auto& entry) { return std::pair(entry.first, entry.second->id); });
   std::vector<const Job*> jobs;

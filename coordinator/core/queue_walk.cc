@@ -13,7 +13,7 @@ QueueWalk::QueueWalk(const ClusterState& state, const std::string& kind, Time no
   std::vector<Line> lines;
   const auto queue = state_.queues.find(kind);
   if (queue != state_.queues.end())
-    for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), key});
+    for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), &key});
   begin(std::move(lines));
 }
 
@@ -21,7 +21,7 @@ void QueueWalk::begin(std::vector<Line> lines) {
   depth_ = depths_.back();
   depths_.pop_back();
   order_.emplace(state_, ledger_, now_);
-  for (Line& line : lines) order_->add(std::move(line));
+  for (Line& line : lines) order_->add(line);
 }
 
 std::optional<QueuePlace> QueueWalk::next() {
@@ -32,11 +32,11 @@ std::optional<QueuePlace> QueueWalk::next() {
       continue;
     }
     Line line = order_->take();
-    const std::string& account = line.key.account;
-    const int devices = line.key.shape.devices;
+    const std::string& account = line.key->account;
+    const int devices = line.key->shape.devices;
     auto by = ledger_.guaranteed_by(account, devices);
     if (depth_ > 0 && (!by || depth_of(*by) != depth_)) {
-      later_.push_back(std::move(line));
+      later_.push_back(line);
       continue;
     }
     QueuePlace place{line.next->job, line.next->rank, std::move(by)};
@@ -44,7 +44,7 @@ std::optional<QueuePlace> QueueWalk::next() {
       ledger_.change(account, devices);
       order_->charge(line, devices);
     }
-    if (++line.next != line.end) order_->add(std::move(line));
+    if (++line.next != line.end) order_->add(line);
     return place;
   }
 }

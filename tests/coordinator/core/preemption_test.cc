@@ -219,7 +219,7 @@ std::vector<JobId> naive_victims(const ClusterState& state, const Job& blocked, 
                           [&](const Job& job) { return left(job).count(); });
     default: {
       const auto rank = [](const Job& job) {
-        return to_millis(job.submitted) - job.request.priority * 3'600'000;
+        return to_millis(job.submitted) - job.request.priority * 3'600'000 + job.request.walltime.count();
       };
       const bool by_account = state.scheduling.policy == PolicyKind::fair_share;
       return naive.choose(
