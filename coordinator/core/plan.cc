@@ -12,6 +12,8 @@
 namespace podium {
 namespace {
 
+constexpr Duration kLeavingTakes = std::chrono::minutes(1);
+
 Blocker back_off(Time until) {
   return {.code = BlockerCode::back_off,
           .sentence = "failed several times soon after its start; starts again at " + format_time(until),
@@ -345,6 +347,9 @@ Plan make_plan(const ClusterState& state, Time now) {
   for (const auto& [kind, jobs] : state.elastic)
     if (!state.queues.contains(kind)) Pass(state, kind, now, plan).run();
   if (plan.blocked.empty()) return plan;
+  // One that starts as soon as others have left may run, the later that is, into the next.
+  if (std::ranges::any_of(plan.reservations, [now](const Reservation& r) { return r.at <= now; }))
+    plan.stale_by(now + kLeavingTakes);
   if (const auto end = next_window_end(state)) plan.stale_by(*end);
   if (const auto interval = policy_of(state.scheduling.policy).interval()) plan.stale_by(now + *interval);
   return plan;
