@@ -92,7 +92,7 @@ void CommandLoop::commit(const Events& events, std::optional<ExperimentText> tex
   turn.experiment = std::move(text);
   std::copy_if(events.begin(), events.end(), std::back_inserter(turn.events), is_durable);
   if (turn.events.empty()) return;
-  if (store_.wants_snapshot()) turn.snapshot = to_json(state_).dump();
+  if (store_.wants_snapshot()) turn.snapshot = std::make_shared<const ClusterState>(state_);
   Events durable_events = turn.events;
   store_.commit(std::move(turn), [this, number = ++turns_taken_, kept = std::move(durable_events)] {
     committed(number, kept);

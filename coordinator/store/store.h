@@ -39,7 +39,8 @@ struct Commit {
   Events events;
   std::optional<ExperimentText> experiment;
   std::vector<AttemptSecret> secrets;  // one for each AttemptCreated
-  std::string snapshot;  // to_json(state) after these events, when wants_snapshot() said so; else ""
+  std::shared_ptr<const ClusterState>
+      snapshot;  // after these events, when wants_snapshot() said so; else none
 };
 
 // What a restarted coordinator continues with.

@@ -13,8 +13,8 @@ namespace {
 constexpr int kCacheKib = 2048;
 constexpr std::size_t kPiece = 256 << 10;      // bytes of streams in one transaction
 constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
-// A snapshot after so many events and, because making one holds up the loop, after one event for so many of
-// its bytes: then it costs less than the events themselves, however large the state is.
+// A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
+// events themselves, however large the state is.
 constexpr std::int64_t kSnapshotEvery = 5000;
 constexpr std::int64_t kSnapshotBytesAnEvent = 100;
 
@@ -34,9 +34,8 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post)
       history_(database_),
       ingestor_(database_, home),
       insert_event_(database_, "INSERT INTO events (time_ms, type, body) VALUES (?1, ?2, ?3)"),
-      insert_snapshot_(
-          database_,
-          "INSERT OR REPLACE INTO snapshots (seq, state) SELECT coalesce(max(seq), 0), ?1 FROM events"),
+      last_event_(database_, "SELECT coalesce(max(seq), 0) FROM events"),
+      insert_snapshot_(database_, "INSERT OR REPLACE INTO snapshots (seq, state) VALUES (?1, ?2)"),
       drop_snapshots_(database_, "DELETE FROM snapshots WHERE seq < (SELECT max(seq) FROM snapshots)"),
       snapshot_every_(kSnapshotEvery),
       thread_([this] { work(); }) {}
@@ -51,7 +50,10 @@ Store::Writer::~Writer() {
 }
 
 void Store::Writer::commit(Commit turn, std::function<void()> done) {
-  if (!turn.snapshot.empty()) took_snapshot(turn.snapshot.size());
+  if (turn.snapshot) {
+    events_since_snapshot_ = 0;
+    snapshot_begun_ = true;
+  }
   {
     const std::lock_guard lock(mutex_);
     turns_.push_back({std::move(turn), std::move(done)});
@@ -79,32 +81,64 @@ void Store::Writer::ingest(std::string body, std::function<void(Result<Ingested>
   wake_.notify_one();
 }
 
-bool Store::Writer::wants_snapshot() const { return events_since_snapshot_ >= snapshot_every_; }
+bool Store::Writer::wants_snapshot() const {
+  return events_since_snapshot_ >= snapshot_every_ && !snapshot_begun_;
+}
 
-void Store::Writer::took_snapshot(std::size_t bytes) {
-  events_since_snapshot_ = 0;
+void Store::Writer::begin_snapshot(std::shared_ptr<const ClusterState> state) {
+  std::int64_t seq = 0;
+  for (last_event_.start(); last_event_.next();) seq = last_event_.integer(0);
+  snapshot_work_ = std::async(std::launch::async, [this, seq, state = std::move(state)] {
+    Snapshot snapshot{seq, to_json(*state).dump()};
+    {
+      const std::lock_guard lock(mutex_);
+      snapshot_ = std::move(snapshot);
+    }
+    wake_.notify_one();
+  });
+}
+
+void Store::Writer::write_snapshot(const Snapshot& snapshot) {
+  try {
+    Transaction transaction(database_);
+    insert_snapshot_.run(snapshot.seq, snapshot.state);
+    drop_snapshots_.run();
+    transaction.commit();
+  } catch (const SqliteError& error) {
+    PODIUM_CHECK(false, std::string("a snapshot could not be written: ") + error.what());
+  }
+  ask_again_after(snapshot.state.size());
+  snapshot_begun_ = false;
+}
+
+void Store::Writer::ask_again_after(std::size_t bytes) {
   snapshot_every_ = std::max(kSnapshotEvery, static_cast<std::int64_t>(bytes) / kSnapshotBytesAnEvent);
 }
 
 void Store::Writer::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || !turns_.empty() || !batches_.empty(); });
-    if (turns_.empty() && batches_.empty()) return;
+    wake_.wait(lock, [this] { return stopping_ || !turns_.empty() || !batches_.empty() || snapshot_; });
+    const bool idle = turns_.empty() && batches_.empty() && !snapshot_;
     std::deque<Turn> turns = std::exchange(turns_, {});
+    const std::optional<Snapshot> snapshot = std::exchange(snapshot_, std::nullopt);
     lock.unlock();
-    if (!turns.empty())
-      write_turns(std::move(turns));
-    else
+    if (idle && !snapshot_begun_) return;
+    if (idle) {
+      snapshot_work_.wait();
+    } else if (!turns.empty() || snapshot) {
+      if (!turns.empty()) write_turns(std::move(turns));
+      if (snapshot) write_snapshot(*snapshot);
+    } else {
       write_some_streams();
+    }
   }
 }
 
 void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
-    return c.experiment || !c.secrets.empty() || !c.snapshot.empty() ||
-           std::ranges::any_of(c.events, is_durable);
+    return c.experiment || !c.secrets.empty() || c.snapshot || std::ranges::any_of(c.events, is_durable);
   });
   try {
     if (anything) {
@@ -130,9 +164,7 @@ void Store::Writer::write(const Commit& commit) {
   }
   if (commit.experiment) projections_.take(*commit.experiment);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
-  if (commit.snapshot.empty()) return;
-  insert_snapshot_.run(commit.snapshot);
-  drop_snapshots_.run();
+  if (commit.snapshot) begin_snapshot(commit.snapshot);
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
@@ -203,7 +235,7 @@ Loaded Store::Writer::load(const ClusterState& empty) {
   Statement snapshot(database_, "SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1");
   for (snapshot.start(); snapshot.next();) {
     seq = snapshot.integer(0);
-    took_snapshot(snapshot.text(1).size());
+    ask_again_after(snapshot.text(1).size());
     loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), empty);
   }
   Statement events(database_, "SELECT body FROM events WHERE seq > ?1 ORDER BY seq");

@@ -21,7 +21,7 @@ namespace {
   for (std::int64_t id = 2;; ++id) {
     commit_now(
         store,
-        {queued_job(id), ExperimentText{{id}, "x", "", "", "key-" + std::to_string(id), {"{}"}}, {}, ""});
+        {queued_job(id), ExperimentText{{id}, "x", "", "", "key-" + std::to_string(id), {"{}"}}, {}, {}});
     const auto answer = ingest_now(store, chunk(1, offset, metrics_line(id, 1)));
     offset = answer->positions.at(0).next;
     if (::write(pipe, &id, sizeof id) != sizeof id) ::_exit(1);

@@ -91,8 +91,8 @@ TEST_F(Ingest, GivesUpALineThatNeverEnds) {
 
 TEST_F(Ingest, LetsALaterAttemptReplaceASteps) {
   next_after(chunk(1, 0, metrics_line(1, 1) + metrics_line(2, 2) + metrics_line(3, 3)));
-  commit_now(store_, {failed_attempt(1, 1, 60), {}, {}, ""});
-  commit_now(store_, {started_attempt(1, 2, 70), {}, {}, ""});
+  commit_now(store_, {failed_attempt(1, 1, 60), {}, {}, {}});
+  commit_now(store_, {started_attempt(1, 2, 70), {}, {}, {}});
   next_after(chunk(2, 0, metrics_line(2, 20)));
   // The first attempt's tail comes late: it fills holes and replaces nothing.
   next_after(chunk(1, std::ssize(metrics_line(1, 1)) * 3, metrics_line(2, 7) + metrics_line(4, 4)));

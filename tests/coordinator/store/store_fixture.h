@@ -71,7 +71,7 @@ inline const char* target_spec() {
 // Job 1 runs its first attempt on node-1.
 inline void start_job(Store& store) {
   Commit turn{
-      queued_job(1), ExperimentText{{1}, "name: tiny", "tiny.yaml", "", "key-1", {target_spec()}}, {}, ""};
+      queued_job(1), ExperimentText{{1}, "name: tiny", "tiny.yaml", "", "key-1", {target_spec()}}, {}, {}};
   turn.events.push_back({at_second(0), NodeJoined{one_slot_node()}});
   const Events started = started_attempt(1, 1, 10);
   turn.events.insert(turn.events.end(), started.begin(), started.end());

@@ -34,9 +34,9 @@ TEST(Store, StartsFromASnapshotAndTheEventsAfterIt) {
     ClusterState state = store.load({}).state;
     const Events first = queued_job(1), second = queued_job(2);
     apply_all(state, first);
-    commit_now(store, {first, {}, {}, to_json(state).dump()});
+    commit_now(store, {first, {}, {}, std::make_shared<const ClusterState>(state)});
     apply_all(state, second);
-    commit_now(store, {second, {}, {}, ""});
+    commit_now(store, {second, {}, {}, {}});
     whole = to_json(state);
     Database database(home.path() / "podium.db", Access::write, 100);
     database.run("DELETE FROM events WHERE seq <= 2");  // a start must not need them
@@ -49,29 +49,34 @@ TEST(Store, AsksForASnapshotAfterManyEvents) {
   TempFolder home;
   Store store(home.path(), at_once());
   EXPECT_FALSE(store.wants_snapshot());
-  Events many(5000, Event{at_second(0), SilenceForgiven{"test"}});
-  commit_now(store, {many, {}, {}, ""});
+  const Events many(5000, Event{at_second(0), SilenceForgiven{"test"}});
+  commit_now(store, {many, {}, {}, {}});
   EXPECT_TRUE(store.wants_snapshot());
-  commit_now(store, {{}, {}, {}, to_json(ClusterState{}).dump()});
+  commit_now(store, {{}, {}, {}, std::make_shared<const ClusterState>()});
   EXPECT_FALSE(store.wants_snapshot());
 }
 
 TEST(Store, AsksSeldomForALargeSnapshot) {
   TempFolder home;
-  Store store(home.path(), at_once());
   const Events many(5000, Event{at_second(0), SilenceForgiven{"test"}});
-  commit_now(store, {many, {}, {}, std::string(1'000'000, ' ')});  // worth 10,000 events
-  commit_now(store, {many, {}, {}, ""});
-  EXPECT_TRUE(store.wants_snapshot()) << "those of the commit that brought it, and as many more";
-  commit_now(store, {{}, {}, {}, std::string(1'000'000, ' ')});
-  commit_now(store, {many, {}, {}, ""});
+  {
+    ClusterState large;
+    large.accounts[std::string(990'000, 'a')];  // worth almost 10,000 events
+    Store store(home.path(), at_once());
+    commit_now(store, {{}, {}, {}, std::make_shared<const ClusterState>(large)});
+  }
+  Store store(home.path(), at_once());
+  EXPECT_EQ(store.load({}).state.accounts.size(), 1u) << "a store that is closed has written it";
+  commit_now(store, {many, {}, {}, {}});
   EXPECT_FALSE(store.wants_snapshot());
+  commit_now(store, {many, {}, {}, {}});
+  EXPECT_TRUE(store.wants_snapshot());
 }
 
 TEST(Store, WritesNothingThatIsNotDurable) {
   TempFolder home;
   Store store(home.path(), at_once());
-  commit_now(store, {{{at_second(0), Ticked{}}}, {}, {}, ""});
+  commit_now(store, {{{at_second(0), Ticked{}}}, {}, {}, {}});
   Database database(home.path() / "podium.db", Access::read, 100);
   Statement count(database, "SELECT count(*) FROM events");
   count.start().next();
@@ -82,8 +87,8 @@ TEST(Store, ProjectsJobsAndAttempts) {
   TempFolder home;
   Store store(home.path(), at_once());
   start_job(store);
-  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, ""});
-  commit_now(store, {started_attempt(1, 2, 70), {}, {{{{1}, 2}, "secret-2"}}, ""});
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, {}});
+  commit_now(store, {started_attempt(1, 2, 70), {}, {{{{1}, 2}, "secret-2"}}, {}});
   const auto reader = store.open_reader();
 
   const JobView job = reader->job({1}).value();
@@ -125,7 +130,7 @@ TEST(Store, TellsTheHistoryOfAJobInOrder) {
   TempFolder home;
   Store store(home.path(), at_once());
   start_job(store);
-  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, ""});
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, {}});
   const auto history = store.open_reader()->history({1}, 0, 100);
   ASSERT_GE(history.size(), 6u);
   EXPECT_EQ(history.front().type, "job_queued");
@@ -143,13 +148,13 @@ class ListOfJobs : public testing::Test {
       commit_now(store_, {queued_job(id, "run-" + std::to_string(id)),
                           ExperimentText{{id}, "", "", "", "", {spec}},
                           {},
-                          ""});
+                          {}});
     }
     commit_now(store_,
                {{{at_second(1), JobStateChanged{{2}, JobState::queued, JobState::cancelled, "cancelled"}}},
                 {},
                 {},
-                ""});
+                {}});
     reader_ = store_.open_reader();
   }
 
