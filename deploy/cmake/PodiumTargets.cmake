@@ -18,11 +18,12 @@ if(MOLD_PROGRAM)
 endif()
 
 # Designated initialisers leave members at their defaults on purpose.
-add_compile_options(-Wall -Wextra -Wshadow -Werror -Wno-missing-field-initializers)
+set(PODIUM_WARNINGS -Wall -Wextra -Wshadow -Werror -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside its own library headers (GCC bugs 105329, 105651, 105593).
-  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow)
+  list(APPEND PODIUM_WARNINGS -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow)
 endif()
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${PODIUM_WARNINGS}>")  # nvcc has its own
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
 if(PODIUM_SANITIZE)

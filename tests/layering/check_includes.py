@@ -46,6 +46,8 @@ PRIVATE_LIBRARIES = {
     "dnnl": ["worker/ops", "worker/tensor"],
     "oneapi/dnnl": ["worker/ops", "worker/tensor"],
     "gloo/": ["worker/comm"],
+    "cuda": ["worker/ops/cuda"],
+    "cublas": ["worker/ops/cuda"],
     "openssl/": ["common/net"],
     "CLI/": ["cli", "agent", "worker", "coordinator"],
 }

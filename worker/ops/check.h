@@ -10,7 +10,7 @@
 namespace podium::ops {
 
 inline void check_cpu(const Context& context) {
-  PODIUM_CHECK(context.backend == Backend::cpu, "this build computes on the CPU only");
+  PODIUM_CHECK(context.device_ops == nullptr, "this op computes on the CPU only");
 }
 
 inline void check_tensor(const ConstTensorView& tensor, DType dtype, const Shape& shape, const char* name) {

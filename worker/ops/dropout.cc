@@ -4,6 +4,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/dropout.h"
+#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -20,20 +21,22 @@ Dropout make_dropout(double probability, PhiloxKey key, std::uint32_t site, std:
 }
 
 void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y) {
-  check_cpu(context);
   PODIUM_CHECK(x.shape.rank() == 2, "dropout works on [rows, columns]");
   check_tensor(y, x.dtype, x.shape, "y");
   check_dropout_rows(dropout, x.shape[0]);
   const ProfileScope scope(context, "dropout", {.bytes = bytes_of(x, y)});
-  if (dropout.active() || x.address != y.address) cpu::dropout(context, x, dropout, y);
+  if (!dropout.active() && x.address == y.address) return;
+  if (context.device_ops != nullptr) return context.device_ops->dropout(context, x, dropout, y);
+  cpu::dropout(context, x, dropout, y);
 }
 
 void add_dropout(Context& context, TensorView branch, ConstTensorView residual, const Dropout& dropout) {
-  check_cpu(context);
   PODIUM_CHECK(branch.shape.rank() == 2, "dropout works on [rows, columns]");
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_dropout_rows(dropout, branch.shape[0]);
   const ProfileScope scope(context, "add_dropout", {.bytes = bytes_of(branch, residual, branch)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->add_dropout(context, branch, residual, dropout);
   cpu::add_dropout(context, branch, residual, dropout);
 }
 

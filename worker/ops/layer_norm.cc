@@ -2,6 +2,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/layer_norm.h"
+#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -28,17 +29,17 @@ void check_residual(const ConstTensorView& x, const ConstTensorView& dresidual) 
 
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                         TensorView y, TensorView statistics) {
-  check_cpu(context);
   check_shapes(x, parameters, statistics);
   check_tensor(y, x.dtype, x.shape, "y");
   const ProfileScope scope(context, "layer_norm_forward", {.bytes = bytes_of(x, y)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->layer_norm_forward(context, x, parameters, y, statistics);
   cpu::layer_norm_forward(context, x, parameters, y, statistics);
 }
 
 void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
                          const LayerNormParameters& parameters, TensorView dx,
                          const LayerNormGradients& gradients, ConstTensorView dresidual) {
-  check_cpu(context);
   check_shapes(x, parameters, statistics);
   check_gradients(x, gradients);
   check_tensor(dy, x.dtype, x.shape, "dy");
@@ -46,19 +47,24 @@ void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x
   check_residual(x, dresidual);
   PODIUM_CHECK(gradients.branch_bias.address == nullptr, "a layer norm alone follows no branch");
   const ProfileScope scope(context, "layer_norm_backward", {.bytes = bytes_of(dy, x, dx, dresidual)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients,
+                                                   dresidual);
   cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients, dresidual);
 }
 
 void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
                             const Dropout& dropout, const LayerNormParameters& parameters, TensorView y,
                             TensorView statistics) {
-  check_cpu(context);
   check_shapes(branch, parameters, statistics);
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_tensor(y, branch.dtype, branch.shape, "y");
   check_dropout_rows(dropout, branch.shape[0]);
   const ProfileScope scope(context, "add_layer_norm_forward",
                            {.bytes = bytes_of(branch, residual, branch, y)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->add_layer_norm_forward(context, branch, residual, dropout, parameters, y,
+                                                      statistics);
   cpu::add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
 }
 
@@ -66,7 +72,6 @@ void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorVi
                              ConstTensorView statistics, const Dropout& dropout,
                              const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
                              const LayerNormGradients& gradients, ConstTensorView dresidual) {
-  check_cpu(context);
   check_shapes(sum, parameters, statistics);
   check_gradients(sum, gradients);
   check_tensor(dy, sum.dtype, sum.shape, "dy");
@@ -78,6 +83,9 @@ void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorVi
     check_tensor(gradients.branch_bias, DType::f32, Shape{sum.shape[1]}, "the branch bias's gradient");
   const ProfileScope scope(context, "add_layer_norm_backward",
                            {.bytes = bytes_of(dy, sum, dsum, dbranch, dresidual)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters,
+                                                       dsum, dbranch, gradients, dresidual);
   cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
                                dresidual);
 }

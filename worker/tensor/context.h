@@ -8,9 +8,10 @@
 
 namespace podium {
 
-enum class Backend { cpu, cuda };
-
 class Profiler;
+namespace ops {
+class DeviceOps;
+}
 
 // What a back end keeps between calls (compiled primitives, library handles). Each back end derives its own.
 struct BackendState {
@@ -19,11 +20,11 @@ struct BackendState {
 
 // Used by one thread at a time.
 struct Context {
-  Backend backend = Backend::cpu;
-  int threads = 1;                      // CPU threads an op may use; fixed once the first op has run
-  Arena scratch;                        // for one op's temporaries; open an ArenaScope
-  std::unique_ptr<BackendState> state;  // made by the first op that needs it
-  Profiler* profiler = nullptr;         // where given, ops and phases tell it when they run
+  ops::DeviceOps* device_ops = nullptr;  // where the back end is not the CPU; outlives the context
+  int threads = 1;                       // CPU threads an op may use; fixed once the first op has run
+  Arena scratch;                         // for one op's temporaries; open an ArenaScope
+  std::unique_ptr<BackendState> state;   // made by the first op that needs it
+  Profiler* profiler = nullptr;          // where given, ops and phases tell it when they run
 };
 
 }  // namespace podium

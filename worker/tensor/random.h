@@ -18,7 +18,8 @@ struct PhiloxKey {
 // A key for one use of a seed: equal only for equal (seed, stream).
 PhiloxKey philox_key(std::uint64_t seed, std::uint64_t stream);
 
-inline PhiloxCounter philox(PhiloxKey key, PhiloxCounter c) {
+// constexpr, so that device code may call it.
+constexpr PhiloxCounter philox(PhiloxKey key, PhiloxCounter c) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c[0];
     const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c[2];

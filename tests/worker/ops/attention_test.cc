@@ -41,7 +41,7 @@ Values random_qkv(const ops::AttentionShape& s) { return random_values(s.rows() 
 
 // Whether the dropout keeps a key, asked of the dropout op itself.
 std::vector<bool> kept_keys(const ops::Dropout& dropout, std::int64_t row, std::int64_t keys) {
-  Context context{.threads = 1};
+  Context context = make_context(1);
   ops::Dropout one_row = dropout;
   one_row.first_row += static_cast<std::uint64_t>(row);
   Tensor ones = tensor_of(Values(static_cast<std::size_t>(keys), 1.0F), DType::f32, {1, keys});
@@ -115,7 +115,7 @@ TEST(Attention, PassesTheOpChecks) {
 }
 
 TEST(Attention, AgreesWithTheFormulaInDouble) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   int number = 0;
   for (const Case& c : small_cases()) {
     SCOPED_TRACE(number++);
@@ -130,7 +130,7 @@ ops::AttentionShape long_shape(bool causal) {
 }
 
 TEST(Attention, InBlocksAgreesWithTheFormula) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   for (const bool causal : {false, true}) {
     const Case c{long_shape(causal),
                  causal ? std::vector<std::int32_t>{} : std::vector<std::int32_t>{150, 131}, 0.2};
@@ -141,7 +141,7 @@ TEST(Attention, InBlocksAgreesWithTheFormula) {
 
 // The gradient of dot(dy, out) along one direction, by the formula in double.
 TEST(Attention, InBlocksHasTheFormulasGradient) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   for (const bool causal : {false, true}) {
     const Case c{long_shape(causal), {}, 0.2};
     const Values qkv = random_qkv(c.shape), direction = random_values(std::ssize(qkv), 2, 1.0 / 16);
@@ -158,7 +158,7 @@ TEST(Attention, InBlocksHasTheFormulasGradient) {
 }
 
 TEST(Attention, ComputesTheSameProbabilitiesAgainAsItStored) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     for (const bool causal : {false, true}) {
       const ops::AttentionShape shape = long_shape(causal);
@@ -172,7 +172,7 @@ TEST(Attention, ComputesTheSameProbabilitiesAgainAsItStored) {
 }
 
 TEST(Attention, PaddingHasNoInfluence) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Case c{kShape, kValid};
   Values qkv = random_qkv(kShape);
   const Values before = attention(c, context, DType::f32, {qkv}, {}).y;
@@ -184,7 +184,7 @@ TEST(Attention, PaddingHasNoInfluence) {
 }
 
 TEST(Attention, WithoutPaddingIsThatOfTheValidRows) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Values qkv = random_qkv(kShape);
   const auto rows = [](const Values& all, std::int64_t width) {  // without the second sequence's padding
     return Values(all.begin(), all.begin() + kBegins[2] * width);

@@ -36,7 +36,7 @@ Expected formula(const Values& logits, std::int64_t classes, std::span<const std
 }
 
 void check(DType type, std::int64_t classes, double tolerance) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Values values = random_values(kRows * classes, 1, 3.0);
   const Expected expected = formula(values, classes, kLabels, 0.25);
   Tensor logits = tensor_of(values, type, {kRows, classes}), dbias(DType::f32, {classes});
@@ -73,7 +73,7 @@ Values columns_of(const Values& values, std::int64_t columns, std::int64_t begin
 
 void check_split(DType type, double tolerance) {
   constexpr std::int64_t kClasses = 9, kCut = 4;
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Values values = random_values(kRows * kClasses, 1, 3.0);
   const Expected expected = formula(values, kClasses, kLabels, 0.25);
   struct Rank {
@@ -121,7 +121,7 @@ TEST(CrossEntropy, OfSplitClassesAgreesWithTheFormula) {
 }
 
 TEST(CrossEntropy, CountsARowAsCorrectWhenItsLabelIsHighest) {
-  Context context{.threads = 1};
+  Context context = make_context(1);
   const Tensor logits = tensor_of({1, 5, 2, 4, 0, 3}, DType::f32, {2, 3});
   const std::vector<std::int32_t> right = {1, 0}, wrong = {0, 2};
   EXPECT_EQ(ops::cross_entropy(context, logits.view(), right).correct, 2);
@@ -129,7 +129,7 @@ TEST(CrossEntropy, CountsARowAsCorrectWhenItsLabelIsHighest) {
 }
 
 TEST(CrossEntropy, LargeLogitsDoNotOverflow) {
-  Context context{.threads = 1};
+  Context context = make_context(1);
   const Tensor logits = tensor_of({30000, 0, -30000}, DType::f32, {1, 3});
   const std::vector<std::int32_t> label = {1};
   EXPECT_NEAR(ops::cross_entropy(context, logits.view(), label).loss, 30000, 1e-2);

@@ -6,7 +6,7 @@ namespace podium::test {
 namespace {
 
 Values dropped_ones(const ops::Dropout& dropout, std::int64_t rows, std::int64_t columns, int threads = 2) {
-  Context context{.threads = threads};
+  Context context = make_context(threads);
   Tensor x = tensor_of(Values(static_cast<std::size_t>(rows * columns), 1.0F), DType::f32, {rows, columns});
   ops::dropout(context, x.view(), dropout);
   return values_of(x);

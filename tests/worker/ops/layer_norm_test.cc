@@ -124,7 +124,7 @@ TEST(LayerNorm, AddsTheGradientOfAnInputThatGoesOn) {
 }
 
 TEST(LayerNorm, RowsHaveMeanZeroAndDeviationOne) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Values y =
       layer_norm(context, DType::f32, {matrix(1), Values(kColumns, 1.0F), Values(kColumns, 0.0F)}, {}).y;
   for (std::int64_t i = 0; i < kRows; ++i) {

@@ -1,9 +1,6 @@
 #include "worker/ops/linear.h"
 
-#include <numbers>
-
 #include "tests/worker/ops/op_check.h"
-#include "worker/ops/gelu.h"
 
 namespace podium::test {
 namespace {
@@ -34,7 +31,7 @@ std::vector<Values> linear_inputs() {
 TEST(Linear, PassesTheOpChecks) { check_op(linear, linear_inputs()); }
 
 TEST(Linear, AddsToWeightGradients) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
   const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
   Tensor dw(DType::f32, {kOut, kIn}), db(DType::f32, {kOut});
@@ -48,7 +45,7 @@ TEST(Linear, AddsToWeightGradients) {
 }
 
 TEST(Linear, BackwardInputAccumulatesOrMultiplies) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
   const Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
   const Values before = random_values(kRows * kIn, 4);
@@ -66,7 +63,7 @@ TEST(Linear, BackwardInputAccumulatesOrMultiplies) {
 }
 
 TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
   Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
   Tensor first(DType::f32, {kRows, kOut}), second(DType::f32, {kRows, kOut});
@@ -81,7 +78,7 @@ TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
 }
 
 TEST(Linear, KeepsTheCopyOfAWeightThatIsReadOften) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
   Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
@@ -99,37 +96,6 @@ TEST(Linear, KeepsTheCopyOfAWeightThatIsReadOften) {
   for (float& v : doubled) v *= 2;
   EXPECT_EQ(result(), doubled);
   EXPECT_EQ(result(), doubled);
-}
-
-// Input: x.
-OpRun gelu(ops::GeluKind kind, Context& context, DType type, const std::vector<Values>& inputs,
-           const Values& dy) {
-  const auto count = static_cast<std::int64_t>(inputs[0].size());
-  Tensor x = tensor_of(inputs[0], type, {1, count}), y(type, {1, count});
-  ops::gelu_forward(context, x.view(), y.view(), kind);
-  if (dy.empty()) return {values_of(y), {}};
-  Tensor gradient = tensor_of(dy, type, {1, count});
-  ops::gelu_backward(context, x.view(), gradient.view());
-  return {values_of(y), {values_of(gradient)}};
-}
-
-TEST(Gelu, PassesTheOpChecks) {
-  for (const ops::GeluKind kind : {ops::GeluKind::erf, ops::GeluKind::tanh}) {
-    check_op(std::bind_front(gelu, kind), {random_values(97, 5, 2.0)});
-  }
-}
-
-TEST(Gelu, AgreesWithTheFormulasInDouble) {
-  Context context{.threads = 2};
-  Values x;
-  for (float v = -9.0F; v <= 9.0F; v += 0.01F) x.push_back(v);
-  const Values erf = gelu(ops::GeluKind::erf, context, DType::f32, {x}, {}).y;
-  const Values tanh = gelu(ops::GeluKind::tanh, context, DType::f32, {x}, {}).y;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double v = x[i], u = std::sqrt(2 / std::numbers::pi) * (v + 0.044715 * v * v * v);
-    EXPECT_NEAR(erf[i], 0.5 * v * (1.0 + std::erf(v / std::sqrt(2.0))), 1e-6) << v;
-    EXPECT_NEAR(tanh[i], 0.5 * v * (1.0 + std::tanh(u)), 1e-6) << v;
-  }
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace podium::test {
 
 using Values = std::vector<float>;
 
+// Of the back end that the test program is linked for; `threads` where that computes with threads.
+Context make_context(int threads);
+
 struct OpRun {
   Values y;
   std::vector<Values> gradients;  // one for each input, given dy
@@ -93,7 +96,7 @@ inline Values finite_differences(const Op& op, Context& context, std::vector<Val
 // A 16-bit type against f32.
 inline void check_half(const Op& op, DType type, const std::vector<Values>& inputs, const Values& dy,
                        const OpRun& exact, double tolerance) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const std::string name(to_string(type));
   const OpRun half = op(context, type, inputs, dy);
   expect_close(half.y, exact.y, tolerance, name + " y");
@@ -104,7 +107,7 @@ inline void check_half(const Op& op, DType type, const std::vector<Values>& inpu
 }
 
 inline void check_op(const Op& op, const std::vector<Values>& inputs, double gradient_tolerance = 1e-3) {
-  Context context{.threads = 2}, other{.threads = 3};
+  Context context = make_context(2), other = make_context(3);
   const auto outputs = static_cast<std::int64_t>(op(context, DType::f32, inputs, {}).y.size());
   const Values dy = random_values(outputs, 99);
   const OpRun exact = op(context, DType::f32, inputs, dy);

@@ -80,7 +80,7 @@ OpRun pick(Context& context, DType type, const std::vector<Values>& inputs, cons
 TEST(Rows, PassTheOpChecks) { check_op(pick, {random_values(5 * kHidden, 1)}); }
 
 TEST(Rows, BeyondThosePickedAreZero) {
-  Context context{.threads = 2};
+  Context context = make_context(2);
   const Values y = pick(context, DType::f32, {random_values(5 * kHidden, 1)}, {}).y;
   for (std::size_t j = 3 * kHidden; j < y.size(); ++j) EXPECT_EQ(y[j], 0);
 }

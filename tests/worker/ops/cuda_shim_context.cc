@@ -1,0 +1,12 @@
+// The op suite on the CUDA back end's own sources, run by the execution shim.
+#include "tests/worker/ops/op_check.h"
+#include "worker/ops/cuda/cuda_ops.h"
+
+namespace podium::test {
+
+Context make_context(int threads) {
+  static const std::unique_ptr<ops::DeviceOps> cuda_ops = ops::cuda::make_cuda_ops();
+  return Context{.device_ops = cuda_ops.get(), .threads = threads};
+}
+
+}  // namespace podium::test

@@ -1,0 +1,81 @@
+// The CUDA kernels against the CPU back end, at sizes that take more than one thread, warp and block of each.
+#include <cstring>
+
+#include "tests/cuda_shim/block.h"
+#include "tests/worker/ops/op_check.h"
+#include "worker/ops/layer_norm.h"
+
+namespace podium::test {
+namespace {
+
+// What a sub-layer's end computes, forward and back.
+struct SubLayer {
+  SubLayer(DType type, std::int64_t rows, std::int64_t columns)
+      : sum(tensor_of(random_values(rows * columns, 1), type, {rows, columns})),
+        residual(tensor_of(random_values(rows * columns, 2), type, {rows, columns})),
+        dy(tensor_of(random_values(rows * columns, 3), type, {rows, columns})),
+        gamma(tensor_of(random_values(columns, 4), DType::f32, {columns})),
+        beta(tensor_of(random_values(columns, 5), DType::f32, {columns})),
+        y(type, {rows, columns}),
+        dsum(type, {rows, columns}),
+        dbranch(type, {rows, columns}),
+        statistics(DType::f32, {rows, 2}),
+        dgamma(DType::f32, {columns}),
+        dbeta(DType::f32, {columns}),
+        dbias(DType::f32, {columns}) {}
+
+  void run(Context& context) {
+    const ops::Dropout dropout = ops::make_dropout(0.3, philox_key(1, 2), 3, 4);
+    const ops::LayerNormParameters parameters{gamma.view(), beta.view()};
+    ops::add_layer_norm_forward(context, sum.view(), residual.view(), dropout, parameters, y.view(),
+                                statistics.view());
+    ops::add_layer_norm_backward(context, dy.view(), sum.view(), statistics.view(), dropout, parameters,
+                                 dsum.view(), dbranch.view(), {dgamma.view(), dbeta.view(), dbias.view()},
+                                 residual.view());
+  }
+
+  Tensor sum, residual, dy, gamma, beta, y, dsum, dbranch, statistics, dgamma, dbeta, dbias;
+};
+
+void expect_as_on_cpu(DType type, std::int64_t rows, std::int64_t columns) {
+  SCOPED_TRACE(std::string(to_string(type)) + to_string(Shape{rows, columns}));
+  Context cuda = make_context(1), cpu{.threads = 2};
+  SubLayer actual(type, rows, columns), expected(type, rows, columns);
+  actual.run(cuda);
+  expected.run(cpu);
+  EXPECT_EQ(values_of(actual.sum), values_of(expected.sum)) << "rounded once on both, with one dropout mask";
+  const double tolerance = type == DType::f32 ? 1e-5 : type == DType::bf16 ? 4e-3 : 5e-4;
+  expect_close(values_of(actual.y), values_of(expected.y), tolerance, "y");
+  expect_close(values_of(actual.dsum), values_of(expected.dsum), tolerance, "dsum");
+  expect_close(values_of(actual.dbranch), values_of(expected.dbranch), tolerance, "dbranch");
+  expect_close(values_of(actual.dgamma), values_of(expected.dgamma), 1e-5, "dgamma");
+  expect_close(values_of(actual.dbeta), values_of(expected.dbeta), 1e-5, "dbeta");
+  expect_close(values_of(actual.dbias), values_of(expected.dbias), tolerance, "dbias");
+}
+
+TEST(CudaLayerNorm, ComputesWhatTheCpuComputes) {
+  expect_as_on_cpu(DType::f32, 7, 256);
+  expect_as_on_cpu(DType::bf16, 1100, 104);  // more rows than blocks, and a part of a warp
+  expect_as_on_cpu(DType::f16, 5, 768);
+  expect_as_on_cpu(DType::bf16, 5, 1024);
+  expect_as_on_cpu(DType::bf16, 3, 1601);  // two warps, and rows that no vector access fits
+  expect_as_on_cpu(DType::f32, 3, 5000);
+}
+
+TEST(CudaLayerNorm, DoesNotDependOnTheOrderOfThreads) {
+  shim::results_in_every_order([] {
+    Context context = make_context(1);
+    SubLayer layer(DType::bf16, 9, 2048);
+    layer.run(context);
+    std::vector<std::byte> results;
+    for (Tensor* const tensor :
+         {&layer.y, &layer.dsum, &layer.dbranch, &layer.dgamma, &layer.dbeta, &layer.dbias}) {
+      const auto* const bytes = static_cast<const std::byte*>(tensor->view().address);
+      results.insert(results.end(), bytes, bytes + tensor->view().bytes());
+    }
+    return results;
+  });
+}
+
+}  // namespace
+}  // namespace podium::test

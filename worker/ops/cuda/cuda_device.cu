@@ -1,0 +1,124 @@
+#include "worker/ops/cuda/cuda_device.h"
+#include "worker/ops/cuda/state.h"
+#include "worker/ops/device_library.h"
+
+namespace podium::ops::cuda {
+namespace {
+
+// Only asked whether the device can run it.
+__global__ void probe_kernel() {}
+
+class CudaEvent final : public DeviceEvent {
+ public:
+  explicit CudaEvent(cudaStream_t stream) {
+    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
+    check_cuda(cudaEventRecord(event_, stream), "recording an event");
+  }
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+class CudaStream final : public DeviceStream {
+ public:
+  CudaStream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  ~CudaStream() override { cudaStreamDestroy(stream_); }
+
+  std::unique_ptr<DeviceEvent> record() override { return std::make_unique<CudaEvent>(stream_); }
+  void wait_for(const DeviceEvent& event) override {
+    check_cuda(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get(), 0),
+               "waiting for an event");
+  }
+  void synchronise() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for a stream"); }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copying");
+  }
+  void clear(void* memory, std::size_t bytes) override {
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(DeviceDescription description) : description_(std::move(description)) {}
+
+  const DeviceDescription& description() const override { return description_; }
+  std::unique_ptr<DeviceStream> make_stream() override { return std::make_unique<CudaStream>(); }
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    const std::string what = "allocating " + std::to_string(bytes) + " bytes on " + description_.name;
+    check_cuda(cudaMalloc(&memory, bytes), what.c_str());
+    return memory;
+  }
+  void free(void* memory) noexcept override { cudaFree(memory); }
+
+ private:
+  DeviceDescription description_;
+};
+
+DeviceDescription describe(int index) {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, index), "asking for a device's properties");
+  return {index, properties.name, "sm_" + std::to_string(properties.major) + std::to_string(properties.minor),
+          static_cast<std::int64_t>(properties.totalGlobalMem)};
+}
+
+bool has_code_for(int index) {
+  check_cuda(cudaSetDevice(index), "choosing a device");
+  cudaFuncAttributes attributes{};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&probe_kernel));
+  if (error == cudaSuccess) return true;
+  cudaGetLastError();  // an error stays until it is read
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction) return false;
+  check_cuda(error, "loading code");
+  return false;
+}
+
+int count_devices() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+    throw DeviceUnavailable(
+        "the NVIDIA driver shows this process no device: see nvidia-smi and CUDA_VISIBLE_DEVICES");
+  if (error != cudaSuccess)
+    throw DeviceUnavailable(std::string("no NVIDIA driver that this build can use (") +
+                            cudaGetErrorString(error) + "): install a driver for CUDA " +
+                            std::to_string(CUDART_VERSION / 1000) + " or newer, or use resources.kind: cpu");
+  return count;
+}
+
+}  // namespace
+
+std::vector<DeviceDescription> usable_devices() {
+  std::vector<DeviceDescription> usable;
+  std::string others;
+  const int count = count_devices();
+  for (int index = 0; index < count; ++index) {
+    DeviceDescription device = describe(index);
+    if (has_code_for(index)) {
+      usable.push_back(std::move(device));
+    } else {
+      others += (others.empty() ? "" : ", ") + device.name + " (" + device.architecture + ")";
+    }
+  }
+  if (usable.empty())
+    throw DeviceUnavailable("this build holds no code for " + others +
+                            ": build with the preset cuda and PODIUM_CUDA_ARCHITECTURES set to it");
+  return usable;
+}
+
+std::unique_ptr<Device> open_device(int index) {
+  DeviceDescription description = describe(index);
+  if (!has_code_for(index))
+    throw DeviceUnavailable("this build holds no code for " + description.name + " (" +
+                            description.architecture +
+                            "): build with the preset cuda and PODIUM_CUDA_ARCHITECTURES set to it");
+  return std::make_unique<CudaDevice>(std::move(description));
+}
+
+}  // namespace podium::ops::cuda

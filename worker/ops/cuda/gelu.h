@@ -1,0 +1,11 @@
+// CUDA side of worker/ops/gelu.h.
+#pragma once
+
+#include "worker/ops/gelu.h"
+
+namespace podium::ops::cuda {
+
+void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind);
+void gelu_backward(Context& context, ConstTensorView slope, TensorView dy);
+
+}  // namespace podium::ops::cuda

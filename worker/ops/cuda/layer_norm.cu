@@ -1,0 +1,267 @@
+// Bias-free LayerNorm sub-layers, formulas in worker/ops/layer_norm.h: one pass over the rows of x
+// [rows, columns] each way. A block takes rows in turn and keeps a row in registers; its sums for gamma, beta
+// and the branch's bias leave one row of partial sums, which a second kernel adds up.
+#include <algorithm>
+
+#include "worker/ops/cuda/dispatch.h"
+#include "worker/ops/cuda/dropout.cuh"
+#include "worker/ops/cuda/layer_norm.h"
+#include "worker/ops/cuda/partial_sums.h"
+#include "worker/ops/cuda/reduce.cuh"
+#include "worker/ops/cuda/row_team.cuh"
+#include "worker/ops/cuda/state.h"
+
+namespace podium::ops::cuda {
+namespace {
+
+constexpr std::int64_t kMaxBlocks = 1024;  // whatever the device, so that sums have the same bits on all
+
+template <class T>
+struct Forward {
+  const T* x;         // the branch where there is a residual connection
+  const T* residual;  // or null
+  T* sum;             // residual + dropout(branch)
+  T* y;
+  float* statistics;  // [rows, 2]
+  const float* gamma;
+  const float* beta;
+  float epsilon;
+  std::int64_t rows, columns;
+};
+
+// The row that is normalised, as it is stored: rounded to T.
+template <class T, class Team>
+__device__ __forceinline__ void load_sum(const Forward<T>& p, const DeviceDropout& dropout, std::int64_t row,
+                                         int v, float (&x)[kVector]) {
+  const std::int64_t begin = row * p.columns, column = Team::column(v);
+  load(p.x + begin, column, p.columns, x);
+  if (p.residual == nullptr) return;
+  if (dropout.threshold > 0) drop(dropout, kept_columns(dropout, dropout.row(row), Team::group(v)), x);
+  float residual[kVector];
+  load(p.residual + begin, column, p.columns, residual);
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) x[i] = to_f32(from_f32<T>(residual[i] + x[i]));
+  store(p.sum + begin, column, p.columns, x);
+}
+
+template <class T, class Team>
+__global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DeviceDropout dropout) {
+  const auto count = static_cast<float>(p.columns);
+  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
+    float x[Team::kVectors][kVector];
+    float sum = 0.0F;
+#pragma unroll
+    for (int v = 0; v < Team::kVectors; ++v) {
+      load_sum<T, Team>(p, dropout, row, v, x[v]);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) sum += x[v][i];
+    }
+    const float mean = reduce_block<Team::kWarps>(sum, Sum{}) / count;
+    float squares = 0.0F;
+#pragma unroll
+    for (int v = 0; v < Team::kVectors; ++v) {
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) {
+        const float centred = Team::column(v) + i < p.columns ? x[v][i] - mean : 0.0F;
+        squares += centred * centred;
+      }
+    }
+    const float inverse = rsqrtf(reduce_block<Team::kWarps>(squares, Sum{}) / count + p.epsilon);
+#pragma unroll
+    for (int v = 0; v < Team::kVectors; ++v) {
+      float gamma[kVector], beta[kVector];
+      load(p.gamma, Team::column(v), p.columns, gamma);
+      load(p.beta, Team::column(v), p.columns, beta);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) x[v][i] = (x[v][i] - mean) * inverse * gamma[i] + beta[i];
+      store(p.y + row * p.columns, Team::column(v), p.columns, x[v]);
+    }
+    if (threadIdx.x == 0) {
+      p.statistics[2 * row] = mean;
+      p.statistics[2 * row + 1] = inverse;
+    }
+  }
+}
+
+template <class T>
+struct Backward {
+  const T* dy;
+  const T* x;
+  const float* statistics;
+  const float* gamma;
+  const T* dresidual;  // or null
+  T* dx;
+  T* dbranch;       // or null
+  float* partials;  // [blocks, kSums, columns]: of gamma, beta and the branch's bias
+  std::int64_t rows, columns;
+};
+constexpr int kSums = 3;
+
+// What a thread adds up for its columns over its block's rows.
+template <class Team>
+struct ColumnSums {
+  float values[kSums][Team::kVectors][kVector] = {};
+};
+
+// dbranch = dropout(dx), with the bits of the stored dx.
+template <class T, class Team>
+__device__ __forceinline__ void store_branch(const Backward<T>& p, const DeviceDropout& dropout,
+                                             std::int64_t row, int v, float (&dx)[kVector],
+                                             float (&bias_sums)[kVector]) {
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) dx[i] = to_f32(from_f32<T>(dx[i]));
+  if (dropout.threshold > 0) drop(dropout, kept_columns(dropout, dropout.row(row), Team::group(v)), dx);
+  store(p.dbranch + row * p.columns, Team::column(v), p.columns, dx);
+#pragma unroll
+  for (int i = 0; i < kVector; ++i) bias_sums[i] += dx[i];
+}
+
+template <class T, class Team>
+__device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceDropout& dropout,
+                                             std::int64_t row, ColumnSums<Team>& sums) {
+  const std::int64_t begin = row * p.columns;
+  const float mean = p.statistics[2 * row], inverse = p.statistics[2 * row + 1];
+  float g[Team::kVectors][kVector], x_hat[Team::kVectors][kVector];  // g = dy * gamma
+  float sum = 0.0F, product = 0.0F;
+#pragma unroll
+  for (int v = 0; v < Team::kVectors; ++v) {
+    float gamma[kVector];
+    load(p.dy + begin, Team::column(v), p.columns, g[v]);
+    load(p.x + begin, Team::column(v), p.columns, x_hat[v]);
+    load(p.gamma, Team::column(v), p.columns, gamma);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) {  // beyond the row's end dy and gamma are 0
+      x_hat[v][i] = (x_hat[v][i] - mean) * inverse;
+      sums.values[0][v][i] += g[v][i] * x_hat[v][i];
+      sums.values[1][v][i] += g[v][i];
+      g[v][i] *= gamma[i];
+      sum += g[v][i];
+      product += g[v][i] * x_hat[v][i];
+    }
+  }
+  const float mean_g = reduce_block<Team::kWarps>(sum, Sum{}) / static_cast<float>(p.columns);
+  const float mean_product = reduce_block<Team::kWarps>(product, Sum{}) / static_cast<float>(p.columns);
+#pragma unroll
+  for (int v = 0; v < Team::kVectors; ++v) {
+    float dresidual[kVector] = {};
+    if (p.dresidual != nullptr) load(p.dresidual + begin, Team::column(v), p.columns, dresidual);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i)
+      g[v][i] = inverse * (g[v][i] - mean_g - x_hat[v][i] * mean_product) + dresidual[i];
+    store(p.dx + begin, Team::column(v), p.columns, g[v]);
+    if (p.dbranch != nullptr) store_branch<T, Team>(p, dropout, row, v, g[v], sums.values[2][v]);
+  }
+}
+
+template <class T, class Team>
+__global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p, DeviceDropout dropout) {
+  ColumnSums<Team> sums;
+  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
+    backward_row<T, Team>(p, dropout, row, sums);
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) {
+    float* const partials = p.partials + (std::int64_t{blockIdx.x} * kSums + s) * p.columns;
+#pragma unroll
+    for (int v = 0; v < Team::kVectors; ++v) store(partials, Team::column(v), p.columns, sums.values[s][v]);
+  }
+}
+
+unsigned blocks_for(std::int64_t rows) { return static_cast<unsigned>(std::min(rows, kMaxBlocks)); }
+
+template <class T>
+void launch_forward(Context& context, const char* name, const Forward<T>& p, const Dropout& dropout) {
+  if (p.rows == 0) return;
+  with_row_team(p.columns, [&]<class Team>(Team) {
+    launch(context, name, forward_kernel<T, Team>, blocks_for(p.rows), Team::kThreads, 0, p,
+           DeviceDropout(dropout));
+  });
+}
+
+template <class T>
+void launch_backward(Context& context, const char* name, Backward<T> p, const Dropout& dropout,
+                     const LayerNormGradients& gradients) {
+  if (p.rows == 0) return;
+  const unsigned blocks = blocks_for(p.rows);
+  const std::int64_t stride = kSums * p.columns;
+  p.partials = static_cast<float*>(
+      cuda_state(context).scratch(blocks * static_cast<std::size_t>(stride) * sizeof(float)));
+  with_row_team(p.columns, [&]<class Team>(Team) {
+    launch(context, name, backward_kernel<T, Team>, blocks, Team::kThreads, 0, p, DeviceDropout(dropout));
+  });
+  const TensorView* const sums[kSums] = {&gradients.gamma, &gradients.beta, &gradients.branch_bias};
+  for (int s = 0; s < kSums; ++s) {
+    if (sums[s]->address != nullptr)
+      add_partials(context, p.partials + s * p.columns, blocks, stride, p.columns, elements<float>(*sums[s]));
+  }
+}
+
+template <class T>
+Backward<T> backward_of(ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
+                        const LayerNormParameters& parameters, TensorView dx, TensorView dbranch,
+                        ConstTensorView dresidual) {
+  return {elements<T>(dy),
+          elements<T>(x),
+          elements<float>(statistics),
+          elements<float>(parameters.gamma),
+          elements<T>(dresidual),
+          elements<T>(dx),
+          elements<T>(dbranch),
+          nullptr,
+          x.shape[0],
+          x.shape[1]};
+}
+
+template <class T>
+Forward<T> forward_of(ConstTensorView x, ConstTensorView residual, TensorView sum,
+                      const LayerNormParameters& parameters, TensorView y, TensorView statistics) {
+  return {elements<T>(x),
+          elements<T>(residual),
+          elements<T>(sum),
+          elements<T>(y),
+          elements<float>(statistics),
+          elements<float>(parameters.gamma),
+          elements<float>(parameters.beta),
+          parameters.epsilon,
+          x.shape[0],
+          x.shape[1]};
+}
+
+}  // namespace
+
+void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
+                        TensorView y, TensorView statistics) {
+  with_device_type(x.dtype, [&]<class T>(Type<T>) {
+    launch_forward(context, "layer_norm_forward", forward_of<T>(x, {}, {}, parameters, y, statistics), {});
+  });
+}
+
+void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
+                         const LayerNormParameters& parameters, TensorView dx,
+                         const LayerNormGradients& gradients, ConstTensorView dresidual) {
+  with_device_type(x.dtype, [&]<class T>(Type<T>) {
+    launch_backward(context, "layer_norm_backward",
+                    backward_of<T>(dy, x, statistics, parameters, dx, {}, dresidual), {}, gradients);
+  });
+}
+
+void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
+                            const Dropout& dropout, const LayerNormParameters& parameters, TensorView y,
+                            TensorView statistics) {
+  with_device_type(branch.dtype, [&]<class T>(Type<T>) {
+    launch_forward(context, "add_layer_norm_forward",
+                   forward_of<T>(branch, residual, branch, parameters, y, statistics), dropout);
+  });
+}
+
+void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
+                             ConstTensorView statistics, const Dropout& dropout,
+                             const LayerNormParameters& parameters, TensorView dsum, TensorView dbranch,
+                             const LayerNormGradients& gradients, ConstTensorView dresidual) {
+  with_device_type(sum.dtype, [&]<class T>(Type<T>) {
+    launch_backward(context, "add_layer_norm_backward",
+                    backward_of<T>(dy, sum, statistics, parameters, dsum, dbranch, dresidual), dropout,
+                    gradients);
+  });
+}
+
+}  // namespace podium::ops::cuda

@@ -1,0 +1,32 @@
+// The entries of libpodium_cuda.so; see worker/ops/device_library.h.
+#include "worker/ops/cuda/cuda_device.h"
+#include "worker/ops/cuda/cuda_ops.h"
+#include "worker/ops/device_library.h"
+
+namespace podium::ops::cuda {
+namespace {
+
+class CudaLibrary final : public DeviceLibrary {
+ public:
+  std::vector<DeviceDescription> devices() override { return usable_devices(); }
+  std::unique_ptr<Device> open(int index) override { return open_device(index); }
+  DeviceOps& ops() override { return *ops_; }
+
+ private:
+  std::unique_ptr<DeviceOps> ops_ = make_cuda_ops();
+};
+
+}  // namespace
+}  // namespace podium::ops::cuda
+
+extern "C" {
+
+__attribute__((visibility("default"))) const char* podium_device_library_build() {
+  return PODIUM_DEVICE_LIBRARY_BUILD;
+}
+
+__attribute__((visibility("default"))) podium::ops::DeviceLibrary* podium_device_library() {
+  static podium::ops::cuda::CudaLibrary library;
+  return &library;
+}
+}

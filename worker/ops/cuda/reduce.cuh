@@ -1,0 +1,41 @@
+// Sums and maxima over the lanes of a warp and over a block, in a fixed order: the same bits in every run.
+// Every thread of the warp or block must call them, and all receive the result.
+#pragma once
+
+#include "worker/ops/cuda/vector.cuh"
+
+namespace podium::ops::cuda {
+
+struct Sum {
+  static constexpr float kIdentity = 0.0F;
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct Max {
+  static constexpr float kIdentity = -3.0e38F;
+  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+};
+
+template <class Join>
+__device__ __forceinline__ float reduce_warp(float value, Join join) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2) value = join(value, __shfl_xor_sync(kAllLanes, value, lanes));
+  return value;
+}
+
+// Over a block of kWarps whole warps.
+template <int kWarps, class Join>
+__device__ __forceinline__ float reduce_block(float value, Join join) {
+  value = reduce_warp(value, join);
+  if constexpr (kWarps > 1) {
+    __shared__ float of_warp[kWarps];
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    value = of_warp[0];
+#pragma unroll
+    for (int warp = 1; warp < kWarps; ++warp) value = join(value, of_warp[warp]);
+    __syncthreads();  // the next reduction writes again
+  }
+  return value;
+}
+
+}  // namespace podium::ops::cuda

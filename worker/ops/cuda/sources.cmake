@@ -1,0 +1,7 @@
+# The CUDA back end's sources that compile for the device by nvcc and for the host under tests/cuda_shim.
+set(PODIUM_CUDA_KERNEL_SOURCES cuda_ops.cc dropout.cu gelu.cu layer_norm.cu partial_sums.cu state.cu)
+list(TRANSFORM PODIUM_CUDA_KERNEL_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/worker/ops/cuda/)
+
+# Those that only the device's build has.
+set(PODIUM_CUDA_DEVICE_SOURCES cuda_device.cu library.cc)
+list(TRANSFORM PODIUM_CUDA_DEVICE_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/worker/ops/cuda/)

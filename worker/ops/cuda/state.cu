@@ -1,0 +1,35 @@
+#include "worker/ops/cuda/state.h"
+
+namespace podium::ops::cuda {
+
+void check_cuda(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  throw CudaError(std::string("CUDA: ") + what + " failed: " + cudaGetErrorString(error) + " (" +
+                  cudaGetErrorName(error) + ")");
+}
+
+CudaState::CudaState() {
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+}
+
+CudaState::~CudaState() {
+  cudaFree(scratch_);
+  cudaStreamDestroy(stream_);
+}
+
+void* CudaState::scratch(std::size_t bytes) {
+  if (bytes <= scratch_bytes_) return scratch_;
+  check_cuda(cudaStreamSynchronize(stream_), "waiting for the ops that use scratch memory");
+  check_cuda(cudaFree(scratch_), "freeing scratch memory");
+  scratch_bytes_ = 0;
+  check_cuda(cudaMalloc(&scratch_, bytes), "allocating scratch memory");
+  scratch_bytes_ = bytes;
+  return scratch_;
+}
+
+CudaState& cuda_state(Context& context) {
+  if (!context.state) context.state = std::make_unique<CudaState>();
+  return static_cast<CudaState&>(*context.state);
+}
+
+}  // namespace podium::ops::cuda

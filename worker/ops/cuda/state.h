@@ -1,0 +1,47 @@
+// What the CUDA back end keeps in a Context between calls, and how its ops launch kernels. All work of a
+// context is put on its one stream, so an op's temporaries may be overwritten by the next op.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "worker/tensor/context.h"
+
+namespace podium::ops::cuda {
+
+struct CudaError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void check_cuda(cudaError_t error, const char* what);
+
+class CudaState final : public BackendState {
+ public:
+  CudaState();
+  ~CudaState() override;
+
+  cudaStream_t stream() const { return stream_; }
+  // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
+  void* scratch(std::size_t bytes);
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
+};
+
+// The context's state, made at the first call.
+CudaState& cuda_state(Context& context);
+
+template <class... Parameters, class... Arguments>
+void launch(Context& context, const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+            std::size_t shared_bytes, Arguments&&... arguments) {
+  const cudaLaunchConfig_t config{grid, block, shared_bytes, cuda_state(context).stream(), nullptr, 0};
+  check_cuda(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...), name);
+}
+
+}  // namespace podium::ops::cuda

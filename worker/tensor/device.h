@@ -1,0 +1,50 @@
+// An accelerator as the worker sees it: memory, and streams of work ordered by events. A back end implements
+// these; what fails throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace podium {
+
+struct DeviceDescription {
+  int index = 0;  // among those this process may see
+  std::string name;
+  std::string architecture;  // "sm_90"
+  std::int64_t memory_bytes = 0;
+};
+
+// A point in a stream's work.
+class DeviceEvent {
+ public:
+  virtual ~DeviceEvent() = default;
+};
+
+// Work is done in the order in which it is put on a stream; two streams run side by side.
+class DeviceStream {
+ public:
+  virtual ~DeviceStream() = default;
+
+  virtual std::unique_ptr<DeviceEvent> record() = 0;    // reached when all work put here so far is done
+  virtual void wait_for(const DeviceEvent& event) = 0;  // what is put here from now on waits for it
+  virtual void synchronise() = 0;                       // the calling thread waits for all work put here
+
+  // Either side may be host memory; it must stay until the copy is done.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void clear(void* memory, std::size_t bytes) = 0;  // to zero
+};
+
+// Its memory and streams must go before it does.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceDescription& description() const = 0;
+  virtual std::unique_ptr<DeviceStream> make_stream() = 0;
+  virtual void* allocate(std::size_t bytes) = 0;  // aligned to 256 bytes
+  virtual void free(void* memory) noexcept = 0;
+};
+
+}  // namespace podium
