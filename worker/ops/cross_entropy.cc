@@ -5,6 +5,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/cross_entropy.h"
+#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -34,37 +35,39 @@ void check_reduced(const ConstTensorView& logits, const ConstTensorView& maxima,
 
 CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
                                std::span<const std::int32_t> labels) {
-  check_cpu(context);
   check_labels(logits, labels);
-  check_classes(logits, labels);
+  if (context.device_ops == nullptr) check_classes(logits, labels);
   const ProfileScope scope(context, "cross_entropy", {.bytes = bytes_of(logits)});
+  if (context.device_ops != nullptr) return context.device_ops->cross_entropy(context, logits, labels);
   return cpu::cross_entropy(context, logits, labels);
 }
 
 CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
                                         std::span<const std::int32_t> labels, float scale, TensorView dbias) {
-  check_cpu(context);
   check_labels(logits, labels);
-  check_classes(logits, labels);
+  if (context.device_ops == nullptr) check_classes(logits, labels);
   check_bias(logits, dbias);
   const ProfileScope scope(context, "cross_entropy_backward", {.bytes = 2 * bytes_of(logits)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->cross_entropy_backward(context, logits, labels, scale, dbias);
   return cpu::cross_entropy_backward(context, logits, labels, scale, dbias);
 }
 
 void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
-  check_cpu(context);
   PODIUM_CHECK(logits.shape.rank() == 2 && logits.shape[1] > 0, "logits are [rows, classes]");
   check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
   const ProfileScope scope(context, "class_maxima", {.bytes = bytes_of(logits)});
+  if (context.device_ops != nullptr) return context.device_ops->class_maxima(context, logits, maxima);
   cpu::class_maxima(context, logits, maxima);
 }
 
 void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
                 std::int64_t first_class, ConstTensorView maxima, TensorView sums) {
-  check_cpu(context);
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
   const ProfileScope scope(context, "class_sums", {.bytes = bytes_of(logits)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->class_sums(context, logits, labels, first_class, maxima, sums);
   cpu::class_sums(context, logits, labels, first_class, maxima, sums);
 }
 
@@ -88,11 +91,13 @@ CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorV
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                      std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
                      TensorView dbias) {
-  check_cpu(context);
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
   check_bias(logits, dbias);
   const ProfileScope scope(context, "class_gradients", {.bytes = 2 * bytes_of(logits)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->class_gradients(context, logits, labels, first_class, maxima, sums, scale,
+                                               dbias);
   cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
 }
 

@@ -3,9 +3,13 @@
 // arguments. Work is put on the context's stream; results that are returned have been waited for.
 #pragma once
 
+#include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
+#include "worker/ops/embedding.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/layer_norm.h"
+#include "worker/ops/rows.h"
+#include "worker/ops/tanh.h"
 
 namespace podium::ops {
 
@@ -32,6 +36,27 @@ class DeviceOps {
                                        const LayerNormParameters& parameters, TensorView dsum,
                                        TensorView dbranch, const LayerNormGradients& gradients,
                                        ConstTensorView dresidual) = 0;
+  virtual CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
+                                         std::span<const std::int32_t> labels) = 0;
+  virtual CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
+                                                  std::span<const std::int32_t> labels, float scale,
+                                                  TensorView dbias) = 0;
+  virtual void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) = 0;
+  virtual void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                          std::int64_t first_class, ConstTensorView maxima, TensorView sums) = 0;
+  virtual void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                               std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                               float scale, TensorView dbias) = 0;
+  virtual void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
+                                 TensorView y) = 0;
+  virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
+                                  const EmbeddingGradients& gradients) = 0;
+  virtual void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
+                           TensorView y) = 0;
+  virtual void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std::int32_t> rows,
+                                TensorView dx) = 0;
+  virtual void tanh_forward(Context& context, TensorView x) = 0;
+  virtual void tanh_backward(Context& context, ConstTensorView y, TensorView dy) = 0;
 };
 
 }  // namespace podium::ops

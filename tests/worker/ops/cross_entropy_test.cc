@@ -52,7 +52,7 @@ void check(DType type, std::int64_t classes, double tolerance) {
   for (std::size_t i = 0; i < expected.gradient.size(); ++i) {
     columns[i % static_cast<std::size_t>(classes)] += expected.gradient[i];
   }
-  expect_close(values_of(dbias), columns, 1e-5, "bias gradient");
+  expect_close(values_of(dbias), columns, tolerance, "bias gradient");
 }
 
 TEST(CrossEntropy, AgreesWithTheFormula) {
@@ -110,7 +110,7 @@ void check_split(DType type, double tolerance) {
     expect_close(values_of(r.logits), gradient, tolerance, "gradient");
     Values columns(static_cast<std::size_t>(r.end - r.begin), 0.0F);
     for (std::size_t i = 0; i < gradient.size(); ++i) columns[i % columns.size()] += gradient[i];
-    expect_close(values_of(r.dbias), columns, 1e-5, "bias gradient");
+    expect_close(values_of(r.dbias), columns, tolerance, "bias gradient");
   }
 }
 

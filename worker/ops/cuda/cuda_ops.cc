@@ -1,8 +1,12 @@
 #include "worker/ops/cuda/cuda_ops.h"
 
+#include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dropout.h"
+#include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/layer_norm.h"
+#include "worker/ops/cuda/rows.h"
+#include "worker/ops/cuda/tanh.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -42,6 +46,47 @@ class CudaOps final : public DeviceOps {
                                const LayerNormGradients& gradients, ConstTensorView dresidual) override {
     cuda::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
                                   dresidual);
+  }
+  CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
+                                 std::span<const std::int32_t> labels) override {
+    return cuda::cross_entropy(context, logits, labels);
+  }
+  CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
+                                          std::span<const std::int32_t> labels, float scale,
+                                          TensorView dbias) override {
+    return cuda::cross_entropy_backward(context, logits, labels, scale, dbias);
+  }
+  void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) override {
+    cuda::class_maxima(context, logits, maxima);
+  }
+  void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                  std::int64_t first_class, ConstTensorView maxima, TensorView sums) override {
+    cuda::class_sums(context, logits, labels, first_class, maxima, sums);
+  }
+  void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                       std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
+                       TensorView dbias) override {
+    cuda::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
+  }
+  void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
+                         TensorView y) override {
+    cuda::embedding_forward(context, input, tables, y);
+  }
+  void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
+                          const EmbeddingGradients& gradients) override {
+    cuda::embedding_backward(context, input, dy, gradients);
+  }
+  void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
+                   TensorView y) override {
+    cuda::gather_rows(context, x, rows, y);
+  }
+  void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std::int32_t> rows,
+                        TensorView dx) override {
+    cuda::scatter_add_rows(context, dy, rows, dx);
+  }
+  void tanh_forward(Context& context, TensorView x) override { cuda::tanh_forward(context, x); }
+  void tanh_backward(Context& context, ConstTensorView y, TensorView dy) override {
+    cuda::tanh_backward(context, y, dy);
   }
 };
 

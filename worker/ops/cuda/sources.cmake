@@ -1,5 +1,7 @@
 # The CUDA back end's sources that compile for the device by nvcc and for the host under tests/cuda_shim.
-set(PODIUM_CUDA_KERNEL_SOURCES cuda_ops.cc dropout.cu gelu.cu layer_norm.cu partial_sums.cu state.cu)
+set(PODIUM_CUDA_KERNEL_SOURCES
+    class_cross_entropy.cu column_sums.cu cross_entropy.cu cuda_ops.cc dropout.cu embedding.cu gelu.cu layer_norm.cu
+    partial_sums.cu rows.cu state.cu tanh.cu)
 list(TRANSFORM PODIUM_CUDA_KERNEL_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/worker/ops/cuda/)
 
 # Those that only the device's build has.
