@@ -5,6 +5,12 @@
 // Memory given to an operation must stay valid and, but for its own writing, untouched until the future was
 // waited for; every future must be waited for. A lost peer is PeerLost, from the call or from its future.
 // Calls come from one thread at a time.
+//
+// A communicator made for a context with a device takes memory of that device in tensors and in spans of bytes
+// and floats, beside the host's; Device::owns tells which it is. An operation on it begins when all work is done
+// that was on the context's stream at the call, and waiting for its future does not hold up the host but makes
+// the stream wait: work put on it from then on finds the operation done. Doubles, broadcast and barrier are of
+// the host's memory always.
 #pragma once
 
 #include <cstddef>

@@ -8,20 +8,24 @@ constexpr std::size_t kSmallestBlock = std::size_t{1} << 20;
 }
 
 void* Arena::allocate_bytes(std::size_t bytes) {
-  const std::size_t size = std::max((bytes + kAlignment - 1) / kAlignment, std::size_t{1}) * kAlignment;
+  const std::size_t multiple = device_ == nullptr ? kAlignment : kDeviceAlignment;
+  const std::size_t size = std::max((bytes + multiple - 1) / multiple, std::size_t{1}) * multiple;
   while (current_ < blocks_.size() && blocks_[current_].used + size > blocks_[current_].capacity) {
     if (current_ + 1 == blocks_.size()) break;
     ++current_;
   }
   if (blocks_.empty() || blocks_[current_].used + size > blocks_[current_].capacity) {
-    const std::size_t capacity = std::max(size, kSmallestBlock);
-    blocks_.push_back({allocate_aligned(capacity), capacity, 0});
+    blocks_.push_back(make_block(std::max(size, kSmallestBlock)));
     current_ = blocks_.size() - 1;
   }
   Block& block = blocks_[current_];
   void* memory = block.memory.get() + block.used;
   block.used += size;
   return memory;
+}
+
+Arena::Block Arena::make_block(std::size_t capacity) const {
+  return {allocate_aligned(capacity, device_), capacity, 0};
 }
 
 TensorView Arena::allocate(DType dtype, const Shape& shape) {
@@ -33,7 +37,7 @@ void Arena::reset() {
     std::size_t capacity = 0;
     for (const Block& block : blocks_) capacity += block.capacity;
     blocks_.clear();
-    blocks_.push_back({allocate_aligned(capacity), capacity, 0});
+    blocks_.push_back(make_block(capacity));
   }
   rewind({});
 }

@@ -12,6 +12,9 @@ namespace podium {
 
 class Arena {
  public:
+  Arena() = default;  // of host memory
+  explicit Arena(Device* device) : device_(device) {}
+
   TensorView allocate(DType dtype, const Shape& shape);
   void* allocate_bytes(std::size_t bytes);
 
@@ -36,6 +39,9 @@ class Arena {
   Mark mark() const;
   void rewind(Mark mark);
 
+  Block make_block(std::size_t capacity) const;
+
+  Device* device_ = nullptr;
   std::vector<Block> blocks_;
   std::size_t current_ = 0;  // blocks after this one are empty
 };

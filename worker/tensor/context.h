@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "worker/tensor/arena.h"
+#include "worker/tensor/memory_space.h"
 
 namespace podium {
 
@@ -20,6 +21,7 @@ struct BackendState {
 
 // Used by one thread at a time.
 struct Context {
+  MemorySpace memory;                    // of the tensors that ops are given
   ops::DeviceOps* device_ops = nullptr;  // where the back end is not the CPU; outlives the context
   int threads = 1;                       // CPU threads an op may use; fixed once the first op has run
   Arena scratch;                         // for one op's temporaries; open an ArenaScope

@@ -20,6 +20,8 @@ struct DeviceDescription {
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
+
+  virtual void synchronise() = 0;  // the calling thread waits until it is reached
 };
 
 // Work is done in the order in which it is put on a stream; two streams run side by side.
@@ -34,6 +36,8 @@ class DeviceStream {
   // Either side may be host memory; it must stay until the copy is done.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
   virtual void clear(void* memory, std::size_t bytes) = 0;  // to zero
+
+  virtual void* native() = 0;  // the back end's own handle: a cudaStream_t
 };
 
 // Its memory and streams must go before it does.
@@ -45,6 +49,11 @@ class Device {
   virtual std::unique_ptr<DeviceStream> make_stream() = 0;
   virtual void* allocate(std::size_t bytes) = 0;  // aligned to 256 bytes
   virtual void free(void* memory) noexcept = 0;
+  // Host memory that a stream's copies read and write while the host goes on.
+  virtual void* allocate_host(std::size_t bytes) = 0;
+  virtual void free_host(void* memory) noexcept = 0;
+  // Whether an address lies in memory of `allocate`.
+  virtual bool owns(const void* address) const = 0;
 };
 
 }  // namespace podium

@@ -18,9 +18,16 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) {
 
 }  // namespace
 
-void AlignedDelete::operator()(std::byte* memory) const { std::free(memory); }
+void AlignedDelete::operator()(std::byte* memory) const {
+  if (device != nullptr)
+    device->free(memory);
+  else
+    std::free(memory);
+}
 
-AlignedBytes allocate_aligned(std::size_t bytes) {
+AlignedBytes allocate_aligned(std::size_t bytes, Device* device) {
+  if (device != nullptr)
+    return AlignedBytes(static_cast<std::byte*>(device->allocate(std::max<std::size_t>(bytes, 1))), {device});
   const bool large = bytes >= kHugePage;
   const std::size_t alignment = large ? kHugePage : kAlignment;
   const std::size_t size = std::max(round_up(bytes, alignment), alignment);
@@ -28,11 +35,11 @@ AlignedBytes allocate_aligned(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   if (large) madvise(memory, size, MADV_HUGEPAGE);  // a wish only: without huge pages all works, slower
   std::memset(memory, 0, size);
-  return AlignedBytes(static_cast<std::byte*>(memory));
+  return AlignedBytes(static_cast<std::byte*>(memory), {});
 }
 
-Tensor::Tensor(DType dtype, const Shape& shape)
-    : memory_(allocate_aligned(static_cast<std::size_t>(shape.size()) * size_of(dtype))),
+Tensor::Tensor(DType dtype, const Shape& shape, Device* device)
+    : memory_(allocate_aligned(static_cast<std::size_t>(shape.size()) * size_of(dtype), device)),
       dtype_(dtype),
       shape_(shape) {}
 

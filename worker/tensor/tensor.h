@@ -1,5 +1,6 @@
-// Dense row-major tensors: `Tensor` owns 64-byte aligned memory, `TensorView` and `ConstTensorView` borrow
-// it. A view says where the data lives, what it is and its shape; typed access checks the element type.
+// Dense row-major tensors: `Tensor` owns aligned memory of the host or of a device, `TensorView` and
+// `ConstTensorView` borrow it. A view says where the data lives, what it is and its shape; typed access checks
+// the element type, and only the host's memory may be accessed.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,14 @@
 #include <span>
 
 #include "common/base/check.h"
+#include "worker/tensor/device.h"
 #include "worker/tensor/dtype.h"
 #include "worker/tensor/shape.h"
 
 namespace podium {
 
 inline constexpr std::size_t kAlignment = 64;  // of every tensor: one cache line, one AVX-512 register
+inline constexpr std::size_t kDeviceAlignment = 256;  // of a device's tensors: what matrix libraries hope for
 
 struct ConstTensorView {
   const void* address = nullptr;
@@ -66,18 +69,22 @@ inline ConstTensorView view_of(std::span<const float> values, const Shape& shape
   return {values.data(), DType::f32, shape};
 }
 
-// Aligned memory; large blocks ask for huge pages, so that sweeping over them does not stall on address
-// translation.
+// Aligned memory of a device, or without one of the host, where large blocks ask for huge pages, so that
+// sweeping over them does not stall on address translation.
 struct AlignedDelete {
+  Device* device = nullptr;
+
   void operator()(std::byte* memory) const;
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
-AlignedBytes allocate_aligned(std::size_t bytes);  // zero-filled
+// The host's is zero; a device's holds anything.
+AlignedBytes allocate_aligned(std::size_t bytes, Device* device = nullptr);
 
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DType dtype, const Shape& shape);
+  // Zero in host memory; a device's holds anything.
+  Tensor(DType dtype, const Shape& shape, Device* device = nullptr);
 
   TensorView view() { return {memory_.get(), dtype_, shape_}; }
   ConstTensorView view() const { return {memory_.get(), dtype_, shape_}; }

@@ -17,6 +17,8 @@ class CudaEvent final : public DeviceEvent {
   ~CudaEvent() override { cudaEventDestroy(event_); }
   cudaEvent_t get() const { return event_; }
 
+  void synchronise() override { check_cuda(cudaEventSynchronize(event_), "waiting for an event"); }
+
  private:
   cudaEvent_t event_ = nullptr;
 };
@@ -38,6 +40,7 @@ class CudaStream final : public DeviceStream {
   void clear(void* memory, std::size_t bytes) override {
     check_cuda(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
   }
+  void* native() override { return stream_; }
 
  private:
   cudaStream_t stream_ = nullptr;
@@ -56,6 +59,17 @@ class CudaDevice final : public Device {
     return memory;
   }
   void free(void* memory) noexcept override { cudaFree(memory); }
+  void* allocate_host(std::size_t bytes) override {
+    void* memory = nullptr;
+    check_cuda(cudaMallocHost(&memory, bytes), "allocating host memory for copies");
+    return memory;
+  }
+  void free_host(void* memory) noexcept override { cudaFreeHost(memory); }
+  bool owns(const void* address) const override {
+    cudaPointerAttributes attributes{};
+    check_cuda(cudaPointerGetAttributes(&attributes, address), "asking where memory lies");
+    return attributes.type == cudaMemoryTypeDevice && attributes.device == description_.index;
+  }
 
  private:
   DeviceDescription description_;

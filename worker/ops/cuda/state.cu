@@ -8,14 +8,7 @@ void check_cuda(cudaError_t error, const char* what) {
                   cudaGetErrorName(error) + ")");
 }
 
-CudaState::CudaState() {
-  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
-}
-
-CudaState::~CudaState() {
-  cudaFree(scratch_);
-  cudaStreamDestroy(stream_);
-}
+CudaState::~CudaState() { cudaFree(scratch_); }
 
 void* CudaState::scratch(std::size_t bytes) {
   if (bytes <= scratch_bytes_) return scratch_;
@@ -28,7 +21,11 @@ void* CudaState::scratch(std::size_t bytes) {
 }
 
 CudaState& cuda_state(Context& context) {
-  if (!context.state) context.state = std::make_unique<CudaState>();
+  if (!context.state) {
+    DeviceStream* const stream = context.memory.stream;  // none: the device's default stream
+    context.state = std::make_unique<CudaState>(
+        stream == nullptr ? nullptr : static_cast<cudaStream_t>(stream->native()));
+  }
   return static_cast<CudaState&>(*context.state);
 }
 

@@ -21,7 +21,7 @@ void check_cuda(cudaError_t error, const char* what);
 
 class CudaState final : public BackendState {
  public:
-  CudaState();
+  explicit CudaState(cudaStream_t stream) : stream_(stream) {}
   ~CudaState() override;
 
   cudaStream_t stream() const { return stream_; }
@@ -29,7 +29,7 @@ class CudaState final : public BackendState {
   void* scratch(std::size_t bytes);
 
  private:
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };
