@@ -19,12 +19,12 @@ ops::CrossEntropySums MaskedLanguageHead::run(const Step& step, ConstTensorView 
   const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
   ops::CrossEntropySums sums;
   for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
-    sums += run_block(step, encoded, block, gradient);
+    run_block(step, encoded, block, gradient, &sums);
   return sums;
 }
 
-ops::CrossEntropySums MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded,
-                                                    const ScoredBlock& block, const HeadGradient& gradient) {
+void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
+                                   const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
   const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
@@ -35,8 +35,8 @@ ops::CrossEntropySums MaskedLanguageHead::run_block(const Step& step, ConstTenso
   transform_.forward(step.context, picked, gelu_slope);
   ops::gelu_forward(step.context, gelu_slope, gelu_y);
   ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
-  const ops::CrossEntropySums sums = decoder_.run(step, normal, block.labels, {gradient.scale, d});
-  if (!gradient.wanted()) return sums;
+  decoder_.run(step, normal, block.labels, {gradient.scale, d}, sums);
+  if (!gradient.wanted()) return;
 
   ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
   ops::gelu_backward(step.context, gelu_slope, d);
@@ -44,7 +44,6 @@ ops::CrossEntropySums MaskedLanguageHead::run_block(const Step& step, ConstTenso
   const TensorView dpicked = normal;  // which is not needed any more
   transform_.backward_input(step.context, d, dpicked);
   ops::scatter_add_rows(step.context, dpicked, block.rows, gradient.dx);
-  return sums;
 }
 
 NextSentenceHead::NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
@@ -69,10 +68,13 @@ ops::CrossEntropySums NextSentenceHead::run(const Step& step, ConstTensorView en
   pooler_.forward(step.context, picked, pooled);
   ops::tanh_forward(step.context, pooled);
   classifier_.forward(step.context, pooled, logits);
-  if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, batch.next_sentence_labels);
-
-  const auto sums = ops::cross_entropy_backward(step.context, logits, batch.next_sentence_labels,
-                                                gradient.scale, classifier_.bias_gradient());
+  ops::CrossEntropySums sums;
+  if (!gradient.wanted()) {
+    ops::cross_entropy(step.context, logits, batch.next_sentence_labels, &sums);
+    return sums;
+  }
+  ops::cross_entropy_backward(step.context, logits, batch.next_sentence_labels, gradient.scale,
+                              classifier_.bias_gradient(), &sums);
   const TensorView d = activation(hidden_), dpicked = activation(hidden_);
   classifier_.backward_weight_only(step.context, pooled, logits);
   classifier_.backward_input(step.context, logits, d);

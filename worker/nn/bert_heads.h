@@ -19,8 +19,8 @@ class MaskedLanguageHead {
   ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
-  ops::CrossEntropySums run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
-                                  const HeadGradient& gradient);
+  void run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
+                 const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
   std::int64_t hidden_;
   Linear transform_;

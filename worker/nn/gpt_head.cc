@@ -14,12 +14,12 @@ LossSums GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
   const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
   ops::CrossEntropySums sums;
   for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
-    sums += run_block(step, x, block, {step.pass.scales.language, dx});
+    run_block(step, x, block, {step.pass.scales.language, dx}, &sums);
   return {.language = sums.loss, .language_count = sums.rows, .language_correct = sums.correct};
 }
 
-ops::CrossEntropySums GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,
-                                         const HeadGradient& gradient) {
+void GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,
+                        const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
   const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
@@ -28,11 +28,10 @@ ops::CrossEntropySums GptHead::run_block(const Step& step, ConstTensorView x, co
   const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
   ops::gather_rows(step.context, x, block.rows, picked);
   ops::layer_norm_forward(step.context, picked, norm_.parameters(), normal, statistics);
-  const ops::CrossEntropySums sums = decoder_.run(step, normal, block.labels, {gradient.scale, d});
-  if (!gradient.wanted()) return sums;
+  decoder_.run(step, normal, block.labels, {gradient.scale, d}, sums);
+  if (!gradient.wanted()) return;
   ops::layer_norm_backward(step.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
   ops::scatter_add_rows(step.context, d, block.rows, gradient.dx);
-  return sums;
 }
 
 }  // namespace podium

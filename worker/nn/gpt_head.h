@@ -16,8 +16,8 @@ class GptHead {
   LossSums run(const Step& step, ConstTensorView x, TensorView dx);
 
  private:
-  ops::CrossEntropySums run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,
-                                  const HeadGradient& gradient);
+  void run_block(const Step& step, ConstTensorView x, const ScoredBlock& block, const HeadGradient& gradient,
+                 ops::CrossEntropySums* sums);
 
   std::int64_t hidden_;
   LayerNorm norm_;

@@ -22,37 +22,36 @@ std::int64_t TokenDecoder::logit_bytes_a_row(const Step& step) const {
   return (all_classes_ + ranks - 1) / ranks * static_cast<std::int64_t>(size_of(step.compute));
 }
 
-ops::CrossEntropySums TokenDecoder::run(const Step& step, ConstTensorView x,
-                                        std::span<const std::int32_t> labels, const HeadGradient& gradient) {
+void TokenDecoder::run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
+                       const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   const ArenaScope scope(step.workspace);
   const TensorView logits = step.workspace.allocate(step.compute, Shape{x.shape[0], linear_.out()});
   linear_.forward(step.context, x, logits);
-  const ops::CrossEntropySums sums = score(step, logits, labels, gradient);
-  if (!gradient.wanted()) return sums;
+  score(step, logits, labels, gradient, sums);
+  if (!gradient.wanted()) return;
   linear_.backward_weight_only(step.context, x, logits);
   linear_.backward_input(step.context, logits, gradient.dx);
   step.tensor.reduce(gradient.dx);
-  return sums;
 }
 
 // Replaces the logits by their gradient where one is wanted.
-ops::CrossEntropySums TokenDecoder::score(const Step& step, TensorView logits,
-                                          std::span<const std::int32_t> labels,
-                                          const HeadGradient& gradient) {
+void TokenDecoder::score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
+                         const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   if (step.tensor.alone()) {
-    if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels);
-    return ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, linear_.bias_gradient());
+    if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums);
+    return ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, linear_.bias_gradient(),
+                                       sums);
   }
   const TensorView maxima = step.workspace.allocate(DType::f32, Shape{logits.shape[0]});
-  const TensorView sums = step.workspace.allocate(DType::f32, Shape{logits.shape[0], 2});
+  const TensorView row_sums = step.workspace.allocate(DType::f32, Shape{logits.shape[0], 2});
   ops::class_maxima(step.context, logits, maxima);
   step.tensor.reduce(maxima, Reduction::max);
-  ops::class_sums(step.context, logits, labels, first_class_, maxima, sums);
-  step.tensor.reduce(sums);
+  ops::class_sums(step.context, logits, labels, first_class_, maxima, row_sums);
+  step.tensor.reduce(row_sums);
   if (gradient.wanted())
-    ops::class_gradients(step.context, logits, labels, first_class_, maxima, sums, gradient.scale,
+    ops::class_gradients(step.context, logits, labels, first_class_, maxima, row_sums, gradient.scale,
                          linear_.bias_gradient());
-  return ops::class_totals(labels, maxima, sums);
+  ops::class_totals(step.context, labels, maxima, row_sums, sums);
 }
 
 std::vector<ScoredBlock> scored_blocks(std::span<const std::int32_t> rows,

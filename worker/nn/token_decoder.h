@@ -26,16 +26,16 @@ class TokenDecoder {
   TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name);
 
   // x [rows, hidden] and labels [rows], negative where nothing is to be predicted, are the same on all tensor
-  // ranks, and so are sums and dx, which is replaced.
-  ops::CrossEntropySums run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
-                            const HeadGradient& gradient);
+  // ranks, and so are what is added to `sums` and dx, which is replaced.
+  void run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
+           const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
   // What the logits of one row take on the rank with the largest share: ranks must cut blocks alike.
   std::int64_t logit_bytes_a_row(const Step& step) const;
 
  private:
-  ops::CrossEntropySums score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
-                              const HeadGradient& gradient);
+  void score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
+             const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
   std::int64_t first_class_;
   std::int64_t all_classes_;

@@ -33,24 +33,24 @@ void check_reduced(const ConstTensorView& logits, const ConstTensorView& maxima,
 
 }  // namespace
 
-CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
-                               std::span<const std::int32_t> labels) {
+void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                   CrossEntropySums* sums) {
   check_labels(logits, labels);
   if (context.device_ops == nullptr) check_classes(logits, labels);
   const ProfileScope scope(context, "cross_entropy", {.bytes = bytes_of(logits)});
-  if (context.device_ops != nullptr) return context.device_ops->cross_entropy(context, logits, labels);
-  return cpu::cross_entropy(context, logits, labels);
+  if (context.device_ops != nullptr) return context.device_ops->cross_entropy(context, logits, labels, sums);
+  *sums += cpu::cross_entropy(context, logits, labels);
 }
 
-CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
-                                        std::span<const std::int32_t> labels, float scale, TensorView dbias) {
+void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums) {
   check_labels(logits, labels);
   if (context.device_ops == nullptr) check_classes(logits, labels);
   check_bias(logits, dbias);
   const ProfileScope scope(context, "cross_entropy_backward", {.bytes = 2 * bytes_of(logits)});
   if (context.device_ops != nullptr)
-    return context.device_ops->cross_entropy_backward(context, logits, labels, scale, dbias);
-  return cpu::cross_entropy_backward(context, logits, labels, scale, dbias);
+    return context.device_ops->cross_entropy_backward(context, logits, labels, scale, dbias, sums);
+  *sums += cpu::cross_entropy_backward(context, logits, labels, scale.value, dbias);
 }
 
 void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
@@ -71,12 +71,14 @@ void class_sums(Context& context, ConstTensorView logits, std::span<const std::i
   cpu::class_sums(context, logits, labels, first_class, maxima, sums);
 }
 
-CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorView maxima,
-                              ConstTensorView sums) {
-  const float* const highest = maxima.data<float>();
-  const float* const row = sums.data<float>();
+void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                  ConstTensorView sums, CrossEntropySums* totals) {
   PODIUM_CHECK(static_cast<std::int64_t>(labels.size()) == maxima.size() && sums.size() == 2 * maxima.size(),
                "one maximum and two sums a label");
+  if (context.device_ops != nullptr)
+    return context.device_ops->class_totals(context, labels, maxima, sums, totals);
+  const float* const highest = maxima.data<float>();
+  const float* const row = sums.data<float>();
   CrossEntropySums total;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (labels[i] < 0) continue;
@@ -85,12 +87,12 @@ CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorV
     total.rows += 1;
     total.correct += label_logit >= highest[i];
   }
-  return total;
+  *totals += total;
 }
 
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
-                     TensorView dbias) {
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                     const StepValue<float>& scale, TensorView dbias) {
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
   check_bias(logits, dbias);
@@ -98,7 +100,7 @@ void class_gradients(Context& context, TensorView logits, std::span<const std::i
   if (context.device_ops != nullptr)
     return context.device_ops->class_gradients(context, logits, labels, first_class, maxima, sums, scale,
                                                dbias);
-  cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
+  cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale.value, dbias);
 }
 
 }  // namespace podium::ops

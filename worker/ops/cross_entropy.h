@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "worker/ops/step_value.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -25,13 +26,15 @@ struct CrossEntropySums {
   }
 };
 
-CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
-                               std::span<const std::int32_t> labels);
+// Adds to `sums`, which lies in the device's memory where the context has one: a step's sums are read once,
+// at its end.
+void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                   CrossEntropySums* sums);
 
 // Also replaces the logits by scale * their gradient and adds its column sums, the gradient of the bias
 // before the logits, to dbias (f32 [classes]; without an address: not wanted).
-CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
-                                        std::span<const std::int32_t> labels, float scale, TensorView dbias);
+void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums);
 
 // The same where each rank holds the logits of its own range of classes (Shoeybi et al., 2019). Between the
 // stages the caller reduces over the ranks what a stage wrote:
@@ -47,12 +50,13 @@ void class_maxima(Context& context, ConstTensorView logits, TensorView maxima);
 void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
                 std::int64_t first_class, ConstTensorView maxima, TensorView sums);
 
-CrossEntropySums class_totals(std::span<const std::int32_t> labels, ConstTensorView maxima,
-                              ConstTensorView sums);
+// Adds to `totals`, as above.
+void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                  ConstTensorView sums, CrossEntropySums* totals);
 
 // Replaces the logits by scale * their gradient; dbias as above.
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
-                     TensorView dbias);
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                     const StepValue<float>& scale, TensorView dbias);
 
 }  // namespace podium::ops

@@ -1,6 +1,6 @@
 // The seam between the ops and a device back end in a shared object of its own: what the ops' headers of this
 // folder promise, over tensors, labels, ids and row numbers in the device's memory. The ops have checked the
-// arguments. Work is put on the context's stream; results that are returned have been waited for.
+// arguments. Work is put on the context's stream and not waited for.
 #pragma once
 
 #include "worker/ops/cross_entropy.h"
@@ -36,17 +36,19 @@ class DeviceOps {
                                        const LayerNormParameters& parameters, TensorView dsum,
                                        TensorView dbranch, const LayerNormGradients& gradients,
                                        ConstTensorView dresidual) = 0;
-  virtual CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
-                                         std::span<const std::int32_t> labels) = 0;
-  virtual CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
-                                                  std::span<const std::int32_t> labels, float scale,
-                                                  TensorView dbias) = 0;
+  virtual void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                             CrossEntropySums* sums) = 0;
+  virtual void cross_entropy_backward(Context& context, TensorView logits,
+                                      std::span<const std::int32_t> labels, const StepValue<float>& scale,
+                                      TensorView dbias, CrossEntropySums* sums) = 0;
   virtual void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) = 0;
   virtual void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
                           std::int64_t first_class, ConstTensorView maxima, TensorView sums) = 0;
+  virtual void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                            ConstTensorView sums, CrossEntropySums* totals) = 0;
   virtual void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                                std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
-                               float scale, TensorView dbias) = 0;
+                               const StepValue<float>& scale, TensorView dbias) = 0;
   virtual void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
                                  TensorView y) = 0;
   virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,

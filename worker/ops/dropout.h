@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "worker/ops/step_value.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/random.h"
 #include "worker/tensor/tensor.h"
@@ -15,7 +16,7 @@
 namespace podium::ops {
 
 struct Dropout {
-  PhiloxKey key;
+  StepValue<PhiloxKey> key;
   std::uint32_t site = 0;       // which dropout of the model
   std::uint64_t first_row = 0;  // global number of the tensor's first row
   std::uint32_t threshold = 0;  // dropped fraction in 65536ths; 0: no dropout
@@ -30,7 +31,8 @@ struct Dropout {
 };
 
 // `probability` in [0, 1) is rounded to a multiple of 1/65536.
-Dropout make_dropout(double probability, PhiloxKey key, std::uint32_t site, std::uint64_t first_row);
+Dropout make_dropout(double probability, const StepValue<PhiloxKey>& key, std::uint32_t site,
+                     std::uint64_t first_row);
 
 // y, which may be x, is x [rows, columns] dropped out; applied to a gradient it is its own backward.
 void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y);

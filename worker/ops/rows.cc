@@ -15,7 +15,7 @@ void check_rows(const Context& context, const ConstTensorView& many, std::span<c
   PODIUM_CHECK(static_cast<std::int64_t>(rows.size()) <= few.shape[0],
                "more rows named than there is room for");
   if (context.device_ops != nullptr) return;
-  for (const std::int32_t row : rows) PODIUM_CHECK(row >= 0 && row < many.shape[0], "row outside the tensor");
+  for (const std::int32_t row : rows) PODIUM_CHECK(row < many.shape[0], "row outside the tensor");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "tests/cuda_shim/block.h"
 #include "tests/worker/ops/op_check.h"
+#include "worker/ops/cross_entropy.h"
 #include "worker/ops/layer_norm.h"
 
 namespace podium::test {
@@ -75,6 +76,32 @@ TEST(CudaLayerNorm, DoesNotDependOnTheOrderOfThreads) {
     }
     return results;
   });
+}
+
+// A recorded step is replayed after its numbers in device memory have been replaced.
+TEST(StepValue, IsReadWhenTheKernelRuns) {
+  Context context = make_context(1);
+  const Tensor x = tensor_of(Values(4 * 256, 1.0F), DType::f32, {4, 256});
+  const auto dropped = [&](const ops::StepValue<PhiloxKey>& key) {
+    Tensor y(DType::f32, {4, 256});
+    ops::dropout(context, x.view(), ops::make_dropout(0.5, key, 1, 2), y.view());
+    return values_of(y);
+  };
+  PhiloxKey of_step = philox_key(3, 1);
+  const ops::StepValue<PhiloxKey> recorded(PhiloxKey{}, &of_step);
+  EXPECT_EQ(dropped(recorded), dropped(philox_key(3, 1)));
+  of_step = philox_key(3, 2);
+  EXPECT_EQ(dropped(recorded), dropped(philox_key(3, 2)));
+
+  const float scale = 0.25F;
+  const std::vector<std::int32_t> labels = {1, 200};
+  const auto gradient = [&](const ops::StepValue<float>& given) {
+    Tensor logits = tensor_of(random_values(2 * 256, 5), DType::f32, {2, 256});
+    ops::CrossEntropySums sums;
+    ops::cross_entropy_backward(context, logits.view(), labels, given, {}, &sums);
+    return values_of(logits);
+  };
+  EXPECT_EQ(gradient({0.0F, &scale}), gradient(0.25F));
 }
 
 }  // namespace

@@ -85,6 +85,23 @@ TEST(Rows, BeyondThosePickedAreZero) {
   for (std::size_t j = 3 * kHidden; j < y.size(); ++j) EXPECT_EQ(y[j], 0);
 }
 
+TEST(Rows, WithoutANumberAreZeroOneWayAndSkippedTheOther) {
+  Context context = make_context(2);
+  const std::vector<std::int32_t> rows = {1, -1};
+  const Tensor x = tensor_of(random_values(2 * kHidden, 1), DType::f32, {2, kHidden});
+  Tensor y = tensor_of(random_values(2 * kHidden, 2), DType::f32, {2, kHidden});
+  Tensor dx = tensor_of(values_of(x), DType::f32, {2, kHidden});
+  ops::scatter_add_rows(context, y.view(), rows, dx.view());
+  const Values before = values_of(x), dy = values_of(y), after = values_of(dx);
+  ops::gather_rows(context, x.view(), rows, y.view());
+  for (std::size_t j = 0; j < kHidden; ++j) {
+    EXPECT_EQ(after[j], before[j]);
+    EXPECT_EQ(after[kHidden + j], before[kHidden + j] + dy[j]);
+    EXPECT_EQ(values_of(y)[j], before[kHidden + j]);
+    EXPECT_EQ(values_of(y)[kHidden + j], 0);
+  }
+}
+
 // Input: x.
 OpRun tanh_op(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
   Tensor y = tensor_of(inputs[0], type, {2, 35});

@@ -105,7 +105,7 @@ void draw(const Dropout& dropout, std::uint64_t row, std::int64_t block, std::in
 #endif
   for (std::int64_t b = 0; b < blocks; ++b) {
     const auto first = static_cast<std::uint32_t>((block + b) * kLanes);
-    draw_block(dropout.key, dropout.site, row, first, out + b * kDrawBlock);
+    draw_block(dropout.key.value, dropout.site, row, first, out + b * kDrawBlock);
   }
 }
 

@@ -25,7 +25,7 @@ void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32
   parallel_ranges(context.threads, y.shape[0], 1, [&](Range range, int) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      if (i < named) {
+      if (i < named && rows[at] >= 0) {
         std::memcpy(to + at * row_bytes, from + static_cast<std::size_t>(rows[at]) * row_bytes, row_bytes);
       } else {
         std::memset(to + at * row_bytes, 0, row_bytes);
@@ -40,8 +40,8 @@ void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std:
   with_float_type(dx.dtype, [&]<class T>(Type<T>) {
     parallel_ranges(context.threads, static_cast<std::int64_t>(rows.size()), 1, [&](Range range, int) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
-        add_row(dy.data<T>() + i * columns, columns,
-                dx.data<T>() + rows[static_cast<std::size_t>(i)] * columns);
+        const std::int32_t row = rows[static_cast<std::size_t>(i)];
+        if (row >= 0) add_row(dy.data<T>() + i * columns, columns, dx.data<T>() + row * columns);
       }
     });
   });

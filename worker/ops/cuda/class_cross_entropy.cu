@@ -4,7 +4,8 @@
 #include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/logit_row.cuh"
-#include "worker/ops/cuda/state.h"
+#include "worker/ops/cuda/loss_totals.cuh"
+#include "worker/ops/cuda/step_value.cuh"
 
 namespace podium::ops::cuda {
 namespace {
@@ -31,11 +32,21 @@ __global__ void __launch_bounds__(kRowThreads)
 template <class T>
 __global__ void __launch_bounds__(kRowThreads)
     gradients_kernel(T* logits, const std::int32_t* labels, std::int64_t first_class, std::int64_t classes,
-                     const float* maxima, const float* sums, float scale) {
+                     const float* maxima, const float* sums, StepValue<float> scale) {
   const std::int32_t label = labels[blockIdx.x];
   const RowStatistics row{maxima[blockIdx.x], sums[2 * blockIdx.x]};
-  write_gradient(logits + blockIdx.x * classes, classes, row, scale, label - first_class, label >= 0);
+  write_gradient(logits + blockIdx.x * classes, classes, row, current(scale), label - first_class,
+                 label >= 0);
 }
+
+struct ReducedResults {
+  const float* maxima;
+  const float* sums;
+  __device__ RowResult operator()(std::int64_t row) const {
+    const float logit = sums[2 * row + 1];
+    return {logf(sums[2 * row]) + maxima[row] - logit, logit >= maxima[row] ? 1 : 0};
+  }
+};
 
 }  // namespace
 
@@ -57,9 +68,16 @@ void class_sums(Context& context, ConstTensorView logits, std::span<const std::i
   });
 }
 
+void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                  ConstTensorView sums, CrossEntropySums* totals) {
+  if (labels.empty()) return;
+  add_totals(context, "class_totals", ReducedResults{elements<float>(maxima), elements<float>(sums)}, labels,
+             totals);
+}
+
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
-                     TensorView dbias) {
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                     const StepValue<float>& scale, TensorView dbias) {
   if (logits.size() == 0) return;
   with_device_type(logits.dtype, [&]<class T>(Type<T>) {
     launch(context, "class_gradients", gradients_kernel<T>, static_cast<unsigned>(logits.shape[0]),

@@ -47,14 +47,14 @@ class CudaOps final : public DeviceOps {
     cuda::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
                                   dresidual);
   }
-  CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
-                                 std::span<const std::int32_t> labels) override {
-    return cuda::cross_entropy(context, logits, labels);
+  void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                     CrossEntropySums* sums) override {
+    cuda::cross_entropy(context, logits, labels, sums);
   }
-  CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
-                                          std::span<const std::int32_t> labels, float scale,
-                                          TensorView dbias) override {
-    return cuda::cross_entropy_backward(context, logits, labels, scale, dbias);
+  void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                              const StepValue<float>& scale, TensorView dbias,
+                              CrossEntropySums* sums) override {
+    cuda::cross_entropy_backward(context, logits, labels, scale, dbias, sums);
   }
   void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) override {
     cuda::class_maxima(context, logits, maxima);
@@ -63,9 +63,13 @@ class CudaOps final : public DeviceOps {
                   std::int64_t first_class, ConstTensorView maxima, TensorView sums) override {
     cuda::class_sums(context, logits, labels, first_class, maxima, sums);
   }
+  void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                    ConstTensorView sums, CrossEntropySums* totals) override {
+    cuda::class_totals(context, labels, maxima, sums, totals);
+  }
   void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                       std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
-                       TensorView dbias) override {
+                       std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                       const StepValue<float>& scale, TensorView dbias) override {
     cuda::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
   }
   void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,

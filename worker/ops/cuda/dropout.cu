@@ -10,7 +10,8 @@ namespace {
 
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads)
-    dropout_kernel(const T* x, const T* residual, T* y, std::int64_t columns, DeviceDropout dropout) {
+    dropout_kernel(const T* x, const T* residual, T* y, std::int64_t columns, DropoutParameter parameter) {
+  const DeviceDropout dropout = parameter;
   const std::int64_t row = blockIdx.x, begin = row * columns;
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
@@ -33,7 +34,7 @@ void launch_dropout(Context& context, const char* name, ConstTensorView x, Const
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     with_row_team(x.shape[1], [&]<class Team>(Team) {
       launch(context, name, dropout_kernel<T, Team>, static_cast<unsigned>(x.shape[0]), Team::kThreads, 0,
-             elements<T>(x), elements<T>(residual), elements<T>(y), x.shape[1], DeviceDropout(dropout));
+             elements<T>(x), elements<T>(residual), elements<T>(y), x.shape[1], DropoutParameter(dropout));
     });
   });
 }

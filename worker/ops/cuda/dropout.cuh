@@ -3,12 +3,13 @@
 // Its own eight columns follow one another, so the lanes trade what is kept by ballot.
 #pragma once
 
+#include "worker/ops/cuda/step_value.cuh"
 #include "worker/ops/cuda/vector.cuh"
 #include "worker/ops/dropout.h"
 
 namespace podium::ops::cuda {
 
-// ops::Dropout as a kernel's parameter; `rows` lies in device memory, or is null.
+// ops::Dropout within a kernel; `rows` lies in device memory, or is null.
 struct DeviceDropout {
   PhiloxKey key;
   std::uint32_t site;
@@ -17,7 +18,21 @@ struct DeviceDropout {
   float scale;
   const std::int64_t* rows;
 
-  explicit DeviceDropout(const Dropout& d)
+  __device__ std::uint64_t row(std::int64_t i) const {
+    return rows == nullptr ? first_row + static_cast<std::uint64_t>(i) : static_cast<std::uint64_t>(rows[i]);
+  }
+};
+
+// ops::Dropout as a kernel's parameter, of which a thread makes a DeviceDropout first of all.
+struct DropoutParameter {
+  StepValue<PhiloxKey> key;
+  std::uint32_t site;
+  std::uint64_t first_row;
+  std::uint32_t threshold;
+  float scale;
+  const std::int64_t* rows;
+
+  explicit DropoutParameter(const Dropout& d)
       : key(d.key),
         site(d.site),
         first_row(d.first_row),
@@ -25,8 +40,8 @@ struct DeviceDropout {
         scale(d.scale),
         rows(d.rows.empty() ? nullptr : d.rows.data()) {}
 
-  __device__ std::uint64_t row(std::int64_t i) const {
-    return rows == nullptr ? first_row + static_cast<std::uint64_t>(i) : static_cast<std::uint64_t>(rows[i]);
+  __device__ operator DeviceDropout() const {
+    return {current(key), site, first_row, threshold, scale, rows};
   }
 };
 

@@ -45,7 +45,8 @@ __device__ __forceinline__ void load_sum(const Forward<T>& p, const DeviceDropou
 }
 
 template <class T, class Team>
-__global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DeviceDropout dropout) {
+__global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DropoutParameter parameter) {
+  const DeviceDropout dropout = parameter;
   const auto count = static_cast<float>(p.columns);
   for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
     float x[Team::kVectors][kVector];
@@ -154,7 +155,8 @@ __device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceD
 }
 
 template <class T, class Team>
-__global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p, DeviceDropout dropout) {
+__global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p, DropoutParameter parameter) {
+  const DeviceDropout dropout = parameter;
   ColumnSums<Team> sums;
   for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
     backward_row<T, Team>(p, dropout, row, sums);
@@ -173,7 +175,7 @@ void launch_forward(Context& context, const char* name, const Forward<T>& p, con
   if (p.rows == 0) return;
   with_row_team(p.columns, [&]<class Team>(Team) {
     launch(context, name, forward_kernel<T, Team>, blocks_for(p.rows), Team::kThreads, 0, p,
-           DeviceDropout(dropout));
+           DropoutParameter(dropout));
   });
 }
 
@@ -186,7 +188,7 @@ void launch_backward(Context& context, const char* name, Backward<T> p, const Dr
   p.partials = static_cast<float*>(
       cuda_state(context).scratch(blocks * static_cast<std::size_t>(stride) * sizeof(float)));
   with_row_team(p.columns, [&]<class Team>(Team) {
-    launch(context, name, backward_kernel<T, Team>, blocks, Team::kThreads, 0, p, DeviceDropout(dropout));
+    launch(context, name, backward_kernel<T, Team>, blocks, Team::kThreads, 0, p, DropoutParameter(dropout));
   });
   const TensorView* const sums[kSums] = {&gradients.gamma, &gradients.beta, &gradients.branch_bias};
   for (int s = 0; s < kSums; ++s) {

@@ -1,4 +1,4 @@
-// y[i] = x[rows[i]], 0 beyond the rows named, and dx[rows[i]] += dy[i]; a block moves a row.
+// y[i] = x[rows[i]], 0 where no row is named, and dx[rows[i]] += dy[i]; a block moves a row.
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/rows.h"
 #include "worker/ops/cuda/state.h"
@@ -12,10 +12,10 @@ constexpr unsigned kThreads = 128;
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     gather_kernel(const T* x, const std::int32_t* rows, std::int64_t named, std::int64_t columns, T* y) {
-  const std::int64_t i = blockIdx.x;
+  const std::int64_t i = blockIdx.x, row = i < named ? rows[i] : -1;
   for (std::int64_t column = threadIdx.x * kVector; column < columns; column += kThreads * kVector) {
     float values[kVector] = {};
-    if (i < named) load(x + rows[i] * columns, column, columns, values);
+    if (row >= 0) load(x + row * columns, column, columns, values);
     store(y + i * columns, column, columns, values);
   }
 }
@@ -23,14 +23,15 @@ __global__ void __launch_bounds__(kThreads)
 template <class T>
 __global__ void __launch_bounds__(kThreads)
     scatter_add_kernel(const T* dy, const std::int32_t* rows, std::int64_t columns, T* dx) {
-  const std::int64_t i = blockIdx.x;
+  const std::int64_t i = blockIdx.x, row = rows[i];
+  if (row < 0) return;
   for (std::int64_t column = threadIdx.x * kVector; column < columns; column += kThreads * kVector) {
     float sum[kVector], values[kVector];
-    load(dx + rows[i] * columns, column, columns, sum);
+    load(dx + row * columns, column, columns, sum);
     load(dy + i * columns, column, columns, values);
 #pragma unroll
     for (int j = 0; j < kVector; ++j) sum[j] += values[j];
-    store(dx + rows[i] * columns, column, columns, sum);
+    store(dx + row * columns, column, columns, sum);
   }
 }
 
