@@ -8,6 +8,7 @@
 #include "worker/ops/embedding.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/layer_norm.h"
+#include "worker/ops/linear.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/tanh.h"
 
@@ -53,6 +54,12 @@ class DeviceOps {
                                  TensorView y) = 0;
   virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                                   const EmbeddingGradients& gradients) = 0;
+  virtual void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                              TensorView y) = 0;
+  virtual void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight,
+                                     TensorView dx, const ProductOptions& options) = 0;
+  virtual void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                                      TensorView db) = 0;
   virtual void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
                            TensorView y) = 0;
   virtual void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std::int32_t> rows,

@@ -2,6 +2,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/linear.h"
+#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -16,30 +17,30 @@ ProfileWork product(std::int64_t rows, std::int64_t columns, std::int64_t terms,
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {
-  check_cpu(context);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   check_tensor(x, y.dtype, Shape{y.shape[0], in}, "x");
   check_tensor(y, y.dtype, Shape{x.shape[0], out}, "y");
   if (bias.address != nullptr) check_tensor(bias, DType::f32, Shape{out}, "bias");
   const ProfileScope scope(context, "linear_forward", product(x.shape[0], out, in, bytes_of(x, y)));
+  if (context.device_ops != nullptr) return context.device_ops->linear_forward(context, x, weight, bias, y);
   cpu::linear_forward(context, x, weight, bias, y);
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options) {
-  check_cpu(context);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   check_tensor(dy, dx.dtype, Shape{dx.shape[0], out}, "dy");
   check_tensor(dx, dx.dtype, Shape{dy.shape[0], in}, "dx");
   if (options.multiply_by.address != nullptr)
     check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
   const ProfileScope scope(context, "linear_backward_input", product(dy.shape[0], in, out, bytes_of(dy, dx)));
+  if (context.device_ops != nullptr)
+    return context.device_ops->linear_backward_input(context, dy, weight, dx, options);
   cpu::linear_backward_input(context, dy, weight, dx, options);
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                             TensorView db) {
-  check_cpu(context);
   const std::int64_t out = dw.shape[0], in = dw.shape[1];
   check_tensor(x, dy.dtype, Shape{dy.shape[0], in}, "x");
   check_tensor(dy, dy.dtype, Shape{x.shape[0], out}, "dy");
@@ -47,6 +48,8 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   if (db.address != nullptr) check_tensor(db, DType::f32, Shape{out}, "db");
   const ProfileScope scope(context, "linear_backward_weight",
                            product(out, in, x.shape[0], bytes_of(x, dy, dw)));
+  if (context.device_ops != nullptr)
+    return context.device_ops->linear_backward_weight(context, x, dy, dw, db);
   cpu::linear_backward_weight(context, x, dy, dw, db);
 }
 

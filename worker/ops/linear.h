@@ -2,7 +2,7 @@
 //
 //   y = x W^T + b        dx = dy W        dW += dy^T x        db += column sums of dy
 //
-// x, y, dx and dy share one type, f32 or bf16; sums run in f32.
+// x, y, dx and dy share one type; sums run in f32.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct PackedWeight {
 
 // A weight matrix together with its converted copies, which are renewed when `generation` has moved on.
 struct LinearWeight {
-  ConstTensorView master;       // f32 [out, in]
-  std::int64_t generation = 0;  // of the master: changes whenever the master's values do
+  ConstTensorView master;  // f32 [out, in]
+  // Of the master and the bias that it is used with: changes whenever their values do.
+  std::int64_t generation = 0;
   std::unique_ptr<PackedWeight> packed;
 };
 

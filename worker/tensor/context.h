@@ -24,9 +24,12 @@ struct Context {
   MemorySpace memory;                    // of the tensors that ops are given
   ops::DeviceOps* device_ops = nullptr;  // where the back end is not the CPU; outlives the context
   int threads = 1;                       // CPU threads an op may use; fixed once the first op has run
-  Arena scratch;                         // for one op's temporaries; open an ArenaScope
-  std::unique_ptr<BackendState> state;   // made by the first op that needs it
-  Profiler* profiler = nullptr;          // where given, ops and phases tell it when they run
+  // Otherwise a device back end may time several ways of computing a product and keep the fastest, which can
+  // be another one, with other rounding, in the next process.
+  bool deterministic = true;
+  Arena scratch;                        // for one op's temporaries; open an ArenaScope
+  std::unique_ptr<BackendState> state;  // made by the first op that needs it
+  Profiler* profiler = nullptr;         // where given, ops and phases tell it when they run
 };
 
 }  // namespace podium

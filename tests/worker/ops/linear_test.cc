@@ -79,11 +79,11 @@ TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
 
 TEST(Linear, KeepsTheCopyOfAWeightThatIsReadOften) {
   Context context = make_context(2);
-  const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});
+  const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::bf16, {kRows, kIn});
   Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
   const auto result = [&] {
-    Tensor y(DType::f32, {kRows, kOut});
+    Tensor y(DType::bf16, {kRows, kOut});
     ops::linear_forward(context, x.view(), weight, {}, y.view());
     return values_of(y);
   };

@@ -5,6 +5,7 @@
 #include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/layer_norm.h"
+#include "worker/ops/cuda/linear.h"
 #include "worker/ops/cuda/rows.h"
 #include "worker/ops/cuda/tanh.h"
 
@@ -79,6 +80,18 @@ class CudaOps final : public DeviceOps {
   void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                           const EmbeddingGradients& gradients) override {
     cuda::embedding_backward(context, input, dy, gradients);
+  }
+  void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                      TensorView y) override {
+    cuda::linear_forward(context, x, weight, bias, y);
+  }
+  void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
+                             const ProductOptions& options) override {
+    cuda::linear_backward_input(context, dy, weight, dx, options);
+  }
+  void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                              TensorView db) override {
+    cuda::linear_backward_weight(context, x, dy, dw, db);
   }
   void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
                    TensorView y) override {

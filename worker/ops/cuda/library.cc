@@ -1,4 +1,5 @@
 // The entries of libpodium_cuda.so; see worker/ops/device_library.h.
+#include "worker/ops/cuda/cublas_lt.h"
 #include "worker/ops/cuda/cuda_device.h"
 #include "worker/ops/cuda/cuda_ops.h"
 #include "worker/ops/device_library.h"
@@ -9,7 +10,10 @@ namespace {
 class CudaLibrary final : public DeviceLibrary {
  public:
   std::vector<DeviceDescription> devices() override { return usable_devices(); }
-  std::unique_ptr<Device> open(int index) override { return open_device(index); }
+  std::unique_ptr<Device> open(int index) override {
+    cublas_lt();  // says at once where it is missing
+    return open_device(index);
+  }
   DeviceOps& ops() override { return *ops_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,6 +28,8 @@ class CudaState final : public BackendState {
   cudaStream_t stream() const { return stream_; }
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
+
+  std::unique_ptr<BackendState> products;  // of matmul.cc, made by the first product
 
  private:
   cudaStream_t stream_;

@@ -1,0 +1,37 @@
+// The matrix product of worker/ops/cuda/matmul.h as a plain loop, in cuBLASLt's place.
+#include "worker/ops/cuda/matmul.h"
+
+#include "common/base/check.h"
+
+namespace podium::ops::cuda {
+namespace {
+
+float value_at(const void* values, DType type, std::int64_t i) {
+  if (type == DType::f32) return static_cast<const float*>(values)[i];
+  if (type == DType::bf16) return to_float(static_cast<const BFloat16*>(values)[i]);
+  PODIUM_CHECK(type == DType::f16, "products take f32, bf16 and f16 only");
+  return to_float(static_cast<const Float16*>(values)[i]);
+}
+
+void set_value(void* values, DType type, std::int64_t i, float value) {
+  if (type == DType::f32) static_cast<float*>(values)[i] = value;
+  if (type == DType::bf16) static_cast<BFloat16*>(values)[i] = to_bfloat16(value);
+  if (type == DType::f16) static_cast<Float16*>(values)[i] = to_float16(value);
+}
+
+}  // namespace
+
+void multiply(Context&, const Product& p, const ProductOperands& operands) {
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      float sum = p.accumulate ? value_at(operands.c, p.result, i * p.n + j) : 0.0F;
+      if (p.bias) sum += value_at(operands.bias, p.result, j);
+      for (std::int64_t k = 0; k < p.k; ++k)
+        sum += value_at(operands.a, p.type, p.transposed_a ? k * p.m + i : i * p.k + k) *
+               value_at(operands.b, p.type, p.transposed_b ? j * p.k + k : k * p.n + j);
+      set_value(operands.c, p.result, i * p.n + j, sum);
+    }
+  }
+}
+
+}  // namespace podium::ops::cuda

@@ -1,0 +1,15 @@
+// CUDA side of worker/ops/linear.h.
+#pragma once
+
+#include "worker/ops/linear.h"
+
+namespace podium::ops::cuda {
+
+void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                    TensorView y);
+void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
+                           const ProductOptions& options);
+void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                            TensorView db);
+
+}  // namespace podium::ops::cuda

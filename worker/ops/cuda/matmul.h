@@ -1,0 +1,42 @@
+// The matrix product beneath the linear layers, row-major, sums in f32:
+//
+//   c [m, n] = a [m, k] b [k, n] (+ bias [n]) (+ c)
+//
+// This is the seam to NVIDIA's cuBLASLt (matmul.cc); where the back end's sources run on the host, tests
+// bring a plain loop instead.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "worker/tensor/context.h"
+#include "worker/tensor/dtype.h"
+
+namespace podium::ops::cuda {
+
+// Equal products share one plan.
+struct Product {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  DType type = DType::f32;    // of a and b
+  DType result = DType::f32;  // of c and bias; f32 or the type of a and b
+  bool transposed_a = false;  // a is stored as [k, m]
+  bool transposed_b = false;  // b is stored as [n, k]
+  bool accumulate = false;
+  bool bias = false;
+
+  auto operator<=>(const Product&) const = default;
+};
+
+// In device memory, at multiples of 16 bytes.
+struct ProductOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  void* c = nullptr;
+  const void* bias = nullptr;
+};
+
+void multiply(Context& context, const Product& product, const ProductOperands& operands);
+
+}  // namespace podium::ops::cuda
