@@ -8,6 +8,9 @@ namespace {
 constexpr std::int64_t kRows = 7;
 const std::vector<std::int32_t> kLabels = {0, 3, -1, 2, 8, -1, 5};
 
+// On the heap, as all that a device may have to reach.
+std::unique_ptr<ops::CrossEntropySums> make_sums() { return std::make_unique<ops::CrossEntropySums>(); }
+
 struct Expected {
   double loss = 0;
   std::int64_t correct = 0;
@@ -40,10 +43,10 @@ void check(DType type, std::int64_t classes, double tolerance) {
   const Values values = random_values(kRows * classes, 1, 3.0);
   const Expected expected = formula(values, classes, kLabels, 0.25);
   Tensor logits = tensor_of(values, type, {kRows, classes}), dbias(DType::f32, {classes});
-  ops::CrossEntropySums evaluated, sums;
-  ops::cross_entropy(context, logits.view(), kLabels, &evaluated);
-  ops::cross_entropy_backward(context, logits.view(), kLabels, 0.25F, dbias.view(), &sums);
-  for (const auto& s : {evaluated, sums}) {
+  const auto evaluated = make_sums(), sums = make_sums();
+  ops::cross_entropy(context, logits.view(), kLabels, evaluated.get());
+  ops::cross_entropy_backward(context, logits.view(), kLabels, 0.25F, dbias.view(), sums.get());
+  for (const auto& s : {*evaluated, *sums}) {
     EXPECT_NEAR(s.loss, expected.loss, 1e-5 * expected.loss);
     EXPECT_EQ(s.rows, 5);
     EXPECT_EQ(s.correct, expected.correct);
@@ -100,11 +103,11 @@ void check_split(DType type, double tolerance) {
     for (std::size_t i = 0; i < 2 * kRows; ++i) sums[i] += value_at(r.sums, i);
   }
   const Tensor all_sums = tensor_of(sums, DType::f32, {kRows, 2});
-  ops::CrossEntropySums totals;
-  ops::class_totals(context, kLabels, all_maxima.view(), all_sums.view(), &totals);
-  EXPECT_NEAR(totals.loss, expected.loss, 1e-5 * expected.loss);
-  EXPECT_EQ(totals.rows, 5);
-  EXPECT_EQ(totals.correct, expected.correct);
+  const auto totals = make_sums();
+  ops::class_totals(context, kLabels, all_maxima.view(), all_sums.view(), totals.get());
+  EXPECT_NEAR(totals->loss, expected.loss, 1e-5 * expected.loss);
+  EXPECT_EQ(totals->rows, 5);
+  EXPECT_EQ(totals->correct, expected.correct);
   for (Rank& r : ranks) {
     ops::class_gradients(context, r.logits.view(), kLabels, r.begin, all_maxima.view(), all_sums.view(),
                          0.25F, r.dbias.view());
@@ -126,21 +129,21 @@ TEST(CrossEntropy, CountsARowAsCorrectWhenItsLabelIsHighest) {
   Context context = make_context(1);
   const Tensor logits = tensor_of({1, 5, 2, 4, 0, 3}, DType::f32, {2, 3});
   const std::vector<std::int32_t> right = {1, 0}, wrong = {0, 2};
-  ops::CrossEntropySums sums;
-  ops::cross_entropy(context, logits.view(), right, &sums);
-  EXPECT_EQ(sums.correct, 2);
-  ops::cross_entropy(context, logits.view(), wrong, &sums);
-  EXPECT_EQ(sums.correct, 2) << "what the second call adds";
-  EXPECT_EQ(sums.rows, 4);
+  const auto sums = make_sums();
+  ops::cross_entropy(context, logits.view(), right, sums.get());
+  EXPECT_EQ(sums->correct, 2);
+  ops::cross_entropy(context, logits.view(), wrong, sums.get());
+  EXPECT_EQ(sums->correct, 2) << "what the second call adds";
+  EXPECT_EQ(sums->rows, 4);
 }
 
 TEST(CrossEntropy, LargeLogitsDoNotOverflow) {
   Context context = make_context(1);
   const Tensor logits = tensor_of({30000, 0, -30000}, DType::f32, {1, 3});
   const std::vector<std::int32_t> label = {1};
-  ops::CrossEntropySums sums;
-  ops::cross_entropy(context, logits.view(), label, &sums);
-  EXPECT_NEAR(sums.loss, 30000, 1e-2);
+  const auto sums = make_sums();
+  ops::cross_entropy(context, logits.view(), label, sums.get());
+  EXPECT_NEAR(sums->loss, 30000, 1e-2);
 }
 
 }  // namespace

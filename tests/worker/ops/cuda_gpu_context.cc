@@ -1,0 +1,79 @@
+// The op suite on the machine's first GPU, by way of libpodium_cuda.so; all of it is skipped where there is
+// none. The suite's tensors, labels and sums are ordinary heap memory, which is locked here and shown to the
+// GPU under its own addresses, and every launch is waited for, so that the suite need not know where it runs.
+// Nothing that an op is given may lie on a stack.
+#include <cuda_runtime.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/worker/ops/op_check.h"
+#include "worker/ops/device_library.h"
+
+namespace podium::test {
+namespace {
+
+constexpr std::size_t kHeapBytes = std::size_t{1} << 30;
+
+// Where the program's heap begins, as the kernel tells it.
+std::uintptr_t heap_begin() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.ends_with("[heap]")) return std::stoull(line, nullptr, 16);
+  throw std::runtime_error("/proc/self/maps names no heap");
+}
+
+// From now on all memory comes from one heap, as large as it will ever be, that the GPU reads and writes too.
+void show_heap_to_device() {
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  std::free(std::malloc(kHeapBytes));
+  const std::uintptr_t begin = heap_begin(), end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  const cudaError_t error =
+      cudaHostRegister(reinterpret_cast<void*>(begin), end - begin, cudaHostRegisterDefault);
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("cannot show the heap to the GPU: ") + cudaGetErrorString(error));
+}
+
+// The device that the tests use, or why there is none.
+class Gpu final : public testing::Environment {
+ public:
+  void SetUp() override {
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    try {
+      ops::DeviceLibrary& library = ops::open_device_library(PODIUM_TEST_CUDA_LIBRARY);
+      device_ = library.open(library.devices().front().index);
+      ops = &library.ops();
+    } catch (const ops::DeviceUnavailable& reason) {
+      GTEST_SKIP() << reason.what();
+    }
+    show_heap_to_device();
+  }
+
+  ops::DeviceOps* ops = nullptr;
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+
+Gpu& gpu() {
+  static Gpu* const added = new Gpu;  // GoogleTest deletes it
+  return *added;
+}
+
+[[maybe_unused]] const testing::Environment* const registered = testing::AddGlobalTestEnvironment(&gpu());
+
+}  // namespace
+
+Context make_context(int threads) {
+  Context context;
+  context.device_ops = gpu().ops;
+  context.threads = threads;
+  return context;
+}
+
+}  // namespace podium::test
