@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "tests/cuda_shim/async_copies.h"
 #include "tests/cuda_shim/fiber.h"
 #include "worker/ops/cuda/shared.cuh"
 
@@ -36,15 +37,18 @@ struct Thread {
   std::source_location place;
   std::uint32_t mask = 0;
   void* slot = nullptr;
+  AsyncCopies copies;
 };
 
 std::string name(const Index3& i) {
   return "(" + std::to_string(i.x) + ", " + std::to_string(i.y) + ", " + std::to_string(i.z) + ")";
 }
 
+bool same_text(const char* a, const char* b) { return a == b || std::strcmp(a, b) == 0; }
+
 bool same_place(const Thread& a, const Thread& b) {
   return a.place.line() == b.place.line() && a.place.column() == b.place.column() &&
-         std::strcmp(a.place.file_name(), b.place.file_name()) == 0;
+         same_text(a.place.file_name(), b.place.file_name());
 }
 
 class Block {
@@ -53,6 +57,7 @@ class Block {
   void meet_block(const char* operation, const std::source_location& place, void* slot, Combine combine);
   void meet_warp(const char* operation, const std::source_location& place, std::uint32_t mask, void* slot,
                  Combine combine);
+  AsyncCopies& copies() { return threads_[current_]->copies; }
   unsigned lane() const { return static_cast<unsigned>(current_ % kWarpSize); }
 
  private:
@@ -63,6 +68,7 @@ class Block {
   [[noreturn]] void report_stuck() const;
 
   std::vector<std::unique_ptr<Thread>> threads_;  // kept for the next block, whatever its size
+  std::vector<std::uint32_t> in_warp_;            // of each warp: the lanes that wait in an operation
   std::size_t count_ = 0;
   std::size_t current_ = 0;
   std::size_t at_barrier_ = 0;
@@ -84,12 +90,14 @@ void Block::prepare(Extent3 extent) {
   count_ = extent.count();
   at_barrier_ = 0;
   error_ = nullptr;
+  in_warp_.assign((count_ + kWarpSize - 1) / kWarpSize, 0);
   while (threads_.size() < count_) threads_.push_back(std::make_unique<Thread>());
   for (std::size_t i = 0; i < count_; ++i) {
     Thread& thread = *threads_[i];
     const auto number = static_cast<unsigned>(i);
     thread.index = {number % extent.x, number / extent.x % extent.y, number / extent.x / extent.y};
     thread.state = State::ready;
+    thread.copies.clear();
     thread.fiber.start(&Block::enter, this);
   }
 }
@@ -165,14 +173,17 @@ void Block::meet_warp(const char* operation, const std::source_location& place, 
   self.slot = slot;
   if ((mask >> lane() & 1U) == 0) fail("a thread calls a warp operation whose mask leaves it out", place);
   const std::size_t first = current_ - lane();
-  Slots slots{};
+  std::uint32_t& waiting = in_warp_[current_ / kWarpSize];
+  waiting |= 1U << lane();
+  if ((waiting & mask) != mask && first + kWarpSize <= count_) return wait(State::in_warp);
+  Slots slots;
+  std::fill_n(slots.begin(), kWarpSize, nullptr);
   for (std::size_t i = 0; i < kWarpSize; ++i) {
     if ((mask >> i & 1U) == 0) continue;
     if (first + i >= count_) fail("the mask of a warp operation names a lane that the block lacks", place);
     const Thread& other = *threads_[first + i];
-    const bool here =
-        &other == &self || (other.state == State::in_warp && other.mask == mask &&
-                            std::strcmp(other.operation, operation) == 0 && same_place(other, self));
+    const bool here = &other == &self || (other.state == State::in_warp && other.mask == mask &&
+                                          same_text(other.operation, operation) && same_place(other, self));
     if (!here) return wait(State::in_warp);
     slots[i] = other.slot;
   }
@@ -180,6 +191,7 @@ void Block::meet_warp(const char* operation, const std::source_location& place, 
   for (std::size_t i = 0; i < kWarpSize; ++i) {
     if (slots[i] != nullptr) threads_[first + i]->state = State::ready;
   }
+  waiting &= ~mask;
 }
 
 void Block::report_stuck() const {
@@ -268,6 +280,14 @@ std::vector<std::byte> results_in_every_order(const std::function<std::vector<st
   }
   return expected;
 }
+
+void copy_async(void* to, const void* from, std::size_t bytes, bool filled) {
+  running->copies().add({to, from, bytes, filled}, launch_order);
+}
+
+void commit_copies() { running->copies().commit(launch_order); }
+
+void wait_for_copies(std::size_t pending) { running->copies().wait(pending); }
 
 void meet_block(const char* operation, const std::source_location& place, void* slot, Combine combine) {
   running->meet_block(operation, place, slot, combine);

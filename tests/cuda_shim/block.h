@@ -64,6 +64,11 @@ void meet_block(const char* operation, const std::source_location& place, void* 
 void meet_warp(const char* operation, const std::source_location& place, std::uint32_t mask, void* slot,
                Combine combine);
 
+// Copies to shared memory, which the calling thread asks for and waits for in groups; see async_copies.h.
+void copy_async(void* to, const void* from, std::size_t bytes, bool filled);
+void commit_copies();
+void wait_for_copies(std::size_t pending);
+
 unsigned lane();  // of the calling thread in its warp
 
 [[noreturn]] void fail(const std::string& what, const std::source_location& place);

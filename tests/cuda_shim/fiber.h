@@ -35,6 +35,7 @@ class Fiber {
   Body body_ = nullptr;
   void* argument_ = nullptr;
   bool entered_ = false;
+  bool returned_ = false;  // the body; the fiber itself goes on with the next
   // What the address sanitizer must be told about the two stacks.
   void* outside_fake_stack_ = nullptr;
   void* inside_fake_stack_ = nullptr;

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <vector>
 
+#include "worker/ops/cuda/ldmatrix.cuh"
 #include "worker/tensor/random.h"
 
 namespace podium::ops::cuda {
@@ -59,6 +61,39 @@ void check() {
   const cudaLaunchConfig_t config{1, 32, 0, nullptr, nullptr, 0};
   ASSERT_EQ(cudaLaunchKernelEx(&config, multiply<T>, a.data(), b.data(), d.data()), cudaSuccess);
   EXPECT_EQ(d, expected);
+}
+
+// Every lane hands in a row of `matrices` [4, 8, 8] and hands on what it receives, `words` [32, 4].
+__global__ void load_four(const std::uint16_t* matrices, bool transposed, std::uint32_t* words) {
+  __shared__ __align__(16) std::uint16_t rows[4 * 8 * 8];
+  for (unsigned i = threadIdx.x; i < 4 * 8 * 8; i += 32) rows[i] = matrices[i];
+  __syncwarp();
+  std::uint32_t received[4];
+  if (transposed) {
+    load_matrices_transposed(rows + 8 * threadIdx.x, received);
+  } else {
+    load_matrices(rows + 8 * threadIdx.x, received);
+  }
+  for (int m = 0; m < 4; ++m) words[4 * threadIdx.x + m] = received[m];
+}
+
+TEST(Ldmatrix, HandsOutElementsAsThePtxManualSays) {
+  std::vector<std::uint16_t> matrices(4 * 8 * 8);
+  std::iota(matrices.begin(), matrices.end(), std::uint16_t{0});
+  const auto element = [](unsigned m, unsigned row, unsigned column) { return 64 * m + 8 * row + column; };
+  for (const bool transposed : {false, true}) {
+    std::vector<std::uint32_t> words(32 * 4);
+    const cudaLaunchConfig_t config{1, 32, 0, nullptr, nullptr, 0};
+    ASSERT_EQ(cudaLaunchKernelEx(&config, load_four, matrices.data(), transposed, words.data()), cudaSuccess);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (unsigned m = 0; m < 4; ++m) {
+        const unsigned g = lane / 4, p = lane % 4 * 2;
+        const unsigned low = transposed ? element(m, p, g) : element(m, g, p);
+        const unsigned high = transposed ? element(m, p + 1, g) : element(m, g, p + 1);
+        EXPECT_EQ(words[4 * lane + m], high << 16 | low) << "lane " << lane << ", matrix " << m;
+      }
+    }
+  }
 }
 
 TEST(Mma, MultipliesBfloat16) { check<__nv_bfloat16, BFloat16>(); }

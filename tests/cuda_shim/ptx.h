@@ -1,10 +1,12 @@
-// The instructions that worker/ops/cuda/mma.cuh writes in PTX, emulated: the fragments lie in the lanes'
-// registers as the PTX manual says ("Matrix Fragments for mma.m16n8k16").
+// The instructions that worker/ops/cuda (mma.cuh, ldmatrix.cuh) writes in PTX, emulated: the fragments lie in
+// the lanes' registers as the PTX manual says ("Matrix Fragments for mma.m16n8k16").
 #pragma once
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+
+#include <cstring>
 
 namespace podium::shim {
 
@@ -44,6 +46,36 @@ void mma_m16n8k16(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2], floa
       }
     }
   });
+}
+
+struct MatrixSlot {
+  const void* row;
+  std::uint32_t* words;  // 4
+};
+
+template <bool kTransposed>
+void hand_out_matrices(Slots& slots, std::size_t) {
+  const auto lane_slot = [&](unsigned i) { return static_cast<const MatrixSlot*>(slots[i]); };
+  std::uint16_t elements[4][8][8];
+  for (unsigned i = 0; i < 32; ++i) std::memcpy(elements[i / 8][i % 8], lane_slot(i)->row, 16);
+  for (unsigned i = 0; i < 32; ++i) {
+    const unsigned group = i / 4, pair = i % 4 * 2;
+    for (unsigned m = 0; m < 4; ++m) {
+      const auto& matrix = elements[m];
+      const std::uint32_t low = kTransposed ? matrix[pair][group] : matrix[group][pair];
+      const std::uint32_t high = kTransposed ? matrix[pair + 1][group] : matrix[group][pair + 1];
+      lane_slot(i)->words[m] = high << 16 | low;
+    }
+  }
+}
+
+// Four 8x8 matrices whose rows the lanes name, eight lanes a matrix.
+template <bool kTransposed>
+void ldmatrix_x4(const void* row, std::uint32_t (&words)[4], Place place = Place::current()) {
+  if (reinterpret_cast<std::uintptr_t>(row) % 16 != 0)
+    fail("ldmatrix reads a row not aligned to 16 bytes", place);
+  MatrixSlot slot{row, words};
+  meet_warp("ldmatrix", place, 0xffffffffU, &slot, hand_out_matrices<kTransposed>);
 }
 
 }  // namespace podium::shim

@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "worker/ops/cuda/async_copy.cuh"
 #include "worker/ops/cuda/shared.cuh"
 
 namespace podium::shim {
@@ -200,6 +201,47 @@ TEST(CudaShim, ReportsAWriteBeyondDynamicSharedMemory) {
       ThrowsMessage<KernelError>(HasSubstr("wrote byte 124 of dynamic shared memory, which has 124")));
 }
 #endif
+
+// Each thread copies a word and reads its neighbour's; `mistake` leaves out the wait (1) or the barrier (2),
+// or asks for the next copy while the last is being read (3).
+__global__ void copy_words(const unsigned* words, unsigned* out, int mistake) {
+  auto* const shared = reinterpret_cast<unsigned*>(ops::cuda::dynamic_shared);
+  const unsigned thread = threadIdx.x, neighbour = (thread + 1) % blockDim.x;
+  ops::cuda::copy_async<4>(shared + thread, words + thread, thread != 5);
+  ops::cuda::commit_copies();
+  if (mistake == 1) {
+    ops::cuda::wait_for_copies<1>();
+  } else {
+    ops::cuda::wait_for_copies<0>();
+  }
+  if (mistake != 2) __syncthreads();
+  if (mistake == 3) ops::cuda::copy_async<4>(shared + thread, words, true);
+  out[thread] = shared[neighbour];
+}
+
+std::vector<std::byte> run_copy_words(int mistake) {
+  std::vector<unsigned> words(64), out(64);
+  std::iota(words.begin(), words.end(), 100U);
+  launch(1, 64, 64 * 4, copy_words, static_cast<const unsigned*>(words.data()), out.data(), mistake);
+  const auto* const begin = reinterpret_cast<const std::byte*>(out.data());
+  return std::vector<std::byte>(begin, begin + out.size() * sizeof(unsigned));
+}
+
+TEST(CudaShim, CopiesAsynchronously) {
+  const std::vector<std::byte> bytes = results_in_every_order([] { return run_copy_words(0); });
+  const auto* const out = reinterpret_cast<const unsigned*>(bytes.data());
+  EXPECT_EQ(out[0], 101U);
+  EXPECT_EQ(out[63], 100U);
+  EXPECT_EQ(out[4], 0U) << "zeros where there is nothing to copy";
+}
+
+TEST(CudaShim, ReportsMistakesWithAsynchronousCopies) {
+  for (const int mistake : {1, 2, 3}) {
+    EXPECT_THAT([&] { results_in_every_order([&] { return run_copy_words(mistake); }); },
+                ThrowsMessage<KernelError>(HasSubstr("depends on the order of threads")))
+        << mistake;
+  }
+}
 
 TEST(CudaShim, RefusesLaunchesThatADeviceRefuses) {
   std::vector<unsigned> out(2);

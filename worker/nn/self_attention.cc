@@ -48,7 +48,8 @@ ops::AttentionShape SelfAttention::shape(const Step& step) const {
           .causal = causal_,
           .first_head = first_head_,
           .total_heads = total_heads_,
-          .row_begins = step.rows.begins()};
+          .row_begins = step.rows.begins(),
+          .packed_rows = step.rows.filled_rows()};
 }
 
 ops::Dropout SelfAttention::dropout(const Step& step) const {
@@ -60,8 +61,10 @@ void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, S
   saved.qkv = step.save_all(3 * shape.hidden());
   saved.heads_out = step.save_all(shape.hidden());
   saved.probabilities = {};
-  if (step.keep_probabilities)
-    saved.probabilities = step.saved.allocate(step.compute, Shape{ops::attention_probabilities(shape)});
+  if (step.keep_probabilities) {
+    const ops::AttentionSaved kept = ops::attention_saved(step.context, shape, step.compute);
+    saved.probabilities = step.saved.allocate(kept.dtype, Shape{kept.count});
+  }
 
   query_key_value_.forward(step, x, saved.qkv);
   ops::attention_forward(step.context, shape, filled(step, saved.qkv), valid_lengths(step), dropout(step),
@@ -78,6 +81,7 @@ void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorVie
   const TensorView dqkv = step.temporary_all(3 * shape.hidden());
   output_.backward(step, saved.heads_out, dy, dheads);
   ops::attention_backward(step.context, shape, filled(step, ConstTensorView(dheads)),
+                          filled(step, ConstTensorView(saved.heads_out)),
                           filled(step, ConstTensorView(saved.qkv)), valid_lengths(step), saved.probabilities,
                           dropout(step), filled(step, dqkv));
   clear_filler(step, dqkv);

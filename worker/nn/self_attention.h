@@ -20,7 +20,7 @@ class SelfAttention {
  public:
   struct Saved {
     TensorView qkv, heads_out;  // [all rows, this rank's columns]
-    TensorView probabilities;   // without an address: to be computed again
+    TensorView probabilities;   // or what stands for them; without an address: to be computed again
   };
 
   // `site` numbers the dropout on probabilities.

@@ -27,27 +27,32 @@ struct AttentionShape {
   std::int64_t first_head = 0;
   std::int64_t total_heads = 0;
   // [sequences + 1]: sequence s has the rows from row_begins[s] up to row_begins[s + 1] and no padding.
-  // Empty: every sequence has `length` rows.
+  // Empty: every sequence has `length` rows. Lies where the tensors do.
   std::span<const std::int32_t> row_begins = {};
+  std::int64_t packed_rows = 0;  // the last of row_begins
 
   std::int64_t hidden() const { return heads * head_size; }
-  std::int64_t rows() const { return row_begins.empty() ? sequences * length : row_begins.back(); }
+  std::int64_t rows() const { return row_begins.empty() ? sequences * length : packed_rows; }
 };
 
-// How many elements all of a batch's probabilities take.
-std::int64_t attention_probabilities(const AttentionShape& shape);
+// What forward keeps for backward, in a layout of the back end's own: on the CPU P, its sign set where
+// dropout fell; on a device a statistic of each row of P.
+struct AttentionSaved {
+  DType dtype = DType::f32;
+  std::int64_t count = 0;  // of elements
+};
+AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv);
 
-// `valid_lengths` [sequences]; empty: there is no padding. `probabilities`, of qkv's type and
-// attention_probabilities(shape) elements, is kept for backward in a layout of the back end's own: P, its
-// sign set where dropout fell. Without an address backward computes them again.
+// `valid_lengths` [sequences], where the tensors lie; empty: there is no padding. `saved` is as
+// attention_saved() says; without an address backward computes it again.
 // The dropout's row of (sequence, head, query) is first_row + (sequence * total_heads + first_head + head) *
 // length + query, on however many ranks and with or without padding.
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                       std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
-                       TensorView probabilities, TensorView out);
-// With forward's arguments.
+                       std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
+                       TensorView out);
+// With forward's arguments and results.
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
-                        ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv);
+                        ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv);
 
 }  // namespace podium::ops

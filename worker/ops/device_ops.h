@@ -3,6 +3,7 @@
 // arguments. Work is put on the context's stream and not waited for.
 #pragma once
 
+#include "worker/ops/attention.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
@@ -66,6 +67,14 @@ class DeviceOps {
                                 TensorView dx) = 0;
   virtual void tanh_forward(Context& context, TensorView x) = 0;
   virtual void tanh_backward(Context& context, ConstTensorView y, TensorView dy) = 0;
+  virtual AttentionSaved attention_saved(const AttentionShape& shape) = 0;
+  virtual void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                                 std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
+                                 TensorView saved, TensorView out) = 0;
+  virtual void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
+                                  ConstTensorView out, ConstTensorView qkv,
+                                  std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
+                                  const Dropout& dropout, TensorView dqkv) = 0;
 };
 
 }  // namespace podium::ops

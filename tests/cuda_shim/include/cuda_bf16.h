@@ -7,5 +7,11 @@
 struct __nv_bfloat16 {
   podium::BFloat16 stored;
 };
+struct __nv_bfloat162 {
+  __nv_bfloat16 x, y;
+};
 inline float __bfloat162float(__nv_bfloat16 value) { return podium::to_float(value.stored); }
 inline __nv_bfloat16 __float2bfloat16_rn(float value) { return {podium::to_bfloat16(value)}; }
+inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
+  return {__float2bfloat16_rn(x), __float2bfloat16_rn(y)};
+}

@@ -9,3 +9,6 @@
 
 #include "tests/cuda_shim/intrinsics.h"
 #include "tests/cuda_shim/runtime.h"
+
+using std::max;
+using std::min;

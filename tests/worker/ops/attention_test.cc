@@ -10,7 +10,7 @@ struct Case {
   ops::AttentionShape shape;
   std::vector<std::int32_t> valid = {};
   double dropout = 0.0;
-  bool store = true;  // the probabilities, from forward to backward
+  bool store = true;  // what forward can keep for backward
 };
 
 constexpr ops::AttentionShape kShape{.sequences = 2, .length = 6, .heads = 2, .head_size = 4};
@@ -26,13 +26,14 @@ OpRun attention(const Case& c, Context& context, DType type, const std::vector<V
                 const Values& dy) {
   const ops::AttentionShape& s = c.shape;
   const Tensor qkv = tensor_of(inputs[0], type, {s.rows(), 3 * s.hidden()});
-  Tensor kept(type, {ops::attention_probabilities(s)}), out(type, {s.rows(), s.hidden()});
-  const TensorView probabilities = c.store ? kept.view() : TensorView{};
-  ops::attention_forward(context, s, qkv.view(), c.valid, dropout_of(c), probabilities, out.view());
+  const ops::AttentionSaved kept = ops::attention_saved(context, s, type);
+  Tensor store(kept.dtype, {kept.count}), out(type, {s.rows(), s.hidden()});
+  const TensorView saved = c.store ? store.view() : TensorView{};
+  ops::attention_forward(context, s, qkv.view(), c.valid, dropout_of(c), saved, out.view());
   if (dy.empty()) return {values_of(out), {}};
   const Tensor dout = tensor_of(dy, type, {s.rows(), s.hidden()});
   Tensor dqkv(type, {s.rows(), 3 * s.hidden()});
-  ops::attention_backward(context, s, dout.view(), qkv.view(), c.valid, probabilities, dropout_of(c),
+  ops::attention_backward(context, s, dout.view(), out.view(), qkv.view(), c.valid, saved, dropout_of(c),
                           dqkv.view());
   return {values_of(out), {values_of(dqkv)}};
 }
@@ -51,49 +52,109 @@ std::vector<bool> kept_keys(const ops::Dropout& dropout, std::int64_t row, std::
   return kept;
 }
 
-// The formula in double, query by query.
-Values formula(const Case& c, const Values& qkv) {
+// One sequence's head in a tensor of the test.
+struct HeadRows {
+  std::int64_t first, rows, valid, column;
+};
+
+HeadRows head_rows(const Case& c, std::int64_t sequence, std::int64_t head) {
   const ops::AttentionShape& s = c.shape;
-  const ops::Dropout dropout = dropout_of(c);
-  const std::int64_t total = s.total_heads > 0 ? s.total_heads : s.heads;
-  Values out(static_cast<std::size_t>(s.rows() * s.hidden()));
-  const auto at = [&](std::int64_t row, std::int64_t part, std::int64_t column) -> double {
-    return qkv[static_cast<std::size_t>((row * 3 + part) * s.hidden() + column)];
-  };
-  for (std::int64_t n = 0; n < s.sequences; ++n) {
-    const auto i = static_cast<std::size_t>(n);
-    const std::int64_t first = s.row_begins.empty() ? n * s.length : s.row_begins[i];
-    const std::int64_t rows = s.row_begins.empty() ? s.length : s.row_begins[i + 1] - first;
-    const std::int64_t valid = c.valid.empty() ? rows : c.valid[i];
-    for (std::int64_t head = 0; head < s.heads; ++head) {
-      const std::int64_t begin = head * s.head_size, end = begin + s.head_size;
-      for (std::int64_t query = 0; query < rows; ++query) {
-        const std::int64_t row = (n * total + s.first_head + head) * s.length + query;
-        const std::vector<bool> kept = kept_keys(dropout, row, s.length);
-        std::vector<double> sum(static_cast<std::size_t>(s.head_size), 0.0);
-        double weights = 0;
-        for (std::int64_t key = 0; key < (s.causal ? std::min(valid, query + 1) : valid); ++key) {
-          double score = 0;
-          for (std::int64_t d = begin; d < end; ++d) score += at(first + query, 0, d) * at(first + key, 1, d);
-          const double weight = std::exp(score / std::sqrt(static_cast<double>(s.head_size)));
-          weights += weight;
-          if (!kept[static_cast<std::size_t>(key)]) continue;
-          for (std::int64_t d = begin; d < end; ++d)
-            sum[static_cast<std::size_t>(d - begin)] += weight * dropout.scale * at(first + key, 2, d);
-        }
-        for (std::int64_t d = begin; d < end; ++d) {
-          out[static_cast<std::size_t>((first + query) * s.hidden() + d)] =
-              static_cast<float>(sum[static_cast<std::size_t>(d - begin)] / weights);
-        }
+  const auto i = static_cast<std::size_t>(sequence);
+  const std::int64_t first = s.row_begins.empty() ? sequence * s.length : s.row_begins[i];
+  const std::int64_t rows = s.row_begins.empty() ? s.length : s.row_begins[i + 1] - first;
+  return {first, rows, c.valid.empty() ? rows : c.valid[i], head * s.head_size};
+}
+
+// The formula and its gradient in double, query by query.
+class Formula {
+ public:
+  // dy: as for an Op.
+  Formula(const Case& c, const Values& qkv, const Values& dy)
+      : c_(c),
+        s_(c.shape),
+        qkv_(qkv),
+        dy_(dy),
+        scale_(1 / std::sqrt(static_cast<double>(s_.head_size))),
+        out_(static_cast<std::size_t>(s_.rows() * s_.hidden())),
+        dqkv_(qkv.size()) {
+    const std::int64_t total = s_.total_heads > 0 ? s_.total_heads : s_.heads;
+    for (std::int64_t n = 0; n < s_.sequences; ++n) {
+      for (std::int64_t head = 0; head < s_.heads; ++head) {
+        const HeadRows rows = head_rows(c, n, head);
+        for (std::int64_t query = 0; query < rows.rows; ++query)
+          add_query(rows, query, (n * total + s_.first_head + head) * s_.length + query);
       }
     }
   }
-  return out;
-}
+
+  OpRun run() const {
+    const auto rounded = [](const std::vector<double>& values) {
+      return Values(values.begin(), values.end());
+    };
+    return {rounded(out_), {rounded(dqkv_)}};
+  }
+
+ private:
+  std::size_t at(std::int64_t row, std::int64_t part, std::int64_t column) const {
+    return static_cast<std::size_t>((row * 3 + part) * s_.hidden() + column);
+  }
+  // Of a row's part of qkv with a row's part of another tensor.
+  double product(const Values& a, std::size_t i, const Values& b, std::size_t j) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(s_.head_size); ++d)
+      sum += static_cast<double>(a[i + d]) * b[j + d];
+    return sum;
+  }
+  // to[j...] += factor * from[i...]
+  void add(double factor, const Values& from, std::size_t i, std::vector<double>& to, std::size_t j) const {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(s_.head_size); ++d)
+      to[j + d] += factor * from[i + d];
+  }
+
+  void add_query(const HeadRows& head, std::int64_t query, std::int64_t dropout_row) {
+    const ops::Dropout dropout = dropout_of(c_);
+    const std::vector<bool> kept = kept_keys(dropout, dropout_row, s_.length);
+    const auto keys = static_cast<std::size_t>(s_.causal ? std::min(head.valid, query + 1) : head.valid);
+    const std::size_t q = at(head.first + query, 0, head.column);
+    const auto out = static_cast<std::size_t>((head.first + query) * s_.hidden() + head.column);
+    const auto key_at = [&](std::size_t key, std::int64_t part) {
+      return at(head.first + static_cast<std::int64_t>(key), part, head.column);
+    };
+    std::vector<double> p(keys), dd(keys);
+    double sum = 0, delta = 0;
+    for (std::size_t j = 0; j < keys; ++j)
+      sum += p[j] = std::exp(product(qkv_, q, qkv_, key_at(j, 1)) * scale_);
+    for (std::size_t j = 0; j < keys; ++j) {
+      p[j] /= sum;
+      if (kept[j]) add(p[j] * dropout.scale, qkv_, key_at(j, 2), out_, out);
+    }
+    if (dy_.empty()) return;
+    for (std::size_t j = 0; j < keys; ++j) {
+      dd[j] = kept[j] ? product(dy_, out, qkv_, key_at(j, 2)) * dropout.scale : 0;
+      delta += p[j] * dd[j];
+    }
+    for (std::size_t j = 0; j < keys; ++j) {
+      const double ds = p[j] * (dd[j] - delta) * scale_;
+      add(ds, qkv_, key_at(j, 1), dqkv_, q);
+      add(ds, qkv_, q, dqkv_, key_at(j, 1));
+      if (kept[j]) add(p[j] * dropout.scale, dy_, out, dqkv_, key_at(j, 2));
+    }
+  }
+
+  const Case& c_;
+  const ops::AttentionShape& s_;
+  const Values& qkv_;
+  const Values& dy_;
+  double scale_;
+  std::vector<double> out_, dqkv_;
+};
+
+OpRun formula(const Case& c, const Values& qkv, const Values& dy = {}) { return Formula(c, qkv, dy).run(); }
 
 std::vector<Case> small_cases() {
   ops::AttentionShape packed = kShape, packed_causal = kCausal, half_the_heads = kShape;
   packed.row_begins = packed_causal.row_begins = kBegins;
+  packed.packed_rows = packed_causal.packed_rows = kBegins.back();
   half_the_heads.first_head = 3, half_the_heads.total_heads = 7;
   std::vector<Case> cases;
   for (const double dropout : {0.0, 0.3}) {
@@ -120,7 +181,7 @@ TEST(Attention, AgreesWithTheFormulaInDouble) {
   for (const Case& c : small_cases()) {
     SCOPED_TRACE(number++);
     const Values qkv = random_qkv(c.shape);
-    expect_close(attention(c, context, DType::f32, {qkv}, {}).y, formula(c, qkv), 1e-5, "out");
+    expect_close(attention(c, context, DType::f32, {qkv}, {}).y, formula(c, qkv).y, 1e-5, "out");
   }
 }
 
@@ -135,7 +196,7 @@ TEST(Attention, InBlocksAgreesWithTheFormula) {
     const Case c{long_shape(causal),
                  causal ? std::vector<std::int32_t>{} : std::vector<std::int32_t>{150, 131}, 0.2};
     const Values qkv = random_qkv(c.shape);
-    expect_close(attention(c, context, DType::f32, {qkv}, {}).y, formula(c, qkv), 1e-5, "out");
+    expect_close(attention(c, context, DType::f32, {qkv}, {}).y, formula(c, qkv).y, 1e-5, "out");
   }
 }
 
@@ -151,13 +212,55 @@ TEST(Attention, InBlocksHasTheFormulasGradient) {
       above[i] += direction[i] / 16;
       below[i] -= direction[i] / 16;
     }
-    const double slope = (dot(dy, formula(c, above)) - dot(dy, formula(c, below))) * 8;
+    const double slope = (dot(dy, formula(c, above).y) - dot(dy, formula(c, below).y)) * 8;
     const double expected = dot(direction, attention(c, context, DType::f32, {qkv}, dy).gradients[0]);
     EXPECT_NEAR(slope, expected, 1e-3 * std::abs(expected) + 1e-3);
   }
 }
 
-TEST(Attention, ComputesTheSameProbabilitiesAgainAsItStored) {
+// Head sizes and lengths around those of the device's tiles, with each kind of mask.
+std::vector<Case> many_sizes() {
+  const auto shape = [](std::int64_t head_size, std::int64_t length, bool causal) {
+    return ops::AttentionShape{
+        .sequences = 2, .length = length, .heads = 2, .head_size = head_size, .causal = causal};
+  };
+  static const std::vector<std::int32_t> begins = {0, 100, 101};
+  ops::AttentionShape packed = shape(64, 100, false), packed_causal = shape(80, 100, true);
+  packed.row_begins = packed_causal.row_begins = begins;
+  packed.packed_rows = packed_causal.packed_rows = begins.back();
+  packed.first_head = 1, packed.total_heads = 5;
+  return {{shape(16, 1, false)},
+          {shape(32, 17, true), {}, 0.5},
+          {shape(64, 64, false)},
+          {shape(64, 200, true), {200, 65}, 0.1},
+          {shape(64, 128, false), {128, 1}, 0.3, false},
+          {shape(72, 128, false), {127, 63}},
+          {shape(96, 100, false), {100, 70}, 0.1},
+          {shape(128, 130, true), {}, 0.1},
+          {shape(12, 70, true), {70, 33}, 0.1},
+          {shape(160, 33, false), {33, 32}, 0.1},
+          {packed, {}, 0.2},
+          {packed_causal, {}, 0.2}};
+}
+
+TEST(Attention, AgreesWithTheFormulaAtManySizes) {
+  Context context = make_context(2);
+  int number = 0;
+  for (const Case& c : many_sizes()) {
+    const Values qkv = random_qkv(c.shape), dy = random_values(c.shape.rows() * c.shape.hidden(), 3);
+    const OpRun expected = formula(c, qkv, dy);
+    for (const DType type : {DType::bf16, DType::f16}) {
+      SCOPED_TRACE(std::to_string(number) + " " + std::string(to_string(type)));
+      const double tolerance = type == DType::bf16 ? 6e-3 : 1e-3;
+      const OpRun actual = attention(c, context, type, {qkv}, dy);
+      expect_close(actual.y, expected.y, tolerance, "out");
+      expect_close(actual.gradients[0], expected.gradients[0], tolerance, "dqkv");
+    }
+    ++number;
+  }
+}
+
+TEST(Attention, ComputesTheSameAgainAsItStored) {
   Context context = make_context(2);
   for (const DType type : {DType::f32, DType::bf16, DType::f16}) {
     for (const bool causal : {false, true}) {
@@ -190,7 +293,7 @@ TEST(Attention, WithoutPaddingIsThatOfTheValidRows) {
     return Values(all.begin(), all.begin() + kBegins[2] * width);
   };
   ops::AttentionShape packed = kShape;
-  packed.row_begins = kBegins;
+  packed.row_begins = kBegins, packed.packed_rows = kBegins.back();
   const Values padded = attention({kShape, kValid, 0.3}, context, DType::f32, {qkv}, {}).y;
   const Values alone =
       attention({packed, {}, 0.3}, context, DType::f32, {rows(qkv, 3 * kShape.hidden())}, {}).y;

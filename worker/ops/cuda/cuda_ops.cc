@@ -1,5 +1,6 @@
 #include "worker/ops/cuda/cuda_ops.h"
 
+#include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/embedding.h"
@@ -104,6 +105,20 @@ class CudaOps final : public DeviceOps {
   void tanh_forward(Context& context, TensorView x) override { cuda::tanh_forward(context, x); }
   void tanh_backward(Context& context, ConstTensorView y, TensorView dy) override {
     cuda::tanh_backward(context, y, dy);
+  }
+  AttentionSaved attention_saved(const AttentionShape& shape) override {
+    return cuda::attention_saved(shape);
+  }
+  void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                         std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
+                         TensorView saved, TensorView out) override {
+    cuda::attention_forward(context, shape, qkv, valid_lengths, dropout, saved, out);
+  }
+  void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
+                          ConstTensorView out, ConstTensorView qkv,
+                          std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
+                          const Dropout& dropout, TensorView dqkv) override {
+    cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv);
   }
 };
 

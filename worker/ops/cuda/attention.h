@@ -1,0 +1,16 @@
+// CUDA side of worker/ops/attention.h.
+#pragma once
+
+#include "worker/ops/attention.h"
+
+namespace podium::ops::cuda {
+
+AttentionSaved attention_saved(const AttentionShape& shape);
+void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                       std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
+                       TensorView out);
+void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
+                        ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv);
+
+}  // namespace podium::ops::cuda

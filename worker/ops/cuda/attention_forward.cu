@@ -1,0 +1,237 @@
+// out = dropout(softmax(Q K^T * scale)) V on tensor cores, one pass over the keys: FlashAttention-2 (Dao,
+// 2023; the softmax that goes along is Milakov and Gimelshein's, 2018). A block computes kQueries rows of one
+// head; each warp keeps its rows' Q and sums in registers, so that warps share nothing but the tiles of K and
+// V, of which the next is copied while one is multiplied.
+//
+//   S = Q K_j^T    m' = max(m, rowmax S)    P = 2^(S - m')    l = l 2^(m - m') + rowsum P
+//   O = O 2^(m - m') + kept P V_j           out = O * keep_scale / l      statistic = m + log2 l
+#include "worker/ops/cuda/attention_kept.cuh"
+#include "worker/ops/cuda/attention_kernels.h"
+#include "worker/ops/cuda/attention_launch.h"
+#include "worker/ops/cuda/attention_tile.cuh"
+
+namespace podium::ops::cuda {
+namespace {
+
+constexpr int kKeys = 64;  // of a tile
+
+template <int kHeadSizeIn, int kWarps, int kRowTilesIn>
+struct Tiling {
+  static constexpr int kHeadSize = kHeadSizeIn, kRowTiles = kRowTilesIn;  // of 16 rows, for each warp
+  static constexpr int kThreads = 32 * kWarps;
+  static constexpr int kQueries = 16 * kWarps * kRowTiles;
+  static constexpr int kTile = kKeys * tile_stride(kHeadSize);  // elements
+  static constexpr int kStage = 2 * kTile;                      // K and V
+  static constexpr std::size_t kSharedBytes = 2 * kStage * sizeof(std::uint16_t);
+  static_assert(kQueries <= 2 * kKeys, "Q waits where the second stage will be");
+};
+
+// A warp's running softmax: of rows g and g + 8 of each row tile; a lane's sums are over its own columns.
+template <int kRowTiles>
+struct Softmax {
+  float highest[kRowTiles][2];
+  float sum[kRowTiles][2];
+};
+
+template <class Tiling, class T>
+__device__ __forceinline__ void copy_keys_and_values(const AttentionTask& task, const AttentionHead& head,
+                                                     const T* qkv, int key, T* stage) {
+  const std::int64_t stride = 3 * task.hidden();
+  const T* const keys = qkv + head.at(key, stride) + task.hidden();
+  const int rows = head.keys - key;
+  copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage, keys, stride, rows, task.head_size);
+  copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage + Tiling::kTile, keys + task.hidden(), stride,
+                                                        rows, task.head_size);
+}
+
+// Keys beyond the head's, and where causal those after the query, score -infinity.
+template <int kRowTiles, int kTiles>
+__device__ __forceinline__ void mask(const AttentionTask& task, const AttentionHead& head, int first_query,
+                                     int first_key, MmaSums (&scores)[kRowTiles][kTiles]) {
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const int query = first_query + 16 * r + fragment_row() + e / 2 * 8;
+      const int keys = task.causal && query + 1 < head.keys ? query + 1 : head.keys;
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+        if (first_key + 8 * t + fragment_column() + e % 2 >= keys) scores[r][t].values[e] = -INFINITY;
+    }
+  }
+}
+
+// Scores become probabilities up to the row's sum; what was summed before is scaled down to the new maximum.
+template <int kRowTiles, int kTiles, int kOutTiles>
+__device__ __forceinline__ void softmax(float scale_log2, MmaSums (&scores)[kRowTiles][kTiles],
+                                        Softmax<kRowTiles>& state, MmaSums (&out)[kRowTiles][kOutTiles]) {
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int e = 2 * half;
+      float highest = scores[r][0].values[e];
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t)
+        highest = fmaxf(highest, fmaxf(scores[r][t].values[e], scores[r][t].values[e + 1]));
+      highest = fmaxf(highest, __shfl_xor_sync(kAllLanes, highest, 1));
+      highest = fmaxf(highest, __shfl_xor_sync(kAllLanes, highest, 2));
+      highest = fmaxf(highest * scale_log2, state.highest[r][half]);
+      const float shrink = fast_exp2(state.highest[r][half] - highest);
+      state.highest[r][half] = highest;
+      float sum = state.sum[r][half] * shrink;
+#pragma unroll
+      for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+        for (int i = e; i < e + 2; ++i) {
+          scores[r][t].values[i] = fast_exp2(scores[r][t].values[i] * scale_log2 - highest);
+          sum += scores[r][t].values[i];
+        }
+      }
+      state.sum[r][half] = sum;
+#pragma unroll
+      for (int t = 0; t < kOutTiles; ++t) {
+        out[r][t].values[e] *= shrink;
+        out[r][t].values[e + 1] *= shrink;
+      }
+    }
+  }
+}
+
+// What dropout takes becomes 0; what it keeps is scaled with the whole row at the end.
+template <int kRowTiles, int kTiles>
+__device__ __forceinline__ void drop(const KeptScores<kRowTiles, kTiles>& kept,
+                                     MmaSums (&weights)[kRowTiles][kTiles]) {
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (!kept.has(r, t, e)) weights[r][t].values[e] = 0.0F;
+    }
+  }
+}
+
+template <class T, int kRowTiles, int kTiles>
+__device__ __forceinline__ void store_results(const AttentionTask& task, const AttentionHead& head,
+                                              int first_query, Softmax<kRowTiles>& state,
+                                              const MmaSums (&sums)[kRowTiles][kTiles], T* tile, T* out) {
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+    float factors[2];
+    const int query = first_query + 16 * r;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float sum = state.sum[r][half];
+      sum += __shfl_xor_sync(kAllLanes, sum, 1);
+      sum += __shfl_xor_sync(kAllLanes, sum, 2);
+      factors[half] = sum > 0.0F ? task.keep_scale / sum : 0.0F;
+      const int row = query + fragment_row() + 8 * half;
+      if (fragment_column() == 0 && row < head.rows)  // where there was no key, so that 2^(score - it) is 0
+        task.statistics[head.index * task.length + row] =
+            sum > 0.0F ? state.highest[r][half] + log2f(sum) : INFINITY;
+    }
+    if (out != nullptr)
+      store_rows<T>(sums[r], factors, tile, out + head.at(query, task.hidden()), task.hidden(),
+                    head.rows - query, task.head_size);
+  }
+}
+
+template <class T, class Tiling>
+__global__ void __launch_bounds__(Tiling::kThreads) forward_kernel(AttentionTask task, const T* qkv, T* out) {
+  constexpr int kSteps = Tiling::kHeadSize / 16, kRowTiles = Tiling::kRowTiles;
+  const AttentionHead head = head_of_block(task);
+  // Where causal the last queries have the most to do, and so go first.
+  const int block_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Tiling::kQueries;
+  if (block_query >= head.rows) return;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int first_query = block_query + 16 * kRowTiles * warp;  // the warp's
+  const int last_query = first_query + 16 * kRowTiles - 1;
+  const int keys = task.causal ? min(head.keys, block_query + Tiling::kQueries) : head.keys;
+  T* const stages = reinterpret_cast<T*>(dynamic_shared);
+
+  T* const query_tile = stages + Tiling::kStage;
+  copy_tile<Tiling::kThreads, Tiling::kQueries, Tiling::kHeadSize>(
+      query_tile, qkv + head.at(block_query, 3 * task.hidden()), 3 * task.hidden(), head.rows - block_query,
+      task.head_size);
+  commit_copies();
+  copy_keys_and_values<Tiling>(task, head, qkv, 0, stages);
+  commit_copies();
+  wait_for_copies<1>();
+  __syncthreads();
+  MmaA queries[kRowTiles][kSteps];
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+      queries[r][step] = load_left<Tiling::kHeadSize>(
+          query_tile + (first_query - block_query + 16 * r) * tile_stride(Tiling::kHeadSize) + 16 * step);
+  }
+
+  MmaSums sums[kRowTiles][2 * kSteps];
+  Softmax<kRowTiles> state;
+#pragma unroll
+  for (int r = 0; r < kRowTiles; ++r) {
+    state.highest[r][0] = state.highest[r][1] = -INFINITY;
+    state.sum[r][0] = state.sum[r][1] = 0.0F;
+  }
+  for (int key = 0, stage = 0; key < keys; key += kKeys, stage ^= 1) {
+    wait_for_copies<0>();
+    __syncthreads();  // all threads' copies of this stage are done, and nobody reads the other one any more
+    if (key + kKeys < keys)
+      copy_keys_and_values<Tiling>(task, head, qkv, key + kKeys, stages + (stage ^ 1) * Tiling::kStage);
+    commit_copies();
+    if (task.causal && key > last_query) continue;
+    const T* const key_tile = stages + stage * Tiling::kStage;
+
+    KeptScores<kRowTiles, kKeys / 8> kept;
+    kept.fetch(task, head, first_query, key);
+    MmaSums scores[kRowTiles][kKeys / 8];
+    multiply_transposed<kSteps>([&](int r, int step) { return queries[r][step]; }, key_tile, scores);
+    if (key + kKeys > head.keys || (task.causal && key + kKeys - 1 > first_query))
+      mask(task, head, first_query, key, scores);
+    softmax(task.scale_log2, scores, state, sums);
+    if (task.kept != nullptr) drop(kept, scores);
+    MmaA weights[kRowTiles][kKeys / 16];
+    as_left<T>(scores, weights);
+    multiply(weights, key_tile + Tiling::kTile, sums);
+  }
+  wait_for_copies<0>();
+  __syncthreads();  // the stages are free
+  store_results(task, head, first_query, state, sums, stages + 16 * warp * tile_stride(Tiling::kHeadSize),
+                out);
+}
+
+template <class T, class Tiling>
+void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, ConstTensorView qkv,
+                    TensorView out) {
+  launch_attention(context, "attention_forward", forward_kernel<T, Tiling>, task, sequences, Tiling::kQueries,
+                   Tiling::kThreads, Tiling::kSharedBytes, elements<T>(qkv), elements<T>(out));
+}
+
+// Small heads give a warp twice the rows for what it reads of K and V; larger ones give a block more warps
+// instead. Neither where that would leave the device without work: a block for each of its processors at
+// least.
+constexpr std::int64_t kWideBlocks = 256;
+
+template <class T, int kHeadSize>
+void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, ConstTensorView qkv,
+                    TensorView out) {
+  using Narrow = Tiling<kHeadSize, 4, 1>;
+  using Wide = Tiling<kHeadSize, kHeadSize <= 64 ? 4 : 8, kHeadSize <= 64 ? 2 : 1>;
+  const std::int64_t blocks = sequences * task.heads * ((task.length + Wide::kQueries - 1) / Wide::kQueries);
+  if (blocks >= kWideBlocks) return launch_forward<T, Wide>(context, task, sequences, qkv, out);
+  launch_forward<T, Narrow>(context, task, sequences, qkv, out);
+}
+
+}  // namespace
+
+void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                             ConstTensorView qkv, TensorView out) {
+  with_tiled_head(qkv.dtype, task.head_size, [&]<class T, int kHeadSize>(TiledHead<T, kHeadSize>) {
+    launch_forward<T, kHeadSize>(context, task, sequences, qkv, out);
+  });
+}
+
+}  // namespace podium::ops::cuda

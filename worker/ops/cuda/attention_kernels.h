@@ -1,0 +1,34 @@
+// The launches that CUDA's attention is made of. `hidden` of the tensors holds the task's heads.
+#pragma once
+
+#include "worker/ops/attention.h"
+#include "worker/ops/cuda/attention_task.cuh"
+
+namespace podium::ops::cuda {
+
+// Whether a dropout keeps (query, key), for every pair that may look at each other, to `kept`, which the task
+// then refers to.
+void draw_kept(Context& context, const AttentionTask& task, const AttentionShape& shape,
+               const Dropout& dropout, std::uint16_t* kept);
+
+// Tensor cores: 16-bit types and head sizes that are a multiple of 8 and at most this.
+inline constexpr std::int64_t kMaxTiledHeadSize = 128;
+
+// Sets the task's statistics; `out` may lack an address.
+void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                             ConstTensorView qkv, TensorView out);
+// Sets the task's deltas and the queries' gradient, then the keys' and values'.
+void tiled_attention_backward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                              ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
+                              TensorView dqkv);
+
+// Any float type, head sizes up to this.
+inline constexpr std::int64_t kMaxHeadSize = 256;
+
+void simple_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                              ConstTensorView qkv, TensorView out);
+void simple_attention_backward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                               ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
+                               TensorView dqkv);
+
+}  // namespace podium::ops::cuda
