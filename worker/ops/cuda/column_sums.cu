@@ -11,7 +11,8 @@ namespace podium::ops::cuda {
 namespace {
 
 constexpr unsigned kThreads = 64;
-constexpr std::int64_t kMaxShares = 64;
+constexpr std::int64_t kColumns = kThreads * kVector;  // of a block
+constexpr std::int64_t kMaxBlocks = 1024;              // whatever the device: the same bits on all
 
 template <class T>
 __global__ void __launch_bounds__(kThreads)
@@ -35,16 +36,17 @@ __global__ void __launch_bounds__(kThreads)
 void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to) {
   const std::int64_t rows = x.shape[0], columns = x.shape[1];
   if (rows == 0 || columns == 0) return;
-  const auto shares = static_cast<unsigned>(std::min(rows, kMaxShares));
+  const std::int64_t column_blocks = (columns + kColumns - 1) / kColumns;
+  const auto shares =
+      static_cast<unsigned>(std::min(rows, std::max<std::int64_t>(kMaxBlocks / column_blocks, 1)));
   auto* const partials = static_cast<float*>(
       cuda_state(context).scratch(shares * static_cast<std::size_t>(columns) * sizeof(float)));
-  constexpr std::int64_t kColumns = kThreads * kVector;
-  const dim3 grid(static_cast<unsigned>((columns + kColumns - 1) / kColumns), shares);
+  const dim3 grid(static_cast<unsigned>(column_blocks), shares);
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     launch(context, "add_column_sums", column_sums_kernel<T>, grid, kThreads, 0, elements<T>(x), rows,
            columns, filter, partials);
   });
-  add_partials(context, partials, shares, columns, columns, to);
+  add_partials(context, partials, shares, columns, std::array{to});
 }
 
 }  // namespace podium::ops::cuda

@@ -14,7 +14,9 @@
 namespace podium::ops::cuda {
 namespace {
 
-constexpr std::int64_t kMaxBlocks = 1024;  // whatever the device, so that sums have the same bits on all
+// As many as an H100 or H200 holds at a time of rows of 1024 columns, whatever the device, so that sums have
+// the same bits on all.
+constexpr std::int64_t kMaxBlocks = 640;
 
 template <class T>
 struct Forward {
@@ -140,8 +142,9 @@ __device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceD
       product += g[v][i] * x_hat[v][i];
     }
   }
-  const float mean_g = reduce_block<Team::kWarps>(sum, Sum{}) / static_cast<float>(p.columns);
-  const float mean_product = reduce_block<Team::kWarps>(product, Sum{}) / static_cast<float>(p.columns);
+  add_over_block<Team::kWarps>(sum, product);
+  const float mean_g = sum / static_cast<float>(p.columns);
+  const float mean_product = product / static_cast<float>(p.columns);
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
     float dresidual[kVector] = {};
@@ -184,17 +187,14 @@ void launch_backward(Context& context, const char* name, Backward<T> p, const Dr
                      const LayerNormGradients& gradients) {
   if (p.rows == 0) return;
   const unsigned blocks = blocks_for(p.rows);
-  const std::int64_t stride = kSums * p.columns;
   p.partials = static_cast<float*>(
-      cuda_state(context).scratch(blocks * static_cast<std::size_t>(stride) * sizeof(float)));
+      cuda_state(context).scratch(blocks * static_cast<std::size_t>(kSums * p.columns) * sizeof(float)));
   with_row_team(p.columns, [&]<class Team>(Team) {
     launch(context, name, backward_kernel<T, Team>, blocks, Team::kThreads, 0, p, DropoutParameter(dropout));
   });
-  const TensorView* const sums[kSums] = {&gradients.gamma, &gradients.beta, &gradients.branch_bias};
-  for (int s = 0; s < kSums; ++s) {
-    if (sums[s]->address != nullptr)
-      add_partials(context, p.partials + s * p.columns, blocks, stride, p.columns, elements<float>(*sums[s]));
-  }
+  add_partials(context, p.partials, blocks, p.columns,
+               std::array{elements<float>(gradients.gamma), elements<float>(gradients.beta),
+                          elements<float>(gradients.branch_bias)});
 }
 
 template <class T>

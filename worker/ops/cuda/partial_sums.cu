@@ -1,36 +1,59 @@
-// Neighbouring threads add neighbouring columns; eight of them share a column's rows.
+// A block adds 32 columns: neighbouring lanes read neighbouring columns and each warp takes every eighth row,
+// many at a time, for nothing here but the wait for memory counts; then the warps' sums are added.
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
 namespace {
 
-constexpr unsigned kColumns = 32, kShares = 8;  // of a block
+constexpr unsigned kWarps = 8;
 
-__global__ void __launch_bounds__(kColumns* kShares)
-    add_partials_kernel(const float* partials, unsigned rows, std::int64_t stride, std::int64_t columns,
-                        float* to) {
-  __shared__ float shares[kShares][kColumns];
-  const std::int64_t column = std::int64_t{blockIdx.x} * kColumns + threadIdx.x;
+template <std::size_t kSums>
+struct Targets {
+  float* to[kSums];
+};
+
+template <std::size_t kSums>
+__global__ void __launch_bounds__(kWarps * 32)
+    add_partials_kernel(const float* partials, unsigned rows, std::int64_t columns, Targets<kSums> targets) {
+  __shared__ float of_warp[kWarps][32];
+  float* const to = targets.to[blockIdx.y];
+  if (to == nullptr) return;
+  const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
   float sum = 0.0F;
   if (column < columns) {
-    for (unsigned row = threadIdx.y; row < rows; row += kShares) sum += partials[row * stride + column];
+#pragma unroll 16
+    for (unsigned row = threadIdx.y; row < rows; row += kWarps)
+      sum += partials[(row * kSums + blockIdx.y) * columns + column];
   }
-  shares[threadIdx.y][threadIdx.x] = sum;
+  of_warp[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0 || column >= columns) return;
 #pragma unroll
-  for (unsigned share = 1; share < kShares; ++share) sum += shares[share][threadIdx.x];
+  for (unsigned warp = 1; warp < kWarps; ++warp) sum += of_warp[warp][threadIdx.x];
   to[column] += sum;
+}
+
+template <std::size_t kSums>
+void run(Context& context, const float* partials, unsigned rows, std::int64_t columns,
+         const std::array<float*, kSums>& to) {
+  Targets<kSums> targets;
+  for (std::size_t s = 0; s < kSums; ++s) targets.to[s] = to[s];
+  launch(context, "add_partials", add_partials_kernel<kSums>,
+         dim3(static_cast<unsigned>((columns + 31) / 32), kSums), dim3(32, kWarps), 0, partials, rows,
+         columns, targets);
 }
 
 }  // namespace
 
-void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t stride,
-                  std::int64_t columns, float* to) {
-  const auto blocks = static_cast<unsigned>((columns + kColumns - 1) / kColumns);
-  launch(context, "add_partials", add_partials_kernel, blocks, dim3(kColumns, kShares), 0, partials, rows,
-         stride, columns, to);
+void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
+                  const std::array<float*, 1>& to) {
+  run(context, partials, rows, columns, to);
+}
+
+void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
+                  const std::array<float*, 3>& to) {
+  run(context, partials, rows, columns, to);
 }
 
 }  // namespace podium::ops::cuda

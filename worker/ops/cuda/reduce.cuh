@@ -38,4 +38,27 @@ __device__ __forceinline__ float reduce_block(float value, Join join) {
   return value;
 }
 
+// Makes of a and of b their sums over a block, in one go.
+template <int kWarps>
+__device__ __forceinline__ void add_over_block(float& a, float& b) {
+  a = reduce_warp(a, Sum{});
+  b = reduce_warp(b, Sum{});
+  if constexpr (kWarps > 1) {
+    __shared__ float of_warp[2][kWarps];
+    if (threadIdx.x % 32 == 0) {
+      of_warp[0][threadIdx.x / 32] = a;
+      of_warp[1][threadIdx.x / 32] = b;
+    }
+    __syncthreads();
+    a = of_warp[0][0];
+    b = of_warp[1][0];
+#pragma unroll
+    for (int warp = 1; warp < kWarps; ++warp) {
+      a += of_warp[0][warp];
+      b += of_warp[1][warp];
+    }
+    __syncthreads();  // the next reduction writes again
+  }
+}
+
 }  // namespace podium::ops::cuda

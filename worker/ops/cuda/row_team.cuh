@@ -1,6 +1,6 @@
 // How the row kernels spread a row of a tensor [rows, columns] over a block: kWarps warps, each thread
-// holding kVectors groups of eight columns in registers from the row's one load to its one store. More than
-// two groups a thread would leave the backward kernels short of registers.
+// holding kVectors groups of eight columns in registers from the row's one load to its one store. One group a
+// thread lets most threads run; more than two would leave the backward kernels short of registers.
 #pragma once
 
 #include "common/base/check.h"
@@ -26,11 +26,11 @@ struct RowTeam {
 template <class Body>
 void with_row_team(std::int64_t columns, const Body& body) {
   if (columns <= RowTeam<1, 1>::kColumns) return body(RowTeam<1, 1>{});
-  if (columns <= RowTeam<1, 2>::kColumns) return body(RowTeam<1, 2>{});
+  if (columns <= RowTeam<2, 1>::kColumns) return body(RowTeam<2, 1>{});
   if (columns <= RowTeam<3, 1>::kColumns) return body(RowTeam<3, 1>{});  // BERT-base's 768
-  if (columns <= RowTeam<2, 2>::kColumns) return body(RowTeam<2, 2>{});
-  if (columns <= RowTeam<4, 2>::kColumns) return body(RowTeam<4, 2>{});
-  if (columns <= RowTeam<8, 2>::kColumns) return body(RowTeam<8, 2>{});
+  if (columns <= RowTeam<4, 1>::kColumns) return body(RowTeam<4, 1>{});
+  if (columns <= RowTeam<8, 1>::kColumns) return body(RowTeam<8, 1>{});
+  if (columns <= RowTeam<16, 1>::kColumns) return body(RowTeam<16, 1>{});
   using Largest = RowTeam<16, 2>;
   PODIUM_CHECK(columns <= Largest::kColumns, "CUDA row kernels hold rows of at most 8192 columns");
   return body(Largest{});
