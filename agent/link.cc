@@ -30,9 +30,10 @@ NodeOrders checked_orders(const std::string& body, const NodeId& node) {
 }  // namespace
 
 Link::Link(asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
-           Supervisor& supervisor)
+           const NodeDevices& devices, Supervisor& supervisor)
     : connection_(executor, coordinator, "/sync"),
       node_(std::move(node)),
+      devices_(devices),
       supervisor_(supervisor),
       timer_(executor) {}
 
@@ -54,7 +55,8 @@ asio::awaitable<void> Link::run() {
 }
 
 asio::awaitable<void> Link::sync() {
-  const NodeReport report{node_, supervisor_.reports(), supervisor_.orders_seen()};
+  node_.devices = devices_.list();
+  const NodeReport report{node_, supervisor_.reports(), supervisor_.orders_seen(), devices_.readings()};
   const Headers headers{{"Content-Type", "application/json"}};
   const std::string answer = co_await connection_.post(headers, to_json(report).dump(), kAnswerTimeout);
   NodeOrders orders = checked_orders(answer, node_.id);

@@ -12,8 +12,9 @@ namespace podium {
 
 class Link {
  public:
+  // `node` but for its devices, which are those of `devices` whenever a report is written.
   Link(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
-       Supervisor& supervisor);
+       const NodeDevices& devices, Supervisor& supervisor);
 
   boost::asio::awaitable<void> run();  // until the executor stops
 
@@ -24,7 +25,8 @@ class Link {
   boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);
 
   CoordinatorConnection connection_;
-  const NodeDescription node_;
+  NodeDescription node_;
+  const NodeDevices& devices_;
   Supervisor& supervisor_;
   boost::asio::steady_timer timer_;
   bool waiting_ = false;    // for the answer to a report

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -15,8 +16,10 @@
 #include "agent/device/artificial_devices.h"
 #include "agent/device/cpu_slots.h"
 #include "agent/device/nvml_probe.h"
+#include "agent/gpu_watch.h"
 #include "agent/home.h"
 #include "agent/link.h"
+#include "agent/node_devices.h"
 #include "agent/options.h"
 #include "agent/shipper.h"
 #include "common/base/logging.h"
@@ -36,7 +39,9 @@ std::vector<Device> find_node_devices(const AgentOptions& options) {
   probes.push_back(std::make_unique<CpuSlots>(options.cpu_slots, options.threads_per_slot));
   Discovery found = find_devices(probes);
   for (const std::string& note : found.notes) spdlog::info("devices: {}", note);
-  if (options.machine) number_islands(*options.machine, found.devices);
+  // What NVML has measured goes before what the machine's make promises.
+  const bool measured = std::ranges::any_of(found.devices, [](const Device& d) { return d.island >= 0; });
+  if (options.machine && !measured) number_islands(*options.machine, found.devices);
   return std::move(found.devices);
 }
 
@@ -47,8 +52,22 @@ NodeDescription describe_node(const AgentOptions& options) {
   node.agent_version = "0.1.0";
   node.boot = random_hex(8);
   node.labels = options.labels;
-  node.devices = find_node_devices(options);
   return node;
+}
+
+// nullptr where the node has no GPU to watch.
+std::unique_ptr<GpuWatch> watch_gpus(const asio::any_io_executor& executor, NodeDevices& devices,
+                                     Supervisor& supervisor, Link& link) {
+  const auto is_real = [](const Device& device) { return device.kind == "gpu" && !device.artificial; };
+  if (std::ranges::none_of(devices.list(), is_real)) return nullptr;
+  auto watch = std::make_unique<GpuWatch>(executor, std::make_unique<GpuMonitor>(kNvmlLibrary),
+                                          [&](const GpuLook& look) {
+                                            if (devices.take(look, supervisor.gpus_in_use()))
+                                              link.report_now();
+                                            supervisor.devices_seen();
+                                          });
+  devices.set_watch([&watch = *watch] { return watch.request_look(); });
+  return watch;
 }
 
 SupervisorConfig supervisor_config(const AgentOptions& options) {
@@ -101,15 +120,17 @@ int run(const AgentOptions& options) {
   const BootClock clock;
   Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another
   Shipper* shipper = nullptr;
-  Supervisor supervisor(loop.get_executor(), supervisor_config(options), clock, [&] {
+  NodeDevices devices(find_node_devices(options));
+  Supervisor supervisor(loop.get_executor(), supervisor_config(options), devices, clock, [&] {
     link->report_now();
     shipper->look_now();
   });
-  Link the_link(loop.get_executor(), coordinator, describe_node(options), supervisor);
+  Link the_link(loop.get_executor(), coordinator, describe_node(options), devices, supervisor);
   Shipper the_shipper(loop.get_executor(), coordinator, supervisor, options.spool_limit);
   link = &the_link;
   shipper = &the_shipper;
 
+  const std::unique_ptr<GpuWatch> watch = watch_gpus(loop.get_executor(), devices, supervisor, the_link);
   supervisor.adopt();
   spawn(loop.get_executor(), "link", the_link.run());
   spawn(loop.get_executor(), "shipper", the_shipper.run());

@@ -37,10 +37,11 @@ asio::awaitable<std::string> read_to_end(asio::any_io_executor executor, Fd fd) 
 
 }  // namespace
 
-Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, const Clock& clock,
-                       std::function<void()> on_change)
+Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, NodeDevices& devices,
+                       const Clock& clock, std::function<void()> on_change)
     : executor_(executor),
       config_(std::move(config)),
+      devices_(devices),
       clock_(clock),
       on_change_(std::move(on_change)),
       cgroups_(Cgroups::find(config_.home)),
@@ -126,6 +127,7 @@ void Supervisor::act_soon() {
 
 void Supervisor::act() {
   const Time now = clock_.now();
+  table_.occupied_gpus = devices_.occupied();
   const Actions actions = reconcile(orders_, table_, now);
   for (const Action& action : actions.list) {
     try {
@@ -178,17 +180,25 @@ void Supervisor::launch(Task& task, const Start& start) {
   const TaskId id = start.launch.task;
   const TaskFolder folder(config_.home, id);
   const TaskPaths paths = paths_of(start.launch, folder);
-  const Result<Command> command = make_command(start, paths, config_.environment);
+  const Result<Command> command = make_command(start, paths, config_.environment, gpu_uuids());
   if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
   std::filesystem::create_directories(paths.checkpoints);
   folder.create(task.record, complete_launch(start.launch, paths));
   task.folder = folder;
   const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
-  SpawnedShim shim =
-      spawn_shim({config_.shim, folder.path(), command->arguments, command->environment, cgroup});
+  const Device* device = devices_.find(start.launch.device_kind, start.launch.device_index);
+  SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,
+                                 cgroup, device ? device->numa : -1});
   task.shim = shim.pid;
   spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
   watch(id, std::move(shim.pidfd), std::move(shim.ready));
+}
+
+std::map<int, std::string> Supervisor::gpu_uuids() const {
+  std::map<int, std::string> uuids;
+  for (const Device& device : devices_.list())
+    if (device.kind == "gpu" && !device.artificial && !device.uuid.empty()) uuids[device.index] = device.uuid;
+  return uuids;
 }
 
 void Supervisor::carry_out(const Refuse& refuse) {
@@ -279,7 +289,9 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
                exit.signal ? exit.signal : exit.code, exit.message.empty() ? "" : ": ", exit.message);
   task.record.exit = std::move(exit);
   task.tell_exit_at = clock_.now() + kTellExitAfter;
-  table_.processes[id].state = TaskState::exited;
+  Process& process = table_.processes[id];
+  process.state = TaskState::exited;
+  if (task.folder) devices_.left(process.device_kind, process.device_index);
   if (cgroups_) cgroups_->remove(id);
   save(task);
   check_delivered(id);
@@ -345,6 +357,13 @@ std::vector<TaskReport> Supervisor::reports() const {
     reports.push_back(std::move(report));
   }
   return reports;
+}
+
+std::set<int> Supervisor::gpus_in_use() const {
+  std::set<int> gpus;
+  for (const auto& [id, process] : table_.processes)
+    if (process.device_kind == "gpu" && process.state != TaskState::exited) gpus.insert(process.device_index);
+  return gpus;
 }
 
 void Supervisor::stop_all() {

@@ -16,6 +16,7 @@
 
 #include "agent/core/command.h"
 #include "agent/core/reconcile.h"
+#include "agent/node_devices.h"
 #include "agent/process/cgroup.h"
 #include "agent/process/lease_file.h"
 #include "agent/process/spawn.h"
@@ -51,14 +52,17 @@ struct Task {
 class Supervisor {
  public:
   // `on_change`: the reports are no longer what they were.
-  Supervisor(boost::asio::any_io_executor executor, SupervisorConfig config, const Clock& clock,
-             std::function<void()> on_change);
+  Supervisor(boost::asio::any_io_executor executor, SupervisorConfig config, NodeDevices& devices,
+             const Clock& clock, std::function<void()> on_change);
 
   // Takes up the tasks an earlier agent left in this home. Once, before anything else.
   void adopt();
 
   // The coordinator's answer to a sync, which also renews the lease. It has passed check_orders.
   void follow(NodeOrders orders);
+
+  std::set<int> gpus_in_use() const;   // by tasks whose processes live, by index
+  void devices_seen() { act_soon(); }  // what is occupied may have changed
 
   std::int64_t orders_seen() const { return orders_.version; }
   std::vector<TaskReport> reports() const;
@@ -89,6 +93,7 @@ class Supervisor {
 
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
   void launch(Task& task, const Start& start);
+  std::map<int, std::string> gpu_uuids() const;
   void adopt_one(TaskId id);
   void drop_unborn(TaskId id);
   boost::asio::awaitable<void> adopt_later(TaskId id);
@@ -105,6 +110,7 @@ class Supervisor {
 
   boost::asio::any_io_executor executor_;
   const SupervisorConfig config_;
+  NodeDevices& devices_;
   const Clock& clock_;
   const std::function<void()> on_change_;
   const std::optional<Cgroups> cgroups_;

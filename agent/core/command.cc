@@ -48,14 +48,20 @@ void add_podium(std::vector<std::string>& out, const Launch& launch, const TaskP
   for (const auto& [name, value] : variables) out.push_back("PODIUM_" + std::string(name) + "=" + value);
 }
 
-// LOCAL_RANK indexes into CUDA_VISIBLE_DEVICES; NVML counts devices in PCI order, CUDA only when told to.
-void add_devices(std::vector<std::string>& out, const Start& start, const TaskPaths& paths) {
+// LOCAL_RANK indexes into CUDA_VISIBLE_DEVICES. By uuid: CUDA leaves out a GPU that has fallen off the bus,
+// and the indexes after it would mean other devices than NVML's. By index, NVML's is the order on the PCI
+// bus.
+void add_devices(std::vector<std::string>& out, const Start& start, const TaskPaths& paths,
+                 const std::map<int, std::string>& gpus) {
   if (start.launch.device_kind != "gpu") {
     out.push_back("CUDA_VISIBLE_DEVICES=");
     return;
   }
   std::string devices;
-  for (int index : start.visible_devices) devices += (devices.empty() ? "" : ",") + std::to_string(index);
+  const bool by_uuid = std::all_of(start.visible_devices.begin(), start.visible_devices.end(),
+                                   [&](int index) { return gpus.contains(index); });
+  for (const int index : start.visible_devices)
+    devices += (devices.empty() ? "" : ",") + (by_uuid ? gpus.at(index) : std::to_string(index));
   out.push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
   out.push_back("CUDA_VISIBLE_DEVICES=" + devices);
   out.push_back("TORCH_NCCL_TRACE_BUFFER_SIZE=2000");
@@ -83,7 +89,8 @@ bool is_kept(std::string_view variable) {
 }
 
 Result<Command> make_command(const Start& start, const TaskPaths& paths,
-                             const std::vector<std::string>& inherited) {
+                             const std::vector<std::string>& inherited,
+                             const std::map<int, std::string>& gpus) {
   const Launch& launch = start.launch;
   Command command;
   command.arguments = launch.spec.command;
@@ -92,7 +99,7 @@ Result<Command> make_command(const Start& start, const TaskPaths& paths,
   std::copy_if(inherited.begin(), inherited.end(), std::back_inserter(command.environment), is_kept);
   add_rendezvous(command.environment, launch, paths);
   add_podium(command.environment, launch, paths);
-  add_devices(command.environment, start, paths);
+  add_devices(command.environment, start, paths, gpus);
   if (launch.threads > 0) command.environment.push_back("OMP_NUM_THREADS=" + std::to_string(launch.threads));
 
   if (command.arguments.front().empty())

@@ -2,6 +2,7 @@
 // Pure. The environment is built from nothing: only kept variables of the agent's own reach a task.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,9 +30,11 @@ struct Command {
 // The order's launch with the agent's part filled in: what launch.json holds.
 Launch complete_launch(const Launch& order, const TaskPaths& paths);
 
-// `inherited` is the agent's own environment. Fails when the spec's text cannot be passed to a process.
+// `inherited` is the agent's own environment; `gpus` the uuids of the node's GPUs by index, where known.
+// Fails when the spec's text cannot be passed to a process.
 Result<Command> make_command(const Start& start, const TaskPaths& paths,
-                             const std::vector<std::string>& inherited);
+                             const std::vector<std::string>& inherited,
+                             const std::map<int, std::string>& gpus = {});
 
 // Whether a variable of the agent's environment goes on to its tasks: where programs and libraries are,
 // language, and how the node's network is set up for NCCL and Gloo.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "common/base/id.h"
@@ -30,8 +31,9 @@ struct Process {
 struct ProcessTable {
   std::map<TaskId, Process> processes;
   std::map<JobId, std::int32_t>
-      forgotten;     // the highest attempt of a job whose tasks are no longer in the table
-  Time last_sync{};  // when the coordinator last answered, on the clock of `now`
+      forgotten;                // the highest attempt of a job whose tasks are no longer in the table
+  std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
+  Time last_sync{};             // when the coordinator last answered, on the clock of `now`
 };
 
 }  // namespace podium

@@ -85,8 +85,10 @@ class Reconciliation {
     return found != table_.forgotten.end() && task.attempt.number <= found->second;
   }
 
-  // Until the exit of whatever stands in the way, which brings the next reconcile.
+  // Until the exit of whatever stands in the way, or a look that finds the device free: either brings the
+  // next reconcile.
   bool must_wait(const Launch& launch) const {
+    if (launch.device_kind == "gpu" && table_.occupied_gpus.contains(launch.device_index)) return true;
     return std::any_of(table_.processes.begin(), table_.processes.end(), [&](const auto& entry) {
       const auto& [task, process] = entry;
       if (process.state == TaskState::exited) return false;

@@ -3,7 +3,9 @@
 // Rules it keeps, whatever the orders:
 // - a task is started at most once, and never after a newer attempt of its job has been seen (the attempt
 // fences);
-// - a task starts only when no older attempt of its job lives here and no other task holds its device;
+// - a task starts only when no older attempt of its job lives here, no other task holds its device, and a
+// GPU's
+//   memory is free;
 // - SIGTERM comes before SIGKILL by the grace period, except for tasks the orders no longer hold: these are
 // fenced;
 // - a node that hears nothing for a lease stops its tasks within 30 s of its end, because after that the

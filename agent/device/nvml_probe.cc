@@ -1,115 +1,117 @@
 #include "agent/device/nvml_probe.h"
 
-#include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
 
-#include <array>
-#include <memory>
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <optional>
 #include <stdexcept>
+
+#include "agent/device/gpu_topology.h"
+#include "agent/device/nvml.h"
 
 namespace podium {
 namespace {
 
-// The few declarations of nvml.h used here; its C interface is stable across drivers.
-using NvmlReturn = int;  // 0: success
-using NvmlDevice = void*;
-struct NvmlMemory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
-constexpr std::size_t kNameLength = 96;
-
-struct CloseLibrary {
-  void operator()(void* library) const { ::dlclose(library); }
+struct FoundGpu {
+  nvml::Handle handle = nullptr;  // nullptr: it cannot be asked
+  std::string bus_id;
+  Device device;
 };
 
-class Nvml {
- public:
-  explicit Nvml(const std::string& name) : library_(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!library_) throw std::runtime_error(::dlerror());
-    load(init_, "nvmlInit_v2");
-    load(shutdown_, "nvmlShutdown");
-    load(error_string_, "nvmlErrorString");
-    load(count_, "nvmlDeviceGetCount_v2");
-    load(handle_, "nvmlDeviceGetHandleByIndex_v2");
-    load(name_, "nvmlDeviceGetName");
-    load(uuid_, "nvmlDeviceGetUUID");
-    load(memory_, "nvmlDeviceGetMemoryInfo");
-    load(driver_version_, "nvmlSystemGetDriverVersion");
-    expect(init_(), "nvmlInit");
-  }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
-  ~Nvml() { shutdown_(); }
+// What NVML writes 00000000:1B:00.0 is 0000:1b:00.0 in the kernel's files.
+int numa_node_by_kernel(const std::filesystem::path& pci_devices, std::string bus_id) {
+  if (bus_id.size() > 12) bus_id.erase(0, bus_id.size() - 12);
+  std::ranges::transform(bus_id, bus_id.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::ifstream file(pci_devices / bus_id / "numa_node");
+  int node = -1;
+  return file >> node ? node : -1;
+}
 
-  unsigned count() const {
-    unsigned count = 0;
-    expect(count_(&count), "nvmlDeviceGetCount");
-    return count;
-  }
+FoundGpu describe(const nvml::Nvml& nvml, unsigned index, const std::filesystem::path& pci_devices) {
+  FoundGpu found;
+  Device& device = found.device;
+  device.kind = "gpu";
+  device.model = "NVIDIA GPU";
+  const auto fail = [&](const char* call, int code) {
+    device.health = fmt::format("{}: {}", call, nvml.error_text(code));
+    return found;
+  };
+  const auto handle = nvml.device(index);
+  if (!handle) return fail("nvmlDeviceGetHandleByIndex", handle.code);
+  if (const auto name = nvml.name(handle.value))
+    device.model = name.value;
+  else
+    return fail("nvmlDeviceGetName", name.code);
+  if (const auto uuid = nvml.uuid(handle.value))
+    device.uuid = uuid.value;
+  else
+    return fail("nvmlDeviceGetUUID", uuid.code);
+  if (const auto memory = nvml.memory(handle.value))
+    device.memory_bytes = static_cast<std::int64_t>(memory.value.total);
+  else
+    return fail("nvmlDeviceGetMemoryInfo", memory.code);
+  found.handle = handle.value;
+  found.bus_id = nvml.bus_id(handle.value).value;
+  const auto numa = nvml.nearest_numa_node(handle.value);
+  device.numa = numa ? numa.value : numa_node_by_kernel(pci_devices, found.bus_id);
+  return found;
+}
 
-  std::string driver_version() const {
-    std::array<char, kNameLength> text{};
-    expect(driver_version_(text.data(), text.size()), "nvmlSystemGetDriverVersion");
-    return text.data();
+// Adds what the NVLinks of GPU `a` lead to.
+void follow_links(const nvml::Nvml& nvml, const std::vector<FoundGpu>& gpus, std::size_t a,
+                  GpuWiring& wiring) {
+  for (unsigned link = 0; link < nvml::kMaxLinks; ++link) {
+    const auto active = nvml.link_is_active(gpus[a].handle, link);
+    if (!active || !active.value) continue;
+    const std::string peer = nvml.link_peer_bus_id(gpus[a].handle, link).value;
+    const auto b = std::ranges::find(gpus, peer, &FoundGpu::bus_id);
+    if (b != gpus.end() && !peer.empty())
+      ++wiring.links[a][static_cast<std::size_t>(b - gpus.begin())];
+    else if (nvml.link_peer(gpus[a].handle, link).value == nvml::LinkPeer::nvswitch)
+      ++wiring.switch_links[a];
   }
+}
 
-  void describe(unsigned index, Device& device) const {
-    NvmlDevice handle = nullptr;
-    expect(handle_(index, &handle), "nvmlDeviceGetHandleByIndex");
-    std::array<char, kNameLength> text{};
-    expect(name_(handle, text.data(), text.size()), "nvmlDeviceGetName");
-    device.model = text.data();
-    expect(uuid_(handle, text.data(), text.size()), "nvmlDeviceGetUUID");
-    device.uuid = text.data();
-    NvmlMemory memory{};
-    expect(memory_(handle, &memory), "nvmlDeviceGetMemoryInfo");
-    device.memory_bytes = static_cast<std::int64_t>(memory.total);
+GpuWiring find_wiring(const nvml::Nvml& nvml, const std::vector<FoundGpu>& gpus) {
+  GpuWiring wiring(gpus.size());
+  for (std::size_t a = 0; a < gpus.size(); ++a) {
+    if (!gpus[a].handle) continue;
+    follow_links(nvml, gpus, a, wiring);
+    for (std::size_t b = 0; b < gpus.size(); ++b) {
+      if (a == b || !gpus[b].handle) continue;
+      if (const auto level = nvml.common_ancestor(gpus[a].handle, gpus[b].handle))
+        wiring.levels[a][b] = level.value;
+    }
   }
+  return wiring;
+}
 
- private:
-  template <class Function>
-  void load(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(::dlsym(library_.get(), name));
-    if (!function) throw std::runtime_error(fmt::format("the driver's library lacks {}", name));
+std::vector<FoundGpu> find_gpus(const nvml::Nvml& nvml, const std::filesystem::path& pci_devices) {
+  std::vector<FoundGpu> gpus;
+  const unsigned count = nvml.count();
+  for (unsigned index = 0; index < count; ++index) gpus.push_back(describe(nvml, index, pci_devices));
+  const GpuWiring wiring = find_wiring(nvml, gpus);
+  const std::vector<int> islands = find_islands(wiring);
+  std::vector<std::vector<std::string>> paths = name_paths(wiring);
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    if (!gpus[gpu].handle) continue;
+    gpus[gpu].device.island = islands[gpu];
+    gpus[gpu].device.paths = std::move(paths[gpu]);
   }
-
-  void expect(NvmlReturn result, const char* what) const {
-    if (result != 0) throw std::runtime_error(fmt::format("{}: {}", what, error_string_(result)));
-  }
-
-  std::unique_ptr<void, CloseLibrary> library_;
-  NvmlReturn (*init_)() = nullptr;
-  NvmlReturn (*shutdown_)() = nullptr;
-  const char* (*error_string_)(NvmlReturn) = nullptr;
-  NvmlReturn (*count_)(unsigned*) = nullptr;
-  NvmlReturn (*handle_)(unsigned, NvmlDevice*) = nullptr;
-  NvmlReturn (*name_)(NvmlDevice, char*, unsigned) = nullptr;
-  NvmlReturn (*uuid_)(NvmlDevice, char*, unsigned) = nullptr;
-  NvmlReturn (*memory_)(NvmlDevice, NvmlMemory*) = nullptr;
-  NvmlReturn (*driver_version_)(char*, unsigned) = nullptr;
-};
+  return gpus;
+}
 
 }  // namespace
 
 Discovery NvmlProbe::discover() {
   Discovery found;
   try {
-    const Nvml nvml(library_);
-    const unsigned count = nvml.count();
-    for (unsigned index = 0; index < count; ++index) {
-      Device device;
-      device.kind = "gpu";
-      device.model = "NVIDIA GPU";
-      try {
-        nvml.describe(index, device);
-      } catch (const std::runtime_error& error) {
-        device.health = error.what();
-      }
-      found.devices.push_back(std::move(device));
-    }
-    found.notes.push_back(fmt::format("{} NVIDIA GPU(s), driver {}", count, nvml.driver_version()));
+    const nvml::Nvml nvml(library_);
+    for (FoundGpu& gpu : find_gpus(nvml, pci_devices_)) found.devices.push_back(std::move(gpu.device));
+    found.notes.push_back(
+        fmt::format("{} NVIDIA GPU(s), driver {}", found.devices.size(), nvml.driver_version()));
   } catch (const std::runtime_error& error) {
     found.devices.clear();
     found.notes.push_back(fmt::format("no NVIDIA GPUs: {}", error.what()));

@@ -3,7 +3,8 @@
 // It outlives the agent, so the exit status is never lost; and it stays tiny: no C++ library, no allocation
 // after the start.
 //
-//   podium-shim FOLDER CGROUP PROGRAM [ARGUMENT...]      CGROUP: the task's cgroup folder, or - for none
+//   podium-shim FOLDER CGROUP NUMA PROGRAM [ARGUMENT...]
+//     CGROUP: the task's cgroup folder, or - for none; NUMA: the machine's NUMA node to run on, or - for any
 //
 // The agent acts first when the lease runs out; where it is dead, the shim stops the program.
 //
@@ -24,6 +25,7 @@
 
 #include <cerrno>
 
+#include "agent/process/numa_binding.h"
 #include "agent/process/shim_protocol.h"
 
 namespace {
@@ -36,6 +38,7 @@ constexpr size_t kExitBytes =
 struct Program {
   pid_t pid = -1;
   const char* cgroup = nullptr;  // null: none
+  int numa = -1;                 // -1: any
   long long asked_at = 0;        // to leave, by SIGTERM, in milliseconds since boot; 0: not yet
 };
 
@@ -71,10 +74,11 @@ void kill_cgroup(const char* cgroup) {
 }
 
 // In the child: waits for the gate to open, so that no program runs that the shim has not told of.
-[[noreturn]] void become_program(int gate, int failure, char** arguments) {
+[[noreturn]] void become_program(int gate, int failure, int numa, char** arguments) {
   setpgid(0, 0);
   char byte;
   if (read(gate, &byte, 1) != 1) _exit(kCannotRun);  // the shim was killed
+  if (numa >= 0) podium::bind_to_numa_node(numa);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -109,7 +113,7 @@ int start(Program& program, char** arguments) {
   if (program.pid < 0) give_up(kCannotRun, "cannot fork");
   if (program.pid == 0) {
     close(gate[1]);
-    become_program(gate[0], failure[1], arguments);
+    become_program(gate[0], failure[1], program.numa, arguments);
   }
   setpgid(program.pid, program.pid);  // also here: signals may come before the child has run
   close(gate[0]);
@@ -204,7 +208,7 @@ siginfo_t watch(Program& program) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 4) {
+  if (count < 5) {
     fputs("podium-shim is started by podium-agent; it is not meant to be run by hand\n", stderr);
     return 64;
   }
@@ -216,12 +220,13 @@ int main(int count, char** arguments) {
 
   Program program;
   if (strcmp(arguments[2], "-") != 0) program.cgroup = arguments[2];
-  if (const int error = start(program, arguments + 3); error != 0) {
+  if (strcmp(arguments[3], "-") != 0) program.numa = atoi(arguments[3]);
+  if (const int error = start(program, arguments + 4); error != 0) {
     waitpid(program.pid, nullptr, 0);
     write_exit(exit_file, kCannotRun, 0);
     errno = error;
     char what[512];
-    snprintf(what, sizeof what, "cannot run %s", arguments[3]);
+    snprintf(what, sizeof what, "cannot run %s", arguments[4]);
     give_up(kCannotRun, what);
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));

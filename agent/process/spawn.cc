@@ -106,7 +106,8 @@ SpawnedShim spawn_shim(const SpawnRequest& request) {
   Attributes attributes;
   set_signals(attributes);
   std::vector<std::string> arguments{request.shim, request.folder,
-                                     request.cgroup.empty() ? "-" : request.cgroup.string()};
+                                     request.cgroup.empty() ? "-" : request.cgroup.string(),
+                                     request.numa < 0 ? "-" : std::to_string(request.numa)};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
   std::vector<std::string> environment = request.environment;
   expect(::posix_spawn(&spawned.pid, request.shim.c_str(), actions.get(), attributes.get(),

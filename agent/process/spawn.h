@@ -18,6 +18,7 @@ struct SpawnRequest {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
   std::filesystem::path cgroup;  // "": none
+  int numa = -1;                 // the machine's NUMA node to run on; -1: any
 };
 
 struct SpawnedShim {

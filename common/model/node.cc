@@ -23,6 +23,8 @@ json to_json(const Device& device) {
            {"artificial", device.artificial},
            {"health", device.health}};
   if (device.island >= 0) out["island"] = device.island;
+  if (device.numa >= 0) out["numa"] = device.numa;
+  if (!device.paths.empty()) out["paths"] = device.paths;
   return out;
 }
 
@@ -37,6 +39,8 @@ Device device_from_json(const json& in) {
   device.artificial = in.value("artificial", false);
   device.health = in.value("health", "");
   device.island = in.value("island", -1);
+  device.numa = in.value("numa", -1);
+  device.paths = in.value("paths", std::vector<std::string>{});
   return device;
 }
 

@@ -21,6 +21,10 @@ struct Device {
   bool artificial = false;  // made up by --artificial-gpus
   std::string health;       // "" when healthy, else why it must not be used
   int island = -1;  // on its node: devices of one island reach each other over NVLink; -1: none, or unknown
+  int numa = -1;    // the NUMA node of the machine that it hangs on; -1: unknown
+  // How it reaches each GPU of its node, by index, as `nvidia-smi topo -m` names it: NV<links>, PIX, PXB,
+  // PHB, NODE, SYS, and X for itself. Empty: unknown.
+  std::vector<std::string> paths;
 
   bool operator==(const Device&) const = default;
 };

@@ -43,10 +43,12 @@ std::string_view to_string(TaskState state) { return enum_name(kTaskStates, stat
 json to_json(const NodeReport& report) {
   json tasks = json::array();
   for (const TaskReport& task : report.tasks) tasks.push_back(task_json(task));
-  return {{"version", 1},
-          {"node", to_json(report.node)},
-          {"tasks", std::move(tasks)},
-          {"orders_seen", report.orders_seen}};
+  json out{{"version", 1},
+           {"node", to_json(report.node)},
+           {"tasks", std::move(tasks)},
+           {"orders_seen", report.orders_seen}};
+  for (const DeviceReading& reading : report.readings) out["readings"].push_back(to_json(reading));
+  return out;
 }
 
 NodeReport node_report_from_json(const json& in) {
@@ -55,6 +57,8 @@ NodeReport node_report_from_json(const json& in) {
   report.node = node_description_from_json(in.at("node"));
   for (const json& task : in.at("tasks")) report.tasks.push_back(task_from(task));
   report.orders_seen = in.at("orders_seen");
+  for (const json& reading : in.value("readings", json::array()))
+    report.readings.push_back(device_reading_from_json(reading));
   return report;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/device_reading.h"
 #include "common/model/launch.h"
 #include "common/model/node.h"
 
@@ -40,7 +41,8 @@ struct TaskReport {
 struct NodeReport {
   NodeDescription node;
   std::vector<TaskReport> tasks;
-  std::int64_t orders_seen = 0;  // the version of the orders this report answers; 0: none yet
+  std::int64_t orders_seen = 0;              // the version of the orders this report answers; 0: none yet
+  std::vector<DeviceReading> readings = {};  // of the devices that measure anything
 
   bool operator==(const NodeReport&) const = default;
 };

@@ -100,6 +100,7 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   const Command reported = NodeReported{*report};
   const Result<Events> taken = co_await api.loop.run(reported);
   if (!taken) co_return problem(taken.errors(), call.request.id);
+  api.readings[report->node.id] = report->readings;
   co_await api.holds.wait(report->node.id, report->orders_seen);
   const NodeOrders orders = co_await whole_orders(api, report->node.id);
   co_return json_reply(200, to_json(orders));

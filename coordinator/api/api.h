@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/device_reading.h"
 #include "common/net/http_server.h"
 #include "coordinator/api/key_lock.h"
 #include "coordinator/api/live_feed.h"
@@ -47,6 +48,7 @@ struct Api {
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
+  std::map<NodeId, std::vector<DeviceReading>> readings{};  // of each node's last report, for monitoring
 };
 
 // A request that has found its route.

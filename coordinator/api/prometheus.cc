@@ -38,6 +38,25 @@ void add_nodes(PrometheusText& page, const ClusterState& state) {
   add_counts(page, "kind", "state", devices);
 }
 
+// Of nodes that are up: what a silent one said last is no measurement of now.
+void add_readings(PrometheusText& page, const Api& api) {
+  const ClusterState& state = api.loop.state();
+  for (const ReadingField& field : kReadingFields) {
+    bool described = false;
+    for (const auto& [id, readings] : api.readings) {
+      const Node* node = find_node(state, id);
+      if (!node || node->state != NodeState::up) continue;
+      for (const DeviceReading& reading : readings) {
+        const std::optional<double>& value = reading.*field.value;
+        if (!value) continue;
+        if (!std::exchange(described, true))
+          page.gauge("podium_device_" + std::string(field.metric), field.help);
+        page.sample({{"node", id.value}, {"device", std::to_string(reading.device)}}, *value);
+      }
+    }
+  }
+}
+
 void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
               const std::map<JobState, std::int64_t>& jobs) {
   page.gauge("podium_jobs", "Jobs on disk, by state.");
@@ -176,6 +195,7 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   const auto jobs = co_await api.pool.read([](Reader& reader) { return reader.job_counts(); });
   PrometheusText page;
   add_nodes(page, api.loop.state());
+  add_readings(page, api);
   add_jobs(page, api.loop.state(), api.loop.plan(), jobs);
   add_blocked(page, api.loop.state(), api.loop.plan());
   add_accounts(page, api.loop.state(), api.loop.now());

@@ -63,6 +63,14 @@ TEST(MakeCommand, ShowsEachTaskItsNodesDevicesOfTheJobAndCpuJobsNone) {
   EXPECT_THAT(make_command(start_of("cpu"), kPaths, {})->environment, Contains("CUDA_VISIBLE_DEVICES="));
 }
 
+TEST(MakeCommand, NamesDevicesByUuidWhereAllAreKnown) {
+  const Start start = start_of("gpu");
+  EXPECT_THAT(make_command(start, kPaths, {}, {{4, "GPU-a"}, {5, "GPU-b"}, {6, "GPU-c"}})->environment,
+              Contains("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"));
+  EXPECT_THAT(make_command(start, kPaths, {}, {{4, "GPU-a"}})->environment,
+              Contains("CUDA_VISIBLE_DEVICES=4,5"));
+}
+
 TEST(MakeCommand, PassesOnOnlyTheKeptVariables) {
   const auto command = make_command(start_of("cpu"), kPaths,
                                     {"PATH=/bin", "LC_ALL=C", "NCCL_SOCKET_IFNAME=eth1",

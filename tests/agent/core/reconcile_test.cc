@@ -196,6 +196,18 @@ TEST(Reconcile, RefusalsSayHowTheTaskEnded) {
             (TaskExit{0, SIGTERM, "stopped before it was started"}));
 }
 
+TEST(Reconcile, AnOccupiedGpuWaitsUntilItIsFree) {
+  TaskOrder order = order_of(TaskAction::run, task_id(1, 1), 3);
+  ProcessTable table = table_of({});
+  table.occupied_gpus = {3};
+  EXPECT_EQ(text_of(reconcile(orders_of({order}), table, kNow)), "start 1.1.0")
+      << "it is not about CPU slots";
+  order.launch.device_kind = "gpu";
+  EXPECT_EQ(text_of(reconcile(orders_of({order}), table, kNow)), "");
+  table.occupied_gpus = {2};
+  EXPECT_EQ(text_of(reconcile(orders_of({order}), table, kNow)), "start 1.1.0");
+}
+
 TEST(Reconcile, StartsSeeTheDevicesOfTheirNodeByLocalRank) {
   TaskOrder first = order_of(TaskAction::run, task_id(1, 1, 0), 5);
   TaskOrder second = order_of(TaskAction::run, task_id(1, 1, 1), 2);

@@ -5,13 +5,21 @@
 #include "agent/device/artificial_devices.h"
 #include "agent/device/cpu_slots.h"
 #include "agent/device/nvml_probe.h"
+#include "common/base/file.h"
+#include "tests/agent/device/recording.h"
+#include "tests/temp_folder.h"
 
 namespace podium {
 namespace {
 
 using testing::HasSubstr;
 
-TEST(NvmlProbe, ReadsTheInventoryThroughTheDriversLibrary) {
+class NvmlProbeTest : public testing::Test {
+ protected:
+  void SetUp() override { play("h200-lost"); }
+};
+
+TEST_F(NvmlProbeTest, ReadsTheInventoryThroughTheDriversLibrary) {
   const Discovery found = NvmlProbe(FAKE_NVML).discover();
   ASSERT_EQ(found.devices.size(), 2U);
   EXPECT_EQ(found.devices[0].kind, "gpu");
@@ -23,24 +31,70 @@ TEST(NvmlProbe, ReadsTheInventoryThroughTheDriversLibrary) {
   EXPECT_EQ(found.notes.at(0), "2 NVIDIA GPU(s), driver 550.90.07");
 }
 
-TEST(NvmlProbe, ListsALostGpuAsUnhealthy) {
+TEST_F(NvmlProbeTest, ListsALostGpuAsUnhealthy) {
   const Discovery found = NvmlProbe(FAKE_NVML).discover();
   ASSERT_EQ(found.devices.size(), 2U);
   EXPECT_THAT(found.devices[1].health, HasSubstr("GPU is lost"));
 }
 
-TEST(NvmlProbe, SaysWhenThereIsNoDriver) {
+TEST_F(NvmlProbeTest, SaysWhenThereIsNoDriver) {
   const Discovery found = NvmlProbe("libpodium-no-such-driver.so.1").discover();
   EXPECT_TRUE(found.devices.empty());
   EXPECT_THAT(found.notes.at(0), HasSubstr("no NVIDIA GPUs: libpodium-no-such-driver.so.1"));
 }
 
-TEST(NvmlProbe, SaysWhenTheDriverDoesNotAnswer) {
+TEST_F(NvmlProbeTest, SaysWhenTheDriverDoesNotAnswer) {
   ::setenv("FAKE_NVML_INIT", "9", 1);
   const Discovery found = NvmlProbe(FAKE_NVML).discover();
   ::unsetenv("FAKE_NVML_INIT");
   EXPECT_TRUE(found.devices.empty());
   EXPECT_EQ(found.notes.at(0), "no NVIDIA GPUs: nvmlInit: Driver Not Loaded");
+}
+
+// nvidia-smi topo -m of a DGX-1V: a hybrid cube mesh, in which no GPU reaches all others directly.
+TEST_F(NvmlProbeTest, FindsTheHybridCubeMeshOfADgx1) {
+  play("dgx-1v");
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  const std::vector<std::vector<std::string>> expected{
+      {"X", "NV1", "NV1", "NV2", "NV2", "SYS", "SYS", "SYS"},
+      {"NV1", "X", "NV2", "NV1", "SYS", "NV2", "SYS", "SYS"},
+      {"NV1", "NV2", "X", "NV2", "SYS", "SYS", "NV1", "SYS"},
+      {"NV2", "NV1", "NV2", "X", "SYS", "SYS", "SYS", "NV1"},
+      {"NV2", "SYS", "SYS", "SYS", "X", "NV1", "NV1", "NV2"},
+      {"SYS", "NV2", "SYS", "SYS", "NV1", "X", "NV2", "NV1"},
+      {"SYS", "SYS", "NV1", "SYS", "NV1", "NV2", "X", "NV2"},
+      {"SYS", "SYS", "SYS", "NV1", "NV2", "NV1", "NV2", "X"}};
+  ASSERT_EQ(found.devices.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(found.devices[i].paths, expected[i]) << i;
+    EXPECT_EQ(found.devices[i].island, 0) << "all reach each other without leaving NVLink";
+    EXPECT_EQ(found.devices[i].numa, i < 4 ? 0 : 1);
+  }
+}
+
+TEST_F(NvmlProbeTest, FindsThatSwitchesJoinAllGpusOfADgxH100) {
+  play("dgx-h100");
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  ASSERT_EQ(found.devices.size(), 8U);
+  for (const Device& device : found.devices) EXPECT_EQ(device.island, 0);
+  EXPECT_EQ(found.devices[1].paths,
+            (std::vector<std::string>{"NV18", "X", "NV18", "NV18", "NV18", "NV18", "NV18", "NV18"}));
+}
+
+TEST_F(NvmlProbeTest, FindsNoIslandsWhereThereIsNoNvlink) {
+  play("pcie");
+  const Discovery found = NvmlProbe(FAKE_NVML).discover();
+  ASSERT_EQ(found.devices.size(), 4U);
+  for (const Device& device : found.devices) EXPECT_EQ(device.island, -1);
+  EXPECT_EQ(found.devices[0].paths, (std::vector<std::string>{"X", "PXB", "SYS", "SYS"}));
+  EXPECT_EQ(found.devices[3].numa, 1);
+}
+
+TEST_F(NvmlProbeTest, AsksTheKernelForTheNumaNodeThatTheDriverDoesNotTell) {
+  const TempFolder folder;
+  std::filesystem::create_directories(folder.path() / "0000:1b:00.0");
+  write_file_atomic(folder.path() / "0000:1b:00.0" / "numa_node", "3\n");
+  EXPECT_EQ(NvmlProbe(FAKE_NVML, folder.path()).discover().devices.at(0).numa, 3);
 }
 
 TEST(CpuSlots, HaveTheThreadsTheyAreGiven) {
@@ -63,6 +117,7 @@ TEST(CpuSlots, ModelComesFromCpuinfo) {
 }
 
 TEST(FindDevices, NumbersAllKindsInOneRow) {
+  play("h200-lost");
   DeviceProbes probes;
   probes.push_back(std::make_unique<NvmlProbe>(FAKE_NVML));
   probes.push_back(std::make_unique<ArtificialDevices>(1));

@@ -52,6 +52,7 @@ class SpawnTest : public testing::Test {
     request.folder = folder_.path();
     request.arguments = std::move(arguments);
     request.cgroup = cgroup_;
+    request.numa = numa_;
     request.environment = {"PATH=/usr/bin:/bin", mark()};
     shim_ = spawn_shim(request);
     std::string said(1000, '\0');
@@ -86,6 +87,7 @@ class SpawnTest : public testing::Test {
   TempFolder home_;
   TaskFolder folder_;
   fs::path cgroup_;
+  int numa_ = -1;
   SpawnedShim shim_;
 };
 
@@ -114,6 +116,23 @@ TEST_F(SpawnTest, GivesTheProgramNoBlockedOrIgnoredSignals) {
   ASSERT_EQ(std::sscanf(output().c_str(), "SigBlk: %lx SigIgn: %lx", &blocked, &ignored), 2);
   EXPECT_EQ(blocked, 0U);
   EXPECT_EQ(ignored & 0x7fffffff, 0U);  // above these lie the C library's own
+}
+
+TEST_F(SpawnTest, KeepsAProgramOnItsNumaNode) {
+  if (!fs::exists("/sys/devices/system/node/node0/cpulist"))
+    GTEST_SKIP() << "the kernel tells of no NUMA nodes";
+  numa_ = 0;
+  shell("grep Cpus_allowed_list /proc/self/status; grep -c prefer:0 /proc/self/numa_maps");
+  EXPECT_EQ(wait_for_exit(), (TaskExit{0, 0, ""})) << "a process whose memory policy prefers node 0";
+  EXPECT_THAT(output(), HasSubstr(read_file("/sys/devices/system/node/node0/cpulist")));
+}
+
+TEST_F(SpawnTest, RunsAProgramWhoseNumaNodeThereIsNot) {
+  numa_ = 900;
+  shell("echo runs");
+  EXPECT_EQ(wait_for_exit(), (TaskExit{0, 0, ""}));
+  EXPECT_EQ(output(), "runs\n");
+  EXPECT_THAT(read_file(folder_.path() / "stderr"), HasSubstr("NUMA node 900"));
 }
 
 TEST_F(SpawnTest, ReportsExitCodes) {

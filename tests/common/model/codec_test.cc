@@ -62,6 +62,15 @@ TEST(Codec, NodeReportMatchesItsGoldenFile) {
   EXPECT_EQ(to_json(node_report_from_json(file)), file);
 }
 
+TEST(Codec, ADeviceThatMeasuresLittleReportsThatAlone) {
+  json file = golden("node-report.json");
+  file["readings"] = {{{"device", 1}, {"temperature", 61.0}}};
+  EXPECT_EQ(to_json(node_report_from_json(file)), file);
+  file.erase("readings");
+  for (const char* key : {"numa", "paths"}) file["node"]["devices"][1].erase(key);
+  EXPECT_EQ(to_json(node_report_from_json(file)), file) << "agents from before readings report as they did";
+}
+
 TEST(Codec, AnExitBelongsToAnExitedTask) {
   json file = golden("node-report.json");
   file["tasks"][0]["state"] = "exited";

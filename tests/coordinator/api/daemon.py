@@ -157,6 +157,7 @@ class Agent:
         self.name = name
         self.orders_seen = 0
         self.tasks = []
+        self.readings = []
         self.node = {
             "id": name,
             "address": "127.0.0.1",
@@ -167,7 +168,8 @@ class Agent:
         }
 
     def report(self):
-        return {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen}
+        return {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen,
+                "readings": self.readings}
 
     def sync(self, token=AGENT):
         reply = self.daemon.request("POST", f"/api/v1/nodes/{self.name}/sync", self.report(), token)

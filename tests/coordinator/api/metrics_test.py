@@ -126,6 +126,20 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual((preempted("reclaim"), preempted("priority")), (1, 0))
         self.assertEqual(types["podium_scheduler_preemptions_total"], "counter")
 
+    def test_devices_are_read_as_last_reported(self):
+        self.agent.readings = [{"device": 0, "temperature": 54, "power": 612.5}, {"device": 2, "temperature": 61}]
+        self.agent.tell()
+        samples, types = self.metrics()
+        of = lambda device: (("node", "node-1"), ("device", str(device)))
+        self.assertEqual(samples["podium_device_temperature_celsius", of(0)], 54)
+        self.assertEqual(samples["podium_device_temperature_celsius", of(2)], 61)
+        self.assertEqual(samples["podium_device_power_watts", of(0)], 612.5)
+        self.assertNotIn(("podium_device_power_watts", of(2)), samples)
+        self.assertNotIn("podium_device_xid_errors", types)
+        self.agent.readings = []
+        self.agent.tell()
+        self.assertNotIn("podium_device_temperature_celsius", self.metrics()[1])
+
     def test_they_are_for_readers(self):
         self.assertEqual(self.daemon.request("POST", "/metrics").status, 405)
         self.assertEqual(self.daemon.request("GET", "/metrics?what=1").status, 400)

@@ -1,0 +1,45 @@
+// Looks at the node's GPUs every 10 s, at once after an XID error, and when asked. On a thread of its own,
+// because the driver of a broken GPU takes its time; what it sees is handed to the agent's executor.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "agent/device/gpu_monitor.h"
+
+namespace podium {
+
+struct GpuLook {
+  std::uint64_t request = 0;  // the newest that was made before this look began
+  std::vector<GpuState> gpus;
+};
+
+class GpuWatch {
+ public:
+  // `seen` is called on the executor, never after this object's end.
+  GpuWatch(boost::asio::any_io_executor executor, std::unique_ptr<GpuMonitor> monitor,
+           std::function<void(GpuLook)> seen);
+  GpuWatch(const GpuWatch&) = delete;
+  GpuWatch& operator=(const GpuWatch&) = delete;
+  ~GpuWatch();
+
+  // Looks soon. The looks that begin after this call carry the number returned, or a larger one.
+  std::uint64_t request_look() { return ++requested_; }
+
+ private:
+  void run();
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<GpuMonitor> monitor_;
+  std::shared_ptr<std::function<void(GpuLook)>> seen_;  // shared with what is posted, which may outlive this
+  std::atomic<std::uint64_t> requested_ = 0;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace podium
