@@ -6,11 +6,11 @@
 // waited for; every future must be waited for. A lost peer is PeerLost, from the call or from its future.
 // Calls come from one thread at a time.
 //
-// A communicator made for a context with a device takes memory of that device in tensors and in spans of bytes
-// and floats, beside the host's; Device::owns tells which it is. An operation on it begins when all work is done
-// that was on the context's stream at the call, and waiting for its future does not hold up the host but makes
-// the stream wait: work put on it from then on finds the operation done. Doubles, broadcast and barrier are of
-// the host's memory always.
+// A communicator made for a context with a device takes memory of that device in tensors and in spans of
+// bytes and floats, beside the host's; Device::owns tells which it is. An operation on it begins when all
+// work is done that was on the context's stream at the call, and waiting for its future does not hold up the
+// host but makes the stream wait: work put on it from then on finds the operation done. Doubles, broadcast
+// and barrier are of the host's memory always.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,8 @@ class Communicator {
   virtual int size() const = 0;
 
   // Replaces `values` (f32, bf16 or f16) by their sum or maximum over all ranks. Ranks are added in order,
-  // wherever an element lies in its buffer; 16-bit values are added in f32 and rounded once.
+  // wherever an element lies in its buffer; 16-bit values are added in f32 and rounded once. (NCCL has an order
+  // of its own: see nccl_communicator.h.)
   virtual std::future<void> all_reduce(TensorView values, Reduction reduction = Reduction::sum) = 0;
   virtual std::future<void> all_reduce(std::span<double> values) = 0;
   std::future<void> all_reduce(std::span<float> values) {

@@ -40,10 +40,11 @@ class GlooStore final : public gloo::rendezvous::Store {
 }  // namespace
 
 GlooMeeting::GlooMeeting(const GlooOptions& options) : options_(options) {
-  // A few connections more than ranks: a stranger's must not keep a rank out.
+  // Of each rank this meeting's connection and two of its PeerWatch; and a few more, for a stranger's must
+  // not keep a rank out.
   if (options.rank == 0)
     server_ = std::make_unique<RendezvousServer>(options.master_address, options.master_port, options.secret,
-                                                 options.size + 64);
+                                                 3 * options.size + 64);
   try {
     client_ = std::make_unique<RendezvousClient>(options.master_address, options.master_port, options.secret,
                                                  options.meeting_timeout, options.stop);

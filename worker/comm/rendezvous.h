@@ -6,6 +6,8 @@
 //   client: 'H' secret   once, first      server: 'K'
 //           'S' key NUL value                     'K'
 //           'G' key                               'V' value, as soon as somebody has set it
+//           'A' name                              'K'; when this connection ends, the key kGoneKey gets the
+//                                                 name, unless it has one already
 #pragma once
 
 #include <atomic>
@@ -20,6 +22,8 @@
 #include "worker/comm/socket.h"
 
 namespace podium {
+
+inline constexpr char kGoneKey[] = "gone";
 
 class RendezvousServer {
  public:
@@ -37,12 +41,14 @@ class RendezvousServer {
     Fd socket;
     std::thread thread;
     std::atomic<bool> done{false};
+    std::string announced;  // as what; of its thread
   };
 
   void accept_clients();
   void forget_finished();
   void serve(Client& client);
-  std::string answer(std::string_view request);
+  void converse(Client& client);
+  std::string answer(Client& client, std::string_view request);
   std::string wait_for_value(const std::string& key);
 
   std::string secret_;
@@ -65,6 +71,8 @@ class RendezvousClient {
                    std::chrono::milliseconds timeout, const std::atomic<bool>* stop = nullptr);
 
   void set(const std::string& key, std::string_view value);
+  // While this connection lasts, the caller is there, as `name`.
+  void announce(const std::string& name);
   // Waits until the key is set; throws SocketError after `timeout`.
   std::string get(const std::string& key, std::chrono::milliseconds timeout);
   // The address by which this machine reached the server.

@@ -23,6 +23,8 @@ void RendezvousClient::set(const std::string& key, std::string_view value) {
   call(request, timeout_);
 }
 
+void RendezvousClient::announce(const std::string& name) { call("A" + name, timeout_); }
+
 std::string RendezvousClient::get(const std::string& key, std::chrono::milliseconds timeout) {
   return call("G" + key, timeout).substr(1);
 }

@@ -72,24 +72,36 @@ void RendezvousServer::forget_finished() {
 
 // A client that breaks the protocol, or leaves, only ends its own thread.
 void RendezvousServer::serve(Client& client) {
-  const Fd& socket = client.socket;
   try {
-    const std::string hello = receive_frame(socket, after(kHelloTimeout));
-    if (!hello.starts_with('H') || !equal_in_constant_time(std::string_view(hello).substr(1), secret_))
-      return;
-    send_frame(socket, "K", after(kSendTimeout));
-    while (!stopping_) {
-      const std::string reply = answer(receive_frame(socket, after(kNever)));
-      if (reply.empty()) return;
-      send_frame(socket, reply, after(kSendTimeout));
-    }
-  } catch (const SocketError&) {
-    return;
+    converse(client);
+  } catch (const SocketError&) {  // it has left
+  }
+  if (client.announced.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    values_.emplace(kGoneKey, client.announced);
+  }
+  changed_.notify_all();
+}
+
+void RendezvousServer::converse(Client& client) {
+  const Fd& socket = client.socket;
+  const std::string hello = receive_frame(socket, after(kHelloTimeout));
+  if (!hello.starts_with('H') || !equal_in_constant_time(std::string_view(hello).substr(1), secret_)) return;
+  send_frame(socket, "K", after(kSendTimeout));
+  while (!stopping_) {
+    const std::string reply = answer(client, receive_frame(socket, after(kNever)));
+    if (reply.empty()) return;
+    send_frame(socket, reply, after(kSendTimeout));
   }
 }
 
-std::string RendezvousServer::answer(std::string_view request) {
+std::string RendezvousServer::answer(Client& client, std::string_view request) {
   if (request.starts_with('G')) return wait_for_value(std::string(request.substr(1)));
+  if (request.starts_with('A')) {
+    client.announced = request.substr(1);
+    return "K";
+  }
   const std::size_t separator = request.find('\0');
   if (!request.starts_with('S') || separator == std::string_view::npos) return "";
   {

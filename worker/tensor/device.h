@@ -14,6 +14,7 @@ struct DeviceDescription {
   std::string name;
   std::string architecture;  // "sm_90"
   std::int64_t memory_bytes = 0;
+  std::string uuid;  // the same to every process that sees the device
 };
 
 // A point in a stream's work.
@@ -22,6 +23,7 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
 
   virtual void synchronise() = 0;  // the calling thread waits until it is reached
+  virtual bool reached() = 0;      // without waiting
 };
 
 // Work is done in the order in which it is put on a stream; two streams run side by side.
@@ -40,13 +42,17 @@ class DeviceStream {
   virtual void* native() = 0;  // the back end's own handle: a cudaStream_t
 };
 
+// Work of high priority goes first where both could run.
+enum class StreamPriority { normal, high };
+
 // Its memory and streams must go before it does.
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual const DeviceDescription& description() const = 0;
-  virtual std::unique_ptr<DeviceStream> make_stream() = 0;
+  virtual void use() = 0;  // by the calling thread, which did not open it, from now on
+  virtual std::unique_ptr<DeviceStream> make_stream(StreamPriority priority = StreamPriority::normal) = 0;
   virtual void* allocate(std::size_t bytes) = 0;  // aligned to 256 bytes
   virtual void free(void* memory) noexcept = 0;
   // Host memory that a stream's copies read and write while the host goes on.

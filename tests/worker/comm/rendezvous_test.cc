@@ -89,6 +89,20 @@ TEST(Rendezvous, ATakenPortIsAddressInUse) {
   EXPECT_THROW(RendezvousServer(kHost, first.port(), "secret", 8), AddressInUse);
 }
 
+TEST(Rendezvous, TellsWhoseAnnouncedConnectionEndedFirst) {
+  RendezvousServer server(kHost, 0, "secret", 8);
+  RendezvousClient a = join(server);
+  auto b = std::make_unique<RendezvousClient>(join(server));
+  auto c = std::make_unique<RendezvousClient>(join(server));
+  join(server).set("a stranger", "who never announced itself");
+  b->announce("b");
+  c->announce("c");
+  b.reset();
+  EXPECT_EQ(a.get(kGoneKey, 10s), "b");
+  c.reset();
+  EXPECT_EQ(a.get(kGoneKey, 10s), "b");
+}
+
 TEST(Rendezvous, TheServerLeavesWhileClientsWait) {
   auto server = std::make_unique<RendezvousServer>(kHost, 0, "secret", 8);
   RendezvousClient a = join(*server);

@@ -18,6 +18,11 @@ class CudaEvent final : public DeviceEvent {
   cudaEvent_t get() const { return event_; }
 
   void synchronise() override { check_cuda(cudaEventSynchronize(event_), "waiting for an event"); }
+  bool reached() override {
+    const cudaError_t state = cudaEventQuery(event_);
+    if (state != cudaErrorNotReady) check_cuda(state, "looking at an event");
+    return state == cudaSuccess;
+  }
 
  private:
   cudaEvent_t event_ = nullptr;
@@ -25,7 +30,13 @@ class CudaEvent final : public DeviceEvent {
 
 class CudaStream final : public DeviceStream {
  public:
-  CudaStream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream"); }
+  explicit CudaStream(StreamPriority priority) {
+    int least = 0, greatest = 0;
+    check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
+    check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
+                                            priority == StreamPriority::high ? greatest : least),
+               "making a stream");
+  }
   ~CudaStream() override { cudaStreamDestroy(stream_); }
 
   std::unique_ptr<DeviceEvent> record() override { return std::make_unique<CudaEvent>(stream_); }
@@ -51,7 +62,10 @@ class CudaDevice final : public Device {
   explicit CudaDevice(DeviceDescription description) : description_(std::move(description)) {}
 
   const DeviceDescription& description() const override { return description_; }
-  std::unique_ptr<DeviceStream> make_stream() override { return std::make_unique<CudaStream>(); }
+  void use() override { check_cuda(cudaSetDevice(description_.index), "choosing a device"); }
+  std::unique_ptr<DeviceStream> make_stream(StreamPriority priority) override {
+    return std::make_unique<CudaStream>(priority);
+  }
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;
     const std::string what = "allocating " + std::to_string(bytes) + " bytes on " + description_.name;
@@ -75,11 +89,23 @@ class CudaDevice final : public Device {
   DeviceDescription description_;
 };
 
+// As nvidia-smi and CUDA_VISIBLE_DEVICES write it: "GPU-6ab2e8a1-5f04-7c41-a3a0-6c2c6ad1b3c5".
+std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
+}
+
 DeviceDescription describe(int index) {
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, index), "asking for a device's properties");
   return {index, properties.name, "sm_" + std::to_string(properties.major) + std::to_string(properties.minor),
-          static_cast<std::int64_t>(properties.totalGlobalMem)};
+          static_cast<std::int64_t>(properties.totalGlobalMem), uuid_text(properties.uuid)};
 }
 
 bool has_code_for(int index) {
