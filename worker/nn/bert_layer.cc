@@ -24,7 +24,7 @@ BertLayer::BertLayer(ParameterStore& store, const TensorGroup& tensor, const Mod
                       tensor.splits_rows()),
       feed_forward_(store, tensor, spec,
                     {prefix(index) + ".intermediate.dense", prefix(index) + ".output.dense"}, 1.0,
-                    BiasGradient::by_norm),
+                    BiasGradient::behind),
       output_norm_(store, prefix(index) + ".output.LayerNorm", hidden_, ops::kBertEpsilon,
                    tensor.splits_rows()) {}
 

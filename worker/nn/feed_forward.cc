@@ -6,7 +6,7 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
                          const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias)
     : inner_(tensor.share(spec.intermediate)),
       gelu_(spec.family == ModelFamily::gpt ? ops::GeluKind::tanh : ops::GeluKind::erf),
-      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden),
+      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden, BiasGradient::behind),
       contract_(store, tensor, names.contract, spec.hidden, spec.intermediate, contract_deviation,
                 contract_bias) {}
 
@@ -22,7 +22,8 @@ void FeedForward::backward(const Step& step, ConstTensorView x, ConstTensorView 
                            bool accumulate, const Saved& saved) {
   const ArenaScope scope(step.workspace);
   const TensorView dinner = step.temporary_all(inner_);
-  contract_.backward(step, saved.gelu_y, dy, dinner, {.multiply_by = saved.gelu_slope});
+  contract_.backward(step, saved.gelu_y, dy, dinner,
+                     {.multiply_by = saved.gelu_slope, .column_sums = expand_.bias_gradient()});
   expand_.backward(step, x, dinner, dx, accumulate);
 }
 

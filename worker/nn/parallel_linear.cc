@@ -4,8 +4,9 @@ namespace podium {
 
 ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                                            const std::vector<std::string>& names, std::int64_t out,
-                                           std::int64_t in)
-    : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
+                                           std::int64_t in, BiasGradient bias_gradient)
+    : bias_by_(bias_gradient),
+      linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
 
 void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   const ArenaScope scope(step.workspace);
@@ -16,7 +17,11 @@ void ColumnParallelLinear::backward(const Step& step, ConstTensorView x, ConstTe
                                     bool accumulate) {
   {
     const ArenaScope scope(step.workspace);
-    linear_.backward_weight(step.context, step.tensor.all_rows(step.workspace, x), dy);
+    const ConstTensorView x_all = step.tensor.all_rows(step.workspace, x);
+    if (bias_by_ == BiasGradient::here)
+      linear_.backward_weight(step.context, x_all, dy);
+    else
+      linear_.backward_weight_only(step.context, x_all, dy);
   }
   if (step.tensor.splits_rows()) {
     backward_own_rows(step, dy, dx, accumulate);
@@ -43,7 +48,7 @@ RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& t
       linear_(store, tensor, {name}, out, in,
               {.split = LinearOptions::Split::inputs,
                .deviation = deviation,
-               .partial_bias = bias_gradient == BiasGradient::by_norm && tensor.splits_rows()}) {}
+               .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows()}) {}
 
 void RowParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   step.tensor.sum(step.workspace, y,

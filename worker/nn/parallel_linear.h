@@ -7,25 +7,29 @@
 
 namespace podium {
 
+// Who adds up the gradient of the bias: the layer's own backward, or that of the op behind it, which has it
+// in hand anyway (LayerNormGradients::branch_bias, ProductOptions::column_sums).
+enum class BiasGradient { here, behind };
+
 // x [own rows, in] -> y [all rows, this rank's outputs].
 class ColumnParallelLinear {
  public:
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
-                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
+                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in,
+                       BiasGradient bias_gradient);
 
   void forward(const Step& step, ConstTensorView x, TensorView y);
   // Replaces dx or adds to it.
   void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate);
 
+  TensorView bias_gradient() { return linear_.bias_gradient(); }
+
  private:
   void backward_own_rows(const Step& step, ConstTensorView dy, TensorView dx, bool accumulate);
 
+  BiasGradient bias_by_;
   Linear linear_;
 };
-
-// Who adds up the gradient of the bias: the layer's own backward, or that of the layer norm behind it, which
-// has it in hand anyway (LayerNormGradients::branch_bias).
-enum class BiasGradient { here, by_norm };
 
 // x [all rows, this rank's inputs] -> y [own rows, out].
 class RowParallelLinear {

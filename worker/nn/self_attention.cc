@@ -36,9 +36,9 @@ SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, c
       causal_(spec.family == ModelFamily::gpt),
       dropout_(spec.attention_dropout),
       site_(site),
-      query_key_value_(store, tensor, names.query_key_value, spec.hidden, spec.hidden),
-      output_(store, tensor, names.output, spec.hidden, spec.hidden, output_deviation,
-              BiasGradient::by_norm) {}
+      query_key_value_(store, tensor, names.query_key_value, spec.hidden, spec.hidden, BiasGradient::here),
+      output_(store, tensor, names.output, spec.hidden, spec.hidden, output_deviation, BiasGradient::behind) {
+}
 
 ops::AttentionShape SelfAttention::shape(const Step& step) const {
   return {.sequences = step.pass.batch.sequences,

@@ -33,6 +33,8 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
   check_tensor(dx, dx.dtype, Shape{dy.shape[0], in}, "dx");
   if (options.multiply_by.address != nullptr)
     check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
+  if (options.column_sums.address != nullptr)
+    check_tensor(options.column_sums, DType::f32, Shape{in}, "column_sums");
   const ProfileScope scope(context, "linear_backward_input", product(dy.shape[0], in, out, bytes_of(dy, dx)));
   if (context.device_ops != nullptr)
     return context.device_ops->linear_backward_input(context, dy, weight, dx, options);

@@ -30,6 +30,9 @@ struct ProductOptions {
   bool accumulate = false;  // add to dx instead of replacing it
   ConstTensorView multiply_by =
       {};  // where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks
+  // Where given, f32 [in]: the column sums of the finished dx are added, the gradient of the bias before a
+  // GELU.
+  TensorView column_sums = {};
 };
 
 // `bias` without an address: none.

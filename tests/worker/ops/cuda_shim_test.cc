@@ -5,6 +5,7 @@
 #include "tests/worker/ops/op_check.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/layer_norm.h"
+#include "worker/ops/linear.h"
 
 namespace podium::test {
 namespace {
@@ -76,6 +77,28 @@ TEST(CudaLayerNorm, DoesNotDependOnTheOrderOfThreads) {
     }
     return results;
   });
+}
+
+// A linear layer's backward behind a GELU; returns the bias gradient.
+Values bias_gradient(Context& context, DType type, std::int64_t rows, std::int64_t columns) {
+  const Tensor dy = tensor_of(random_values(rows * 3, 1), type, {rows, 3});
+  const Tensor w = tensor_of(random_values(3 * columns, 2), DType::f32, {3, columns});
+  const Tensor slope = tensor_of(random_values(rows * columns, 3), type, {rows, columns});
+  Tensor dx(type, {rows, columns}), sums(DType::f32, {columns});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  ops::linear_backward_input(context, dy.view(), weight, dx.view(),
+                             {.multiply_by = slope.view(), .column_sums = sums.view()});
+  return values_of(sums);
+}
+
+TEST(CudaColumnSums, AreThoseOfTheCpu) {
+  Context cuda = make_context(1), cpu{.threads = 2};
+  for (const std::int64_t columns : {1, 520, 1101}) {  // one block, two, and rows that no vector access fits
+    expect_close(bias_gradient(cuda, DType::f32, 70, columns), bias_gradient(cpu, DType::f32, 70, columns),
+                 1e-5, "bias gradient");
+    expect_close(bias_gradient(cuda, DType::bf16, 700, columns),
+                 bias_gradient(cpu, DType::bf16, 700, columns), 4e-3, "bias gradient in bf16");
+  }
 }
 
 // A recorded step is replayed after its numbers in device memory have been replaced.

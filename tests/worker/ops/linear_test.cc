@@ -62,6 +62,23 @@ TEST(Linear, BackwardInputAccumulatesOrMultiplies) {
   expect_close(values_of(multiplied), product, 1e-6, "product");
 }
 
+TEST(Linear, BackwardInputAddsTheColumnSumsOfWhatItLeaves) {
+  Context context = make_context(2);
+  const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
+  const Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
+  const Tensor factor = tensor_of(random_values(kRows * kIn, 4), DType::f32, {kRows, kIn});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  Tensor dx(DType::f32, {kRows, kIn}), sums(DType::f32, {kIn});
+  Values expected(kIn, 0.0F);
+  const auto add = [&](const ops::ProductOptions& options) {
+    ops::linear_backward_input(context, dy.view(), weight, dx.view(), options);
+    for (std::size_t i = 0; i < kRows * kIn; ++i) expected[i % kIn] += value_at(dx, i);
+  };
+  add({.column_sums = sums.view()});
+  add({.multiply_by = factor.view(), .column_sums = sums.view()});
+  expect_close(values_of(sums), expected, 1e-5, "column sums");
+}
+
 TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
   Context context = make_context(2);
   const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});

@@ -34,7 +34,8 @@ struct CpuPackedWeight final : PackedWeight {
   std::vector<PackedCopy> copies;
 };
 
-PackedCopy make_copy(CpuState& state, const Shape& master, bool transposed, const dnnl::memory::desc& layout) {
+PackedCopy make_copy(CpuState& state, const Shape& master, bool transposed,
+                     const dnnl::memory::desc& layout) {
   const std::int64_t out = master[0], in = master[1];
   const auto dims = transposed ? dnnl::memory::dims{in, out} : dnnl::memory::dims{out, in};
   const auto strides = transposed ? dnnl::memory::dims{1, in} : dnnl::memory::dims{in, 1};
@@ -47,18 +48,20 @@ PackedCopy make_copy(CpuState& state, const Shape& master, bool transposed, cons
   return made;
 }
 
-PackedCopy& copy_of(CpuState& state, LinearWeight& weight, bool transposed, const dnnl::memory::desc& layout) {
+PackedCopy& copy_of(CpuState& state, LinearWeight& weight, bool transposed,
+                    const dnnl::memory::desc& layout) {
   if (!weight.packed) weight.packed = std::make_unique<CpuPackedWeight>();
   auto& copies = static_cast<CpuPackedWeight&>(*weight.packed).copies;
   const auto found = std::ranges::find_if(copies, [&](const PackedCopy& c) {
     return c.transposed == transposed && c.memory.get_desc() == layout;
   });
-  return found != copies.end() ? *found
-                               : copies.emplace_back(make_copy(state, weight.master.shape, transposed, layout));
+  return found != copies.end()
+             ? *found
+             : copies.emplace_back(make_copy(state, weight.master.shape, transposed, layout));
 }
 
-// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W. Valid as long as what is
-// in scratch memory now.
+// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W. Valid as long as what
+// is in scratch memory now.
 const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transposed,
                            const dnnl::memory::desc& layout) {
   CpuState& state = cpu_state(context);
@@ -94,8 +97,8 @@ constexpr std::int64_t kSumColumns = 256;  // a slice of columns whose sums stay
 constexpr std::int64_t kSumRows = 64;      // partial sums of this many rows keep the rounding error small
 
 template <class T>
-PODIUM_SIMD_CLONES void add_column_sums(const T* x, std::int64_t rows, std::int64_t stride,
-                                        std::int64_t columns, float* sums) {
+PODIUM_SIMD_CLONES void sum_columns(const T* x, std::int64_t rows, std::int64_t stride, std::int64_t columns,
+                                    float* sums) {
   float partial[kSumColumns];
   for (std::int64_t begin = 0; begin < rows; begin += kSumRows) {
     const std::int64_t end = std::min(rows, begin + kSumRows);
@@ -111,14 +114,14 @@ PODIUM_SIMD_CLONES void add_column_sums(const T* x, std::int64_t rows, std::int6
   }
 }
 
-void add_bias_gradient(Context& context, ConstTensorView dy, TensorView db) {
-  const std::int64_t rows = dy.shape[0], columns = dy.shape[1];
-  with_float_type(dy.dtype, [&]<class T>(Type<T>) {
-    const T* const x = dy.data<T>();
-    float* const sums = db.data<float>();
+void add_column_sums(Context& context, ConstTensorView x, TensorView sums) {
+  const std::int64_t rows = x.shape[0], columns = x.shape[1];
+  with_float_type(x.dtype, [&]<class T>(Type<T>) {
+    const T* const values = x.data<T>();
+    float* const to = sums.data<float>();
     parallel_ranges(context.threads, columns, kAlignment / sizeof(T), [&](Range range, int) {
       for (std::int64_t j = range.begin; j < range.end; j += kSumColumns) {
-        add_column_sums(x + j, rows, columns, std::min(kSumColumns, range.end - j), sums + j);
+        sum_columns(values + j, rows, columns, std::min(kSumColumns, range.end - j), to + j);
       }
     });
   });
@@ -159,6 +162,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                                   .multiply = options.multiply_by.address != nullptr});
   product.run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
               packed(context, weight, false, product.packed_layout()));
+  if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
@@ -175,7 +179,7 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
                                   .accumulate = true,
                                   .pack_b = packing_pays(out, in)});
   product.run(state.runtime(), {.a = dy.address, .b = x.address, .c = dw.address});
-  if (db.address != nullptr) add_bias_gradient(context, dy, db);
+  if (db.address != nullptr) add_column_sums(context, dy, db);
 }
 
 }  // namespace podium::ops::cpu

@@ -1,4 +1,5 @@
-// A block adds one share of the rows, a thread eight columns; the shares are added by add_partials.
+// A block takes every gridDim.y-th row of 512 columns, a thread eight columns of two rows at a time; the
+// blocks' sums are added by add_partials.
 #include <algorithm>
 
 #include "worker/ops/cuda/column_sums.h"
@@ -13,40 +14,91 @@ namespace {
 constexpr unsigned kThreads = 64;
 constexpr std::int64_t kColumns = kThreads * kVector;  // of a block
 constexpr std::int64_t kMaxBlocks = 1024;              // whatever the device: the same bits on all
+constexpr int kRowsAhead = 2;                          // loads under way
 
 template <class T>
+struct FilteredRows {
+  const T* x;
+  RowFilter filter;
+
+  __device__ void read(std::int64_t row, std::int64_t column, std::int64_t columns,
+                       float (&values)[kVector]) const {
+    if (filter.keys == nullptr || filter.keys[row] == filter.key)
+      load(x + row * columns, column, columns, values);
+  }
+  __device__ void write(std::int64_t, std::int64_t, std::int64_t, const float (&)[kVector]) const {}
+};
+
+template <class T>
+struct Products {
+  T* x;
+  const T* factor;
+
+  __device__ void read(std::int64_t row, std::int64_t column, std::int64_t columns,
+                       float (&values)[kVector]) const {
+    float factors[kVector];
+    load(x + row * columns, column, columns, values);
+    load(factor + row * columns, column, columns, factors);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) values[i] *= factors[i];
+  }
+  __device__ void write(std::int64_t row, std::int64_t column, std::int64_t columns,
+                        const float (&values)[kVector]) const {
+    store(x + row * columns, column, columns, values);
+  }
+};
+
+template <class Source>
 __global__ void __launch_bounds__(kThreads)
-    column_sums_kernel(const T* x, std::int64_t rows, std::int64_t columns, RowFilter filter,
-                       float* partials) {
+    column_sums_kernel(Source source, std::int64_t rows, std::int64_t columns, float* partials) {
   const std::int64_t column = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kVector;
   if (column >= columns) return;
   float sums[kVector] = {};
-  for (std::int64_t row = blockIdx.y; row < rows; row += gridDim.y) {
-    if (filter.keys != nullptr && filter.keys[row] != filter.key) continue;
-    float values[kVector];
-    load(x + row * columns, column, columns, values);
+  for (std::int64_t first = blockIdx.y; first < rows; first += kRowsAhead * gridDim.y) {
+    float values[kRowsAhead][kVector] = {};
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) sums[i] += values[i];
+    for (int k = 0; k < kRowsAhead; ++k) {
+      const std::int64_t row = first + k * gridDim.y;
+      if (row < rows) source.read(row, column, columns, values[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < kRowsAhead; ++k) {
+      const std::int64_t row = first + k * gridDim.y;
+      if (row < rows) source.write(row, column, columns, values[k]);
+#pragma unroll
+      for (int i = 0; i < kVector; ++i) sums[i] += values[k][i];
+    }
   }
   store(partials + blockIdx.y * columns, column, columns, sums);
 }
 
-}  // namespace
-
-void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to) {
-  const std::int64_t rows = x.shape[0], columns = x.shape[1];
+template <class Source>
+void run(Context& context, const char* name, const Source& source, const Shape& shape, float* to) {
+  const std::int64_t rows = shape[0], columns = shape[1];
   if (rows == 0 || columns == 0) return;
   const std::int64_t column_blocks = (columns + kColumns - 1) / kColumns;
   const auto shares =
       static_cast<unsigned>(std::min(rows, std::max<std::int64_t>(kMaxBlocks / column_blocks, 1)));
   auto* const partials = static_cast<float*>(
       cuda_state(context).scratch(shares * static_cast<std::size_t>(columns) * sizeof(float)));
-  const dim3 grid(static_cast<unsigned>(column_blocks), shares);
-  with_device_type(x.dtype, [&]<class T>(Type<T>) {
-    launch(context, "add_column_sums", column_sums_kernel<T>, grid, kThreads, 0, elements<T>(x), rows,
-           columns, filter, partials);
-  });
+  launch(context, name, column_sums_kernel<Source>, dim3(static_cast<unsigned>(column_blocks), shares),
+         kThreads, 0, source, rows, columns, partials);
   add_partials(context, partials, shares, columns, std::array{to});
+}
+
+}  // namespace
+
+void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to) {
+  with_device_type(x.dtype, [&]<class T>(Type<T>) {
+    run(context, "add_column_sums", FilteredRows<T>{elements<T>(x), filter}, x.shape, to);
+  });
+}
+
+void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, float* to) {
+  with_device_type(x.dtype, [&]<class T>(Type<T>) {
+    run(context, "multiply_and_add_column_sums", Products<T>{elements<T>(x), elements<T>(factor)}, x.shape,
+        to);
+  });
 }
 
 }  // namespace podium::ops::cuda

@@ -1,4 +1,4 @@
-// Sums over the rows of a tensor, for the gradients of biases and of tables with few rows.
+// Sums over the rows of a tensor, for the gradients of biases and of tables with few rows; in a fixed order.
 #pragma once
 
 #include "worker/tensor/context.h"
@@ -12,7 +12,10 @@ struct RowFilter {
   std::int32_t key = 0;
 };
 
-// to[column] += the sum over the rows of x [rows, columns] that pass the filter, in a fixed order.
+// to[column] += the sum over the rows of x [rows, columns] that pass the filter.
 void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to);
+
+// x *= factor, and to[column] += the sum over the rows of x, in one pass.
+void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, float* to);
 
 }  // namespace podium::ops::cuda

@@ -87,7 +87,12 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                         .result = dx.dtype,
                         .accumulate = options.accumulate};
   multiply(context, product, {dy.address, weight_in(context, weight, dy.dtype), dx.address});
-  if (options.multiply_by.address != nullptr) gelu_backward(context, options.multiply_by, dx);
+  float* const sums = elements<float>(options.column_sums);
+  if (options.multiply_by.address == nullptr && sums != nullptr)
+    return add_column_sums(context, dx, {}, sums);
+  if (options.multiply_by.address == nullptr) return;
+  if (sums == nullptr) return gelu_backward(context, options.multiply_by, dx);
+  multiply_and_add_column_sums(context, dx, options.multiply_by, sums);
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
