@@ -1,9 +1,11 @@
 // Looks at the node's GPUs every 10 s, at once after an XID error, and when asked. On a thread of its own,
-// because the driver of a broken GPU takes its time; what it sees is handed to the agent's executor.
+// because the driver of a broken GPU takes its time, or never answers; what it sees is handed to the agent's
+// executor.
 #pragma once
 
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,22 +23,25 @@ struct GpuLook {
 
 class GpuWatch {
  public:
-  // `seen` is called on the executor, never after this object's end.
+  // `seen` is called on the executor, never after this object's end; after `silence` without a look with what
+  // can be said then: no GPU answers.
   GpuWatch(boost::asio::any_io_executor executor, std::unique_ptr<GpuMonitor> monitor,
-           std::function<void(GpuLook)> seen);
+           std::function<void(GpuLook)> seen, std::chrono::milliseconds silence = std::chrono::minutes(1));
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
-  ~GpuWatch();
+  ~GpuWatch();  // waits for a look that is under way
 
   // Looks soon. The looks that begin after this call carry the number returned, or a larger one.
   std::uint64_t request_look() { return ++requested_; }
 
  private:
+  struct Audience;
+
   void run();
 
   boost::asio::any_io_executor executor_;
   std::unique_ptr<GpuMonitor> monitor_;
-  std::shared_ptr<std::function<void(GpuLook)>> seen_;  // shared with what is posted, which may outlive this
+  std::shared_ptr<Audience> audience_;  // shared with what is on the executor, which may outlive this
   std::atomic<std::uint64_t> requested_ = 0;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
