@@ -89,7 +89,7 @@ Errors interpret(const RawOptions& raw, AgentOptions& options) {
       options.labels[label.substr(0, equals)] = label.substr(equals + 1);
   }
   options.machine = find_node_preset(raw.machine);
-  if (options.machine) options.labels.try_emplace("kind", options.machine->name);
+  if (options.machine) add_labels(*options.machine, options.labels);
   const auto limit = parse_size(raw.spool_limit);
   if (limit)
     options.spool_limit = *limit;

@@ -1,4 +1,4 @@
-// podium nodes drain | resume | label: what operators do to nodes.
+// podium nodes drain | resume | reserve | unreserve | label: what operators do to nodes.
 #include <spdlog/fmt/fmt.h>
 
 #include <memory>
@@ -18,9 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-struct DrainOptions {
+// Of a drain or a reservation.
+struct WindowOptions {
   std::vector<std::string> nodes;
-  std::string reason, from, until;
+  std::string account, reason, from, until;
 };
 
 struct LabelOptions {
@@ -28,7 +29,7 @@ struct LabelOptions {
   std::vector<std::string> labels;
 };
 
-void operate(const std::string& node, const char* operation, const json& body, const std::string& done,
+void operate(const std::string& node, const std::string& operation, const json& body, const std::string& done,
              const Session& session) {
   const json reply =
       Client(session).post(fmt::format("/nodes/{}/{}", encode_component(node), operation), body);
@@ -45,12 +46,23 @@ json moment(const std::string& text, const char* option) {
   return to_millis(*time);
 }
 
-void drain(const DrainOptions& options, const Session& session) {
-  const json body{{"reason", options.reason},
-                  {"from_ms", moment(options.from, "--from")},
-                  {"until_ms", moment(options.until, "--until")}};
+json window_body(const WindowOptions& options) {
+  return {{"reason", options.reason},
+          {"from_ms", moment(options.from, "--from")},
+          {"until_ms", moment(options.until, "--until")}};
+}
+
+void drain(const WindowOptions& options, const Session& session) {
   for (const std::string& node : options.nodes)
-    operate(node, "drain", body, "is drained: its jobs go on and nothing new starts", session);
+    operate(node, "drain", window_body(options), "is drained: its jobs go on and nothing new starts",
+            session);
+}
+
+void reserve(const WindowOptions& options, const Session& session) {
+  json body = window_body(options);
+  body["account"] = options.account;
+  for (const std::string& node : options.nodes)
+    operate(node, "reserve", body, "is reserved for account " + options.account, session);
 }
 
 // "key=value" sets, "key-" takes back.
@@ -68,14 +80,19 @@ json labels_body(const std::vector<std::string>& labels) {
   return {{"labels", body}};
 }
 
-void add_drain(CLI::App& nodes, Session& session) {
-  const auto options = std::make_shared<DrainOptions>();
-  CLI::App* command = nodes.add_subcommand("drain", "Start nothing new on nodes; their jobs go on");
-  command->add_option("NODE", options->nodes, "The nodes")->required();
-  command->add_option("--reason", options->reason, "Why, for those who wait");
-  command->add_option("--from", options->from, "Begin then; jobs that end before it still start")
+std::shared_ptr<WindowOptions> add_window(CLI::App& command) {
+  const auto options = std::make_shared<WindowOptions>();
+  command.add_option("NODE", options->nodes, "The nodes")->required();
+  command.add_option("--reason", options->reason, "Why, for those who wait");
+  command.add_option("--from", options->from, "Begin then; jobs that end before it still start")
       ->type_name("TIME");
-  command->add_option("--until", options->until, "Resume by itself then")->type_name("TIME");
+  command.add_option("--until", options->until, "End by itself then")->type_name("TIME");
+  return options;
+}
+
+void add_drain(CLI::App& nodes, Session& session) {
+  CLI::App* command = nodes.add_subcommand("drain", "Start nothing new on nodes; their jobs go on");
+  const auto options = add_window(*command);
   command->footer(R"(
 TIME is local time, UTC with a Z at its end, or + and a duration from now.
 
@@ -86,16 +103,28 @@ Examples:
   command->callback([options, &session] { drain(*options, session); });
 }
 
-void add_resume(CLI::App& nodes, Session& session) {
-  const auto names = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = nodes.add_subcommand("resume", "Let drained nodes take work again");
-  command->add_option("NODE", *names, "The nodes")->required();
+void add_reserve(CLI::App& nodes, Session& session) {
+  CLI::App* command = nodes.add_subcommand("reserve", "Keep nodes for the jobs of an account");
+  const auto options = add_window(*command);
+  command->add_option("--account", options->account, "Its jobs, and those of accounts below it")->required();
   command->footer(R"(
+What runs there goes on. TIME is as for podium nodes drain.
+
 Examples:
-  podium nodes resume node-1 node-2)");
-  command->callback([names, &session] {
-    for (const std::string& node : *names)
-      operate(node, "resume", json::object(), "takes work again", session);
+  podium nodes reserve node-1 node-2 --account nlp --until +7d
+  podium nodes reserve node-3 --account nlp/bert --from 2026-03-01T20:00 --reason "paper deadline")");
+  command->callback([options, &session] { reserve(*options, session); });
+}
+
+// What undoes an operation.
+void add_undo(CLI::App& nodes, Session& session, const std::string& name, const std::string& description,
+              const std::string& done) {
+  const auto names = std::make_shared<std::vector<std::string>>();
+  CLI::App* command = nodes.add_subcommand(name, description);
+  command->add_option("NODE", *names, "The nodes")->required();
+  command->footer("\nExamples:\n  podium nodes " + name + " node-1 node-2");
+  command->callback([names, name, done, &session] {
+    for (const std::string& node : *names) operate(node, name, json::object(), done, session);
   });
 }
 
@@ -119,7 +148,10 @@ Examples:
 
 void add_node_operations(CLI::App& nodes, Session& session) {
   add_drain(nodes, session);
-  add_resume(nodes, session);
+  add_undo(nodes, session, "resume", "Let drained nodes take work again", "takes work again");
+  add_reserve(nodes, session);
+  add_undo(nodes, session, "unreserve", "Let every account use reserved nodes again",
+           "is open to every account");
   add_label(nodes, session);
 }
 

@@ -34,16 +34,24 @@ std::string devices_summary(const json& devices) {
                      unhealthy ? fmt::format(", {} unhealthy", unhealthy) : "");
 }
 
-// ", drained until 2026-03-01T12:00:00.000Z: new fans"; "" for a node that takes work.
-std::string drain_summary(const json& drain) {
-  if (drain.is_null()) return "";
+// " until 2026-03-01T12:00:00.000Z: new fans", of a drain or a reservation.
+std::string window_summary(const json& window) {
   const auto time = [&](const char* word, const char* key) {
-    const json millis = field(drain, key);
+    const json millis = field(window, key);
     return millis.is_null() ? "" : fmt::format(" {} {}", word, format_time(from_millis(millis)));
   };
-  const std::string reason = text_field(drain, "reason");
-  return ", drained" + time("from", "from_ms") + time("until", "until_ms") +
-         (reason.empty() ? "" : ": " + reason);
+  const std::string reason = text_field(window, "reason");
+  return time("from", "from_ms") + time("until", "until_ms") + (reason.empty() ? "" : ": " + reason);
+}
+
+// ", drained until …, reserved for nlp from …"; "" for a node that takes all work.
+std::string limits_summary(const json& node) {
+  const json drain = field(node, "drain"), reservation = field(node, "reservation");
+  std::string text;
+  if (!drain.is_null()) text += ", drained" + window_summary(drain);
+  if (!reservation.is_null())
+    text += ", reserved for " + text_field(reservation, "account") + window_summary(reservation);
+  return text;
 }
 
 // "partition=nlp rack=r1"
@@ -63,7 +71,7 @@ std::string nodes_table(const json& nodes, const Terminal& terminal) {
                {"AGENT"},
                {"SEEN", true}});
   for (const json& node : nodes) {
-    const std::string state = text_field(node, "state", "?") + drain_summary(field(node, "drain"));
+    const std::string state = text_field(node, "state", "?") + limits_summary(node);
     table.add({{text_field(node, "id")},
                {state, state_colour(text_field(node, "state", "?"))},
                {devices_summary(node.value("devices", json::array()))},
@@ -115,6 +123,7 @@ Examples:
   podium nodes node-1
   podium nodes drain node-1 --reason "new fans"
   podium nodes resume node-1
+  podium nodes reserve node-1 --account nlp --until +7d
   podium nodes label node-1 partition=nlp)");
   add_node_operations(*command, session);
   command->callback([command, name, &session] {

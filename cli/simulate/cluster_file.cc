@@ -15,7 +15,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 5> kKeys{"kind", "count", "devices", "partition", "labels"};
+constexpr std::array<std::string_view, 6> kKeys{"kind", "count", "devices", "partition", "labels", "network"};
+constexpr std::array<std::string_view, 5> kNetworkKeys{"per_switch", "switches_per_spine", "rails",
+                                                       "rail_gbps", "uplink_gbps"};
+constexpr int kFastest = 60'000;  // Gb/s
 constexpr std::array<std::string_view, 3> kRules{"share", "quota", "limit"};
 constexpr int kMostNodes = 100'000;
 constexpr int kMostDevices = 1'024;  // on a node
@@ -53,20 +56,39 @@ class Reader {
  private:
   void read_group(const json& group, const std::string& at, NodeGroup& into) {
     if (!group.is_object()) return problems_.add(at, "a group is a mapping like {kind: dgx-h100, count: 4}");
-    for (const auto& [key, value] : group.items())
-      if (std::ranges::find(kKeys, key) == kKeys.end())
-        problems_.add_key(at + "/" + pointer_step(key),
-                          with_suggestion("unknown key \"" + key + "\"", key, {kKeys.begin(), kKeys.end()}));
+    check_keys(group, at, kKeys);
     read_kind(group, at, into);
     read_number(group, at, "count", 1, kMostNodes, into.count);
     read_number(group, at, "devices", 1, kMostDevices, into.devices);
     if (group.contains("partition") && read_text(group["partition"], at + "/partition", into.partition))
       into.labels["partition"] = into.partition;
+    if (group.contains("network")) read_network(group["network"], at + "/network", into.network);
     if (!group.contains("labels")) return;
     if (!group["labels"].is_object())
       return problems_.add(at + "/labels", "labels is a mapping from names to texts");
     for (const auto& [key, value] : group["labels"].items())
       read_text(value, at + "/labels/" + pointer_step(key), into.labels[key]);
+  }
+
+  template <class Keys>
+  void check_keys(const json& in, const std::string& at, const Keys& keys) {
+    for (const auto& [key, value] : in.items())
+      if (std::ranges::find(keys, key) == keys.end())
+        problems_.add_key(at + "/" + pointer_step(key),
+                          with_suggestion("unknown key \"" + key + "\"", key, {keys.begin(), keys.end()}));
+  }
+
+  void read_network(const json& network, const std::string& at, NodeNetwork& into) {
+    if (!network.is_object())
+      return problems_.add(at, "a network is like {per_switch: 16, switches_per_spine: 4, uplink_gbps: 400}");
+    check_keys(network, at, kNetworkKeys);
+    read_number(network, at, "per_switch", 1, kMostNodes, into.per_switch);
+    read_number(network, at, "switches_per_spine", 1, kMostNodes, into.switches_per_spine);
+    read_number(network, at, "rails", 1, kMostDevices, into.rails);
+    read_number(network, at, "rail_gbps", 1, kFastest, into.rail_gbps);
+    read_number(network, at, "uplink_gbps", 1, kFastest, into.uplink_gbps);
+    if (into.switches_per_spine > 0 && into.per_switch == 0)
+      problems_.add(at, "switches_per_spine needs per_switch: how many nodes each switch has");
   }
 
   void read_kind(const json& group, const std::string& at, NodeGroup& into) {
@@ -91,10 +113,7 @@ class Reader {
         problems_.add(at, "an account's rules are like {share: 3, quota: {gpu: 64}, limit: {gpu: 128}}");
         continue;
       }
-      for (const auto& [key, value] : rules.items())
-        if (std::ranges::find(kRules, key) == kRules.end())
-          problems_.add_key(at + "/" + pointer_step(key), with_suggestion("unknown key \"" + key + "\"", key,
-                                                                          {kRules.begin(), kRules.end()}));
+      check_keys(rules, at, kRules);
       AccountRules& account = into[name];
       read_number(rules, at, "share", 1, kLargestShare, account.share);
       read_devices(rules, at, "quota", account.quota);
@@ -158,6 +177,10 @@ std::optional<NodeGroup> group_of_kind(std::string_view kind) {
   group.kind = group.labels["kind"] = kind;
   group.devices = preset ? preset->devices : 1;
   group.device_kind = preset ? "gpu" : "cpu";
+  if (preset) {
+    group.network.rails = preset->rails;
+    group.network.rail_gbps = preset->rail_gbps;
+  }
   return group;
 }
 
@@ -180,13 +203,33 @@ NodeDescription node_of(const NodeGroup& group, NodeId id) {
   return node;
 }
 
+// Of the nth node of its kind.
+std::map<std::string, std::string> labels_of(const NodeGroup& group, int nth) {
+  const NodeNetwork& network = group.network;
+  std::map<std::string, std::string> labels;
+  const auto number = [&](const char* label, int value) {
+    if (value > 0) labels[label] = std::to_string(value);
+  };
+  number("rails", network.rails);
+  number("rail_gbps", network.rail_gbps);
+  number("uplink_gbps", network.uplink_gbps);
+  if (network.per_switch > 0) {
+    const int leaf = (nth - 1) / network.per_switch;
+    labels["switch"] = fmt::format("{}-leaf-{}", group.kind, leaf + 1);
+    if (network.switches_per_spine > 0)
+      labels["spine"] = fmt::format("{}-spine-{}", group.kind, leaf / network.switches_per_spine + 1);
+  }
+  for (const auto& [key, value] : group.labels) labels[key] = value;
+  return labels;
+}
+
 }  // namespace
 
 std::vector<NodeDescription> nodes_of(const NodeGroup& group, int first) {
   std::vector<NodeDescription> nodes;
   for (int n = 0; n < group.count; ++n) {
     nodes.push_back(node_of(group, {fmt::format("{}-{:04}", group.kind, first + n)}));
-    nodes.back().labels = group.labels;
+    nodes.back().labels = labels_of(group, first + n);
   }
   return nodes;
 }

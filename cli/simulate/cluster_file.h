@@ -14,6 +14,15 @@
 
 namespace podium::cli {
 
+// How a group's nodes hang together; labels of the nodes, as the scheduler reads them (fabric.h).
+struct NodeNetwork {
+  int per_switch = 0;          // nodes under each leaf switch; 0: no switch is known
+  int switches_per_spine = 0;  // 0: no spine is known
+  int rails = 0;               // of each node, 0: unknown
+  int rail_gbps = 0;
+  int uplink_gbps = 0;  // a node's part of its switch's
+};
+
 struct NodeGroup {
   std::string kind;  // "cpu", or of a preset (node_preset.h): "dgx-2h"
   int count = 1;
@@ -21,6 +30,7 @@ struct NodeGroup {
   std::string device_kind;  // cpu | gpu
   std::string partition;    // "" : of none
   std::map<std::string, std::string> labels;
+  NodeNetwork network;
 };
 
 struct ClusterFile {

@@ -52,7 +52,8 @@ struct JobRequest {
   std::vector<Dependency> after = {};  // jobs that must end first; in the core those that have not yet
   std::map<std::string, std::string> nodes = {};  // labels that its nodes must have
   Within within = Within::anywhere;
-  int tensor = 1;  // so many ranks in a row exchange most and belong into one island
+  int tensor = 1;    // so many ranks in a row exchange most and belong into one island
+  int pipeline = 1;  // stages; the ranks of one, devices / pipeline in a row, belong under one switch
   // Of an elastic job: on how many devices it may run, from `devices` up; empty where on `devices` alone.
   std::vector<int> sizes = {};
   bool saves = false;  // writes checkpoints as it goes, not only when it is told to stop

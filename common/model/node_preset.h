@@ -2,6 +2,7 @@
 // up for simulations are built of them, and agents on them know their islands.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct NodePreset {
   int devices = 0;
   std::int64_t memory_bytes = 0;  // of a device
   int island = 0;                 // devices that NVLink joins; islands follow one another by device index
+  int rails = 0;                  // network links for training
+  int rail_gbps = 0;              // bandwidth of one, in Gb/s
 };
 
 const NodePreset* find_node_preset(std::string_view name);  // nullptr: there is none
@@ -24,7 +27,10 @@ std::vector<std::string> node_preset_names();
 // Numbers the islands of a machine's GPUs, which come in the order of their index.
 void number_islands(const NodePreset& preset, std::vector<Device>& devices);
 
-// A healthy node of that make, with the label "kind" set and made-up GPUs.
+// Adds what the machine tells the scheduler, where the labels do not say it: kind, rails and rail_gbps.
+void add_labels(const NodePreset& preset, std::map<std::string, std::string>& labels);
+
+// A healthy node of that make, with its labels and made-up GPUs.
 NodeDescription artificial_node(const NodePreset& preset, NodeId id);
 
 }  // namespace podium

@@ -66,6 +66,14 @@ json drain_json(const std::optional<Drain>& drain) {
   return {{"reason", drain->reason}, {"from_ms", millis(drain->from)}, {"until_ms", millis(drain->until)}};
 }
 
+json reservation_json(const std::optional<NodeReservation>& reservation) {
+  if (!reservation) return nullptr;
+  return {{"account", reservation->account},
+          {"reason", reservation->reason},
+          {"from_ms", millis(reservation->from)},
+          {"until_ms", millis(reservation->until)}};
+}
+
 }  // namespace
 
 json job_json(const JobView& job, const CommandLoop& loop) {
@@ -125,10 +133,15 @@ json node_json(const Node& node) {
     device["job"] = slot.holder ? json(slot.holder->value) : json(nullptr);
     devices.push_back(std::move(device));
   }
-  return {{"id", node.description.id.value}, {"address", node.description.address},
-          {"state", to_string(node.state)},  {"agent_version", node.description.agent_version},
-          {"labels", labels_of(node)},       {"operator_labels", node.operator_labels},
-          {"drain", drain_json(node.drain)}, {"last_seen_ms", to_millis(node.last_seen)},
+  return {{"id", node.description.id.value},
+          {"address", node.description.address},
+          {"state", to_string(node.state)},
+          {"agent_version", node.description.agent_version},
+          {"labels", labels_of(node)},
+          {"operator_labels", node.operator_labels},
+          {"drain", drain_json(node.drain)},
+          {"reservation", reservation_json(node.reservation)},
+          {"last_seen_ms", to_millis(node.last_seen)},
           {"devices", std::move(devices)}};
 }
 

@@ -1,4 +1,5 @@
-// POST /nodes/{node}/drain, resume and labels: read the body, ask the core, show the node as it is then.
+// POST /nodes/{node}/drain, resume, reserve, unreserve and labels: read the body, ask the core, show the node
+// as it is then.
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/json_views.h"
@@ -25,26 +26,54 @@ void read_time(const json& value, const std::string& where, std::optional<Time>&
     errors.push_back(malformed("must be milliseconds since 1970", where));
 }
 
+void read_text(const json& value, const std::string& where, std::string& text, Errors& errors) {
+  if (value.is_string())
+    text = value.get<std::string>();
+  else
+    errors.push_back(malformed("must be a string", where));
+}
+
+// The reason and the times, which drains and reservations share; false for another key.
+template <class Operation>
+bool read_window(const std::string& key, const json& value, Operation& operation, Errors& errors) {
+  if (key == "from_ms")
+    read_time(value, "/from_ms", operation.from, errors);
+  else if (key == "until_ms")
+    read_time(value, "/until_ms", operation.until, errors);
+  else if (key == "reason")
+    read_text(value, "/reason", operation.reason, errors);
+  else
+    return false;
+  return true;
+}
+
 Result<Command> read_drain(const NodeId& node, const json& body) {
   DrainNode drain{node, "", {}, {}};
   Errors errors;
-  for (const auto& [key, value] : body.items()) {
-    if (key == "from_ms")
-      read_time(value, "/from_ms", drain.from, errors);
-    else if (key == "until_ms")
-      read_time(value, "/until_ms", drain.until, errors);
-    else if (key == "reason" && value.is_string())
-      drain.reason = value.get<std::string>();
-    else
-      errors.push_back(malformed(key == "reason" ? "must be a string" : "is not known", "/" + key));
-  }
+  for (const auto& [key, value] : body.items())
+    if (!read_window(key, value, drain, errors)) errors.push_back(malformed("is not known", "/" + key));
   if (!errors.empty()) return errors;
   return Command(std::move(drain));
 }
 
-Result<Command> read_resume(const NodeId& node, const json& body) {
+Result<Command> read_reserve(const NodeId& node, const json& body) {
+  ReserveNode reserve{node, "", "", {}, {}};
+  Errors errors;
+  if (!body.contains("account")) errors.push_back(malformed("is missing: whose jobs may start?", "/account"));
+  for (const auto& [key, value] : body.items()) {
+    if (key == "account")
+      read_text(value, "/account", reserve.account, errors);
+    else if (!read_window(key, value, reserve, errors))
+      errors.push_back(malformed("is not known", "/" + key));
+  }
+  if (!errors.empty()) return errors;
+  return Command(std::move(reserve));
+}
+
+template <class Operation>
+Result<Command> read_empty(const NodeId& node, const json& body) {
   if (!body.empty()) return malformed("is not known", "/" + body.begin().key());
-  return Command(ResumeNode{node});
+  return Command(Operation{node});
 }
 
 Result<Command> read_labels(const NodeId& node, const json& body) {
@@ -80,7 +109,15 @@ awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(cons
 }  // namespace
 
 awaitable<ServerReply> post_drain(Api& api, Call call) { return operate(api, std::move(call), read_drain); }
-awaitable<ServerReply> post_resume(Api& api, Call call) { return operate(api, std::move(call), read_resume); }
+awaitable<ServerReply> post_resume(Api& api, Call call) {
+  return operate(api, std::move(call), read_empty<ResumeNode>);
+}
+awaitable<ServerReply> post_reserve(Api& api, Call call) {
+  return operate(api, std::move(call), read_reserve);
+}
+awaitable<ServerReply> post_unreserve(Api& api, Call call) {
+  return operate(api, std::move(call), read_empty<UnreserveNode>);
+}
 awaitable<ServerReply> post_labels(Api& api, Call call) { return operate(api, std::move(call), read_labels); }
 
 }  // namespace podium

@@ -36,6 +36,8 @@ awaitable<ServerReply> get_nodes(Api& api, Call call);
 awaitable<ServerReply> get_node(Api& api, Call call);
 awaitable<ServerReply> post_drain(Api& api, Call call);
 awaitable<ServerReply> post_resume(Api& api, Call call);
+awaitable<ServerReply> post_reserve(Api& api, Call call);
+awaitable<ServerReply> post_unreserve(Api& api, Call call);
 awaitable<ServerReply> post_labels(Api& api, Call call);
 awaitable<ServerReply> get_live(Api& api, Call call);
 

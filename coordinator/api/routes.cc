@@ -30,6 +30,8 @@ const std::vector<Route>& routes() {
       {"GET", "/nodes/{node}", Access::read, get_node},
       {"POST", "/nodes/{node}/drain", Access::user, post_drain},
       {"POST", "/nodes/{node}/resume", Access::user, post_resume},
+      {"POST", "/nodes/{node}/reserve", Access::user, post_reserve},
+      {"POST", "/nodes/{node}/unreserve", Access::user, post_unreserve},
       {"POST", "/nodes/{node}/labels", Access::user, post_labels},
       {"GET", "/live", Access::read, get_live},
       {"POST", "/nodes/{node}/sync", Access::agent, post_sync},

@@ -120,7 +120,7 @@ void apply_around_job(ClusterState& state, const Event& event, Job& job) {
 bool changes_plans(const Event& event, const Job& job) {
   if (job.request.elastic()) return true;  // a checkpoint or its age lets it grow
   if (const auto* changed = std::get_if<JobStateChanged>(&event.body))
-    return changed->to != JobState::running;
+    return changed->to != JobState::running || job.attempts > 1;  // may make room from then on
   return !std::holds_alternative<TaskStarted>(event.body) &&
          !std::holds_alternative<TaskExited>(event.body) && !std::holds_alternative<TaskMissed>(event.body) &&
          !std::holds_alternative<TaskFound>(event.body) && !std::holds_alternative<TaskLost>(event.body) &&
@@ -148,6 +148,13 @@ void set_drain(ClusterState& state, const NodeId& id, std::optional<Drain> drain
   node.drain = std::move(drain);
   enter_window(state, node);
   count_node(state, node);
+}
+
+void set_reservation(ClusterState& state, const NodeId& id, std::optional<NodeReservation> reservation) {
+  Node& node = node_at(state, id);
+  node.reservation = std::move(reservation);
+  enter_window(state, node);
+  ++state.epoch;
 }
 
 void forgive_missing(Attempt& attempt, Time at) {
@@ -206,6 +213,8 @@ struct ClusterApplier {
   }
   void operator()(const NodeDrained& e) const { set_drain(state, e.node, e.drain); }
   void operator()(const NodeResumed& e) const { set_drain(state, e.node, std::nullopt); }
+  void operator()(const NodeReserved& e) const { set_reservation(state, e.node, e.reservation); }
+  void operator()(const NodeUnreserved& e) const { set_reservation(state, e.node, std::nullopt); }
   void operator()(const NodeLabelled& e) const {
     node_at(state, e.node).operator_labels = e.labels;
     settle_labels(state, node_at(state, e.node));
@@ -357,7 +366,7 @@ void enter_indexes(ClusterState& state, const Job& job) {
 }
 
 void enter_window(ClusterState& state, const Node& node) {
-  if (node.drain && node.drain->is_window())
+  if (node.has_windows())
     state.windows.insert(node.description.id);
   else
     state.windows.erase(node.description.id);

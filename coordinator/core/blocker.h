@@ -24,11 +24,12 @@ enum class BlockerCode {
   devices,      // too few are free
   reserved,     // they are free, but it would delay `job`, which was promised its start at `until`
   maintenance,  // they are free, but its walltime runs into the maintenance windows of `nodes`
-  running,      // `job` holds what it needs, on `nodes`, until `until` at the latest
-  unavailable,  // `nodes` have devices of its kind and get no work
-  avoided,      // `nodes` failed it: it goes elsewhere while it can
-  queue,        // `has` jobs go before it, `job` first; of whose accounts, `accounts` tells
-  planning,     // the scheduler has not looked since
+  reserved_nodes,  // they are free, but its walltime runs into the time for which `nodes` are an account's
+  running,         // `job` holds what it needs, on `nodes`, until `until` at the latest
+  unavailable,     // `nodes` have devices of its kind and get no work
+  avoided,         // `nodes` failed it: it goes elsewhere while it can
+  queue,           // `has` jobs go before it, `job` first; of whose accounts, `accounts` tells
+  planning,        // the scheduler has not looked since
 };
 
 struct Blocker {

@@ -1,73 +1,17 @@
 // fits and choose: the search over nodes by how many devices they have free, and over switches. In order it
-// prefers one node, tensor groups that stay within their node, one leaf switch, one spine, few nodes, and
-// the tightest group of nodes and the tightest nodes, so that large holes stay large. Between equals the
-// node that joined first decides: never the number of a switch, which is not the same after a replay.
+// prefers one node, tensor groups that stay within their node, one leaf switch, pipeline stages that do not
+// cross switches, one spine, few nodes, fast links, and the tightest group of nodes and the tightest nodes,
+// so that large holes stay large. Between equals the node that joined first decides.
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
+#include "coordinator/core/choose_stages.h"
+#include "coordinator/core/gang_need.h"
 #include "coordinator/core/placement.h"
 
 namespace podium {
 namespace {
-
-// What a gang asks of a group of nodes, of which it knows how many have how many devices free.
-class Need {
- public:
-  // `whole`: nodes give devices in whole tensor groups only.
-  Need(const Shape& shape, bool whole)
-      : devices_(shape.devices),
-        per_node_(shape.per_node),
-        full_(even() ? shape.devices / shape.per_node : 0),
-        rest_(even() ? shape.devices % shape.per_node : 0),
-        unit_(whole ? shape.tensor : 1) {}
-
-  bool even() const { return per_node_ > 0; }
-  int devices() const { return devices_; }
-  int per_node() const { return per_node_; }
-  int full() const { return full_; }  // nodes with `per_node` devices each
-  int rest() const { return rest_; }  // devices on one node more
-  int usable(int free) const { return free - free % unit_; }
-
-  bool held_by(NodeCounts counts) const {
-    if (!even()) return size_of(counts) >= devices_;
-    return at_least(counts, per_node_) >= full_ && (rest_ == 0 || at_least(counts, rest_) >= full_ + 1);
-  }
-  // How much of the gang a group could hold, to compare groups.
-  std::int64_t size_of(NodeCounts counts) const {
-    if (even()) return at_least(counts, per_node_);
-    std::int64_t devices = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) devices += counts[i] * usable(static_cast<int>(i) + 1);
-    return devices;
-  }
-  // The fewest nodes of a group that hold it.
-  int nodes_of(NodeCounts counts) const {
-    if (even()) return full_ + (rest_ > 0);
-    int nodes = 0, left = devices_;
-    for (std::size_t i = counts.size(); i-- > 0 && left > 0;) {
-      const int each = usable(static_cast<int>(i) + 1);
-      if (each == 0) continue;
-      const int taken = std::min(counts[i], (left + each - 1) / each);
-      nodes += taken;
-      left -= taken * each;
-    }
-    return nodes;
-  }
-
- private:
-  static std::int64_t at_least(NodeCounts counts, int free) {
-    std::int64_t nodes = 0;
-    for (auto i = static_cast<std::size_t>(free) - 1; i < counts.size(); ++i) nodes += counts[i];
-    return nodes;
-  }
-
-  int devices_, per_node_, full_, rest_, unit_;
-};
-
-std::int64_t devices_in(NodeCounts counts) {
-  std::int64_t devices = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) devices += counts[i] * static_cast<std::int64_t>(i + 1);
-  return devices;
-}
 
 // Leaf switches that are taken or left together.
 struct Group {
@@ -96,12 +40,26 @@ std::vector<Group> by_spine(const FreeDevices& free) {
 
 class Search {
  public:
-  Search(const FreeDevices& free, const Need& need) : free_(free), need_(need) {}
+  Search(const FreeDevices& free, const Need& need) : free_(free), need_(need), first_(free) {}
 
-  // The leaf switches to take the nodes from; empty where no group that is near enough holds the gang.
+  // The leaf switch that holds the gang best.
+  std::optional<std::size_t> best_leaf() {
+    std::optional<std::size_t> best;
+    Score best_score{};
+    for (std::size_t leaf = 1; leaf < free_.leaves(); ++leaf) {
+      const NodeCounts counts = free_.in_leaf(leaf);
+      if (!need_.held_by(counts)) continue;
+      const Score here = score(counts, free_.gbps_in(leaf));
+      if (best && best_score < here) continue;
+      if (best && best_score == here && first_.under(*best) < first_.under(leaf)) continue;
+      best = leaf;
+      best_score = here;
+    }
+    return best;
+  }
+
+  // Several leaf switches to take the nodes from; empty where no group that is near enough holds the gang.
   std::vector<std::size_t> leaves(Within within) {
-    if (const auto leaf = best_leaf()) return {*leaf};
-    if (within == Within::leaf_switch) return {};
     std::vector<Group> spines = by_spine(free_);
     if (const Group* spine = best_spine(spines)) return fewest(one_by_one(spine->leaves)).leaves;
     if (within == Within::spine) return {};
@@ -112,24 +70,12 @@ class Search {
   // How good a group is that holds the gang: smaller is better.
   struct Score {
     int nodes;
+    std::int64_t slowness;  // of the network between its nodes
     std::int64_t free;
     auto operator<=>(const Score&) const = default;
   };
-  Score score(NodeCounts counts) const { return {need_.nodes_of(counts), devices_in(counts)}; }
-
-  std::optional<std::size_t> best_leaf() {
-    std::optional<std::size_t> best;
-    Score best_score{};
-    for (std::size_t leaf = 1; leaf < free_.leaves(); ++leaf) {
-      const NodeCounts counts = free_.in_leaf(leaf);
-      if (!need_.held_by(counts)) continue;
-      const Score here = score(counts);
-      if (best && best_score < here) continue;
-      if (best && best_score == here && first_of(*best) < first_of(leaf)) continue;
-      best = leaf;
-      best_score = here;
-    }
-    return best;
+  Score score(NodeCounts counts, std::uint32_t gbps) const {
+    return {need_.nodes_of(counts), -std::int64_t{gbps}, devices_in(counts)};
   }
 
   const Group* best_spine(const std::vector<Group>& spines) {
@@ -137,11 +83,17 @@ class Search {
     for (std::size_t spine = 1; spine < spines.size(); ++spine) {
       const Group& here = spines[spine];
       if (!need_.held_by(here.counts)) continue;
-      if (!best ||
-          std::pair(score(here.counts), first_of(here)) < std::pair(score(best->counts), first_of(*best)))
+      if (!best || std::pair(score(here), first_of(here)) < std::pair(score(*best), first_of(*best)))
         best = &here;
     }
     return best;
+  }
+  Score score(const Group& spine) const {
+    std::uint32_t slowest = UINT32_MAX;
+    for (const std::size_t leaf : spine.leaves)
+      if (devices_in(free_.in_leaf(leaf)) > 0)
+        slowest = std::min({slowest, free_.gbps_in(leaf), free_.gbps_beyond(leaf)});
+    return score(spine.counts, slowest);
   }
 
   std::vector<Group> one_by_one(const std::vector<std::size_t>& leaves) const {
@@ -177,28 +129,15 @@ class Search {
     return a;
   }
 
-  // The first node to join of those under a switch that have a device free.
-  std::size_t first_of(std::size_t leaf) {
-    if (first_.empty()) {
-      first_.assign(free_.leaves(), SIZE_MAX);
-      for (int with = free_.most(); with > 0; --with)
-        free_.each_with(with, [&](std::size_t node) {
-          std::size_t& first = first_[free_.leaf(node)];
-          first = std::min(first, node);
-          return true;
-        });
-    }
-    return first_[leaf];
-  }
   std::size_t first_of(const Group& group) {
     std::size_t first = SIZE_MAX;
-    for (const std::size_t leaf : group.leaves) first = std::min(first, first_of(leaf));
+    for (const std::size_t leaf : group.leaves) first = std::min(first, first_.under(leaf));
     return first;
   }
 
   const FreeDevices& free_;
   const Need& need_;
-  std::vector<std::size_t> first_;  // by leaf; empty until asked for
+  FirstNodes first_;
 };
 
 // Picks the nodes of a gang from those under the switches it may use.
@@ -283,6 +222,20 @@ std::vector<std::size_t> all_leaves(const FreeDevices& free) {
   return leaves;
 }
 
+// Over several switches, every stage of the pipeline under one.
+std::optional<Shares> pick_stages(const FreeDevices& free, const Shape& shape, bool whole) {
+  const std::vector<LeafStages> spread = spread_stages(free, shape, whole);
+  if (spread.empty()) return std::nullopt;
+  Shares shares;
+  for (const LeafStages& here : spread) {
+    Shape part = shape;
+    part.devices = here.stages * (shape.devices / shape.pipeline);
+    const Shares of_leaf = Picker(free, Need(part, whole), {here.leaf}).pick();
+    shares.insert(shares.end(), of_leaf.begin(), of_leaf.end());
+  }
+  return shares;
+}
+
 }  // namespace
 
 bool fits(const FreeDevices& free, const Shape& shape) {
@@ -306,7 +259,11 @@ std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
   for (const bool whole : {true, false}) {
     if (whole && !groups) continue;
     const Need need(shape, whole);
-    const std::vector<std::size_t> leaves = Search(free, need).leaves(shape.within);
+    Search search(free, need);
+    if (const auto leaf = search.best_leaf()) return Picker(free, need, {*leaf}).pick();
+    if (shape.within == Within::leaf_switch) continue;
+    if (auto shares = pick_stages(free, shape, whole)) return shares;
+    const std::vector<std::size_t> leaves = search.leaves(shape.within);
     if (!leaves.empty()) return Picker(free, need, leaves).pick();
   }
   return std::nullopt;

@@ -70,6 +70,19 @@ struct ResumeNode {
   NodeId node;
 };
 
+// Of those that do not run yet, the node takes the account's jobs only.
+struct ReserveNode {
+  NodeId node;
+  std::string account;
+  std::string reason;
+  std::optional<Time> from;
+  std::optional<Time> until;
+};
+
+struct UnreserveNode {
+  NodeId node;
+};
+
 // Sets and, where the value is absent, takes back labels that operators gave; the agent's own stay under
 // them.
 struct LabelNode {
@@ -89,9 +102,9 @@ struct Tick {};
 // The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
 struct CoordinatorUp {};
 
-using Command =
-    std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, DrainNode,
-                 ResumeNode, LabelNode, ChangeAccount, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
+                             DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode, ChangeAccount,
+                             NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

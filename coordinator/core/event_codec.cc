@@ -70,6 +70,10 @@ json body_json(const NodeStateChanged& e) {
 }
 json body_json(const NodeStraysCounted& e) { return {{"node", e.node.value}, {"strays", e.strays}}; }
 json body_json(const NodeDrained& e) { return {{"node", e.node.value}, {"drain", drain_json(e.drain)}}; }
+json body_json(const NodeReserved& e) {
+  return {{"node", e.node.value}, {"reservation", reservation_json(e.reservation)}};
+}
+json body_json(const NodeUnreserved& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeResumed& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeLabelled& e) { return {{"node", e.node.value}, {"labels", e.labels}}; }
 json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}}; }
@@ -184,6 +188,14 @@ NodeResumed body_from(const json& in) {
   return {node_from(in), in.at("reason")};
 }
 template <>
+NodeReserved body_from(const json& in) {
+  return {node_from(in), reservation_from(in.at("reservation"))};
+}
+template <>
+NodeUnreserved body_from(const json& in) {
+  return {node_from(in), in.at("reason")};
+}
+template <>
 NodeLabelled body_from(const json& in) {
   return {node_from(in), in.at("labels").get<Labels>()};
 }
@@ -207,7 +219,8 @@ constexpr std::string_view kTypes[] = {
     "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
     "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
     "job_held",           "job_released",        "job_prioritised",  "dependency_met",   "node_drained",
-    "node_resumed",       "node_labelled",       "account_changed",  "resize_planned"};
+    "node_resumed",       "node_labelled",       "account_changed",  "resize_planned",   "node_reserved",
+    "node_unreserved"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

@@ -52,6 +52,13 @@ std::string describe_drain(const NodeDrained& e) {
   return text + because(e.drain.reason);
 }
 
+std::string describe_reservation(const NodeReserved& e) {
+  std::string text = e.node.value + " is reserved for account " + e.reservation.account;
+  if (e.reservation.from) text += " from " + format_time(*e.reservation.from);
+  if (e.reservation.until) text += " until " + format_time(*e.reservation.until);
+  return text + because(e.reservation.reason);
+}
+
 std::string describe_labels(const NodeLabelled& e) {
   if (e.labels.empty()) return e.node.value + " has no labels but its agent's";
   std::string text = e.node.value + " is labelled";
@@ -96,6 +103,8 @@ const auto kDescribe = Overloaded{
     },
     [](const NodeDrained& e) { return describe_drain(e); },
     [](const NodeResumed& e) { return e.node.value + " takes new work again" + because(e.reason); },
+    [](const NodeReserved& e) { return describe_reservation(e); },
+    [](const NodeUnreserved& e) { return e.node.value + " is not reserved any more" + because(e.reason); },
     [](const NodeLabelled& e) { return describe_labels(e); },
     [](const SilenceForgiven& e) { return "all nodes get time to report" + because(e.reason); },
     [](const NodeSeen& e) { return e.node.value + " reported"; },

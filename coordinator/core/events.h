@@ -176,6 +176,19 @@ struct NodeResumed {
   bool operator==(const NodeResumed&) const = default;
 };
 
+// Replaces the reservation it had.
+struct NodeReserved {
+  NodeId node;
+  NodeReservation reservation;
+  bool operator==(const NodeReserved&) const = default;
+};
+
+struct NodeUnreserved {
+  NodeId node;
+  std::string reason;
+  bool operator==(const NodeUnreserved&) const = default;
+};
+
 // All labels its operators have given it.
 struct NodeLabelled {
   NodeId node;
@@ -205,7 +218,7 @@ struct Event {
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
-               NodeLabelled, AccountChanged, ResizePlanned>
+               NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved>
       body;
 
   bool operator==(const Event&) const = default;

@@ -36,10 +36,31 @@ void FreeDevices::place(std::size_t node, NetworkPlace place) {
   else if (places_.use_count() > 1)
     places_ = std::make_shared<Places>(*places_);
   if (node >= places_->of.size()) places_->of.resize(node + 1);
-  if (place.leaf >= places_->spine_of.size()) places_->spine_of.resize(std::size_t{place.leaf} + 1);
+  if (place.leaf >= places_->leaves.size()) places_->leaves.resize(std::size_t{place.leaf} + 1);
+  places_->count(places_->of[node], -1);
+  places_->count(place, 1);
   places_->of[node] = place;
-  places_->spine_of[place.leaf] = place.spine;
+  places_->leaves[place.leaf].spine = place.spine;
   if (const int here = free(node); here > 0) count(place.leaf, here, 1);
+}
+
+void FreeDevices::Places::count(NetworkPlace place, int by) {
+  if (place.leaf == 0) return;
+  const auto add = [by](Counts& counts, std::uint32_t gbps) {
+    if ((counts[gbps] += by) == 0) counts.erase(gbps);
+  };
+  add(leaves[place.leaf].gbps, place.gbps);
+  add(leaves[place.leaf].uplink_gbps, place.uplink_gbps);
+}
+
+std::uint32_t FreeDevices::gbps_in(std::size_t leaf) const {
+  if (!places_ || places_->leaves[leaf].gbps.empty()) return 0;
+  return places_->leaves[leaf].gbps.begin()->first;
+}
+
+std::uint32_t FreeDevices::gbps_beyond(std::size_t leaf) const {
+  if (!places_ || places_->leaves[leaf].uplink_gbps.empty()) return 0;
+  return places_->leaves[leaf].uplink_gbps.begin()->first;
 }
 
 int FreeDevices::most() const {

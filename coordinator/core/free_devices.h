@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,10 +13,12 @@
 namespace podium {
 
 // Where a node is in the network: under which leaf switch, and that one under which spine. Numbers as
-// Fabric gives them; 0: unknown.
+// Fabric gives them; 0: unknown. Bandwidths are in Gb/s.
 struct NetworkPlace {
   std::uint16_t leaf = 0;
   std::uint16_t spine = 0;
+  std::uint32_t gbps = 0;         // to its leaf switch, over all rails
+  std::uint32_t uplink_gbps = 0;  // its part of what the switch has to its spine
 
   bool operator==(const NetworkPlace&) const = default;
 };
@@ -47,8 +50,11 @@ class FreeDevices {
   std::int64_t nodes_with(int at_least) const;
 
   std::size_t leaf(std::size_t node) const;
-  std::size_t leaves() const { return places_ ? places_->spine_of.size() : 1; }  // numbers below it exist
-  std::size_t spine_of(std::size_t leaf) const { return places_ ? places_->spine_of[leaf] : 0; }
+  std::size_t leaves() const { return places_ ? places_->leaves.size() : 1; }  // numbers below it exist
+  std::size_t spine_of(std::size_t leaf) const { return places_ ? places_->leaves[leaf].spine : 0; }
+  // Of the slowest node under it, to the switch and on to its spine; 0: unknown.
+  std::uint32_t gbps_in(std::size_t leaf) const;
+  std::uint32_t gbps_beyond(std::size_t leaf) const;
   NodeCounts in_leaf(std::size_t leaf) const;
 
   // body(node) for nodes with exactly `free` devices, by ordinal, until it returns false.
@@ -66,9 +72,16 @@ class FreeDevices {
     NodeBits nodes;
     std::int64_t count = 0;
   };
+  using Counts = std::map<std::uint32_t, std::int32_t>;  // of nodes, by bandwidth
+  struct Leaf {
+    std::uint16_t spine = 0;
+    Counts gbps, uplink_gbps;  // the unknown leaf 0 has none
+  };
   struct Places {
-    std::vector<NetworkPlace> of;            // by node
-    std::vector<std::uint16_t> spine_of{0};  // by leaf
+    std::vector<NetworkPlace> of;  // by node
+    std::vector<Leaf> leaves{1};
+
+    void count(NetworkPlace place, int by);
   };
 
   void widen(std::size_t most);

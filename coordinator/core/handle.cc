@@ -82,6 +82,8 @@ struct Handler {
   Result<Events> operator()(const RequeueJob& c) const { return requeue(state, c.job, now); }
   Result<Events> operator()(const DrainNode& c) const { return drain_node(state, c, now); }
   Result<Events> operator()(const ResumeNode& c) const { return resume_node(state, c, now); }
+  Result<Events> operator()(const ReserveNode& c) const { return reserve_node(state, c, now); }
+  Result<Events> operator()(const UnreserveNode& c) const { return unreserve_node(state, c, now); }
   Result<Events> operator()(const LabelNode& c) const { return label_node(state, c, now); }
   Result<Events> operator()(const ChangeAccount& c) const { return change_account(state, c, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
@@ -126,6 +128,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.nodes = spec.resources.nodes;
   request.within = spec.resources.within;
   request.tensor = spec.parallel.tensor;
+  request.pipeline = spec.parallel.pipeline;
   request.walltime = spec.resources.walltime;
   request.priority = spec.priority;
   request.max_restarts = spec.max_restarts;

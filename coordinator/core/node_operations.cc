@@ -29,7 +29,9 @@ Errors check_labels(const LabelNode& command) {
   return errors;
 }
 
-Errors check_drain(const DrainNode& command, Time now) {
+// Of a drain or a reservation.
+template <class Command>
+Errors check_window(const Command& command, Time now) {
   Errors errors;
   if (command.reason.size() > kLongestReason)
     errors.push_back({ErrorCode::invalid, "the reason must have at most 500 bytes", "/reason"});
@@ -45,7 +47,7 @@ Errors check_drain(const DrainNode& command, Time now) {
 Result<Events> drain_node(const ClusterState& state, const DrainNode& command, Time now) {
   const Node* node = find_node(state, command.node);
   if (!node) return no_such_node(command.node);
-  if (Errors errors = check_drain(command, now); !errors.empty()) return errors;
+  if (Errors errors = check_window(command, now); !errors.empty()) return errors;
   Drain drain{command.reason, command.from, command.until};
   if (drain.from && *drain.from <= now) drain.from.reset();
   if (node->drain == drain) return Events{};
@@ -57,6 +59,26 @@ Result<Events> resume_node(const ClusterState& state, const ResumeNode& command,
   if (!node) return no_such_node(command.node);
   if (!node->drain) return Events{};
   return Events{{now, NodeResumed{command.node, ""}}};
+}
+
+Result<Events> reserve_node(const ClusterState& state, const ReserveNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  Errors errors = check_window(command, now);
+  if (const auto bad = bad_account_name(command.account))
+    errors.push_back({ErrorCode::invalid, *bad, "/account"});
+  if (!errors.empty()) return errors;
+  NodeReservation reservation{command.account, command.reason, command.from, command.until};
+  if (reservation.from && *reservation.from <= now) reservation.from.reset();
+  if (node->reservation == reservation) return Events{};
+  return Events{{now, NodeReserved{command.node, std::move(reservation)}}};
+}
+
+Result<Events> unreserve_node(const ClusterState& state, const UnreserveNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  if (!node->reservation) return Events{};
+  return Events{{now, NodeUnreserved{command.node, ""}}};
 }
 
 Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now) {
@@ -77,9 +99,12 @@ Result<Events> label_node(const ClusterState& state, const LabelNode& command, T
 }
 
 void end_windows(const ClusterState& state, Time now, Events& events) {
-  for (const NodeId& id : state.windows)
-    if (const auto until = state.nodes.at(id).drain->until; until && *until <= now)
+  for (const NodeId& id : state.windows) {
+    const auto [drained, reserved] = state.nodes.at(id).window_ends();
+    if (drained && *drained <= now)
       events.push_back({now, NodeResumed{id, "its maintenance window is over"}});
+    if (reserved && *reserved <= now) events.push_back({now, NodeUnreserved{id, "its time is over"}});
+  }
 }
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// What operators ask of nodes: to take no new work, to take it again, to carry labels. Kept when the node
-// leaves and joins again.
+// What operators ask of nodes: to take no new work, to take it again, to keep to an account, to carry labels.
+// Kept when the node leaves and joins again.
 #pragma once
 
 #include "common/base/error.h"
@@ -10,9 +10,11 @@ namespace podium {
 
 Result<Events> drain_node(const ClusterState& state, const DrainNode& command, Time now);
 Result<Events> resume_node(const ClusterState& state, const ResumeNode& command, Time now);
+Result<Events> reserve_node(const ClusterState& state, const ReserveNode& command, Time now);
+Result<Events> unreserve_node(const ClusterState& state, const UnreserveNode& command, Time now);
 Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now);
 
-// Resumes the nodes whose maintenance window is over.
+// Ends the maintenance windows and reservations of nodes whose time is over.
 void end_windows(const ClusterState& state, Time now, Events& events);
 
 }  // namespace podium

@@ -79,6 +79,21 @@ std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& 
   return picked;
 }
 
+// Of another node, the devices where `first` are on theirs, so that ranks that differ by node alone talk over
+// one rail; nothing where they are not all free.
+std::vector<const DeviceSlot*> pick_same(const Node& node, const std::vector<const DeviceSlot*>& first,
+                                         const std::set<int>& taken) {
+  std::vector<const DeviceSlot*> picked;
+  for (const DeviceSlot* like : first)
+    for (const DeviceSlot& slot : node.devices)
+      if (slot.device.index == like->device.index && slot.device.kind == like->device.kind &&
+          slot.device.island == like->device.island && slot.device.health.empty() && !slot.holder &&
+          !taken.contains(slot.device.index))
+        picked.push_back(&slot);
+  if (picked.size() < first.size()) picked.clear();
+  return picked;
+}
+
 // Nodes near each other in the network are near each other here.
 std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const Share& share) {
   const NodeId& id = state.node_ids[share.node];
@@ -112,11 +127,16 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   Allocation allocation;
   allocation.nodes = static_cast<int>(shares.size());
   int node_rank = 0;
+  std::vector<const DeviceSlot*> picked;
   for (const auto& [order, share] : ordered) {
     const NodeId& id = state.node_ids[share.node];
+    const Node& node = state.nodes.at(id);
     std::set<int>& gone = taken[share.node];
+    const bool as_before = std::ssize(picked) == share.devices && rails_of(labels_of(node)) > 1;
+    picked = as_before ? pick_same(node, picked, gone) : std::vector<const DeviceSlot*>{};
+    if (picked.empty()) picked = pick_devices(node, request, share.devices, gone);
     int local = 0;
-    for (const DeviceSlot* slot : pick_devices(state.nodes.at(id), request, share.devices, gone)) {
+    for (const DeviceSlot* slot : picked) {
       allocation.ranks.push_back(
           {id, slot->device.index, local++, share.devices, node_rank, slot->device.threads});
       gone.insert(slot->device.index);

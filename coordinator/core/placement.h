@@ -25,7 +25,8 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
 using Taken = std::map<std::size_t, std::set<int>>;
 
 // Names the devices, counts them as taken, and gives the attempt its ports by `nth_attempt`. Ranks count by
-// spine, switch and node; tensor groups stay within an island where the free devices allow it.
+// spine, switch and node; tensor groups stay within an island where the free devices allow it, and on a
+// network with rails the nodes give the same devices where they can.
 Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
                     std::int64_t nth_attempt);
 

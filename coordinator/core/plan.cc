@@ -30,7 +30,9 @@ class Pass {
         kind_(kind),
         plan_(plan),
         ledger_(state, kind),
-        reservations_(state, kind, now) {}
+        reservations_(state, kind, now),
+        nodes_reserved_(std::ranges::any_of(
+            state.windows, [&](const NodeId& id) { return state.nodes.at(id).reservation.has_value(); })) {}
 
   // Jobs that a quota covers go first, those of the deepest accounts before all, so that what is taken back
   // for them becomes theirs.
@@ -86,11 +88,14 @@ class Pass {
     return guarantee ? depth_of(*guarantee) : 0;
   }
 
-  // Why no job of the line can start, where another of its shape showed that none does and nobody is to be
-  // promised a start or to make room any more. What is free only becomes less in a pass.
+  // What one line tells of others: all of its shape, of its account alone while nodes are reserved.
+  LineKey alike(const Line& line) const { return nodes_reserved_ ? *line.key : LineKey{"", line.key->shape}; }
+
+  // Why no job of the line can start, where one alike showed that none does and nobody is to be promised a
+  // start or to make room any more. What is free only becomes less in a pass.
   const Blocker* hopeless(const Line& line) const {
-    if (wants_reservations() || (quota_depth_ > 0 && !taken_back_)) return nullptr;
-    const auto known = hopeless_.find(line.key->shape);
+    if (hopeless_.empty() || wants_reservations() || (quota_depth_ > 0 && !taken_back_)) return nullptr;
+    const auto known = hopeless_.find(alike(line));
     return known == hopeless_.end() ? nullptr : &known->second;
   }
 
@@ -110,7 +115,7 @@ class Pass {
     const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
     const Time end = now_ + job.request.walltime;
     const auto shares = job.request.elastic() ? find_largest(around.free, job, end)
-                                              : find_place(around.free, line.key->shape, end);
+                                              : find_place(around.free, line.key->shape, job, end);
     if (shares) {
       start(job, *shares, end);
       return true;
@@ -121,17 +126,19 @@ class Pass {
     }
     starved_ = true;
     const bool for_reservations_alone = fits(around.free, line.key->shape);
-    plan_.blocked[job.id] = for_reservations_alone ? would_delay(end) : shortage(around.free, job.request);
+    plan_.blocked[job.id] =
+        for_reservations_alone ? would_delay(job, end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
-    if (for_reservations_alone && ++tries_[line.key->shape] < state_.scheduling.backfill_depth) return true;
+    if (for_reservations_alone && ++tries_[alike(line)] < state_.scheduling.backfill_depth) return true;
     if (for_reservations_alone || job.avoid.empty())
-      hopeless_.try_emplace(line.key->shape, plan_.blocked.at(job.id));
+      hopeless_.try_emplace(alike(line), plan_.blocked.at(job.id));
     return !for_reservations_alone && (wants_reservations() || !job.avoid.empty());
   }
 
-  std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, Time end) const {
+  std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, const Job& job,
+                                   Time end) const {
     if (!fits(around, shape) || !reservations_.bind(end)) return choose(around, shape);
-    return choose(reservations_.open_to(around, end), shape);
+    return choose(reservations_.open_to(around, job.request.account, end), shape);
   }
 
   // On as many devices as the job may have, and more than it holds; within its quota, while those within
@@ -142,29 +149,43 @@ class Pass {
     for (auto size = job.request.sizes.rbegin(); size != job.request.sizes.rend() && *size > held; ++size) {
       if (ledger_.over_limit(account, *size - held)) continue;
       if (quota_depth_ > 0 && depth_of_guarantee(account, *size) != quota_depth_) continue;
-      if (auto shares = find_place(around, shape_at(job.request, *size), end)) return shares;
+      if (auto shares = find_place(around, shape_at(job.request, *size), job, end)) return shares;
     }
     return std::nullopt;
   }
 
-  // For a job that would fit until `end`, were it not for maintenance windows.
-  Blocker under_maintenance(Time end) const {
+  // For a job that would fit until `end`, were it not for the windows of nodes.
+  Blocker closed_nodes(const Job& job, Time end) const {
     Blocker blocker{.code = BlockerCode::maintenance};
-    for (const NodeId& id : state_.windows)
-      if (state_.nodes.at(id).drain->forbids(now_, end)) blocker.nodes.push_back(id);
-    PODIUM_CHECK(!blocker.nodes.empty(),
+    Blocker reserved{.code = BlockerCode::reserved_nodes};
+    for (const NodeId& id : state_.windows) {
+      const Node& node = state_.nodes.at(id);
+      if (node.drain && node.drain->forbids(now_, end))
+        blocker.nodes.push_back(id);
+      else if (node.forbids(job.request.account, now_, end))
+        reserved.nodes.push_back(id);
+    }
+    const auto of = [](const std::vector<NodeId>& nodes) {
+      return nodes.front().value +
+             (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " other nodes" : "");
+    };
+    if (!blocker.nodes.empty()) {
+      blocker.sentence = "would fit, but with its walltime run into the maintenance of " + of(blocker.nodes);
+      return blocker;
+    }
+    PODIUM_CHECK(!reserved.nodes.empty(),
                  "only reservations and maintenance keep free devices from a job they suffice for");
-    blocker.sentence =
-        "would fit, but with its walltime run into the maintenance of " + blocker.nodes.front().value +
-        (blocker.nodes.size() > 1 ? " and " + std::to_string(blocker.nodes.size() - 1) + " other nodes" : "");
-    return blocker;
+    reserved.sentence = "would fit, but with its walltime use " + of(reserved.nodes) +
+                        " while reserved for account " +
+                        state_.nodes.at(reserved.nodes.front()).reservation->account;
+    return reserved;
   }
 
   // For a job that would fit until `end`, were it not for the reservations.
-  Blocker would_delay(Time end) const {
+  Blocker would_delay(const Job& job, Time end) const {
     const auto& all = reservations_.list();
     const auto first = std::ranges::find_if(all, [end](const Reservation& r) { return end > r.at; });
-    if (first == all.end()) return under_maintenance(end);
+    if (first == all.end()) return closed_nodes(job, end);
     Blocker blocker{.code = BlockerCode::reserved, .job = first->job, .until = first->at};
     blocker.sentence = "would fit, but with its walltime delay job " + to_string(first->job) +
                        ", which has its devices reserved";
@@ -272,7 +293,7 @@ class Pass {
   void resume(const Job& job) {
     const Time end = now_ + job.request.walltime;
     FreeDevices open = pool_for(job.request.nodes).free;
-    close_windows(state_, now_, end, open);
+    close_windows(state_, job.request.account, now_, end, open);
     const auto shares = kept_place(state_, job, open);
     if (!shares || ledger_.over_limit(job.request.account, job.resize->to)) return;
     start(job, *shares, end);
@@ -329,12 +350,13 @@ class Pass {
   AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
   Taken taken_;
-  int quota_depth_ = 0;         // of the quotas whose jobs are being looked at; 0: the other jobs
-  bool taken_back_ = false;     // devices are leaving for one job, so that no others are asked to for another
-  bool starved_ = false;        // a job waits for devices
-  std::set<JobId> resumed_;     // started with their new size
-  std::map<Shape, int> tries_;  // that failed for the reservations alone
-  std::map<Shape, Blocker> hopeless_;  // shapes of which nothing more can start
+  int quota_depth_ = 0;      // of the quotas whose jobs are being looked at; 0: the other jobs
+  bool taken_back_ = false;  // devices are leaving for one job, so that no others are asked to for another
+  bool starved_ = false;     // a job waits for devices
+  std::set<JobId> resumed_;  // started with their new size
+  bool nodes_reserved_;      // some, for accounts
+  std::map<LineKey, int> tries_;         // that failed for the reservations alone, of lines alike
+  std::map<LineKey, Blocker> hopeless_;  // lines alike of which nothing more can start
   bool closed_ = false;
 };
 

@@ -42,7 +42,7 @@ std::optional<PolicyKind> policy_named(std::string_view name);
 std::vector<std::string> policy_names();
 
 inline Shape shape_of(const JobRequest& request) {
-  return {request.devices, request.per_node, request.nodes, request.within, request.tensor};
+  return {request.devices, request.per_node, request.nodes, request.within, request.tensor, request.pipeline};
 }
 inline LineKey line_key(const JobRequest& request) { return {request.account, shape_of(request)}; }
 QueueKey queue_key(const ClusterState& state, const Job& job);

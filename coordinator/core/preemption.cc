@@ -22,6 +22,10 @@ bool almost_done(Time created, Duration walltime, Time now) {
   return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
 }
 
+// After a stop it is left alone until it runs: an elastic job that starts with its new size, which it does
+// before all others, would otherwise be stopped at once by the very next plan.
+bool comes_back(const RunningJob& job) { return job.attempt > 1 && !job.standing.started; }
+
 Duration lost_work(const Standing& standing, const std::optional<Time>& saved, Time now) {
   Time since = standing.started.value_or(now);
   if (saved) since = std::max(since, *saved);
@@ -46,7 +50,8 @@ class RoomSearch {
       if (key.kind != kind) break;
       if (!of_account(key.account) || !may_take(key.account, kAnyNumber)) continue;
       for (const RunningJob& job : jobs)
-        if (!almost_done(job.created, job.standing.walltime, now_) && may_stop(job.standing))
+        if (!almost_done(job.created, job.standing.walltime, now_) && !comes_back(job) &&
+            may_stop(job.standing))
           candidates_.push_back(
               {&job, &key.account, rank(job.standing), lost_work(job.standing, job.saved, now_)});
     }

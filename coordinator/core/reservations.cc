@@ -41,10 +41,11 @@ void take_back(const ClusterState& state, const RunningJob& job, DevicePool& poo
   add_held(state, job, -1, pool);
 }
 
-void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free) {
+void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
+                   FreeDevices& free) {
   for (const NodeId& id : state.windows) {
     const Node& node = state.nodes.at(id);
-    if (node.drain->forbids(start, end)) free.set(node.ordinal, 0);
+    if (node.forbids(account, start, end)) free.set(node.ordinal, 0);
   }
 }
 
@@ -52,7 +53,7 @@ bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job,
   const Shape shape = shape_of(job.request);
   if (state.windows.empty()) return fits(pool.free, shape);
   FreeDevices open = pool.free;
-  close_windows(state, now, now + job.request.walltime, open);
+  close_windows(state, job.request.account, now, now + job.request.walltime, open);
   return fits(open, shape);
 }
 
@@ -61,11 +62,12 @@ bool Reservations::bind(Time end) const {
          std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
 }
 
-FreeDevices Reservations::open_to(const FreeDevices& free, Time end) const {
-  return open_at(free, now_, end);
+FreeDevices Reservations::open_to(const FreeDevices& free, const std::string& account, Time end) const {
+  return open_at(free, account, now_, end);
 }
 
-FreeDevices Reservations::open_at(const FreeDevices& free, Time start, Time end) const {
+FreeDevices Reservations::open_at(const FreeDevices& free, const std::string& account, Time start,
+                                  Time end) const {
   FreeDevices open = free;
   for (const Reservation& reservation : reservations_) {
     if (end <= reservation.at || start >= reservation.end) continue;
@@ -75,7 +77,7 @@ FreeDevices Reservations::open_at(const FreeDevices& free, Time start, Time end)
       open.set(hold.node, std::max(left, 0));
     }
   }
-  close_windows(state_, start, end, open);
+  close_windows(state_, account, start, end, open);
   return open;
 }
 
@@ -103,13 +105,13 @@ void Reservations::add(const FreeDevices& open, const Job& job, Time at, const S
 }
 
 // When devices come free besides the ends of what ran before this plan, and which that are not free now: of
-// what it starts and of what comes back with another size, after its reservations, and after maintenance.
+// what it starts and of what comes back with another size, after its reservations, and after nodes' windows.
 std::multimap<Time, Shares> Reservations::moments() const {
   std::multimap<Time, Shares> moments = started_;
   for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
   for (const NodeId& id : state_.windows)
-    if (const auto until = state_.nodes.at(id).drain->until; until && *until > now_)
-      moments.emplace(*until, Shares{});
+    for (const auto until : state_.nodes.at(id).window_ends())
+      if (until && *until > now_) moments.emplace(*until, Shares{});
   for (const JobId id : state_.resizing)
     if (const Job& job = state_.jobs.at(id); job.attempt && job.request.kind == kind_)
       moments.emplace(now_ + job.request.walltime, kept_by(state_, job));
@@ -121,7 +123,7 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   DevicePool later = pool;
   const auto try_at = [&](Time at) {
     if (!fits(later.free, shape)) return false;
-    const FreeDevices open = open_at(later.free, at, at + job.request.walltime);
+    const FreeDevices open = open_at(later.free, job.request.account, at, at + job.request.walltime);
     const auto shares = choose(open, shape);
     if (shares) add(open, job, at, *shares);
     return shares.has_value();

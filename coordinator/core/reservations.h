@@ -32,10 +32,12 @@ void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
 // Both for a job of the state's index, without looking at the job itself where its nodes are in order.
 void release(const ClusterState& state, const RunningJob& job, DevicePool& pool);
 void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool);
-// Takes out of `free` the nodes whose maintenance window forbids a job from `start` to `end`.
-void close_windows(const ClusterState& state, Time start, Time end, FreeDevices& free);
+// Takes out of `free` the nodes whose maintenance window or reservation forbids a job of `account` from
+// `start` to `end`.
+void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
+                   FreeDevices& free);
 
-// Whether what is free in the pool holds the job from now to its end, maintenance windows considered.
+// Whether what is free in the pool holds the job from now to its end, those windows considered.
 bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now);
 
 // The reservations of one kind's queue, highest first.
@@ -47,11 +49,11 @@ class Reservations {
   std::size_t size() const { return reservations_.size(); }
   const std::vector<Reservation>& list() const { return reservations_; }
 
-  // Whether any of them, or a maintenance window, concerns a job that ends at `end`.
+  // Whether any of them, or a node's window, may concern a job that ends at `end`.
   bool bind(Time end) const;
-  // Of the devices in `free` at present, those a job may take that ends at `end` without delaying any of
-  // them or running into a maintenance window.
-  FreeDevices open_to(const FreeDevices& free, Time end) const;
+  // Of the devices in `free` at present, those a job of `account` may take that ends at `end` without
+  // delaying any of them or running into a node's window.
+  FreeDevices open_to(const FreeDevices& free, const std::string& account, Time end) const;
   // A job starts now on these, and ends at `end`.
   void start(const Shares& shares, Time end);
   // A running job is going to leave, as those do that are leaving already.
@@ -64,7 +66,7 @@ class Reservations {
   const Reservation* reserve(const DevicePool& pool, const Job& job);
 
  private:
-  FreeDevices open_at(const FreeDevices& free, Time start, Time end) const;
+  FreeDevices open_at(const FreeDevices& free, const std::string& account, Time start, Time end) const;
   void take(const Shares& shares, Time start, Time end);
   std::multimap<Time, Shares> moments() const;
   void add(const FreeDevices& open, const Job& job, Time at, const Shares& shares);

@@ -44,7 +44,8 @@ std::vector<JobId> holders_of(const Node& node) {
 std::optional<Time> next_window_end(const ClusterState& state) {
   std::optional<Time> next;
   for (const NodeId& id : state.windows)
-    if (const auto until = state.nodes.at(id).drain->until) next = next ? std::min(*next, *until) : until;
+    for (const auto until : state.nodes.at(id).window_ends())
+      if (until) next = next ? std::min(*next, *until) : until;
   return next;
 }
 

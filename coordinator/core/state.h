@@ -4,6 +4,7 @@
 // store remembers them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -190,6 +191,21 @@ struct Drain {
   bool operator==(const Drain&) const = default;
 };
 
+// An operator keeps a node for the jobs of an account and those below it. What runs there goes on; a job of
+// others may still start if it ends before.
+struct NodeReservation {
+  std::string account;
+  std::string reason;
+  std::optional<Time> from;   // none: at once
+  std::optional<Time> until;  // none: until it is taken back
+
+  // Whether it forbids a job of `of` from `start` to `end`.
+  bool forbids(const std::string& of, Time start, Time end) const {
+    return !is_at_or_below(of, account) && (!from || *from < end) && (!until || start < *until);
+  }
+  bool operator==(const NodeReservation&) const = default;
+};
+
 struct Node {
   std::size_t ordinal = 0;      // in the order of joining
   NodeDescription description;  // its devices are in `devices`
@@ -199,11 +215,22 @@ struct Node {
   std::int64_t orders_version = 1;
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
+  std::optional<NodeReservation> reservation;
   Labels operator_labels;  // go before its agent's
   NetworkPlace place;      // by its labels
 
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
+  // Whether it is closed to some jobs at some time, though it gets work.
+  bool has_windows() const { return reservation || (drain && drain->is_window()); }
+  bool forbids(const std::string& account, Time start, Time end) const {
+    return (drain && drain->forbids(start, end)) ||
+           (reservation && reservation->forbids(account, start, end));
+  }
+  // When its drain and its reservation end by themselves.
+  std::array<std::optional<Time>, 2> window_ends() const {
+    return {drain ? drain->until : std::nullopt, reservation ? reservation->until : std::nullopt};
+  }
   bool operator==(const Node&) const = default;
 };
 
@@ -214,6 +241,7 @@ struct Shape {
   Labels nodes = {};  // that its nodes must have
   Within within = Within::anywhere;
   int tensor = 1;
+  int pipeline = 1;
 
   auto operator<=>(const Shape&) const = default;
 };
@@ -284,7 +312,7 @@ struct ClusterState {
   std::map<HolderKey, RunningJobs> running;        // jobs with an attempt that is not
   std::set<JobId> resizing;                        // jobs with Job::resize
   std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
-  std::set<NodeId> windows;                        // nodes with a maintenance window
+  std::set<NodeId> windows;                        // nodes with a maintenance window or reservation
   std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
   std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
   std::int64_t epoch = 0;                          // moves on when something changed that a plan depends on
@@ -306,7 +334,7 @@ Labels labels_of(const Node& node);
 // The jobs that hold devices of a node, by id.
 std::vector<JobId> holders_of(const Node& node);
 
-// When the first maintenance window ends, of those that end by themselves.
+// When the first maintenance window or reservation of a node ends, of those that end by themselves.
 std::optional<Time> next_window_end(const ClusterState& state);
 
 // When a job next needs a Tick: its walltime or its back-off runs out.

@@ -113,6 +113,7 @@ json node_json(const Node& node) {
           {"orders_version", node.orders_version},
           {"strays", node.strays},
           {"drain", node.drain ? drain_json(*node.drain) : json(nullptr)},
+          {"reservation", node.reservation ? reservation_json(*node.reservation) : json(nullptr)},
           {"operator_labels", node.operator_labels}};
 }
 
@@ -128,6 +129,8 @@ Node node_from(const json& in) {
   node.orders_version = in.at("orders_version");
   node.strays = in.at("strays");
   if (in.contains("drain") && !in.at("drain").is_null()) node.drain = drain_from(in.at("drain"));
+  if (in.contains("reservation") && !in.at("reservation").is_null())
+    node.reservation = reservation_from(in.at("reservation"));
   node.operator_labels = in.value("operator_labels", Labels{});
   return node;
 }

@@ -254,6 +254,8 @@ std::string_view to_string(BlockerCode code) {
       return "reserved";
     case BlockerCode::maintenance:
       return "maintenance";
+    case BlockerCode::reserved_nodes:
+      return "reserved_nodes";
     case BlockerCode::running:
       return "running";
     case BlockerCode::unavailable:

@@ -20,6 +20,7 @@ json request_json(const JobRequest& request) {
   if (!request.nodes.empty()) out["nodes"] = request.nodes;
   if (request.within != Within::anywhere) out["within"] = to_string(request.within);
   if (request.tensor != 1) out["tensor"] = request.tensor;
+  if (request.pipeline != 1) out["pipeline"] = request.pipeline;
   if (request.elastic()) out["sizes"] = request.sizes;
   if (request.saves) out["saves"] = true;
   return out;
@@ -39,6 +40,7 @@ JobRequest request_from(const json& in) {
           in.value("nodes", Labels{}),
           within_from(in.value("within", "anywhere")),
           in.value("tensor", 1),
+          in.value("pipeline", 1),
           in.value("sizes", std::vector<int>{}),
           in.value("saves", false)};
 }
@@ -131,6 +133,18 @@ json drain_json(const Drain& drain) {
 
 Drain drain_from(const json& in) {
   return {in.at("reason"), optional_time_from(in.at("from_ms")), optional_time_from(in.at("until_ms"))};
+}
+
+json reservation_json(const NodeReservation& reservation) {
+  return {{"account", reservation.account},
+          {"reason", reservation.reason},
+          {"from_ms", time_json(reservation.from)},
+          {"until_ms", time_json(reservation.until)}};
+}
+
+NodeReservation reservation_from(const json& in) {
+  return {in.at("account"), in.at("reason"), optional_time_from(in.at("from_ms")),
+          optional_time_from(in.at("until_ms"))};
 }
 
 json time_json(std::optional<Time> time) { return time ? json(to_millis(*time)) : json(nullptr); }

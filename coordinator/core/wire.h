@@ -24,6 +24,8 @@ nlohmann::json nodes_json(const std::vector<NodeId>& nodes);
 std::vector<NodeId> nodes_from(const nlohmann::json& json);
 nlohmann::json drain_json(const Drain& drain);
 Drain drain_from(const nlohmann::json& json);
+nlohmann::json reservation_json(const NodeReservation& reservation);
+NodeReservation reservation_from(const nlohmann::json& json);
 
 // Absent is null.
 nlohmann::json time_json(std::optional<Time> time);

@@ -21,6 +21,8 @@ TEST_F(Tasks, TheNodeReportsItself) {
   EXPECT_EQ(node.address, "127.0.0.1");
   EXPECT_EQ(node.labels.at("rack"), "r1");
   EXPECT_EQ(node.labels.at("kind"), "dgx-2");
+  EXPECT_EQ(node.labels.at("rails"), "8");
+  EXPECT_EQ(node.labels.at("rail_gbps"), "100");
   int artificial = 0;
   int slots = 0;
   for (const Device& device : node.devices) {

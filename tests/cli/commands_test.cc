@@ -331,14 +331,17 @@ TEST_F(Commands, NodesSayWhyAndUntilWhenTheyAreDrained) {
                    {"state", "up"},
                    {"labels", {{"partition", "nlp"}, {"rack", "r1"}}},
                    {"drain", {{"reason", "new fans"}, {"from_ms", nullptr}, {"until_ms", 1772366400000}}},
+                   {"reservation",
+                    {{"account", "nlp"}, {"reason", ""}, {"from_ms", 1772366400000}, {"until_ms", nullptr}}},
                    {"devices", json::array()}}}}});
   const std::string out = program_.run({"nodes"}).out;
-  EXPECT_THAT(out, HasSubstr("up, drained until 2026-03-01T12:00:00.000Z: new fans"));
+  EXPECT_THAT(out, HasSubstr("up, drained until 2026-03-01T12:00:00.000Z: new fans, "
+                             "reserved for nlp from 2026-03-01T12:00:00.000Z"));
   EXPECT_THAT(out, HasSubstr("partition=nlp rack=r1"));
 }
 
 TEST_F(Commands, NodeOperations) {
-  for (const char* operation : {"drain", "resume", "labels"})
+  for (const char* operation : {"drain", "resume", "reserve", "unreserve", "labels"})
     fake_.on(std::string("POST /api/v1/nodes/node-1/") + operation, json{{"id", "node-1"}});
   const auto body = [&](const std::string& operation) {
     return json::parse(fake_.asked("POST /api/v1/nodes/node-1/" + operation).at(0).body);
@@ -349,6 +352,14 @@ TEST_F(Commands, NodeOperations) {
   EXPECT_EQ(body("drain"), (json{{"reason", "new fans"}, {"from_ms", nullptr}, {"until_ms", 1772366400000}}));
   EXPECT_EQ(program_.run({"nodes", "resume", "node-1"}).out, "node-1 takes work again\n");
   EXPECT_EQ(body("resume"), json::object());
+  EXPECT_EQ(
+      program_.run({"nodes", "reserve", "node-1", "--account", "nlp", "--from", "2026-03-01T12:00Z"}).out,
+      "node-1 is reserved for account nlp\n");
+  EXPECT_EQ(body("reserve"),
+            (json{{"account", "nlp"}, {"reason", ""}, {"from_ms", 1772366400000}, {"until_ms", nullptr}}));
+  EXPECT_EQ(program_.run({"nodes", "reserve", "node-1"}).status, 2);
+  EXPECT_EQ(program_.run({"nodes", "unreserve", "node-1"}).out, "node-1 is open to every account\n");
+  EXPECT_EQ(body("unreserve"), json::object());
   EXPECT_EQ(program_.run({"nodes", "label", "node-1", "partition=nlp", "rack-"}).out, "node-1 is labelled\n");
   EXPECT_EQ(body("labels"), (json{{"labels", {{"partition", "nlp"}, {"rack", nullptr}}}}));
   EXPECT_EQ(program_.run({"nodes", "drain", "node-1", "--from", "noon"}).status, 2);

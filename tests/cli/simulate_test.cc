@@ -99,8 +99,28 @@ TEST(ClusterFile, KnowsKinds) {
   EXPECT_EQ(nodes[1].id.value, "dgx-2h-0010");
   EXPECT_EQ(nodes[1].devices.size(), 16u);
   EXPECT_EQ(nodes[1].devices[15].kind, "gpu");
-  EXPECT_EQ(nodes[1].labels,
-            (std::map<std::string, std::string>{{"kind", "dgx-2h"}, {"partition", "nlp"}, {"switch", "s1"}}));
+  EXPECT_EQ(
+      nodes[1].labels,
+      (std::map<std::string, std::string>{
+          {"kind", "dgx-2h"}, {"partition", "nlp"}, {"rail_gbps", "100"}, {"rails", "8"}, {"switch", "s1"}}));
+}
+
+TEST(ClusterFile, HangsNodesUnderSwitchesAndSpines) {
+  const auto cluster = parse_cluster(
+      "nodes: [{kind: dgx-a100, count: 9, network: {per_switch: 2, switches_per_spine: 2, uplink_gbps: "
+      "800}}]",
+      "c");
+  ASSERT_TRUE(cluster.ok()) << describe(cluster.errors());
+  const auto nodes = nodes_of(cluster->groups[0], 1);
+  const auto place = [&](std::size_t nth) {
+    return nodes.at(nth - 1).labels.at("spine") + " " + nodes.at(nth - 1).labels.at("switch");
+  };
+  EXPECT_EQ(place(2), "dgx-a100-spine-1 dgx-a100-leaf-1");
+  EXPECT_EQ(place(3), "dgx-a100-spine-1 dgx-a100-leaf-2");
+  EXPECT_EQ(place(5), "dgx-a100-spine-2 dgx-a100-leaf-3");
+  EXPECT_EQ(place(9), "dgx-a100-spine-3 dgx-a100-leaf-5");
+  EXPECT_EQ(nodes[0].labels.at("uplink_gbps"), "800");
+  EXPECT_EQ(nodes[0].labels.at("rail_gbps"), "200");
 }
 
 // Every machine that Podium knows can be simulated, with the devices it has (node_preset.h).
@@ -137,7 +157,7 @@ TEST(ClusterFile, NamesEveryMistake) {
   const auto cluster = parse_cluster(
       "nodes:\n- {kind: dgx-h10}\n- {kind: cpu, cuont: 2}\n- {kind: cpu, count: 0}\n- {kind: cpu, partition: "
       "6214e9}\n"
-      "- {count: 1}\n",
+      "- {count: 1}\n- {kind: cpu, network: {switches_per_spine: 2, rials: 8}}\n",
       "c.yaml");
   const std::string said = describe(cluster.errors());
   EXPECT_THAT(said, HasSubstr("c.yaml:2:10: unknown kind \"dgx-h10\"; did you mean \"dgx-h100\"?"));
@@ -145,6 +165,8 @@ TEST(ClusterFile, NamesEveryMistake) {
   EXPECT_THAT(said, HasSubstr("count is a whole number from 1 to 100000"));
   EXPECT_THAT(said, HasSubstr("c.yaml:5:26: must be a text; put it in quotes"));
   EXPECT_THAT(said, HasSubstr("a group needs a kind"));
+  EXPECT_THAT(said, HasSubstr("unknown key \"rials\"; did you mean \"rails\"?"));
+  EXPECT_THAT(said, HasSubstr("switches_per_spine needs per_switch"));
   EXPECT_FALSE(parse_cluster("- 1", "c.yaml").ok());
 }
 
@@ -165,7 +187,8 @@ TEST(Partitions, AreDerivedWhereTheClusterLacksThem) {
 }
 
 TEST(Simulation, AnElasticJobTakesTheDevicesThereAre) {
-  const TraceFile trace = trace_of("submit,duration,devices,max_devices,walltime\n0,100,1,4,200\n0,100,1,,200\n");
+  const TraceFile trace =
+      trace_of("submit,duration,devices,max_devices,walltime\n0,100,1,4,200\n0,100,1,,200\n");
   EXPECT_EQ(trace.rows[0].max_devices, 4);
   const Summary figures = simulate(kFourDevices, trace, PolicyKind::priority_backfill);
   EXPECT_DOUBLE_EQ(figures.completion.mean, (25 + 125) / 2.0);

@@ -79,7 +79,7 @@ it("the dialogs of operators", async () => {
   await page.goto(`${stage.coordinator.url}/#/accounts`);
   await page.getByRole("button", { name: "Change nlp", exact: true }).click();
   expect(await violations(page)).toEqual([]);
-  for (const name of ["Drain node-1", "Labels of node-1"]) {
+  for (const name of ["Drain node-1", "Reserve node-1", "Labels of node-1"]) {
     await page.goto(`${stage.coordinator.url}/#/nodes`);
     await page.getByRole("button", { name, exact: true }).click();
     expect(await violations(page)).toEqual([]);

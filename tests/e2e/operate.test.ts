@@ -164,6 +164,24 @@ describe("a node", () => {
     await node.getByText("new fans").waitFor({ state: "detached" });
   });
 
+  it("is reserved for an account, changed, and opened", async () => {
+    const page = await open("#/nodes");
+    const node = page.getByRole("article", { name: "Node node-2" });
+    await press(page, "Reserve node-2");
+    await page.getByLabel("Account, with those below it").fill("nlp");
+    await page.getByLabel("Reason, for those who wait").fill("deadline");
+    await press(page, "Reserve it");
+    await node.getByText("reserved for nlp: deadline").waitFor();
+    expect(asked()).toEqual([
+      ["nodes node-2 reserve", { account: "nlp", reason: "deadline", from_ms: null, until_ms: null }],
+    ]);
+    await press(page, "Change the reservation of node-2");
+    expect(await page.getByLabel("Account, with those below it").inputValue()).toBe("nlp");
+    await press(page, "Not now");
+    await press(page, "Open node-2 to every account");
+    await node.getByText("reserved for nlp").waitFor({ state: "detached" });
+  });
+
   it("gets labels and has them taken back", async () => {
     const page = await open("#/nodes");
     await press(page, "Labels of node-4");

@@ -63,7 +63,7 @@ SubmitExperiment random_experiment(Random& random) {
     request.command = random.chance(20);
     if (random.chance(20)) request.nodes["partition"] = "nlp";
     if (random.chance(20)) request.within = random.chance(50) ? Within::leaf_switch : Within::node;
-    if (request.devices % 2 == 0) request.tensor = 2;
+    if (request.devices % 2 == 0) (random.chance(50) ? request.tensor : request.pipeline) = 2;
     if (random.chance(30)) make_elastic(random, request);
     request.account = kAccounts[random.below(static_cast<int>(std::size(kAccounts)))];
     submit.jobs.push_back(request);
@@ -163,9 +163,14 @@ void submit(SimCluster& cluster, Random& random) {
 
 // What operators do to nodes.
 Command node_operation(const NodeId& node, Time now, Random& random) {
-  switch (random.below(5)) {
+  switch (random.below(7)) {
     case 0:
       return DrainNode{node, "new fans", {}, {}};
+    case 3:
+      return ReserveNode{node, kAccounts[random.below(static_cast<int>(std::size(kAccounts)))], "",
+                         now + seconds(random.between(0, 300)), now + seconds(random.between(1, 3600))};
+    case 4:
+      return UnreserveNode{node};
     case 1:
       return DrainNode{node, "", now + seconds(random.between(0, 300)),
                        now + seconds(random.between(1, 900))};
@@ -212,6 +217,7 @@ void drain(SimCluster& cluster, Random& random) {
     node.restart_agent();
     node.set_health("");
     cluster.turn(ResumeNode{node.description().id});
+    cluster.turn(UnreserveNode{node.description().id});
     cluster.turn(LabelNode{node.description().id, {{"partition", "nlp"}}});
   }
   for (std::int64_t id = 1; id < cluster.state().next_job.value; ++id) cluster.turn(ReleaseJob{{id}});

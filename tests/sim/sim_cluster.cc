@@ -138,6 +138,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
     if (!node.usable()) violate("work was given to a node that is not usable");
     if (node.drain && node.drain->forbids(at, at + state_.jobs.at(id).request.walltime))
       violate("work was given to a node that is drained or will be before it ends");
+    check_reservation(node, state_.jobs.at(id).request, at);
   }
   check_place(state_.jobs.at(id).request, created.allocation);
   check_limits(state_.jobs.at(id), static_cast<int>(created.allocation.ranks.size()));
@@ -147,6 +148,14 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
     if (end == ended_.end() || (on.when == When::ok && end->second != JobState::succeeded))
       violate("job " + to_string(id) + " started before job " + to_string(on.job) + " had ended as it must");
   }
+}
+
+void SimCluster::check_reservation(const Node& node, const JobRequest& request, Time at) {
+  const std::optional<NodeReservation>& reserved = node.reservation;
+  if (!reserved || (request.account + "/").starts_with(reserved->account + "/")) return;
+  const bool before = reserved->from && at + request.walltime <= *reserved->from;
+  const bool after = reserved->until && at >= *reserved->until;
+  if (!before && !after) violate("work was given to a node that is reserved for another account");
 }
 
 // The demands a job makes of its nodes, by their labels alone.
@@ -217,7 +226,7 @@ void SimCluster::check_size(const Job& starts, int devices) {
 void SimCluster::follow_resize(const Event& event) {
   const auto is = [&]<class... Body>() { return (std::holds_alternative<Body>(event.body) || ...); };
   if (is.operator()<NodeStateChanged, NodeChanged, NodeStraysCounted, NodeDrained, NodeResumed, NodeLabelled,
-                    AccountChanged>())
+                    NodeReserved, NodeUnreserved, AccountChanged>())
     promised_.clear();
   const auto id = job_of(event);
   if (!id) return;

@@ -55,6 +55,7 @@ class SimCluster {
   void check_orders();
   void check_grants();
   void check_indexes();
+  void check_reservation(const Node& node, const JobRequest& request, Time at);
   void check_place(const JobRequest& request, const Allocation& allocation);
   void check_pools();
   void check_pool(const PoolKey& key, const DevicePool& pool, const Node& node);

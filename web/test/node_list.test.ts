@@ -3,6 +3,7 @@ import type { Device, Node } from "../src/api/types";
 import {
   describeDevices,
   describeDrain,
+  describeReservation,
   nodeFilterFrom,
   showNodes,
   summarise,
@@ -29,6 +30,7 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   labels: {},
   operator_labels: {},
   drain: null,
+  reservation: null,
   last_seen_ms: 0,
   devices: [],
   ...changes,
@@ -88,4 +90,7 @@ it("says why and until when a node is drained", () => {
     "drained until t9: new fans",
   );
   expect(describeDrain({ reason: "", from_ms: 5, until_ms: 9 }, time)).toBe("drained from t5 until t9");
+  expect(describeReservation({ account: "nlp", reason: "deadline", from_ms: null, until_ms: 9 }, time)).toBe(
+    "reserved for nlp until t9: deadline",
+  );
 });

@@ -182,6 +182,14 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual(self.call("GET", "/jobs/{job}", path=f"/jobs/{waiting}").json()["state"], "queued")
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{waiting}/cancel")
         self.assertIsNone(node("resume", {})["drain"])
+        reserved = node("reserve", {"account": "nlp", "until_ms": until})
+        kept = {"account": "nlp", "reason": "", "from_ms": None, "until_ms": until}
+        self.assertEqual(reserved["reservation"], kept)
+        other = self.submit(spec("reserved", 1)).json()["jobs"][0]["id"]
+        blockers = self.call("GET", "/jobs/{job}/why", path=f"/jobs/{other}/why").json()["blockers"]
+        self.assertEqual((blockers[0]["code"], blockers[0]["nodes"]), ("reserved_nodes", ["node-1"]))
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{other}/cancel")
+        self.assertIsNone(node("unreserve", {})["reservation"])
         labelled = node("labels", {"labels": {"partition": "nlp", "rack": "r3"}})
         self.assertEqual(labelled["labels"], labelled["operator_labels"])
         self.assertEqual(node("labels", {"labels": {"rack": None}})["operator_labels"], {"partition": "nlp"})
@@ -190,12 +198,16 @@ class OpenapiTest(unittest.TestCase):
             ("drain", {"until_ms": "tomorrow"}),
             ("drain", {"why": "fans"}),
             ("resume", {"now": True}),
+            ("reserve", {"until_ms": until}),
+            ("reserve", {"account": 7}),
+            ("unreserve", {"now": True}),
             ("labels", {}),
             ("labels", {"labels": {"a": 1}}),
         ):
             node(operation, body, 400)
         self.assertIn("over already", node("drain", {"until_ms": 1}, 422)["errors"][0]["message"])
         node("labels", {"labels": {"a b": "c"}}, 422)
+        node("reserve", {"account": "a b"}, 422)
         node("drain", {}, 404, "node-9")
 
     def test_2_lists_page_and_filter(self):

@@ -51,7 +51,9 @@ Events one_of_each() {
           {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
           {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}},
           {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}},
-          {at, ResizePlanned{attempt, {4, 2, {{{"node-1"}, 2}}, JobId{9}}}}};
+          {at, ResizePlanned{attempt, {4, 2, {{{"node-1"}, 2}}, JobId{9}}}},
+          {at, NodeReserved{{"node-1"}, {"nlp", "deadline", at, at + std::chrono::hours(2)}}},
+          {at, NodeUnreserved{{"node-1"}, "its time is over"}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {

@@ -1,4 +1,4 @@
-// Draining, maintenance windows and labels that operators give.
+// Draining, maintenance windows, reservations and labels that operators give.
 #include <nlohmann/json.hpp>
 
 #include "tests/coordinator/core/cluster_fixture.h"
@@ -98,12 +98,60 @@ TEST_F(NodeOperations, AWindowOfOneNodeLeavesTheOthersOpen) {
   EXPECT_EQ(job(id).attempt->allocation.ranks[0].node, NodeId{"node-2"});
 }
 
+TEST_F(NodeOperations, AReservedNodeTakesItsAccountsJobsAlone) {
+  turn(ReserveNode{node_.id, "nlp", "deadline", {}, {}});
+  JobRequest request = request_for(1);
+  const JobId other = submit(request);
+  request.account = "nlp/bert";
+  const JobId own = submit(request);
+  EXPECT_EQ(state_of(other), JobState::queued);
+  EXPECT_EQ(state_of(own), JobState::starting);
+  EXPECT_EQ(reason(other), "would fit, but with its walltime use node-1 while reserved for account nlp");
+  turn(UnreserveNode{node_.id});
+  EXPECT_EQ(state_of(other), JobState::starting);
+}
+
+TEST_F(NodeOperations, BeforeAReservationOthersStartIfTheyEndInTime) {
+  turn(ReserveNode{node_.id, "nlp", "", now_ + hours(2), now_ + hours(5)});
+  const JobId tall = submit_for(hours(3));
+  const JobId small = submit_for(hours(1));
+  EXPECT_EQ(state_of(tall), JobState::queued);
+  EXPECT_EQ(state_of(small), JobState::starting);
+  ASSERT_EQ(plan_.reservations.size(), 1u);
+  EXPECT_EQ(plan_.reservations[0].at, now_ + hours(5)) << "it is promised the end of the reservation";
+}
+
+TEST_F(NodeOperations, AReservationEndsByItselfAndLeavesTheDrain) {
+  turn(DrainNode{node_.id, "new fans", now_ + hours(9), {}});
+  turn(ReserveNode{node_.id, "nlp", "", {}, now_ + minutes(1)});
+  const JobId id = submit_for(hours(1));
+  EXPECT_EQ(state_of(id), JobState::queued);
+  for (int i = 0; i < 12; ++i) {
+    wait(5);
+    report(node_);
+  }
+  EXPECT_EQ(state_of(id), JobState::running);
+  EXPECT_FALSE(node().reservation);
+  EXPECT_TRUE(node().drain);
+}
+
+TEST_F(NodeOperations, AReservationOutlivesTheCoordinatorsRestart) {
+  turn(ReserveNode{node_.id, "nlp", "deadline", now_ + hours(2), {}});
+  const ClusterState again = cluster_state_from_json(to_json(state_), ClusterState{});
+  EXPECT_EQ(again.nodes.at(node_.id).reservation, (NodeReservation{"nlp", "deadline", now_ + hours(2), {}}));
+  EXPECT_TRUE(again.windows.contains(node_.id));
+}
+
 TEST_F(NodeOperations, RepeatingOneChangesNothing) {
   turn(DrainNode{node_.id, "new fans", {}, {}});
   EXPECT_EQ(turn(DrainNode{node_.id, "new fans", {}, {}})->size(), 0u);
   EXPECT_EQ(turn(LabelNode{node_.id, {{"gone", std::nullopt}}})->size(), 0u);
   turn(ResumeNode{node_.id});
   EXPECT_EQ(turn(ResumeNode{node_.id})->size(), 0u);
+  turn(ReserveNode{node_.id, "nlp", "", {}, {}});
+  EXPECT_EQ(turn(ReserveNode{node_.id, "nlp", "", {}, {}})->size(), 0u);
+  turn(UnreserveNode{node_.id});
+  EXPECT_EQ(turn(UnreserveNode{node_.id})->size(), 0u);
 }
 
 TEST_F(NodeOperations, RefuseWhatMakesNoSense) {
@@ -113,6 +161,9 @@ TEST_F(NodeOperations, RefuseWhatMakesNoSense) {
             "the window is over already; give a later end");
   EXPECT_EQ(refusal(DrainNode{node_.id, "", now_ + hours(2), now_ + hours(1)}),
             "the window must end after it begins");
+  EXPECT_EQ(refusal(ReserveNode{node_.id, "nlp", "", {}, now_ - hours(1)}),
+            "the window is over already; give a later end");
+  EXPECT_NE(refusal(ReserveNode{node_.id, "a b", "", {}, {}}), "");
   EXPECT_EQ(refusal(LabelNode{node_.id, {{"a b", "c"}}}),
             "the label key \"a b\" must have 1 to 63 letters, digits, \"-\", \"_\", \".\" and \"/\"");
   EXPECT_EQ(refusal(LabelNode{node_.id, {{"a", ""}}}),

@@ -28,13 +28,30 @@ FreeDevices free_of(const std::vector<SmallNode>& nodes) {
 struct Cost {
   bool several = false;    // nodes
   bool straddles = false;  // a tensor group over two nodes
+  bool splits = false;     // a stage of the pipeline over several switches
   int level = 0;           // 1: one switch, 2: one spine, 3: neither
   int nodes = 0;           // of one switch
+  int slowness = 0;        // of its links
   int tightness = 0;       // free devices of that switch
   auto operator<=>(const Cost&) const = default;
 };
 
 using Taken = std::vector<int>;  // devices, by node
+
+// Whether it has stages, which fill the nodes that they are on.
+bool has_stages_of_nodes(const Shape& shape) {
+  return shape.pipeline > 1 && (shape.per_node == 0 || shape.devices / shape.pipeline % shape.per_node == 0);
+}
+
+// Whether whole stages can be laid over the switches as the devices are.
+bool has_whole_stages(const std::vector<SmallNode>& nodes, const Taken& taken, const Shape& shape) {
+  std::map<int, int> devices;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (taken[i] > 0) devices[nodes[i].place.leaf] += taken[i];
+  const int stage = shape.devices / shape.pipeline;
+  return std::ranges::all_of(devices,
+                             [&](const auto& leaf) { return leaf.first != 0 && leaf.second % stage == 0; });
+}
 
 bool keeps_shape(const Taken& taken, const Shape& shape) {
   int total = 0, partial = 0;
@@ -61,10 +78,16 @@ Cost cost_of(const std::vector<SmallNode>& nodes, const Taken& taken, const Shap
   cost.level = leaves.size() == 1 && !leaves.contains(0)   ? 1
                : spines.size() == 1 && !spines.contains(0) ? 2
                                                            : 3;
-  if (cost.level > 1) cost.nodes = 0;
-  if (cost.level == 1)
-    for (const SmallNode& node : nodes)
-      if (leaves.contains(node.place.leaf)) cost.tightness += node.free;
+  if (cost.level > 1) {
+    cost.nodes = 0;
+    cost.splits = has_stages_of_nodes(shape) && !has_whole_stages(nodes, taken, shape);
+    return cost;
+  }
+  for (const SmallNode& node : nodes) {
+    if (!leaves.contains(node.place.leaf)) continue;
+    cost.tightness += node.free;
+    cost.slowness = -static_cast<int>(node.place.gbps);
+  }
   return cost;
 }
 
@@ -95,19 +118,25 @@ TEST(Placement, IsTheBestOfAllWays) {
     return static_cast<int>(engine() % static_cast<std::uint64_t>(bound));
   };
   constexpr std::array kSpineOf{0, 1, 1, 2, 0};  // leaf 4 hangs under no known spine
+  constexpr std::array<std::uint32_t, 5> kGbpsOf{0, 100, 100, 400, 200};
   std::array<int, 4> levels{};
+  int stages_kept = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<SmallNode> nodes(static_cast<std::size_t>(1 + below(6)));
     for (SmallNode& node : nodes) {
       const int leaf = below(5);
       node = {below(5),
               {static_cast<std::uint16_t>(leaf),
-               static_cast<std::uint16_t>(kSpineOf.at(static_cast<std::size_t>(leaf)))}};
+               static_cast<std::uint16_t>(kSpineOf.at(static_cast<std::size_t>(leaf))),
+               kGbpsOf.at(static_cast<std::size_t>(leaf))}};
     }
     Shape shape;
     shape.tensor = 1 + below(2);
     shape.devices = shape.tensor * (1 + below(5));
     shape.per_node = below(2) * below(4);
+    shape.pipeline = shape.devices / shape.tensor % 3 == 0   ? 3
+                     : shape.devices / shape.tensor % 2 == 0 ? 2
+                                                             : 1;
     shape.within = static_cast<Within>(below(4));
     const FreeDevices free = free_of(nodes);
     const auto best = best_of_all(nodes, shape);
@@ -123,10 +152,13 @@ TEST(Placement, IsTheBestOfAllWays) {
     ASSERT_TRUE(near_enough(cost, shape.within)) << "round " << round;
     ASSERT_EQ(cost, *best) << "round " << round << ": several " << cost.several << best->several
                            << ", straddles " << cost.straddles << best->straddles << ", level " << cost.level
-                           << best->level << ", nodes " << cost.nodes << best->nodes << ", tightness "
-                           << cost.tightness << " " << best->tightness;
+                           << best->level << ", splits " << cost.splits << best->splits << ", nodes "
+                           << cost.nodes << best->nodes << ", tightness " << cost.tightness << " "
+                           << best->tightness;
     ++levels.at(static_cast<std::size_t>(cost.level));
+    stages_kept += cost.level > 1 && has_stages_of_nodes(shape) && !cost.splits;
   }
+  EXPECT_GT(stages_kept, 200);
   for (const int seen : levels) EXPECT_GT(seen, 200);
 }
 
@@ -141,11 +173,20 @@ TEST(Placement, CountsFollowNodesThatMove) {
 
 class Topology : public ClusterTest {
  protected:
-  void join_node(const std::string& id, const std::string& leaf, const std::string& spine, int island = 4) {
+  void join_node(const std::string& id, const std::string& leaf, const std::string& spine, int island = 4,
+                 Labels labels = {}) {
     NodeDescription node = node_with(id, 4, "gpu");
     for (Device& device : node.devices) device.island = device.index / island;
-    node.labels = {{"switch", leaf}, {"spine", spine}};
+    labels.insert({{"switch", leaf}, {"spine", spine}});
+    node.labels = std::move(labels);
     join(node);
+  }
+  // Its tasks have ended.
+  void report_gone(const std::string& id) {
+    const NodeDescription node = state_.nodes.at({id}).description;
+    std::vector<Told> gone;
+    for (const TaskOrder& order : node_orders(state_, node.id).tasks) gone.push_back({order.launch.task, {}});
+    report(node, gone);
   }
   // "b:0,1 a:2,3": nodes and devices by rank.
   std::string ranks(JobId id) {
@@ -191,6 +232,41 @@ TEST_F(Topology, TensorGroupsDoNotStraddleNodesWhereTheyNeedNot) {
   JobRequest request = request_for(8, 0, "gpu");
   request.tensor = 4;
   EXPECT_EQ(ranks(submit(request)), "b:0,1,2,3 c:0,1,2,3");
+}
+
+TEST_F(Topology, StagesStayUnderOneSwitch) {
+  for (const char* id : {"a", "b", "c"}) join_node(id, "leaf-1", "spine-1");
+  for (const char* id : {"d", "e", "f"}) join_node(id, "leaf-2", "spine-1");
+  JobRequest request = request_for(16, 4, "gpu");
+  EXPECT_EQ(ranks(submit(request)), "a:0,1,2,3 b:0,1,2,3 c:0,1,2,3 d:0,1,2,3") << "without stages";
+  turn(CancelJob{{1}});
+  for (const char* id : {"a", "b", "c", "d"}) report_gone(id);
+  request.pipeline = 2;
+  EXPECT_EQ(ranks(submit(request)), "a:0,1,2,3 b:0,1,2,3 d:0,1,2,3 e:0,1,2,3");
+}
+
+TEST_F(Topology, AGangOverNodesGetsTheFasterNetwork) {
+  const Labels slow{{"rails", "4"}, {"rail_gbps", "100"}}, fast{{"rails", "8"}, {"rail_gbps", "400"}};
+  for (const char* id : {"a", "b"}) join_node(id, "leaf-1", "spine-1", 4, slow);
+  for (const char* id : {"c", "d", "e"}) join_node(id, "leaf-2", "spine-1", 4, fast);
+  EXPECT_EQ(ranks(submit(request_for(8, 4, "gpu"))), "c:0,1,2,3 d:0,1,2,3") << "though the other is tighter";
+}
+
+TEST_F(Topology, AGangOverSwitchesGetsTheFasterSpine) {
+  for (const char* id : {"a", "b"}) join_node(id, id, "spine-1", 4, {{"uplink_gbps", "100"}});
+  for (const char* id : {"c", "d", "e"}) join_node(id, id, "spine-2", 4, {{"uplink_gbps", "200"}});
+  for (const char* id : {"a", "b", "c", "d", "e"}) turn(LabelNode{{id}, {{"rail_gbps", "400"}}});
+  EXPECT_EQ(ranks(submit(request_for(8, 4, "gpu"))), "c:0,1,2,3 e:0,1,2,3");
+}
+
+TEST_F(Topology, OnRailsTheNodesGiveTheSameDevices) {
+  for (const char* rails : {"1", "4"}) {
+    state_ = {};
+    for (const char* id : {"a", "b"}) join_node(id, "leaf-1", "spine-1", 4, {{"rails", rails}});
+    EXPECT_EQ(ranks(submit(request_for(2, 2, "gpu"))), "a:0,1");
+    EXPECT_EQ(ranks(submit(request_for(4, 2, "gpu"))),
+              rails == std::string("1") ? "a:2,3 b:0,1" : "a:2,3 b:2,3");
+  }
 }
 
 TEST_F(Topology, ADemandIsHard) {

@@ -107,7 +107,7 @@ class Naive {
     std::vector<std::tuple<std::int64_t, Duration, std::int64_t>> order;
     for (const auto& [id, job] : state_.jobs)
       if (job.attempt && !gone_.contains(id) && job.request.kind == blocked_.request.kind &&
-          !almost_done(job) && may_stop(job))
+          !almost_done(job) && !comes_back(job) && may_stop(job))
         order.emplace_back(-rank(job), lost(job), -id.value);
     std::ranges::sort(order);
     std::vector<JobId> stopped;
@@ -130,6 +130,7 @@ class Naive {
   }
 
  private:
+  static bool comes_back(const Job& job) { return job.attempts > 1 && !job.attempt->started; }
   bool almost_done(const Job& job) const {
     const Duration walltime = job.request.walltime, left = job.attempt->created + walltime - now_;
     return left < walltime / 2 && (left < minutes(10) || left < walltime / 20);

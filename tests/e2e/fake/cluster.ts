@@ -215,6 +215,8 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
         ...(number % 4 === 0 ? { partition: "nlp" } : {}),
       },
       operator_labels: number % 4 === 0 ? { partition: "nlp" } : {},
+      reservation:
+        number === 13 ? { account: "nlp", reason: "deadline", from_ms: null, until_ms: nowMs + 86_400_000 } : null,
       drain: number === 11 ? { reason: "new fans", from_ms: null, until_ms: null } : null,
       last_seen_ms: nowMs - (state === "up" ? random.integer(200, 9000) : random.integer(40_000, 900_000)),
       devices: Array.from({ length: 8 }, (_, index) => ({

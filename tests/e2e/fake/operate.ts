@@ -4,6 +4,7 @@ import type {
   AccountChange,
   Accounts,
   Drain,
+  Reservation,
   Job,
   JobApart,
   Node,
@@ -151,6 +152,8 @@ export function operateOn(job: Job, operation: string, body: unknown): Job | str
 export function operateOnNode(node: Node, operation: string, body: unknown): Node {
   if (operation === "drain") return { ...node, drain: body as Drain };
   if (operation === "resume") return { ...node, drain: null };
+  if (operation === "reserve") return { ...node, reservation: body as Reservation };
+  if (operation === "unreserve") return { ...node, reservation: null };
   const given = { ...node.operator_labels };
   for (const [key, value] of Object.entries((body as { labels: Record<string, string | null> }).labels)) {
     if (value === null) delete given[key];

@@ -6,6 +6,7 @@ import type {
   AccountChange,
   Accounts,
   Drain,
+  Reservation,
   Experiment,
   Health,
   Job,
@@ -163,6 +164,11 @@ const node = (id: string, operation: string, token: string, body: unknown) =>
 export const drainNode = (id: string, drain: Drain, token: string) => node(id, "drain", token, drain);
 
 export const resumeNode = (id: string, token: string) => node(id, "resume", token, {});
+
+export const reserveNode = (id: string, reservation: Reservation, token: string) =>
+  node(id, "reserve", token, reservation);
+
+export const unreserveNode = (id: string, token: string) => node(id, "unreserve", token, {});
 
 /** null takes an operator's label back. */
 export const labelNode = (id: string, labels: Record<string, string | null>, token: string) =>

@@ -188,6 +188,11 @@ export interface Drain {
   until_ms: number | null;
 }
 
+/** Only the account's jobs start on the node, and those of accounts below it. */
+export interface Reservation extends Drain {
+  account: string;
+}
+
 export interface Node {
   id: string;
   address: string;
@@ -197,6 +202,7 @@ export interface Node {
   /** Those of `labels` that operators gave; the rest are its agent's. */
   operator_labels: Record<string, string>;
   drain: Drain | null;
+  reservation: Reservation | null;
   last_seen_ms: number;
   devices: Device[];
 }

@@ -1,6 +1,6 @@
 // One node: how it is, and its devices with the jobs that hold them.
 import type { Device, Node } from "../api/types";
-import { describeDevices, describeDrain, useOf } from "../model/node_list";
+import { describeDevices, describeDrain, describeReservation, useOf } from "../model/node_list";
 import { formatBytes } from "../model/numbers";
 import { formatAbsolute } from "../model/times";
 import { Ago, Labels, NodeStateBadge } from "./badges";
@@ -32,6 +32,9 @@ export function NodeCard({ node }: { node: Node }) {
         ))}
       </ul>
       {node.drain && <p class="node-drain">{describeDrain(node.drain, formatAbsolute)}</p>}
+      {node.reservation && (
+        <p class="node-drain">{describeReservation(node.reservation, formatAbsolute)}</p>
+      )}
       {unhealthy.map((device) => (
         <p key={device.index} class="error-text node-health">
           {device.kind} {device.index}: {device.health}

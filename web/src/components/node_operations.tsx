@@ -1,17 +1,18 @@
-// What an operator does to a node: drain it, for good or in a window, resume it, label it.
+// What an operator does to a node: drain it, for good or in a window, resume it, reserve it for an account, label it.
 import { useState } from "preact/hooks";
-import { drainNode, labelNode, resumeNode } from "../api/client";
+import { labelNode, resumeNode, unreserveNode } from "../api/client";
 import type { Node } from "../api/types";
-import { fieldTime, labelChanges, readWindow, type LabelRow } from "../model/node_changes";
+import { labelChanges, type LabelRow } from "../model/node_changes";
 import { applyNode } from "../state/store";
 import { mayChange } from "../state/token";
 import { CloseIcon } from "./icons";
+import { DrainDialog, ReserveDialog } from "./node_window_dialog";
 import { OperationDialog, ProblemText, Wrong } from "./operation_dialog";
 import { useOperation } from "./use_operation";
 
 export function NodeOperations({ node }: { node: Node }) {
-  const [open, setOpen] = useState<"drain" | "labels" | null>(null);
-  const resuming = useOperation();
+  const [open, setOpen] = useState<"drain" | "reserve" | "labels" | null>(null);
+  const undoing = useOperation();
   if (!mayChange.value) return null;
   const close = () => setOpen(null);
   return (
@@ -21,8 +22,8 @@ export function NodeOperations({ node }: { node: Node }) {
           type="button"
           class="button button-small"
           aria-label={`Resume ${node.id}`}
-          disabled={resuming.busy}
-          onClick={() => void resuming.run((token) => resumeNode(node.id, token), applyNode)}
+          disabled={undoing.busy}
+          onClick={() => void undoing.run((token) => resumeNode(node.id, token), applyNode)}
         >
           Resume
         </button>
@@ -35,6 +36,25 @@ export function NodeOperations({ node }: { node: Node }) {
       >
         {node.drain ? "Change…" : "Drain…"}
       </button>
+      {node.reservation && (
+        <button
+          type="button"
+          class="button button-small"
+          aria-label={`Open ${node.id} to every account`}
+          disabled={undoing.busy}
+          onClick={() => void undoing.run((token) => unreserveNode(node.id, token), applyNode)}
+        >
+          Open
+        </button>
+      )}
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={`${node.reservation ? "Change the reservation of" : "Reserve"} ${node.id}`}
+        onClick={() => setOpen("reserve")}
+      >
+        Reserve…
+      </button>
       <button
         type="button"
         class="button button-small"
@@ -43,68 +63,11 @@ export function NodeOperations({ node }: { node: Node }) {
       >
         Labels…
       </button>
-      <ProblemText operation={resuming} />
+      <ProblemText operation={undoing} />
       {open === "drain" && <DrainDialog node={node} onClose={close} />}
+      {open === "reserve" && <ReserveDialog node={node} onClose={close} />}
       {open === "labels" && <LabelsDialog node={node} onClose={close} />}
     </div>
-  );
-}
-
-function DrainDialog({ node, onClose }: { node: Node; onClose(): void }) {
-  const [reason, setReason] = useState(node.drain?.reason ?? "");
-  const [from, setFrom] = useState(fieldTime(node.drain?.from_ms ?? null));
-  const [until, setUntil] = useState(fieldTime(node.drain?.until_ms ?? null));
-  const [wrong, setWrong] = useState("");
-  const operation = useOperation();
-  const submit = async () => {
-    const drain = readWindow(reason, from, until, Date.now());
-    setWrong(typeof drain === "string" ? drain : "");
-    if (typeof drain === "string") return;
-    if (await operation.run((token) => drainNode(node.id, drain, token), applyNode)) onClose();
-  };
-  const running = new Set(node.devices.map(({ job }) => job).filter((job) => job !== null));
-  return (
-    <OperationDialog
-      title={`Drain ${node.id}`}
-      action="Drain it"
-      operation={operation}
-      onSubmit={() => void submit()}
-      onClose={onClose}
-    >
-      <p>
-        Nothing new starts there; what runs goes on
-        {running.size > 0 && ` (${running.size === 1 ? "1 job" : `${running.size} jobs`})`}.
-      </p>
-      <label class="field">
-        Reason, for those who wait
-        <input
-          type="text"
-          autofocus
-          maxLength={500}
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
-      <div class="field-pair">
-        <label class="field">
-          From (empty: now)
-          <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />
-        </label>
-        <label class="field">
-          Until (empty: until resumed)
-          <input
-            type="datetime-local"
-            value={until}
-            onInput={(event) => setUntil(event.currentTarget.value)}
-          />
-        </label>
-      </div>
-      <p class="muted">
-        With a time it is a maintenance window: jobs whose walltime ends before it still start, and the node
-        resumes by itself.
-      </p>
-      <Wrong text={wrong} />
-    </OperationDialog>
   );
 }
 

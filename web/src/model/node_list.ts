@@ -1,5 +1,5 @@
 // Which nodes the page shows, and the cluster in a few numbers.
-import type { Drain, Node, NodeState } from "../api/types";
+import type { Drain, Node, NodeState, Reservation } from "../api/types";
 
 export const nodeStates: NodeState[] = ["up", "unknown", "lost"];
 
@@ -53,9 +53,18 @@ export function isDrained(node: Node): boolean {
 
 /** "drained until 20:00: new fans", with `time` to write times. */
 export function describeDrain(drain: Drain, time: (ms: number) => string): string {
-  const from = drain.from_ms === null ? "" : ` from ${time(drain.from_ms)}`;
-  const until = drain.until_ms === null ? "" : ` until ${time(drain.until_ms)}`;
-  return `drained${from}${until}${drain.reason === "" ? "" : `: ${drain.reason}`}`;
+  return `drained${describeWindow(drain, time)}`;
+}
+
+/** "reserved for nlp from 20:00: deadline". */
+export function describeReservation(reservation: Reservation, time: (ms: number) => string): string {
+  return `reserved for ${reservation.account}${describeWindow(reservation, time)}`;
+}
+
+function describeWindow(window: Drain, time: (ms: number) => string): string {
+  const from = window.from_ms === null ? "" : ` from ${time(window.from_ms)}`;
+  const until = window.until_ms === null ? "" : ` until ${time(window.until_ms)}`;
+  return `${from}${until}${window.reason === "" ? "" : `: ${window.reason}`}`;
 }
 
 export interface ClusterSummary {
