@@ -57,6 +57,18 @@ Island* next_island(std::vector<Island>& islands, int left, int unit) {
   return best;
 }
 
+// Puts in front those of which to take `count`: of the NUMA node that holds them most tightly, or else of the
+// fullest.
+void order_by_numa(std::vector<const DeviceSlot*>& free, int count) {
+  std::map<int, int> sizes;
+  for (const DeviceSlot* slot : free) ++sizes[slot->device.numa];
+  std::ranges::sort(free, {}, [&](const DeviceSlot* slot) {
+    const int size = sizes.at(slot->device.numa);
+    const bool holds = size >= count;
+    return std::tuple(!holds, holds ? size : -size, slot->device.numa, slot->device.index);
+  });
+}
+
 // `count` free devices of a node, tensor groups together where they can be, by island.
 std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& request, int count,
                                             const std::set<int>& taken) {
@@ -73,6 +85,7 @@ std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& 
     }
     const int free = static_cast<int>(island->free.size());
     const int taking = std::min(left, free - free % unit);
+    order_by_numa(island->free, taking);
     picked.insert(picked.end(), island->free.begin(), island->free.begin() + taking);
     island->free.erase(island->free.begin(), island->free.begin() + taking);
   }

@@ -369,9 +369,9 @@ Plan make_plan(const ClusterState& state, Time now) {
   for (const auto& [kind, jobs] : state.elastic)
     if (!state.queues.contains(kind)) Pass(state, kind, now, plan).run();
   if (plan.blocked.empty()) return plan;
-  // One that starts as soon as others have left may run, the later that is, into the next.
-  if (std::ranges::any_of(plan.reservations, [now](const Reservation& r) { return r.at <= now; }))
-    plan.stale_by(now + kLeavingTakes);
+  // A reservation whose time has come moves on while others still leave, and may run into the next.
+  for (const Reservation& reserved : plan.reservations)
+    plan.stale_by(reserved.at > now ? reserved.at : now + kLeavingTakes);
   if (const auto end = next_window_end(state)) plan.stale_by(*end);
   if (const auto interval = policy_of(state.scheduling.policy).interval()) plan.stale_by(now + *interval);
   return plan;

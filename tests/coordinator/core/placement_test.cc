@@ -259,6 +259,18 @@ TEST_F(Topology, AGangOverSwitchesGetsTheFasterSpine) {
   EXPECT_EQ(ranks(submit(request_for(8, 4, "gpu"))), "c:0,1,2,3 e:0,1,2,3");
 }
 
+TEST_F(Topology, APartOfAnIslandIsOnOneNumaNode) {
+  NodeDescription node = node_with("a", 8, "gpu");
+  for (Device& device : node.devices) {
+    device.island = 0;
+    device.numa = device.index < 5 ? 0 : 1;
+  }
+  join(node);
+  EXPECT_EQ(ranks(submit(request_for(2, 0, "gpu"))), "a:5,6") << "the tighter";
+  EXPECT_EQ(ranks(submit(request_for(4, 0, "gpu"))), "a:0,1,2,3");
+  EXPECT_EQ(ranks(submit(request_for(2, 0, "gpu"))), "a:4,7");
+}
+
 TEST_F(Topology, OnRailsTheNodesGiveTheSameDevices) {
   for (const char* rails : {"1", "4"}) {
     state_ = {};
