@@ -32,9 +32,7 @@ export function NodeCard({ node }: { node: Node }) {
         ))}
       </ul>
       {node.drain && <p class="node-drain">{describeDrain(node.drain, formatAbsolute)}</p>}
-      {node.reservation && (
-        <p class="node-drain">{describeReservation(node.reservation, formatAbsolute)}</p>
-      )}
+      {node.reservation && <p class="node-drain">{describeReservation(node.reservation, formatAbsolute)}</p>}
       {unhealthy.map((device) => (
         <p key={device.index} class="error-text node-health">
           {device.kind} {device.index}: {device.health}
