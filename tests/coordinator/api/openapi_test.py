@@ -185,10 +185,6 @@ class OpenapiTest(unittest.TestCase):
         reserved = node("reserve", {"account": "nlp", "until_ms": until})
         kept = {"account": "nlp", "reason": "", "from_ms": None, "until_ms": until}
         self.assertEqual(reserved["reservation"], kept)
-        other = self.submit(spec("reserved", 1)).json()["jobs"][0]["id"]
-        blockers = self.call("GET", "/jobs/{job}/why", path=f"/jobs/{other}/why").json()["blockers"]
-        self.assertEqual((blockers[0]["code"], blockers[0]["nodes"]), ("reserved_nodes", ["node-1"]))
-        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{other}/cancel")
         self.assertIsNone(node("unreserve", {})["reservation"])
         labelled = node("labels", {"labels": {"partition": "nlp", "rack": "r3"}})
         self.assertEqual(labelled["labels"], labelled["operator_labels"])
