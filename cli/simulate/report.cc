@@ -58,7 +58,34 @@ const GroupSummary* find_group(const Summary& summary, Groups groups, const std:
   return nullptr;
 }
 
-std::string group_table(const std::vector<SimulatedRun>& runs, Groups groups, const std::string& title,
+// The whole spread of one run.
+std::string spread_table(const Summary& summary, Groups groups, const std::string& title,
+                         const Terminal& terminal) {
+  Table table({{title, false, true},
+               {"JOBS", true},
+               {"TIME"},
+               {"MEAN", true},
+               {"MEDIAN", true},
+               {"90 %", true},
+               {"99 %", true}});
+  const auto add = [&](const std::string& name, const std::string& jobs, const char* time, const Spread& of) {
+    table.add({{name},
+               {jobs},
+               {time},
+               {human_seconds(of.mean)},
+               {human_seconds(of.p50)},
+               {human_seconds(of.p90)},
+               {human_seconds(of.p99)}});
+  };
+  for (const GroupSummary& group : summary.*groups) {
+    add(group.name, human_count(static_cast<std::int64_t>(group.jobs)), "waiting", group.waiting);
+    add("", "", "completion", group.completion);
+  }
+  return table.empty() ? "" : "\n" + table.render(terminal);
+}
+
+// The means of several, side by side.
+std::string means_table(const std::vector<SimulatedRun>& runs, Groups groups, const std::string& title,
                         const Terminal& terminal) {
   Table table(columns_of({{title, false, true}, {"JOBS", true}, {"MEAN TIME"}}, runs));
   for (const GroupSummary& group : runs.front().summary.*groups) {
@@ -106,8 +133,11 @@ std::string summary_table(const std::vector<SimulatedRun>& runs, const Terminal&
 
 std::string group_tables(const std::vector<SimulatedRun>& runs, const std::string& owner,
                          const Terminal& terminal) {
-  return group_table(runs, &Summary::by_size, "GANG", terminal) +
-         group_table(runs, &Summary::by_owner, owner, terminal);
+  const auto table = [&](Groups groups, const std::string& title) {
+    return runs.size() == 1 ? spread_table(runs.front().summary, groups, title, terminal)
+                            : means_table(runs, groups, title, terminal);
+  };
+  return table(&Summary::by_size, "GANG") + table(&Summary::by_owner, owner);
 }
 
 }  // namespace podium::cli

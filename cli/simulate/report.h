@@ -19,7 +19,8 @@ struct SimulatedRun {
 // Every figure of every run; those after the first also as a multiple of the first's.
 std::string summary_table(const std::vector<SimulatedRun>& runs, const Terminal& terminal);
 
-// Means of waiting and completion by gang size and by `owner` ("account" or "partition").
+// Waiting and completion by gang size and by `owner` ("account" or "partition"): means and percentiles of one
+// run, or the means of several.
 std::string group_tables(const std::vector<SimulatedRun>& runs, const std::string& owner,
                          const Terminal& terminal);
 

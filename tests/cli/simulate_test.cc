@@ -309,6 +309,14 @@ TEST_F(Program, PutsPoliciesSideBySide) {
   EXPECT_THAT(plot, HasSubstr("prefers-color-scheme:dark"));
 }
 
+TEST_F(Program, TellsOneRunsPercentilesByGangAndAccount) {
+  const auto ran = simulate({"--policy", "fifo"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, ::testing::ContainsRegex("GANG +JOBS +TIME +MEAN +MEDIAN +90 % +99 %\n"));
+  EXPECT_THAT(ran.out,
+              ::testing::ContainsRegex("\n1 device +[0-9]+ +waiting +[0-9hms]+ +[0-9hms]+ +[0-9hms]+"));
+}
+
 TEST_F(Program, SpeaksJson) {
   const auto ran = simulate({"--json", "--add-nodes", "1"});
   const json said = json::parse(ran.out);
