@@ -46,14 +46,14 @@ TEST(CudaAttention, ComputesWhatTheCpuComputesForLargeBatches) {
   Context cuda = make_context(1), cpu{.threads = 2};
   std::vector<std::int32_t> begins = {0, 200, 330};
   while (begins.size() < 65) begins.push_back(begins.back() + 2);
-  for (const std::int64_t head_size : {32, 64, 96, 128}) {
+  for (const std::int64_t head_size : {64, 128}) {
     SCOPED_TRACE(head_size);
-    const DType type = head_size % 64 == 0 ? DType::bf16 : DType::f16;
+    const DType type = head_size == 64 ? DType::bf16 : DType::f16;
     const ops::AttentionShape shape{.sequences = 64,
                                     .length = 200,
                                     .heads = 2,
                                     .head_size = head_size,
-                                    .causal = head_size < 96,
+                                    .causal = head_size == 64,
                                     .row_begins = begins,
                                     .packed_rows = begins.back()};
     Attention actual(type, shape), expected(type, shape);

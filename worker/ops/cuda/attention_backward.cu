@@ -44,8 +44,7 @@ struct QueryTiling {
 // Two neighbouring tiles of `rows` rows each: parts of tensors that have one row stride.
 template <int kTileRows, int kHeadSize, class T>
 __device__ __forceinline__ void copy_pair(const AttentionTask& task, const T* first, const T* second,
-                                          std::int64_t first_stride, std::int64_t second_stride, int rows,
-                                          T* stage) {
+                                          int first_stride, int second_stride, int rows, T* stage) {
   copy_tile<kThreads, kTileRows, kHeadSize>(stage, first, first_stride, rows, task.head_size);
   copy_tile<kThreads, kTileRows, kHeadSize>(stage + kTileRows * tile_stride(kHeadSize), second, second_stride,
                                             rows, task.head_size);
@@ -128,7 +127,7 @@ __global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Ten
   if (block_query >= head.rows) return;
   const int warp = static_cast<int>(threadIdx.x) / 32, first_query = block_query + 16 * warp;
   const int keys = task.causal ? min(head.keys, block_query + kRows) : head.keys;
-  const std::int64_t hidden = task.hidden(), wide = 3 * hidden;
+  const int hidden = task.hidden(), wide = 3 * hidden;
   T* const stages = reinterpret_cast<T*>(dynamic_shared);
   const auto copy_stage = [&](int key, T* stage) {
     const T* const from = tensors.qkv + head.at(key, wide) + hidden;
@@ -197,6 +196,7 @@ struct KeyTiling {
   static constexpr std::size_t kSharedBytes =
       (kOwn + 2 * kStage) * sizeof(std::uint16_t) + 2 * kStatistics * sizeof(float);
   static_assert(!kInRegisters || kQueries == kRows);
+  static constexpr int kBlocks = kInRegisters ? 3 : 2;
 };
 
 // The statistics and deltas of queries [first, first + kQueries); 0 beyond the head's, where Q and dO are 0
@@ -242,14 +242,15 @@ __device__ __forceinline__ void transposed_gradients(const AttentionTask& task, 
 }
 
 template <class T, class Tiling>
-__global__ void __launch_bounds__(kThreads) key_kernel(AttentionTask task, Tensors<T> tensors) {
+__global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
+    key_kernel(AttentionTask task, Tensors<T> tensors) {
   constexpr int kHeadSize = Tiling::kHeadSize, kSteps = kHeadSize / 16, kQueries = Tiling::kQueries;
   constexpr int kChunk = Tiling::kChunk, kTiles = kChunk / 8;
   const AttentionHead head = head_of_block(task);
   const int block_key = static_cast<int>(blockIdx.x) * kRows;
   if (block_key >= head.rows) return;
   const int warp = static_cast<int>(threadIdx.x) / 32, first_key = block_key + 16 * warp;
-  const std::int64_t hidden = task.hidden(), wide = 3 * hidden;
+  const int hidden = task.hidden(), wide = 3 * hidden;
   T* const own = reinterpret_cast<T*>(dynamic_shared);  // K and V, where they have a place of their own
   T* const stages = own + Tiling::kOwn;
   float* const statistics = reinterpret_cast<float*>(stages + 2 * Tiling::kStage);

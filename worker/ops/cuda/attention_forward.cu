@@ -36,7 +36,7 @@ struct Softmax {
 template <class Tiling, class T>
 __device__ __forceinline__ void copy_keys_and_values(const AttentionTask& task, const AttentionHead& head,
                                                      const T* qkv, int key, T* stage) {
-  const std::int64_t stride = 3 * task.hidden();
+  const int stride = 3 * task.hidden();
   const T* const keys = qkv + head.at(key, stride) + task.hidden();
   const int rows = head.keys - key;
   copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage, keys, stride, rows, task.head_size);

@@ -27,7 +27,7 @@ struct AttentionTask {
   float scale_log2;
   float keep_scale;  // of what dropout keeps
 
-  __host__ __device__ std::int64_t hidden() const { return std::int64_t{heads} * head_size; }
+  __host__ __device__ int hidden() const { return heads * head_size; }
 };
 
 // One head of one sequence.
@@ -39,9 +39,7 @@ struct AttentionHead {
   int keys;                // of them, that may be looked at
 
   // Of its row `row` in a tensor whose rows have `stride` elements.
-  __device__ std::int64_t at(int row, std::int64_t stride) const {
-    return (first_row + row) * stride + column;
-  }
+  __device__ std::int64_t at(int row, int stride) const { return (first_row + row) * stride + column; }
 };
 
 __device__ __forceinline__ AttentionHead head_of_block(const AttentionTask& task) {

@@ -26,8 +26,7 @@ __device__ __forceinline__ int fragment_column() { return lane_of_warp() % 4 * 2
 // All threads of the block start to copy kRows rows of a tensor; what lies at and beyond row `rows` and
 // column `columns`, a multiple of 8, becomes zero.
 template <int kThreads, int kRows, int kColumns, class T>
-__device__ __forceinline__ void copy_tile(T* tile, const T* tensor, std::int64_t stride, int rows,
-                                          int columns) {
+__device__ __forceinline__ void copy_tile(T* tile, const T* tensor, int stride, int rows, int columns) {
   constexpr int kChunks = kColumns / kVector;
 #pragma unroll
   for (int i = 0; i < kRows * kChunks; i += kThreads) {
@@ -134,7 +133,7 @@ __device__ __forceinline__ void as_left(const MmaSums (&sums)[kRowTiles][kTiles]
 // and beyond `rows` and columns at and beyond `columns` are left alone.
 template <class T, int kTiles>
 __device__ __forceinline__ void store_rows(const MmaSums (&sums)[kTiles], const float (&factors)[2], T* tile,
-                                           T* tensor, std::int64_t stride, int rows, int columns) {
+                                           T* tensor, int stride, int rows, int columns) {
   constexpr int kColumns = 8 * kTiles, kChunks = kColumns / kVector;
   __syncwarp();  // the tile may hold what was stored last
 #pragma unroll
