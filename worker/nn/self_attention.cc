@@ -61,8 +61,9 @@ void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, S
   saved.qkv = step.save_all(3 * shape.hidden());
   saved.heads_out = step.save_all(shape.hidden());
   saved.probabilities = {};
-  if (step.keep_probabilities) {
-    const ops::AttentionSaved kept = ops::attention_saved(step.context, shape, step.compute);
+  // What a device keeps is too little to be computed again.
+  if (step.keep_probabilities || step.context.device_ops != nullptr) {
+    const ops::AttentionSaved kept = ops::attention_saved(step.context, shape, step.compute, dropout(step));
     saved.probabilities = step.saved.allocate(kept.dtype, Shape{kept.count});
   }
 

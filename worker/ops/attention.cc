@@ -31,13 +31,13 @@ void check_sequences(const Context& context, const AttentionShape& s,
 }
 
 void check_shapes(const Context& context, const AttentionShape& s, const ConstTensorView& qkv,
-                  const ConstTensorView& saved, const ConstTensorView& out) {
+                  const Dropout& dropout, const ConstTensorView& saved, const ConstTensorView& out) {
   check_tensor(qkv, qkv.dtype, Shape{s.rows(), 3 * s.hidden()}, "qkv");
   check_tensor(out, qkv.dtype, Shape{s.rows(), s.hidden()}, "out");
   PODIUM_CHECK(s.total_heads == 0 || s.first_head + s.heads <= s.total_heads,
                "more heads than the model has");
   if (saved.address == nullptr) return;
-  const AttentionSaved needed = attention_saved(context, s, qkv.dtype);
+  const AttentionSaved needed = attention_saved(context, s, qkv.dtype, dropout);
   PODIUM_CHECK(saved.dtype == needed.dtype && saved.size() == needed.count,
                "attention keeps for backward what attention_saved() says");
 }
@@ -59,8 +59,9 @@ double flops_of(const Context& context, const AttentionShape& s) {
 
 }  // namespace
 
-AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv) {
-  if (context.device_ops != nullptr) return context.device_ops->attention_saved(shape);
+AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv,
+                               const Dropout& dropout) {
+  if (context.device_ops != nullptr) return context.device_ops->attention_saved(shape, dropout);
   return {qkv, cpu::AttentionPlan(shape).probabilities()};
 }
 
@@ -68,7 +69,7 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out) {
   check_sequences(context, shape, valid_lengths);
-  check_shapes(context, shape, qkv, saved, out);
+  check_shapes(context, shape, qkv, dropout, saved, out);
   const ProfileScope scope(context, "attention_forward",
                            {.flops = flops_of(context, shape), .bytes = bytes_of(qkv, saved, out)});
   if (context.device_ops != nullptr)
@@ -80,7 +81,7 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv) {
   check_sequences(context, shape, valid_lengths);
-  check_shapes(context, shape, qkv, saved, out);
+  check_shapes(context, shape, qkv, dropout, saved, out);
   check_tensor(dout, qkv.dtype, out.shape, "dout");
   check_tensor(dqkv, qkv.dtype, qkv.shape, "dqkv");
   const ProfileScope scope(

@@ -36,12 +36,13 @@ struct AttentionShape {
 };
 
 // What forward keeps for backward, in a layout of the back end's own: on the CPU P, its sign set where
-// dropout fell; on a device a statistic of each row of P.
+// dropout fell; on a device a statistic of each row of P and, with dropout, a bit for each of its elements.
 struct AttentionSaved {
   DType dtype = DType::f32;
   std::int64_t count = 0;  // of elements
 };
-AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv);
+AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv,
+                               const Dropout& dropout);
 
 // `valid_lengths` [sequences], where the tensors lie; empty: there is no padding. `saved` is as
 // attention_saved() says; without an address backward computes it again.

@@ -67,7 +67,7 @@ class DeviceOps {
                                 TensorView dx) = 0;
   virtual void tanh_forward(Context& context, TensorView x) = 0;
   virtual void tanh_backward(Context& context, ConstTensorView y, TensorView dy) = 0;
-  virtual AttentionSaved attention_saved(const AttentionShape& shape) = 0;
+  virtual AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropout) = 0;
   virtual void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                                  std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
                                  TensorView saved, TensorView out) = 0;

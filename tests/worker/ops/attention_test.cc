@@ -26,7 +26,7 @@ OpRun attention(const Case& c, Context& context, DType type, const std::vector<V
                 const Values& dy) {
   const ops::AttentionShape& s = c.shape;
   const Tensor qkv = tensor_of(inputs[0], type, {s.rows(), 3 * s.hidden()});
-  const ops::AttentionSaved kept = ops::attention_saved(context, s, type);
+  const ops::AttentionSaved kept = ops::attention_saved(context, s, type, dropout_of(c));
   Tensor store(kept.dtype, {kept.count}), out(type, {s.rows(), s.hidden()});
   const TensorView saved = c.store ? store.view() : TensorView{};
   ops::attention_forward(context, s, qkv.view(), c.valid, dropout_of(c), saved, out.view());

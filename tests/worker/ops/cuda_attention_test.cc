@@ -19,7 +19,7 @@ struct Attention {
         dqkv(type, {s.rows(), 3 * s.hidden()}) {}
 
   void forward(Context& context) {
-    const ops::AttentionSaved kept = ops::attention_saved(context, shape, qkv.dtype());
+    const ops::AttentionSaved kept = ops::attention_saved(context, shape, qkv.dtype(), dropout);
     saved = Tensor(kept.dtype, {kept.count});
     ops::attention_forward(context, shape, qkv.view(), valid, dropout, saved.view(), out.view());
   }

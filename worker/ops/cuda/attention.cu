@@ -1,5 +1,6 @@
 // Which kernels compute a call of attention, and where their temporaries lie. Forward keeps a statistic for
-// each row of each head, from which backward computes the probabilities again.
+// each row of each head, from which backward computes the probabilities again, and what dropout kept of them,
+// which takes longer to draw than to read.
 #include <cmath>
 
 #include "common/base/check.h"
@@ -10,10 +11,6 @@
 
 namespace podium::ops::cuda {
 namespace {
-
-constexpr std::size_t kAlignedTo = 256;  // bytes, of each temporary
-
-std::size_t aligned(std::size_t bytes) { return (bytes + kAlignedTo - 1) / kAlignedTo * kAlignedTo; }
 
 bool tiled(const AttentionShape& shape, DType dtype) {
   return dtype != DType::f32 && shape.head_size % 8 == 0 && shape.head_size <= kMaxTiledHeadSize;
@@ -26,79 +23,76 @@ void check_limits(const AttentionShape& shape) {
                "CUDA attention takes at most 65535 sequences and heads, and 1048576 rows of a sequence");
 }
 
-// The task of one call. `temporaries` floats for each row of each head and, with dropout, `kept` are taken
-// from scratch memory.
-struct Call {
-  Call(Context& context, const AttentionShape& shape, std::span<const std::int32_t> valid_lengths,
-       const Dropout& dropout, int temporaries) {
-    check_limits(shape);
-    constexpr float kLog2E = 1.44269504088896341F;
-    const std::int64_t padded = (shape.length + kPaddedTo - 1) / kPaddedTo * kPaddedTo;
-    const float scale = 1.0F / std::sqrt(static_cast<float>(shape.head_size));
-    task = {.valid_lengths = valid_lengths.empty() ? nullptr : valid_lengths.data(),
-            .row_begins = shape.row_begins.empty() ? nullptr : shape.row_begins.data(),
-            .kept = nullptr,
-            .statistics = nullptr,
-            .deltas = nullptr,
-            .length = static_cast<int>(shape.length),
-            .padded = static_cast<int>(padded),
-            .heads = static_cast<int>(shape.heads),
-            .head_size = static_cast<int>(shape.head_size),
-            .causal = shape.causal,
-            .scale = scale,
-            .scale_log2 = scale * kLog2E,
-            .keep_scale = dropout.active() ? dropout.scale : 1.0F};
-    const std::int64_t heads = shape.sequences * shape.heads;
-    const std::size_t row_bytes = aligned(static_cast<std::size_t>(heads * shape.length) * sizeof(float));
-    const auto kept_words = static_cast<std::size_t>(heads * padded * (padded / kStripKeys));
-    auto* next = static_cast<std::byte*>(cuda_state(context).scratch(
-        static_cast<std::size_t>(temporaries) * row_bytes + (dropout.active() ? 2 * kept_words : 0)));
-    for (int i = 0; i < temporaries; ++i, next += row_bytes) rows[i] = reinterpret_cast<float*>(next);
-    if (!dropout.active()) return;
-    auto* const kept = reinterpret_cast<std::uint16_t*>(next);
-    draw_kept(context, task, shape, dropout, kept);
-    task.kept = kept;
-  }
+std::int64_t padded_length(const AttentionShape& shape) {
+  return (shape.length + kPaddedTo - 1) / kPaddedTo * kPaddedTo;
+}
 
-  AttentionTask task;
-  float* rows[2] = {};  // [sequences, heads, length] each
-};
+std::int64_t row_count(const AttentionShape& shape) { return shape.sequences * shape.heads * shape.length; }
 
-void forward(Context& context, const AttentionShape& shape, const AttentionTask& task, ConstTensorView qkv,
-             TensorView out) {
+// `saved` takes the statistics, then what dropout keeps.
+AttentionTask make_task(const AttentionShape& shape, std::span<const std::int32_t> valid_lengths,
+                        const Dropout& dropout, float* saved) {
+  constexpr float kLog2E = 1.44269504088896341F;
+  const float scale = 1.0F / std::sqrt(static_cast<float>(shape.head_size));
+  return {.valid_lengths = valid_lengths.empty() ? nullptr : valid_lengths.data(),
+          .row_begins = shape.row_begins.empty() ? nullptr : shape.row_begins.data(),
+          .kept = dropout.active() ? reinterpret_cast<std::uint16_t*>(saved + row_count(shape)) : nullptr,
+          .statistics = saved,
+          .deltas = nullptr,
+          .length = static_cast<int>(shape.length),
+          .padded = static_cast<int>(padded_length(shape)),
+          .heads = static_cast<int>(shape.heads),
+          .head_size = static_cast<int>(shape.head_size),
+          .causal = shape.causal,
+          .scale = scale,
+          .scale_log2 = scale * kLog2E,
+          .keep_scale = dropout.active() ? dropout.scale : 1.0F};
+}
+
+float* scratch(Context& context, std::int64_t floats) {
+  return static_cast<float*>(cuda_state(context).scratch(static_cast<std::size_t>(floats) * sizeof(float)));
+}
+
+void forward(Context& context, const AttentionShape& shape, const AttentionTask& task, const Dropout& dropout,
+             ConstTensorView qkv, TensorView out) {
+  if (dropout.active()) draw_kept(context, task, shape, dropout);
   const auto compute = tiled(shape, qkv.dtype) ? tiled_attention_forward : simple_attention_forward;
   compute(context, task, shape.sequences, qkv, out);
 }
 
 }  // namespace
 
-AttentionSaved attention_saved(const AttentionShape& shape) {
-  return {DType::f32, shape.sequences * shape.heads * shape.length};
+AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropout) {
+  const std::int64_t padded = padded_length(shape);
+  const std::int64_t kept_bits = dropout.active() ? shape.sequences * shape.heads * padded * padded : 0;
+  return {DType::f32, row_count(shape) + kept_bits / 32};
 }
 
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out) {
+  check_limits(shape);
   if (qkv.size() == 0) return;
-  Call call(context, shape, valid_lengths, dropout, saved.address == nullptr ? 1 : 0);
-  call.task.statistics = saved.address == nullptr ? call.rows[0] : elements<float>(saved);
-  forward(context, shape, call.task, qkv, out);
+  float* const to = saved.address == nullptr ? scratch(context, attention_saved(shape, dropout).count)
+                                             : elements<float>(saved);
+  forward(context, shape, make_task(shape, valid_lengths, dropout, to), dropout, qkv, out);
 }
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv) {
+  check_limits(shape);
   if (qkv.size() == 0) return;
-  Call call(context, shape, valid_lengths, dropout, 2);
-  call.task.deltas = call.rows[0];
-  if (saved.address == nullptr) {
-    call.task.statistics = call.rows[1];
-    forward(context, shape, call.task, qkv, {});
-  } else {
-    call.task.statistics = const_cast<float*>(elements<float>(saved));  // which backward only reads
-  }
+  const bool again = saved.address == nullptr;
+  const std::int64_t rows = row_count(shape);
+  float* const deltas = scratch(context, rows + (again ? attention_saved(shape, dropout).count : 0));
+  // What forward saved is only read.
+  float* const from = again ? deltas + rows : const_cast<float*>(elements<float>(saved));
+  AttentionTask task = make_task(shape, valid_lengths, dropout, from);
+  task.deltas = deltas;
+  if (again) forward(context, shape, task, dropout, qkv, {});
   const auto compute = tiled(shape, qkv.dtype) ? tiled_attention_backward : simple_attention_backward;
-  compute(context, call.task, shape.sequences, dout, out, qkv, dqkv);
+  compute(context, task, shape.sequences, dout, out, qkv, dqkv);
 }
 
 }  // namespace podium::ops::cuda

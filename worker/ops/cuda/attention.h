@@ -5,7 +5,7 @@
 
 namespace podium::ops::cuda {
 
-AttentionSaved attention_saved(const AttentionShape& shape);
+AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropout);
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out);

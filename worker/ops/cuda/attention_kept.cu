@@ -18,7 +18,7 @@ constexpr int kBlockKeys = 128;
 
 __global__ void __launch_bounds__(32 * kWarps)
     draw_kept_kernel(AttentionTask task, DropoutParameter parameter, std::int64_t total_heads,
-                     std::int64_t first_head, std::uint32_t* kept) {
+                     std::int64_t first_head) {
   const DeviceDropout dropout = parameter;
   const AttentionHead head = head_of_block(task);
   const int groups = (task.length + kQueries - 1) / kQueries;
@@ -36,28 +36,36 @@ __global__ void __launch_bounds__(32 * kWarps)
     const std::uint64_t row = dropout.row(model_head * task.length + query + 2 * pair + lane / 16);
     const PhiloxCounter draws = philox(dropout.key, {counter, static_cast<std::uint32_t>(row),
                                                      static_cast<std::uint32_t>(row >> 32), dropout.site});
+    std::uint32_t ballots[8];  // of strip k
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      const std::uint32_t draw = draws[static_cast<std::size_t>(k) / 2] >> (k % 2 * 16) & 0xffffU;
-      const unsigned ballot = __ballot_sync(kAllLanes, draw >= dropout.threshold);
-      if (lane == k * kPairs + pair) words = ballot;
+    for (int k = 0; k < 8; ++k) {  // a draw in the lower half is moved to where the others are
+      const std::uint32_t word = draws[static_cast<std::size_t>(k) / 2];
+      ballots[k] = __ballot_sync(kAllLanes, (k % 2 == 0 ? word << 16 : word) >= dropout.threshold << 16);
     }
+#pragma unroll
+    for (int half = 4; half > 0; half /= 2) {  // down to that of the lane's strip
+#pragma unroll
+      for (int k = 0; k < half; ++k)
+        ballots[k] = (lane / kPairs & half) != 0 ? ballots[k + half] : ballots[k];
+    }
+    if (lane % kPairs == pair) words = ballots[0];
   }
   const std::int64_t strip = block * (kBlockKeys / kStripKeys) + lane / kPairs;
   const std::int64_t strips = task.padded / kStripKeys;
+  auto* const kept = reinterpret_cast<std::uint32_t*>(task.kept);
   kept[((head.index * strips + strip) * task.padded + query) / 2 + lane % kPairs] = words;
 }
 
 }  // namespace
 
 void draw_kept(Context& context, const AttentionTask& task, const AttentionShape& shape,
-               const Dropout& dropout, std::uint16_t* kept) {
+               const Dropout& dropout) {
   const int groups = (task.length + kQueries - 1) / kQueries;
   const dim3 grid(static_cast<unsigned>(groups * (task.padded / kBlockKeys)),
                   static_cast<unsigned>(shape.heads), static_cast<unsigned>(shape.sequences));
   launch(context, "attention_draw_kept", draw_kept_kernel, grid, 32 * kWarps, 0, task,
-         DropoutParameter(dropout), shape.total_heads > 0 ? shape.total_heads : shape.heads, shape.first_head,
-         reinterpret_cast<std::uint32_t*>(kept));
+         DropoutParameter(dropout), shape.total_heads > 0 ? shape.total_heads : shape.heads,
+         shape.first_head);
 }
 
 }  // namespace podium::ops::cuda

@@ -6,10 +6,9 @@
 
 namespace podium::ops::cuda {
 
-// Whether a dropout keeps (query, key), for every pair that may look at each other, to `kept`, which the task
-// then refers to.
+// Whether the dropout keeps (query, key), for every pair that may look at each other, to the task's `kept`.
 void draw_kept(Context& context, const AttentionTask& task, const AttentionShape& shape,
-               const Dropout& dropout, std::uint16_t* kept);
+               const Dropout& dropout);
 
 // Tensor cores: 16-bit types and head sizes that are a multiple of 8 and at most this.
 inline constexpr std::int64_t kMaxTiledHeadSize = 128;

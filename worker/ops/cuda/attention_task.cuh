@@ -18,7 +18,7 @@ inline constexpr int kPaddedTo = 128;  // `kept` has rows and keys up to a multi
 struct AttentionTask {
   const std::int32_t* valid_lengths;  // or null
   const std::int32_t* row_begins;     // or null
-  const std::uint16_t* kept;          // [sequences * heads, padded / 16, padded]; null: nothing is dropped
+  std::uint16_t* kept;                // [sequences * heads, padded / 16, padded]; null: nothing is dropped
   float* statistics;                  // [sequences, heads, length]: log2 of the sum of 2^(score * scale_log2)
   float* deltas;                      // [sequences, heads, length], in backward: dot(dout, out)
   int length, padded, heads, head_size;

@@ -106,8 +106,8 @@ class CudaOps final : public DeviceOps {
   void tanh_backward(Context& context, ConstTensorView y, TensorView dy) override {
     cuda::tanh_backward(context, y, dy);
   }
-  AttentionSaved attention_saved(const AttentionShape& shape) override {
-    return cuda::attention_saved(shape);
+  AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropout) override {
+    return cuda::attention_saved(shape, dropout);
   }
   void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
