@@ -22,12 +22,13 @@ void set_value(void* values, DType type, std::int64_t i, float value) {
 }  // namespace
 
 void multiply(Context&, const Product& p, const ProductOperands& operands) {
+  const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       float sum = p.accumulate ? value_at(operands.c, p.result, i * p.n + j) : 0.0F;
       if (p.bias) sum += value_at(operands.bias, p.result, j);
       for (std::int64_t k = 0; k < p.k; ++k)
-        sum += value_at(operands.a, p.type, p.transposed_a ? k * p.m + i : i * p.k + k) *
+        sum += value_at(operands.a, p.type, p.transposed_a ? k * pitch + i : i * pitch + k) *
                value_at(operands.b, p.type, p.transposed_b ? j * p.k + k : k * p.n + j);
       set_value(operands.c, p.result, i * p.n + j, sum);
     }

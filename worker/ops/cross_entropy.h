@@ -1,5 +1,7 @@
 // Softmax cross-entropy over logits [rows, classes]; rows with a negative label count for nothing. Each row
-// is brought into cache once and its gradient written over it.
+// is brought into cache once and its gradient written over it. On a device logits may have more columns than
+// `classes`, as linear.h may have padded them: those are not looked at, and 0 in a gradient. No `classes`:
+// all.
 //
 //   loss = log(sum(exp(x))) - x[label]        dx = scale * (softmax(x) - onehot(label))
 #pragma once
@@ -29,12 +31,13 @@ struct CrossEntropySums {
 // Adds to `sums`, which lies in the device's memory where the context has one: a step's sums are read once,
 // at its end.
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                   CrossEntropySums* sums);
+                   CrossEntropySums* sums, std::int64_t classes = 0);
 
 // Also replaces the logits by scale * their gradient and adds its column sums, the gradient of the bias
 // before the logits, to dbias (f32 [classes]; without an address: not wanted).
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums);
+                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
+                            std::int64_t classes = 0);
 
 // The same where each rank holds the logits of its own range of classes (Shoeybi et al., 2019). Between the
 // stages the caller reduces over the ranks what a stage wrote:
@@ -44,11 +47,11 @@ void cross_entropy_backward(Context& context, TensorView logits, std::span<const
 // labels are those of all classes; `first_class` is that of this rank's first column.
 
 // maxima f32 [rows]: the row's highest logit here.
-void class_maxima(Context& context, ConstTensorView logits, TensorView maxima);
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima, std::int64_t classes = 0);
 
 // sums f32 [rows, 2]: the sum of exp(x - maximum) here, and x[label] where the label is here, else 0.
 void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                std::int64_t first_class, ConstTensorView maxima, TensorView sums);
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums, std::int64_t classes = 0);
 
 // Adds to `totals`, as above.
 void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
@@ -57,6 +60,6 @@ void class_totals(Context& context, std::span<const std::int32_t> labels, ConstT
 // Replaces the logits by scale * their gradient; dbias as above.
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                      std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
-                     const StepValue<float>& scale, TensorView dbias);
+                     const StepValue<float>& scale, TensorView dbias, std::int64_t classes = 0);
 
 }  // namespace podium::ops

@@ -39,18 +39,20 @@ class DeviceOps {
                                        TensorView dbranch, const LayerNormGradients& gradients,
                                        ConstTensorView dresidual) = 0;
   virtual void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                             CrossEntropySums* sums) = 0;
+                             CrossEntropySums* sums, std::int64_t classes) = 0;
   virtual void cross_entropy_backward(Context& context, TensorView logits,
                                       std::span<const std::int32_t> labels, const StepValue<float>& scale,
-                                      TensorView dbias, CrossEntropySums* sums) = 0;
-  virtual void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) = 0;
+                                      TensorView dbias, CrossEntropySums* sums, std::int64_t classes) = 0;
+  virtual void class_maxima(Context& context, ConstTensorView logits, TensorView maxima,
+                            std::int64_t classes) = 0;
   virtual void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                          std::int64_t first_class, ConstTensorView maxima, TensorView sums) = 0;
+                          std::int64_t first_class, ConstTensorView maxima, TensorView sums,
+                          std::int64_t classes) = 0;
   virtual void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
                             ConstTensorView sums, CrossEntropySums* totals) = 0;
   virtual void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                                std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
-                               const StepValue<float>& scale, TensorView dbias) = 0;
+                               const StepValue<float>& scale, TensorView dbias, std::int64_t classes) = 0;
   virtual void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
                                  TensorView y) = 0;
   virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,

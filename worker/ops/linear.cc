@@ -13,13 +13,20 @@ ProfileWork product(std::int64_t rows, std::int64_t columns, std::int64_t terms,
   return {.flops = 2 * multiplications, .bytes = bytes, .shape = {rows, columns, terms}};
 }
 
+// y or dy.
+void check_output(const Context& context, const ConstTensorView& tensor, std::int64_t rows, std::int64_t out,
+                  const char* name) {
+  const bool padded = context.device_ops != nullptr && tensor.dtype != DType::f32 && tensor.shape[1] > out;
+  check_tensor(tensor, tensor.dtype, Shape{rows, padded ? tensor.shape[1] : out}, name);
+}
+
 }  // namespace
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   check_tensor(x, y.dtype, Shape{y.shape[0], in}, "x");
-  check_tensor(y, y.dtype, Shape{x.shape[0], out}, "y");
+  check_output(context, y, x.shape[0], out, "y");
   if (bias.address != nullptr) check_tensor(bias, DType::f32, Shape{out}, "bias");
   const ProfileScope scope(context, "linear_forward", product(x.shape[0], out, in, bytes_of(x, y)));
   if (context.device_ops != nullptr) return context.device_ops->linear_forward(context, x, weight, bias, y);
@@ -29,7 +36,8 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options) {
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
-  check_tensor(dy, dx.dtype, Shape{dx.shape[0], out}, "dy");
+  check_output(context, dy, dx.shape[0], out, "dy");
+  PODIUM_CHECK(dy.dtype == dx.dtype, "dx and dy share one type");
   check_tensor(dx, dx.dtype, Shape{dy.shape[0], in}, "dx");
   if (options.multiply_by.address != nullptr)
     check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
@@ -45,7 +53,7 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
                             TensorView db) {
   const std::int64_t out = dw.shape[0], in = dw.shape[1];
   check_tensor(x, dy.dtype, Shape{dy.shape[0], in}, "x");
-  check_tensor(dy, dy.dtype, Shape{x.shape[0], out}, "dy");
+  check_output(context, dy, x.shape[0], out, "dy");
   check_tensor(dw, DType::f32, Shape{out, in}, "dw");
   if (db.address != nullptr) check_tensor(db, DType::f32, Shape{out}, "db");
   const ProfileScope scope(context, "linear_backward_weight",

@@ -3,6 +3,10 @@
 //   y = x W^T + b        dx = dy W        dW += dy^T x        db += column sums of dy
 //
 // x, y, dx and dy share one type; sums run in f32.
+//
+// On a device y and dy in 16 bits may have more columns than the weight has rows, so that each row begins at
+// an aligned address (logits over a vocabulary of any size). What is beyond becomes 0 in y and must be 0 in
+// dy.
 #pragma once
 
 #include <cstdint>

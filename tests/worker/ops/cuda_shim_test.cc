@@ -101,6 +101,42 @@ TEST(CudaColumnSums, AreThoseOfTheCpu) {
   }
 }
 
+// A decoder over 13 words, whose logits have 16 columns or only the 13, forward and back.
+struct Decoded {
+  explicit Decoded(Context& context, std::int64_t columns) : logits(DType::bf16, {kRows, columns}) {
+    ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+    ops::linear_forward(context, x.view(), weight, bias.view(), logits.view());
+    ops::cross_entropy(context, logits.view(), kLabels, &sums, kWords);
+    ops::cross_entropy_backward(context, logits.view(), kLabels, 0.5F, dbias.view(), &sums, kWords);
+    ops::linear_backward_weight(context, x.view(), logits.view(), dw.view(), {});
+    ops::linear_backward_input(context, logits.view(), weight, dx.view());
+  }
+
+  static constexpr std::int64_t kRows = 5, kWords = 13, kHidden = 24;
+  inline static const std::vector<std::int32_t> kLabels = {12, -1, 0, 7, 3};
+  Tensor x = tensor_of(random_values(kRows * kHidden, 1), DType::bf16, {kRows, kHidden});
+  Tensor w = tensor_of(random_values(kWords * kHidden, 2), DType::f32, {kWords, kHidden});
+  Tensor bias = tensor_of(random_values(kWords, 3), DType::f32, {kWords});
+  Tensor logits, dw{DType::f32, {kWords, kHidden}}, dx{DType::bf16, {kRows, kHidden}};
+  Tensor dbias{DType::f32, {kWords}};
+  ops::CrossEntropySums sums;
+};
+
+TEST(CudaCrossEntropy, DoesNotSeePadding) {
+  Context context = make_context(1);
+  const Decoded plain(context, Decoded::kWords), padded(context, 16);
+  EXPECT_NEAR(padded.sums.loss, plain.sums.loss, 1e-6 * plain.sums.loss);
+  EXPECT_EQ(padded.sums.rows, 8);
+  EXPECT_EQ(padded.sums.correct, plain.sums.correct);
+  expect_close(values_of(padded.dw), values_of(plain.dw), 1e-6, "dw");
+  expect_close(values_of(padded.dx), values_of(plain.dx), 1e-6, "dx");
+  expect_close(values_of(padded.dbias), values_of(plain.dbias), 1e-6, "dbias");
+  for (std::size_t row = 0; row < 5; ++row) {
+    for (std::size_t column = 13; column < 16; ++column)
+      EXPECT_EQ(value_at(padded.logits, 16 * row + column), 0);
+  }
+}
+
 // A recorded step is replayed after its numbers in device memory have been replaced.
 TEST(StepValue, IsReadWhenTheKernelRuns) {
   Context context = make_context(1);

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Source>
-void run(Context& context, const char* name, const Source& source, const Shape& shape, float* to) {
+void run(Context& context, const char* name, const Source& source, const Shape& shape, const TensorView& to) {
   const std::int64_t rows = shape[0], columns = shape[1];
   if (rows == 0 || columns == 0) return;
   const std::int64_t column_blocks = (columns + kColumns - 1) / kColumns;
@@ -83,18 +83,18 @@ void run(Context& context, const char* name, const Source& source, const Shape& 
       cuda_state(context).scratch(shares * static_cast<std::size_t>(columns) * sizeof(float)));
   launch(context, name, column_sums_kernel<Source>, dim3(static_cast<unsigned>(column_blocks), shares),
          kThreads, 0, source, rows, columns, partials);
-  add_partials(context, partials, shares, columns, std::array{to});
+  add_partials(context, partials, shares, columns, to.size(), std::array{elements<float>(to)});
 }
 
 }  // namespace
 
-void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to) {
+void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, TensorView to) {
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     run(context, "add_column_sums", FilteredRows<T>{elements<T>(x), filter}, x.shape, to);
   });
 }
 
-void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, float* to) {
+void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, TensorView to) {
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     run(context, "multiply_and_add_column_sums", Products<T>{elements<T>(x), elements<T>(factor)}, x.shape,
         to);

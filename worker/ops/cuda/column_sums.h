@@ -12,10 +12,11 @@ struct RowFilter {
   std::int32_t key = 0;
 };
 
-// to[column] += the sum over the rows of x [rows, columns] that pass the filter.
-void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, float* to);
+// to[column] += the sum over the rows of x [rows, columns] that pass the filter. `to`, f32, may have fewer
+// columns.
+void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, TensorView to);
 
 // x *= factor, and to[column] += the sum over the rows of x, in one pass.
-void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, float* to);
+void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, TensorView to);
 
 }  // namespace podium::ops::cuda

@@ -21,17 +21,17 @@ __device__ __forceinline__ RowResult result_of(const T* x, std::int64_t classes,
 
 template <class T, bool kGradient>
 __global__ void __launch_bounds__(kRowThreads)
-    cross_entropy_kernel(T* logits, const std::int32_t* labels, std::int64_t classes, StepValue<float> scale,
+    cross_entropy_kernel(T* logits, const std::int32_t* labels, RowWidth width, StepValue<float> scale,
                          RowResult* results) {
-  T* const x = logits + blockIdx.x * classes;
+  T* const x = logits + blockIdx.x * width.columns;
   const std::int32_t label = labels[blockIdx.x];
   RowStatistics row{0.0F, 1.0F};
   if (label >= 0) {  // the same for the whole block
-    row = row_statistics(x, classes);
-    if (threadIdx.x == 0) results[blockIdx.x] = result_of(x, classes, row, label);
+    row = row_statistics(x, width);
+    if (threadIdx.x == 0) results[blockIdx.x] = result_of(x, width.classes, row, label);
     __syncthreads();  // the label's logit was read before its gradient takes its place
   }
-  if constexpr (kGradient) write_gradient(x, classes, row, current(scale), label, label >= 0);
+  if constexpr (kGradient) write_gradient(x, width, row, current(scale), label, label >= 0);
 }
 
 struct StoredResults {
@@ -40,31 +40,33 @@ struct StoredResults {
 };
 
 template <class T, bool kGradient>
-void run(Context& context, T* logits, std::int64_t classes, std::span<const std::int32_t> labels,
+void run(Context& context, T* logits, const RowWidth& width, std::span<const std::int32_t> labels,
          const StepValue<float>& scale, CrossEntropySums* sums) {
   if (labels.empty()) return;
   auto* const results =
       static_cast<RowResult*>(cuda_state(context).scratch(labels.size() * sizeof(RowResult)));
   launch(context, "cross_entropy", cross_entropy_kernel<T, kGradient>, static_cast<unsigned>(labels.size()),
-         kRowThreads, 0, logits, labels.data(), classes, scale, results);
+         kRowThreads, 0, logits, labels.data(), width, scale, results);
   add_totals(context, "cross_entropy", StoredResults{results}, labels, sums);
 }
 
 }  // namespace
 
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                   CrossEntropySums* sums) {
+                   CrossEntropySums* sums, std::int64_t classes) {
   with_device_type(logits.dtype, [&]<class T>(Type<T>) {
-    run<T, false>(context, const_cast<T*>(elements<T>(logits)), logits.shape[1], labels, 0.0F, sums);
+    run<T, false>(context, const_cast<T*>(elements<T>(logits)), {classes, logits.shape[1]}, labels, 0.0F,
+                  sums);
   });
 }
 
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums) {
+                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
+                            std::int64_t classes) {
   with_device_type(logits.dtype, [&]<class T>(Type<T>) {
-    run<T, true>(context, elements<T>(logits), logits.shape[1], labels, scale, sums);
+    run<T, true>(context, elements<T>(logits), {classes, logits.shape[1]}, labels, scale, sums);
   });
-  if (dbias.address != nullptr) add_column_sums(context, logits, {}, elements<float>(dbias));
+  if (dbias.address != nullptr) add_column_sums(context, logits, {}, dbias);
 }
 
 }  // namespace podium::ops::cuda

@@ -50,20 +50,22 @@ class CudaOps final : public DeviceOps {
                                   dresidual);
   }
   void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                     CrossEntropySums* sums) override {
-    cuda::cross_entropy(context, logits, labels, sums);
+                     CrossEntropySums* sums, std::int64_t classes) override {
+    cuda::cross_entropy(context, logits, labels, sums, classes);
   }
   void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                              const StepValue<float>& scale, TensorView dbias,
-                              CrossEntropySums* sums) override {
-    cuda::cross_entropy_backward(context, logits, labels, scale, dbias, sums);
+                              const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
+                              std::int64_t classes) override {
+    cuda::cross_entropy_backward(context, logits, labels, scale, dbias, sums, classes);
   }
-  void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) override {
-    cuda::class_maxima(context, logits, maxima);
+  void class_maxima(Context& context, ConstTensorView logits, TensorView maxima,
+                    std::int64_t classes) override {
+    cuda::class_maxima(context, logits, maxima, classes);
   }
   void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                  std::int64_t first_class, ConstTensorView maxima, TensorView sums) override {
-    cuda::class_sums(context, logits, labels, first_class, maxima, sums);
+                  std::int64_t first_class, ConstTensorView maxima, TensorView sums,
+                  std::int64_t classes) override {
+    cuda::class_sums(context, logits, labels, first_class, maxima, sums, classes);
   }
   void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
                     ConstTensorView sums, CrossEntropySums* totals) override {
@@ -71,8 +73,8 @@ class CudaOps final : public DeviceOps {
   }
   void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
                        std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
-                       const StepValue<float>& scale, TensorView dbias) override {
-    cuda::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias);
+                       const StepValue<float>& scale, TensorView dbias, std::int64_t classes) override {
+    cuda::class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias, classes);
   }
   void embedding_forward(Context& context, const EmbeddingInput& input, const EmbeddingTables& tables,
                          TensorView y) override {

@@ -156,7 +156,7 @@ void embedding_backward(Context& context, const EmbeddingInput& input, ConstTens
   const TableRows types = type_rows(input, gradients.type);
   for (std::int64_t type = 0; type < types.count; ++type)
     add_column_sums(context, dy, {types.rows, static_cast<std::int32_t>(type)},
-                    elements<float>(gradients.type) + type * dy.shape[1]);
+                    {elements<float>(gradients.type) + type * dy.shape[1], DType::f32, Shape{dy.shape[1]}});
 }
 
 }  // namespace podium::ops::cuda

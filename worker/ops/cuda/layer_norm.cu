@@ -192,7 +192,7 @@ void launch_backward(Context& context, const char* name, Backward<T> p, const Dr
   with_row_team(p.columns, [&]<class Team>(Team) {
     launch(context, name, backward_kernel<T, Team>, blocks, Team::kThreads, 0, p, DropoutParameter(dropout));
   });
-  add_partials(context, p.partials, blocks, p.columns,
+  add_partials(context, p.partials, blocks, p.columns, p.columns,
                std::array{elements<float>(gradients.gamma), elements<float>(gradients.beta),
                           elements<float>(gradients.branch_bias)});
 }

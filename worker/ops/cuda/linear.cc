@@ -13,7 +13,9 @@
 namespace podium::ops::cuda {
 namespace {
 
-// f32 values in a 16-bit type.
+constexpr std::int64_t kAlignedRows = 8;  // 16-byte vectors of a 16-bit type
+
+// f32 values in a 16-bit type, followed by zeros.
 class RoundedCopy {
  public:
   RoundedCopy() = default;
@@ -21,13 +23,9 @@ class RoundedCopy {
   RoundedCopy(const RoundedCopy&) = delete;
   RoundedCopy& operator=(const RoundedCopy&) = delete;
 
-  const void* of(Context& context, ConstTensorView master, std::int64_t generation, DType type) {
-    if (memory_ == nullptr) {
-      const std::size_t bytes = static_cast<std::size_t>(master.size()) * size_of(type);
-      check_cuda(cudaMalloc(&memory_, bytes), "allocating the copy of a weight");
-      if (context.profiler != nullptr)
-        context.profiler->add_memory("weight copies", static_cast<std::int64_t>(bytes));
-    }
+  const void* of(Context& context, ConstTensorView master, std::int64_t generation, DType type,
+                 std::int64_t size) {
+    if (size > size_) allocate(context, size, size_of(type));
     if (generation_ != generation || type_ != type)
       narrow(context, elements<float>(master), master.size(), memory_, type);
     generation_ = generation;
@@ -36,8 +34,20 @@ class RoundedCopy {
   }
 
  private:
+  void allocate(Context& context, std::int64_t size, std::size_t element_bytes) {
+    const std::size_t bytes = static_cast<std::size_t>(size) * element_bytes;
+    check_cuda(cudaFree(memory_), "freeing the copy of a weight");
+    check_cuda(cudaMalloc(&memory_, bytes), "allocating the copy of a weight");
+    check_cuda(cudaMemsetAsync(memory_, 0, bytes, cuda_state(context).stream()), "clearing memory");
+    if (context.profiler != nullptr)
+      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(bytes));
+    size_ = size;
+    type_ = DType::f32;
+  }
+
   void* memory_ = nullptr;
-  DType type_ = DType::f32;
+  std::int64_t size_ = 0;
+  DType type_ = DType::f32;  // f32: nothing has been copied yet
   std::int64_t generation_ = 0;
 };
 
@@ -50,14 +60,34 @@ CudaPackedWeight& packed(LinearWeight& weight) {
   return static_cast<CudaPackedWeight&>(*weight.packed);
 }
 
-const void* weight_in(Context& context, LinearWeight& weight, DType type) {
-  if (type == DType::f32) return weight.master.address;
-  return packed(weight).weight.of(context, weight.master, weight.generation, type);
+// The weight in the type of y or dy, with at least as many rows as that has columns.
+const void* weight_for(Context& context, LinearWeight& weight, const ConstTensorView& y) {
+  if (y.dtype == DType::f32) return weight.master.address;
+  return packed(weight).weight.of(context, weight.master, weight.generation, y.dtype,
+                                  y.shape[1] * weight.master.shape[1]);
 }
 
-const void* bias_in(Context& context, LinearWeight& weight, ConstTensorView bias, DType type) {
-  if (type == DType::f32 || bias.address == nullptr) return bias.address;
-  return packed(weight).bias.of(context, bias, weight.generation, type);
+const void* bias_for(Context& context, LinearWeight& weight, ConstTensorView bias, const ConstTensorView& y) {
+  if (y.dtype == DType::f32 || bias.address == nullptr) return bias.address;
+  return packed(weight).bias.of(context, bias, weight.generation, y.dtype, y.shape[1]);
+}
+
+// Rows [first, first + count) of dw += dy^T x.
+void add_weight_gradient(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
+                         std::int64_t first, std::int64_t count) {
+  if (count == 0) return;
+  const Product product{.m = count,
+                        .n = dw.shape[1],
+                        .k = dy.shape[0],
+                        .type = dy.dtype,
+                        .result = DType::f32,
+                        .transposed_a = true,
+                        .pitch_a = dy.shape[1],
+                        .accumulate = true};
+  const auto* const gradients = static_cast<const std::byte*>(dy.address);
+  multiply(context, product,
+           {gradients + static_cast<std::size_t>(first) * size_of(dy.dtype), x.address,
+            elements<float>(dw) + first * dw.shape[1]});
 }
 
 }  // namespace
@@ -72,9 +102,8 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
                         .result = y.dtype,
                         .transposed_b = true,
                         .bias = bias.address != nullptr};
-  multiply(
-      context, product,
-      {x.address, weight_in(context, weight, x.dtype), y.address, bias_in(context, weight, bias, x.dtype)});
+  const void* const w = weight_for(context, weight, y);
+  multiply(context, product, {x.address, w, y.address, bias_for(context, weight, bias, y)});
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -86,27 +115,26 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                         .type = dy.dtype,
                         .result = dx.dtype,
                         .accumulate = options.accumulate};
-  multiply(context, product, {dy.address, weight_in(context, weight, dy.dtype), dx.address});
-  float* const sums = elements<float>(options.column_sums);
-  if (options.multiply_by.address == nullptr && sums != nullptr)
-    return add_column_sums(context, dx, {}, sums);
-  if (options.multiply_by.address == nullptr) return;
-  if (sums == nullptr) return gelu_backward(context, options.multiply_by, dx);
-  multiply_and_add_column_sums(context, dx, options.multiply_by, sums);
+  multiply(context, product, {dy.address, weight_for(context, weight, dy), dx.address});
+  const bool multiplies = options.multiply_by.address != nullptr;
+  const bool sums = options.column_sums.address != nullptr;
+  if (multiplies && sums)
+    multiply_and_add_column_sums(context, dx, options.multiply_by, options.column_sums);
+  else if (multiplies)
+    gelu_backward(context, options.multiply_by, dx);
+  else if (sums)
+    add_column_sums(context, dx, {}, options.column_sums);
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                             TensorView db) {
   if (dy.size() == 0) return;
-  const Product product{.m = dw.shape[0],
-                        .n = dw.shape[1],
-                        .k = dy.shape[0],
-                        .type = dy.dtype,
-                        .result = DType::f32,
-                        .transposed_a = true,
-                        .accumulate = true};
-  multiply(context, product, {dy.address, x.address, dw.address});
-  if (db.address != nullptr) add_column_sums(context, dy, {}, elements<float>(db));
+  // Where dy is padded the last few rows go alone, so that the others are read in aligned vectors.
+  const std::int64_t out = dw.shape[0];
+  const std::int64_t aligned = dy.shape[1] > out ? out / kAlignedRows * kAlignedRows : out;
+  add_weight_gradient(context, x, dy, dw, 0, aligned);
+  add_weight_gradient(context, x, dy, dw, aligned, out - aligned);
+  if (db.address != nullptr) add_column_sums(context, dy, {}, db);
 }
 
 }  // namespace podium::ops::cuda

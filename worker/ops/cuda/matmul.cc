@@ -64,10 +64,10 @@ Operation make_operation(const Product& p) {
 }
 
 // Of a row-major [rows, columns], which cuBLASLt calls [columns, rows].
-Layout make_layout(DType type, std::int64_t rows, std::int64_t columns) {
+Layout make_layout(DType type, std::int64_t rows, std::int64_t columns, std::int64_t pitch = 0) {
   cublasLtMatrixLayout_t made = nullptr;
   check_cublas(cublas_lt().make_layout(&made, cuda_type(type), static_cast<std::uint64_t>(columns),
-                                       static_cast<std::uint64_t>(rows), columns),
+                                       static_cast<std::uint64_t>(rows), pitch > 0 ? pitch : columns),
                "describing a matrix");
   return {made, cublas_lt().destroy_layout};
 }
@@ -90,7 +90,7 @@ Preference make_preference() {
 struct Plan {
   explicit Plan(const Product& p)
       : operation(make_operation(p)),
-        a(make_layout(p.type, p.transposed_a ? p.k : p.m, p.transposed_a ? p.m : p.k)),
+        a(make_layout(p.type, p.transposed_a ? p.k : p.m, p.transposed_a ? p.m : p.k, p.pitch_a)),
         b(make_layout(p.type, p.transposed_b ? p.n : p.k, p.transposed_b ? p.k : p.n)),
         c(make_layout(p.result, p.m, p.n)),
         beta(p.accumulate ? 1.0F : 0.0F) {}

@@ -22,6 +22,7 @@ struct Product {
   DType type = DType::f32;    // of a and b
   DType result = DType::f32;  // of c and bias; f32 or the type of a and b
   bool transposed_a = false;  // a is stored as [k, m]
+  std::int64_t pitch_a = 0;   // elements from one stored row of a to the next; 0: they follow one another
   bool transposed_b = false;  // b is stored as [n, k]
   bool accumulate = false;
   bool bias = false;

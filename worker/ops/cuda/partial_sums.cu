@@ -15,45 +15,46 @@ struct Targets {
 
 template <std::size_t kSums>
 __global__ void __launch_bounds__(kWarps * 32)
-    add_partials_kernel(const float* partials, unsigned rows, std::int64_t columns, Targets<kSums> targets) {
+    add_partials_kernel(const float* partials, unsigned rows, std::int64_t columns, std::int64_t wanted,
+                        Targets<kSums> targets) {
   __shared__ float of_warp[kWarps][32];
   float* const to = targets.to[blockIdx.y];
   if (to == nullptr) return;
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
   float sum = 0.0F;
-  if (column < columns) {
+  if (column < wanted) {
 #pragma unroll 16
     for (unsigned row = threadIdx.y; row < rows; row += kWarps)
       sum += partials[(row * kSums + blockIdx.y) * columns + column];
   }
   of_warp[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  if (threadIdx.y > 0 || column >= columns) return;
+  if (threadIdx.y > 0 || column >= wanted) return;
 #pragma unroll
   for (unsigned warp = 1; warp < kWarps; ++warp) sum += of_warp[warp][threadIdx.x];
   to[column] += sum;
 }
 
 template <std::size_t kSums>
-void run(Context& context, const float* partials, unsigned rows, std::int64_t columns,
+void run(Context& context, const float* partials, unsigned rows, std::int64_t columns, std::int64_t wanted,
          const std::array<float*, kSums>& to) {
   Targets<kSums> targets;
   for (std::size_t s = 0; s < kSums; ++s) targets.to[s] = to[s];
   launch(context, "add_partials", add_partials_kernel<kSums>,
-         dim3(static_cast<unsigned>((columns + 31) / 32), kSums), dim3(32, kWarps), 0, partials, rows,
-         columns, targets);
+         dim3(static_cast<unsigned>((wanted + 31) / 32), kSums), dim3(32, kWarps), 0, partials, rows, columns,
+         wanted, targets);
 }
 
 }  // namespace
 
 void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
-                  const std::array<float*, 1>& to) {
-  run(context, partials, rows, columns, to);
+                  std::int64_t wanted, const std::array<float*, 1>& to) {
+  run(context, partials, rows, columns, wanted, to);
 }
 
 void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
-                  const std::array<float*, 3>& to) {
-  run(context, partials, rows, columns, to);
+                  std::int64_t wanted, const std::array<float*, 3>& to) {
+  run(context, partials, rows, columns, wanted, to);
 }
 
 }  // namespace podium::ops::cuda

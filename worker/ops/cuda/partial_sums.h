@@ -9,11 +9,11 @@
 
 namespace podium::ops::cuda {
 
-// to[s][column] += the sum over rows of partials [rows, kSums, columns]; a sum without an address is not
-// wanted.
+// to[s][column] += the sum over rows of partials [rows, kSums, columns], for the first `wanted` columns; a
+// sum without an address is not wanted.
 void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
-                  const std::array<float*, 1>& to);
+                  std::int64_t wanted, const std::array<float*, 1>& to);
 void add_partials(Context& context, const float* partials, unsigned rows, std::int64_t columns,
-                  const std::array<float*, 3>& to);
+                  std::int64_t wanted, const std::array<float*, 3>& to);
 
 }  // namespace podium::ops::cuda
