@@ -13,18 +13,12 @@ MaskedLanguageHead::MaskedLanguageHead(ParameterStore& store, const TensorGroup&
       norm_(store, "cls.predictions.transform.LayerNorm", hidden_, ops::kBertEpsilon, false),
       decoder_(store, word, "cls.predictions.bias") {}
 
-ops::CrossEntropySums MaskedLanguageHead::run(const Step& step, ConstTensorView encoded,
-                                              const HeadGradient& gradient) {
-  const MicroBatch& batch = step.pass.batch;
-  const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
-  ops::CrossEntropySums sums;
-  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
-    run_block(step, encoded, block, gradient, &sums);
-  return sums;
+void MaskedLanguageHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
+  for (const ScoredBlock& block : step.inputs.scored_blocks()) run_block(step, encoded, block, gradient);
 }
 
 void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
-                                   const HeadGradient& gradient, ops::CrossEntropySums* sums) {
+                                   const HeadGradient& gradient) {
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
   const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
@@ -35,7 +29,7 @@ void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, co
   transform_.forward(step.context, picked, gelu_slope);
   ops::gelu_forward(step.context, gelu_slope, gelu_y);
   ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
-  decoder_.run(step, normal, block.labels, {gradient.scale, d}, sums);
+  decoder_.run(step, normal, block.labels, {gradient.scale, d}, &step.sums->language);
   if (!gradient.wanted()) return;
 
   ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
@@ -51,45 +45,37 @@ NextSentenceHead::NextSentenceHead(ParameterStore& store, const TensorGroup& ten
       pooler_(store, tensor, {"bert.pooler.dense"}, hidden_, hidden_),
       classifier_(store, tensor, {"cls.seq_relationship"}, 2, hidden_) {}
 
-ops::CrossEntropySums NextSentenceHead::run(const Step& step, ConstTensorView encoded,
-                                            const HeadGradient& gradient) {
-  const MicroBatch& batch = step.pass.batch;
-  if (batch.next_sentence_labels.empty()) return {};
+void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
+  const std::span<const std::int32_t> labels = step.inputs.next_sentence_labels();
+  const std::span<const std::int32_t> first_rows = step.inputs.first_rows();
+  if (labels.empty()) return;
   const ArenaScope scope(step.workspace);
-  std::vector<std::int32_t> positions;
-  for (int s = 0; s < batch.sequences; ++s) positions.push_back(s * batch.length);
-  const std::vector<std::int32_t> first_tokens = step.rows.rows_of(positions);
   const auto activation = [&](std::int64_t columns) {
-    return step.workspace.allocate(step.compute, Shape{batch.sequences, columns});
+    return step.workspace.allocate(step.compute, Shape{step.pass.batch.sequences, columns});
   };
   const TensorView picked = activation(hidden_), pooled = activation(hidden_);
   const TensorView logits = activation(classifier_.out());
-  ops::gather_rows(step.context, encoded, first_tokens, picked);
+  ops::gather_rows(step.context, encoded, first_rows, picked);
   pooler_.forward(step.context, picked, pooled);
   ops::tanh_forward(step.context, pooled);
   classifier_.forward(step.context, pooled, logits);
-  ops::CrossEntropySums sums;
-  if (!gradient.wanted()) {
-    ops::cross_entropy(step.context, logits, batch.next_sentence_labels, &sums);
-    return sums;
-  }
-  ops::cross_entropy_backward(step.context, logits, batch.next_sentence_labels, gradient.scale,
-                              classifier_.bias_gradient(), &sums);
+  ops::CrossEntropySums* const sums = &step.sums->next_sentence;
+  if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums);
+  ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, classifier_.bias_gradient(),
+                              sums);
   const TensorView d = activation(hidden_), dpicked = activation(hidden_);
   classifier_.backward_weight_only(step.context, pooled, logits);
   classifier_.backward_input(step.context, logits, d);
   ops::tanh_backward(step.context, pooled, d);
   pooler_.backward_weight(step.context, picked, d);
   pooler_.backward_input(step.context, d, dpicked);
-  ops::scatter_add_rows(step.context, dpicked, first_tokens, gradient.dx);
-  return sums;
+  ops::scatter_add_rows(step.context, dpicked, first_rows, gradient.dx);
 }
 
-LossSums BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
+void BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
   const LossScales& scales = step.pass.scales;
-  const auto masked = masked_.run(step, encoded, {scales.language, dencoded});
-  const auto next = next_sentence_.run(step, encoded, {scales.next_sentence, dencoded});
-  return {masked.loss, masked.rows, masked.correct, next.loss, next.rows, next.correct};
+  masked_.run(step, encoded, {scales.language, dencoded});
+  next_sentence_.run(step, encoded, {scales.next_sentence, dencoded});
 }
 
 }  // namespace podium

@@ -1,4 +1,5 @@
-// BERT's two pre-training heads. Each runs forward and, where gradients are wanted, at once backward.
+// BERT's two pre-training heads. Each runs forward and, where gradients are wanted, at once backward; losses
+// are added to Step::sums.
 //
 //   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
 //   next sentence:         classify(tanh(pool(x[first tokens])))
@@ -16,11 +17,11 @@ class MaskedLanguageHead {
                      ParameterId word);
 
   // encoded and gradient.dx [all rows, hidden].
-  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
+  void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
   void run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
-                 const HeadGradient& gradient, ops::CrossEntropySums* sums);
+                 const HeadGradient& gradient);
 
   std::int64_t hidden_;
   Linear transform_;
@@ -32,7 +33,7 @@ class NextSentenceHead {
  public:
   NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
 
-  ops::CrossEntropySums run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
+  void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
   std::int64_t hidden_;
@@ -46,7 +47,7 @@ class BertHeads {
       : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
 
   // Adds to dencoded, or only evaluates where it has no address.
-  LossSums run(const Step& step, ConstTensorView encoded, TensorView dencoded);
+  void run(const Step& step, ConstTensorView encoded, TensorView dencoded);
 
  private:
   MaskedLanguageHead masked_;

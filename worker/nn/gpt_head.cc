@@ -9,17 +9,13 @@ GptHead::GptHead(ParameterStore& store, const TensorGroup&, const ModelSpec& spe
       norm_(store, "transformer.ln_f", hidden_, ops::kGptEpsilon, false),
       decoder_(store, word, "") {}
 
-LossSums GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
-  const MicroBatch& batch = step.pass.batch;
-  const std::vector<std::int32_t> rows = step.rows.rows_of(batch.scored_positions);
-  ops::CrossEntropySums sums;
-  for (const ScoredBlock& block : scored_blocks(rows, batch.labels, decoder_.logit_bytes_a_row(step)))
-    run_block(step, x, block, {step.pass.scales.language, dx}, &sums);
-  return {.language = sums.loss, .language_count = sums.rows, .language_correct = sums.correct};
+void GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
+  for (const ScoredBlock& block : step.inputs.scored_blocks())
+    run_block(step, x, block, {step.pass.scales.language, dx});
 }
 
 void GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,
-                        const HeadGradient& gradient, ops::CrossEntropySums* sums) {
+                        const HeadGradient& gradient) {
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
   const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
@@ -28,7 +24,7 @@ void GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& 
   const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
   ops::gather_rows(step.context, x, block.rows, picked);
   ops::layer_norm_forward(step.context, picked, norm_.parameters(), normal, statistics);
-  decoder_.run(step, normal, block.labels, {gradient.scale, d}, sums);
+  decoder_.run(step, normal, block.labels, {gradient.scale, d}, &step.sums->language);
   if (!gradient.wanted()) return;
   ops::layer_norm_backward(step.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
   ops::scatter_add_rows(step.context, d, block.rows, gradient.dx);

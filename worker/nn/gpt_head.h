@@ -13,11 +13,10 @@ class GptHead {
   GptHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word);
 
   // x and dx [all rows, hidden]. Adds to dx, or only evaluates where it has no address.
-  LossSums run(const Step& step, ConstTensorView x, TensorView dx);
+  void run(const Step& step, ConstTensorView x, TensorView dx);
 
  private:
-  void run_block(const Step& step, ConstTensorView x, const ScoredBlock& block, const HeadGradient& gradient,
-                 ops::CrossEntropySums* sums);
+  void run_block(const Step& step, ConstTensorView x, const ScoredBlock& block, const HeadGradient& gradient);
 
   std::int64_t hidden_;
   LayerNorm norm_;

@@ -57,15 +57,15 @@ class Model {
   virtual DType boundary_type() const = 0;
 
   // `input` without an address where the chunk begins with the embeddings; the result without an address
-  // where it ends with the heads, whose losses are then in `losses(slot)` and, when training, whose gradient
+  // where it ends with the heads, whose losses `take_losses` then tells of and, when training, whose gradient
   // is already taken. The result stays valid until the slot is used again.
   virtual ConstTensorView forward(int chunk, int slot, const Pass& pass, ConstTensorView input) = 0;
   // Adds to gradients(). `doutput` without an address where the chunk ends with the heads; the result, the
   // gradient of `input`, without an address where it begins with the embeddings.
   virtual ConstTensorView backward(int chunk, int slot, const Pass& pass, ConstTensorView doutput,
                                    const GradientsReady& ready) = 0;
-  // Of the micro-batch that went through the heads in this slot last; zero on stages without heads.
-  virtual LossSums losses(int slot) const = 0;
+  // Of the micro-batches that went through the heads since the last call; zero on stages without heads.
+  virtual LossSums take_losses() = 0;
 
   virtual ModelMemory memory() const = 0;
 

@@ -69,8 +69,10 @@ ParameterId ParameterStore::add(std::string name, const Shape& shape, Initialize
 
 void ParameterStore::allocate(std::int64_t multiple) {
   size_ = rounded_up(size_, multiple);
-  weights_ = Tensor(DType::f32, Shape{size_});
-  gradients_ = Tensor(DType::f32, Shape{size_});
+  for (Tensor* const buffer : {&weights_, &gradients_}) {
+    *buffer = Tensor(DType::f32, Shape{size_}, memory_.device);
+    if (!memory_.on_host()) memory_.clear(buffer->view().address, buffer->view().bytes());
+  }
 }
 
 const Parameter* ParameterStore::find(std::string_view name) const {
@@ -108,23 +110,16 @@ std::int64_t ParameterStore::parameter_count() const {
 
 void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
   for (const Parameter& p : parameters_) {
-    const std::span<float> values = weights(p);
-    switch (p.initializer) {
-      case Initializer::zeros:
-        std::ranges::fill(values, 0.0F);
-        break;
-      case Initializer::ones:
-        std::ranges::fill(values, 1.0F);
-        break;
-      case Initializer::normal:
-        fill_normal(p, seed, p.deviation * initializer_range, values);
-        break;
-    }
+    std::vector<float> values(static_cast<std::size_t>(p.size()), p.initializer == Initializer::ones ? 1 : 0);
+    if (p.initializer == Initializer::normal)
+      fill_normal(p, seed, p.deviation * initializer_range, values);
+    memory_.upload<float>(weights(p), values);
   }
   weights_changed();
 }
 
 void ParameterStore::clear_gradients(int threads) {
+  if (!memory_.on_host()) return memory_.clear(gradients().data(), gradients().size_bytes());
   float* const values = gradients().data();
 #pragma omp parallel for simd num_threads(threads) schedule(static)
   for (std::int64_t i = 0; i < size_; ++i) values[i] = 0.0F;

@@ -1,6 +1,7 @@
 // A model's parameters: one flat f32 buffer of master weights, one of gradients, and the table that names the
 // parts. Optimizers, all-reduce and checkpoints work on the flat buffers. Parameters start at multiples of 16
-// elements; the gaps between them are zero in both buffers and must stay so.
+// elements; the gaps between them are zero in both buffers and must stay so. Both lie in the memory space that
+// the store is made for: only where that is the host's may the host look into them.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/tensor/memory_space.h"
 #include "worker/tensor/tensor.h"
 
 namespace podium {
@@ -45,6 +47,11 @@ struct ParameterId {
 
 class ParameterStore {
  public:
+  ParameterStore() = default;  // in host memory
+  explicit ParameterStore(MemorySpace memory) : memory_(memory) {}
+
+  const MemorySpace& memory() const { return memory_; }
+
   // Declares the next parameter; only before `allocate`.
   ParameterId add(Parameter declaration);
   ParameterId add(std::string name, const Shape& shape, Initializer initializer, bool decay);
@@ -89,6 +96,7 @@ class ParameterStore {
     return all.subspan(static_cast<std::size_t>(p.offset), static_cast<std::size_t>(p.size()));
   }
 
+  MemorySpace memory_;
   std::vector<Parameter> parameters_;
   std::int64_t size_ = 0;
   Tensor weights_;

@@ -1,7 +1,5 @@
 #include "worker/nn/self_attention.h"
 
-#include <cstring>
-
 namespace podium {
 namespace {
 
@@ -17,12 +15,7 @@ ConstTensorView filled(const Step& step, ConstTensorView x) {
 
 void clear_filler(const Step& step, TensorView x) {
   const std::size_t used = filled(step, x).bytes();
-  std::memset(static_cast<std::byte*>(x.address) + used, 0, x.bytes() - used);
-}
-
-std::span<const std::int32_t> valid_lengths(const Step& step) {
-  if (!step.rows.begins().empty()) return {};
-  return step.pass.batch.valid_lengths;
+  step.context.memory.clear(static_cast<std::byte*>(x.address) + used, x.bytes() - used);
 }
 
 }  // namespace
@@ -48,7 +41,7 @@ ops::AttentionShape SelfAttention::shape(const Step& step) const {
           .causal = causal_,
           .first_head = first_head_,
           .total_heads = total_heads_,
-          .row_begins = step.rows.begins(),
+          .row_begins = step.inputs.begins(),
           .packed_rows = step.rows.filled_rows()};
 }
 
@@ -68,7 +61,7 @@ void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, S
   }
 
   query_key_value_.forward(step, x, saved.qkv);
-  ops::attention_forward(step.context, shape, filled(step, saved.qkv), valid_lengths(step), dropout(step),
+  ops::attention_forward(step.context, shape, filled(step, saved.qkv), step.inputs.valid_lengths(), dropout(step),
                          saved.probabilities, filled(step, saved.heads_out));
   clear_filler(step, saved.heads_out);
   output_.forward(step, saved.heads_out, y);
@@ -83,7 +76,7 @@ void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorVie
   output_.backward(step, saved.heads_out, dy, dheads);
   ops::attention_backward(step.context, shape, filled(step, ConstTensorView(dheads)),
                           filled(step, ConstTensorView(saved.heads_out)),
-                          filled(step, ConstTensorView(saved.qkv)), valid_lengths(step), saved.probabilities,
+                          filled(step, ConstTensorView(saved.qkv)), step.inputs.valid_lengths(), saved.probabilities,
                           dropout(step), filled(step, dqkv));
   clear_filler(step, dqkv);
   query_key_value_.backward(step, x, dqkv, dx, accumulate);

@@ -7,10 +7,10 @@
 // begins with its copy of the word embeddings. So gradients become final from the end to the beginning.
 #pragma once
 
-#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "worker/comm/parallel.h"
@@ -30,7 +30,11 @@ class StackedModel final : public Model {
         spec_(spec),
         options_(options),
         compute_(compute),
-        tensor_(*groups.tensor, options.sequence_parallel) {
+        tensor_(*groups.tensor, options.sequence_parallel, context.memory),
+        store_(context.memory),
+        workspace_(context.memory.device),
+        passing_(context.memory.device),
+        head_sums_(DType::u8, Shape{sizeof(HeadSums)}, context.memory.device) {
     if (groups.last_stage() && !groups.first_stage())
       word_ = declare_word_embeddings(store_, tensor_, spec, Embeddings::kWordName, true);
     for (int chunk = 0; chunk < options.interleave; ++chunk)
@@ -39,6 +43,7 @@ class StackedModel final : public Model {
     store_.allocate(kFlatMultiple * groups.layout.data);
     chunks_.front().bounds.front() = 0;
     chunks_.back().bounds.back() = store_.end();
+    clear_head_sums();
   }
 
   ParameterStore& parameters() override { return store_; }
@@ -47,9 +52,13 @@ class StackedModel final : public Model {
   Shape boundary_shape(const MicroBatch& batch) const override {
     return {RowLayout(batch, options_.unpadded, tensor_.row_split()).own_rows(), spec_.hidden};
   }
-  LossSums losses(int slot) const override {
-    const auto found = slots_.find(slot);
-    return found == slots_.end() ? LossSums{} : found->second.losses;
+  LossSums take_losses() override {
+    if (!chunks_.back().heads) return {};
+    HeadSums sums;
+    context_.memory.download(&sums, head_sums(), sizeof(HeadSums));
+    clear_head_sums();
+    const ops::CrossEntropySums &language = sums.language, &next = sums.next_sentence;
+    return {language.loss, language.rows, language.correct, next.loss, next.rows, next.correct};
   }
   ModelMemory memory() const override {
     ModelMemory memory;
@@ -64,16 +73,17 @@ class StackedModel final : public Model {
 
   ConstTensorView forward(int chunk_index, int slot_index, const Pass& pass, ConstTensorView input) override {
     Chunk& chunk = chunk_at(chunk_index);
-    Slot& slot = slots_[slot_index];
-    slot.begin(pass, options_.unpadded, tensor_.row_split());
+    Slot& slot = slots_.try_emplace(slot_index, context_.memory).first->second;
+    slot.begin(pass.batch, RowLayout(pass.batch, options_.unpadded, tensor_.row_split()),
+               logit_bytes_a_row());
     const Step step = make_step(slot, pass);
     ConstTensorView x = input;
     if (chunk.embeddings) x = embed(chunk, step, slot);
     check_boundary(x, slot);
     slot.layers.resize(chunk.layers.size());
-    slot.inputs.resize(chunk.layers.size());
+    slot.layer_inputs.resize(chunk.layers.size());
     for (std::size_t i = 0; i < chunk.layers.size(); ++i) {
-      slot.inputs[i] = x;
+      slot.layer_inputs[i] = x;
       const TensorView y = step.save_own(spec_.hidden);
       if (pass.training && options_.recompute != Recompute::full)
         chunk.layers[i].forward(step, x, y, slot.layers[i]);
@@ -94,12 +104,12 @@ class StackedModel final : public Model {
     if (!chunk.heads) {
       check_boundary(doutput, slot);
       slot.gradient = step.save_own(spec_.hidden);
-      std::memcpy(slot.gradient.address, doutput.address, doutput.bytes());
+      context_.memory.copy(slot.gradient.address, doutput.address, doutput.bytes());
     }
     chunk.announce(chunk.layers.size() + 1, ready);
     for (std::size_t i = chunk.layers.size(); i-- > 0;) {
       if (options_.recompute == Recompute::full)
-        backward_recomputing(chunk.layers[i], step, slot.inputs[i], slot.gradient);
+        backward_recomputing(chunk.layers[i], step, slot.layer_inputs[i], slot.gradient);
       else
         chunk.layers[i].backward(step, slot.gradient, slot.layers[i]);
       chunk.announce(i + 1, ready);
@@ -125,18 +135,24 @@ class StackedModel final : public Model {
 
   // The activations of one micro-batch on its way through one chunk.
   struct Slot {
+    MemorySpace memory;
     Arena arena;
+    std::optional<UploadBuffer> upload;  // where memory is a device's
     std::optional<RowLayout> rows;
+    std::optional<BatchInputs> inputs;
     typename Embeddings::Saved embeddings;
     std::vector<typename Layer::Saved> layers;
-    std::vector<ConstTensorView> inputs;  // of each layer
+    std::vector<ConstTensorView> layer_inputs;
     TensorView gradient;                  // of the layers' output, then of their input
-    LossSums losses;
 
-    void begin(const Pass& pass, bool unpadded, RowSplit split) {
+    explicit Slot(MemorySpace where) : memory(where), arena(where.device) {
+      if (!where.on_host()) upload.emplace(where);
+    }
+    void begin(const MicroBatch& batch, RowLayout layout, std::int64_t logit_bytes_a_row) {
       arena.reset();
-      rows.emplace(pass.batch, unpadded, split);
-      losses = {};
+      rows.emplace(std::move(layout));
+      inputs.emplace(batch, *rows, logit_bytes_a_row);
+      if (upload) inputs->upload(*upload, arena);
     }
   };
 
@@ -164,10 +180,25 @@ class StackedModel final : public Model {
             .tensor = tensor_,
             .pass = pass,
             .rows = *slot.rows,
+            .inputs = *slot.inputs,
+            .sums = head_sums(),
             .compute = compute_,
-            .keep_probabilities = pass.training && options_.recompute == Recompute::none,
+            .keep_probabilities = pass.training && keeps_probabilities(),
             .saved = slot.arena,
             .workspace = workspace_};
+  }
+
+  HeadSums* head_sums() { return static_cast<HeadSums*>(head_sums_.view().address); }
+  void clear_head_sums() { context_.memory.clear(head_sums(), sizeof(HeadSums)); }
+
+  // A device computes attention's probabilities again: that costs less than to write and read them.
+  bool keeps_probabilities() const {
+    return options_.recompute == Recompute::none && context_.memory.on_host();
+  }
+
+  // On the tensor rank with the largest share: all ranks must cut blocks alike.
+  std::int64_t logit_bytes_a_row() const {
+    return (spec_.vocab + tensor_.size() - 1) / tensor_.size() * static_cast<std::int64_t>(size_of(compute_));
   }
 
   // The same step, whose activations live only as long as the scope that the caller has opened.
@@ -176,6 +207,8 @@ class StackedModel final : public Model {
             .tensor = step.tensor,
             .pass = step.pass,
             .rows = step.rows,
+            .inputs = step.inputs,
+            .sums = step.sums,
             .compute = step.compute,
             .keep_probabilities = false,
             .saved = passing_,
@@ -212,17 +245,17 @@ class StackedModel final : public Model {
     slot.gradient = {};
     if (step.pass.training) {
       slot.gradient = step.save_own(spec_.hidden);
-      std::memset(slot.gradient.address, 0, slot.gradient.bytes());
+      context_.memory.clear(slot.gradient.address, slot.gradient.bytes());
     }
     const ArenaScope scope(workspace_);
     const ConstTensorView all = tensor_.all_rows(workspace_, x);
     if (!tensor_.splits_rows() || !step.pass.training) {
-      slot.losses = chunk.heads->run(step, all, slot.gradient);
+      chunk.heads->run(step, all, slot.gradient);
       return;
     }
     const TensorView gradient = step.temporary_all(spec_.hidden);
-    std::memset(gradient.address, 0, gradient.bytes());
-    slot.losses = chunk.heads->run(step, all, gradient);
+    context_.memory.clear(gradient.address, gradient.bytes());
+    chunk.heads->run(step, all, gradient);
     tensor_.copy_own_rows(gradient, slot.gradient);
   }
 
@@ -235,6 +268,7 @@ class StackedModel final : public Model {
   ParameterId word_;  // the embeddings or the last stage's copy of them
   std::deque<Chunk> chunks_;
   std::map<int, Slot> slots_;
+  Tensor head_sums_;  // HeadSums that were not taken yet
   Arena workspace_;
   Arena passing_;
 };

@@ -3,20 +3,29 @@
 
 #include <cstdint>
 
+#include "worker/nn/batch_inputs.h"
 #include "worker/nn/model.h"
 #include "worker/nn/row_layout.h"
 #include "worker/nn/tensor_group.h"
+#include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
 #include "worker/tensor/arena.h"
 #include "worker/tensor/context.h"
 
 namespace podium {
 
+// What the heads have added up.
+struct HeadSums {
+  ops::CrossEntropySums language, next_sentence;
+};
+
 struct Step {
   Context& context;
   const TensorGroup& tensor;
   const Pass& pass;
   const RowLayout& rows;
+  const BatchInputs& inputs;
+  HeadSums* sums;           // in the context's memory
   DType compute;            // of activations
   bool keep_probabilities;  // attention's, for backward
   Arena& saved;             // for what backward needs
@@ -40,7 +49,7 @@ struct Step {
   // The dropout at `site` over a tensor of own rows.
   ops::Dropout dropout(double probability, std::uint32_t site) const {
     ops::Dropout made = make_dropout(probability, site, rows.first_number());
-    made.rows = rows.numbers();
+    made.rows = inputs.numbers();
     return made;
   }
   // The dropout of attention probabilities, whose rows are (sequence, head of the whole model, query).

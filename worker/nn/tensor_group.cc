@@ -1,11 +1,9 @@
 #include "worker/nn/tensor_group.h"
 
-#include <cstring>
-
 namespace podium {
 
-TensorGroup::TensorGroup(Communicator& comm, bool sequence_parallel)
-    : comm_(comm), splits_rows_(sequence_parallel && comm.size() > 1) {}
+TensorGroup::TensorGroup(Communicator& comm, bool sequence_parallel, MemorySpace memory)
+    : comm_(comm), splits_rows_(sequence_parallel && comm.size() > 1), memory_(memory) {}
 
 void TensorGroup::cut(Parameter& parameter, int axis) const {
   if (alone()) return;
@@ -32,7 +30,7 @@ ConstTensorView TensorGroup::all_rows(Arena& arena, ConstTensorView own) const {
 void TensorGroup::copy_own_rows(ConstTensorView all, TensorView own) const {
   const auto* const from = static_cast<const std::byte*>(all.address);
   const std::size_t first = splits_rows_ ? own.bytes() * static_cast<std::size_t>(rank()) : 0;
-  std::memcpy(own.address, from + first, own.bytes());
+  memory_.copy(own.address, from + first, own.bytes());
 }
 
 void TensorGroup::reduce(TensorView values, Reduction reduction) const {

@@ -11,13 +11,14 @@
 #include "worker/nn/parameters.h"
 #include "worker/nn/row_layout.h"
 #include "worker/tensor/arena.h"
+#include "worker/tensor/memory_space.h"
 
 namespace podium {
 
 class TensorGroup {
  public:
-  // `comm` must outlive the group.
-  TensorGroup(Communicator& comm, bool sequence_parallel);
+  // `comm` must outlive the group. `memory`: where the tensors lie.
+  TensorGroup(Communicator& comm, bool sequence_parallel, MemorySpace memory);
 
   int rank() const { return comm_.rank(); }
   int size() const { return comm_.size(); }
@@ -61,6 +62,7 @@ class TensorGroup {
 
   Communicator& comm_;
   bool splits_rows_;
+  MemorySpace memory_;
 };
 
 }  // namespace podium

@@ -4,7 +4,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "worker/nn/linear.h"
 #include "worker/nn/step.h"
@@ -30,25 +29,12 @@ class TokenDecoder {
   void run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
            const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
-  // What the logits of one row take on the rank with the largest share: ranks must cut blocks alike.
-  std::int64_t logit_bytes_a_row(const Step& step) const;
-
  private:
   void score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
              const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
   std::int64_t first_class_;
-  std::int64_t all_classes_;
   Linear linear_;
 };
-
-// The positions to predict, cut into blocks of one size whose logits fit a fixed budget, so that the logits
-// of a whole micro-batch never exist.
-struct ScoredBlock {
-  std::span<const std::int32_t> rows;  // at most `labels.size()` of the batch's rows
-  std::vector<std::int32_t> labels;    // filled up with negative ones
-};
-std::vector<ScoredBlock> scored_blocks(std::span<const std::int32_t> rows,
-                                       std::span<const std::int32_t> labels, std::int64_t logit_bytes_a_row);
 
 }  // namespace podium

@@ -26,10 +26,10 @@ TokenEmbeddings::TokenEmbeddings(ParameterStore& store, const TensorGroup& tenso
 
 ops::EmbeddingInput TokenEmbeddings::input(const Step& step) const {
   const Slice& slice = store_[word_].slice;
-  return {.ids = step.rows.ids(),
-          .types = step.rows.types(),
+  return {.ids = step.inputs.ids(),
+          .types = step.inputs.types(),
           .length = step.pass.batch.length,
-          .positions = step.rows.positions(),
+          .positions = step.inputs.positions(),
           .first_id = slice.begin,
           .vocabulary = slice.axis < 0 ? 0 : vocabulary_};
 }

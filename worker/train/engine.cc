@@ -39,11 +39,10 @@ std::vector<PipelineOp> Engine::schedule_of(int stage, const Run& run) const {
 
 LossSums Engine::execute(const Run& run) {
   if (shape_.stages > 1) expect_messages(run);
-  LossSums losses;
   for (const PipelineOp& op : schedule_of(stage_, run)) {
     inputs_.resize(std::max(inputs_.size(), static_cast<std::size_t>(op.slot) + 1));
     if (op.direction == Direction::forward)
-      forward(op, run, losses);
+      forward(op, run);
     else
       backward(op, run);
   }
@@ -52,6 +51,7 @@ LossSums Engine::execute(const Run& run) {
     sum_embeddings();
     run.ready(0, shared_end_);
   }
+  const LossSums losses = model_.take_losses();
   return groups_.place.tensor == 0 ? losses : LossSums{};
 }
 
@@ -75,7 +75,7 @@ ConstTensorView Engine::received(const MessageBuffer& buffer, const MicroBatch& 
   return {buffer.memory.get(), model_.boundary_type(), model_.boundary_shape(batch)};
 }
 
-void Engine::forward(const PipelineOp& op, const Run& run, LossSums& losses) {
+void Engine::forward(const PipelineOp& op, const Run& run) {
   const ProfilePhase profile(context_, run.training ? "forward" : "evaluate");
   MessageBuffer& input = inputs_[static_cast<std::size_t>(op.slot)];
   ConstTensorView values;
@@ -84,9 +84,7 @@ void Engine::forward(const PipelineOp& op, const Run& run, LossSums& losses) {
     values = received(input, run.batch(op));
   }
   const ConstTensorView output = model_.forward(op.chunk, op.slot, run.pass(op), values);
-  if (is_model_end(shape_, stage_, op.chunk))
-    losses += model_.losses(op.slot);
-  else
+  if (!is_model_end(shape_, stage_, op.chunk))
     transport_.send(output, stage_after(shape_, stage_));
   if (!run.training && input.memory) transport_.give_back(std::move(input));
 }

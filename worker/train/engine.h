@@ -45,7 +45,7 @@ class Engine {
   std::vector<PipelineOp> schedule_of(int stage, const Run& run) const;
   LossSums execute(const Run& run);
   void expect_messages(const Run& run);
-  void forward(const PipelineOp& op, const Run& run, LossSums& losses);
+  void forward(const PipelineOp& op, const Run& run);
   void backward(const PipelineOp& op, const Run& run);
   MessageBuffer receive(const PipelineOp& op, int from);
   ConstTensorView received(const MessageBuffer& buffer, const MicroBatch& batch) const;

@@ -91,7 +91,7 @@ inline LossSums forward(Model& model, const Pass& pass, int slot = 0) {
   ConstTensorView x;
   for (int chunk = 0; chunk < model.chunks(); ++chunk)
     x = model.forward(chunk, slot * model.chunks() + chunk, pass, x);
-  return model.losses(slot * model.chunks() + model.chunks() - 1);
+  return model.take_losses();
 }
 
 inline void backward(Model& model, const Pass& pass, int slot = 0, const GradientsReady& ready = nullptr) {

@@ -90,7 +90,7 @@ class Chain final : public Model {
     return begin ? ConstTensorView() : view(mine.result);
   }
 
-  LossSums losses(int slot) const override { return slots_.at(slot).losses; }
+  LossSums take_losses() override { return std::exchange(losses_, {}); }
   ModelMemory memory() const override { return {}; }
   double training_flops(const MicroBatch&) const override { return 0; }
 
@@ -105,7 +105,6 @@ class Chain final : public Model {
     std::vector<std::vector<float>> layer_inputs;
     std::vector<float> result;
     std::vector<float> dheads;
-    LossSums losses;
   };
 
   ParameterId add(const std::string& name, bool tied_copy, bool partial) {
@@ -136,11 +135,10 @@ class Chain final : public Model {
   float& embedding_gradient() { return parameters_.gradients(parameters_[embedding_])[0]; }
 
   void heads(Slot& mine, const Pass& pass) {
-    mine.losses = {};
     mine.dheads.clear();
     for (const float x : mine.result) {
-      mine.losses.language += kEmbedding * x;
-      ++mine.losses.language_count;
+      losses_.language += kEmbedding * x;
+      ++losses_.language_count;
       if (!pass.training) continue;
       embedding_gradient() += pass.scales.language * x;
       mine.dheads.push_back(pass.scales.language * kEmbedding);
@@ -153,6 +151,7 @@ class Chain final : public Model {
   ParameterId embedding_;
   std::vector<std::int64_t> begins_;  // of the chunks in the flat buffer, and its end
   std::map<int, Slot> slots_;
+  LossSums losses_;
 };
 
 std::vector<MicroBatch> batches(int count) {

@@ -1,0 +1,84 @@
+#include "worker/nn/batch_inputs.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace podium {
+namespace {
+
+constexpr std::int64_t kLogitBytes = std::int64_t{96} << 20;
+// A run meets few different block sizes to compile products for.
+constexpr std::int64_t kRowMultiple = 32;
+constexpr std::int32_t kIgnored = -1;
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// Equal blocks, as few as the budget allows.
+std::int64_t block_size(std::int64_t rows, std::int64_t logit_bytes_a_row) {
+  const std::int64_t most = std::max(kRowMultiple, kLogitBytes / logit_bytes_a_row);
+  const std::int64_t blocks = std::max<std::int64_t>(1, (rows + most - 1) / most);
+  return rounded_up((rows + blocks - 1) / blocks, kRowMultiple);
+}
+
+std::vector<std::int32_t> first_positions(const MicroBatch& batch) {
+  std::vector<std::int32_t> positions;
+  for (int s = 0; s < batch.sequences; ++s) positions.push_back(s * batch.length);
+  return positions;
+}
+
+}  // namespace
+
+BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row)
+    : block_(block_size(static_cast<std::int64_t>(batch.labels.size()), logit_bytes_a_row)),
+      kept_first_rows_(layout.rows_of(first_positions(batch))),
+      kept_scored_rows_(layout.rows_of(batch.scored_positions)),
+      kept_labels_(batch.labels),
+      ids_(layout.ids()),
+      types_(layout.types()),
+      positions_(layout.positions()),
+      begins_(layout.begins()),
+      first_rows_(kept_first_rows_),
+      next_sentence_labels_(batch.next_sentence_labels),
+      scored_rows_(kept_scored_rows_),
+      numbers_(layout.numbers()) {
+  if (block_ > 0)
+    kept_labels_.resize(
+        static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(batch.labels.size()), block_)),
+        kIgnored);
+  labels_ = kept_labels_;
+  if (begins_.empty()) valid_lengths_ = batch.valid_lengths;
+}
+
+void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
+  const auto room_of = [](const auto& array) {
+    return static_cast<std::size_t>(
+        rounded_up(static_cast<std::int64_t>(array.size_bytes()), std::int64_t{kAlignment}));
+  };
+  std::size_t bytes = 0;
+  for_each_array([&](const auto& array) { bytes += room_of(array); });
+  std::byte* host = buffer.room(bytes).data();
+  auto* const begin = static_cast<std::byte*>(arena.allocate_bytes(bytes));
+  std::byte* device = begin;
+  for_each_array([&](auto& array) {
+    using Element = typename std::remove_reference_t<decltype(array)>::element_type;
+    std::memcpy(host, array.data(), array.size_bytes());
+    const std::size_t room = room_of(array);
+    array = {reinterpret_cast<Element*>(device), array.size()};
+    host += room;
+    device += room;
+  });
+  buffer.send(begin);
+}
+
+std::vector<ScoredBlock> BatchInputs::scored_blocks() const {
+  std::vector<ScoredBlock> blocks;
+  const auto size = static_cast<std::size_t>(block_);
+  for (std::size_t begin = 0; begin < scored_rows_.size(); begin += size)
+    blocks.push_back({scored_rows_.subspan(begin, std::min(size, scored_rows_.size() - begin)),
+                      labels_.subspan(begin, size)});
+  return blocks;
+}
+
+}  // namespace podium
