@@ -25,6 +25,7 @@
 #include "worker/train/failure.h"
 #include "worker/train/full_tensors.h"
 #include "worker/train/hugging_face.h"
+#include "worker/train/job_device.h"
 #include "worker/train/loss_scaler.h"
 #include "worker/train/safetensors.h"
 
@@ -34,16 +35,18 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> arguments_of(const GradientsRun& run, int rank, const fs::path& meeting) {
-  return {"gradients",
-          "--init=" + run.init.string(),
-          "--batch=" + run.batch.string(),
-          "--out=" + run.out.string(),
-          "--precision=" + std::string(to_string(run.precision)),
-          "--tensor=" + std::to_string(run.tensor),
-          "--pipeline=" + std::to_string(run.pipeline),
-          "--threads=" + std::to_string(run.threads),
-          "--rank=" + std::to_string(rank),
-          "--meeting=" + meeting.string()};
+  std::vector<std::string> arguments{"gradients",
+                                     "--init=" + run.init.string(),
+                                     "--batch=" + run.batch.string(),
+                                     "--out=" + run.out.string(),
+                                     "--precision=" + std::string(to_string(run.precision)),
+                                     "--tensor=" + std::to_string(run.tensor),
+                                     "--pipeline=" + std::to_string(run.pipeline),
+                                     "--threads=" + std::to_string(run.threads),
+                                     "--rank=" + std::to_string(rank),
+                                     "--meeting=" + meeting.string()};
+  if (run.gpu) arguments.emplace_back("--gpu");
+  return arguments;
 }
 
 std::unique_ptr<Communicator> meet(const GradientsRun& run, const std::atomic<bool>& stop) {
@@ -109,24 +112,28 @@ double rough_norm(std::span<const float> gradients, Communicator& world) {
   return std::sqrt(squares);
 }
 
-// Leaves the gradients of the mean losses in the model's buffer.
-Losses run_batch(const Context& context, Model& model, const MicroBatch& batch, Precision precision,
-                 const ParallelGroups& groups, Communicator& world) {
+struct BatchResult {
+  Losses losses;
+  std::vector<float> gradients;  // of the mean losses, laid out like the model's
+};
+
+BatchResult run_batch(const Context& context, Model& model, const MicroBatch& batch, Precision precision,
+                      const ParallelGroups& groups, Communicator& world) {
   Engine engine(context, model, groups);
   LossScaler scaler(precision);
-  const std::span<float> gradients = model.parameters().gradients();
   while (true) {
     const double scale = scaler.scale();
     LossScales scales{.language = static_cast<float>(scale / static_cast<double>(batch.labels.size()))};
     if (!batch.next_sentence_labels.empty())
       scales.next_sentence = static_cast<float>(scale / batch.sequences);
     const LossSums sums = engine.train({&batch, 1}, scales, {}, [](std::int64_t, std::int64_t) {});
+    std::vector<float> gradients = context.memory.downloaded<float>(model.parameters().gradients());
     switch (scaler.judge(rough_norm(gradients, world))) {
       case StepVerdict::take:
         for (float& value : gradients) value = static_cast<float>(value / scale);
-        return mean_losses(sums, world);
+        return {mean_losses(sums, world), std::move(gradients)};
       case StepVerdict::skip:
-        std::ranges::fill(gradients, 0.0F);
+        model.parameters().clear_gradients();
         break;
       case StepVerdict::diverged:
         throw Failure(WorkerExit::diverged, "the gradients of this batch are not finite");
@@ -160,7 +167,10 @@ int start_gradients(const GradientsRun& run, const fs::path& program) {
 }
 
 void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
+  const JobDevice device =
+      open_job_device(run.gpu ? "gpu" : "cpu", run.rank ? run.rank->rank : 0, run.world());
   Context context;
+  device.lend_to(context);
   context.threads = thread_count(run);
   omp_set_num_threads(context.threads);
   const ModelSpec spec = read_model(run.init);
@@ -168,9 +178,8 @@ void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
   const std::unique_ptr<Communicator> world = meet(run, stop);
   ParallelGroups groups = make_groups(*world, {.tensor = run.tensor, .pipeline = run.pipeline});
   const std::unique_ptr<Model> model = make_loaded_model(context, spec, run, groups);
-  const Losses losses = run_batch(context, *model, batch, run.precision, groups, *world);
-  const std::vector<FullTensor> full =
-      gather_full(groups, model->parameters(), model->parameters().gradients());
+  const auto [losses, gradients] = run_batch(context, *model, batch, run.precision, groups, *world);
+  const std::vector<FullTensor> full = gather_full(groups, model->parameters(), gradients);
   if (world->rank() == 0) {
     const bool next_sentence = !batch.next_sentence_labels.empty();
     write(run.out, to_hugging_face(spec, full), losses, run, next_sentence);

@@ -23,6 +23,7 @@ struct GradientsRun {
   Precision precision = Precision::fp32;
   int tensor = 1;
   int pipeline = 1;
+  bool gpu = false;                   // else the CPU
   int threads = 0;                    // of each process; 0: the machine's, shared
   std::optional<GradientsRank> rank;  // set by start_gradients for the processes it starts
 

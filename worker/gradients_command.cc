@@ -62,6 +62,7 @@ void add_gradients(CLI::App& app, WorkerExit& exit) {
   command->add_option("--pipeline", arguments->pipeline, "Stages the layers are cut into")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_flag("--gpu", arguments->gpu, "Compute on this machine's GPUs; else on its CPU");
   command->add_option("--threads", arguments->threads, "Threads of each process; 0 shares the machine's");
   add_rank(*command, *arguments);
   command->callback([arguments, &exit] { exit = run(*arguments); });

@@ -19,6 +19,7 @@ std::vector<fs::path> write_launches(const LocalRun& run) {
   launch.secret = meeting.secret;
   launch.master_port = meeting.port;
   launch.threads = run.threads;
+  launch.device_kind = run.spec.resources.kind;
   launch.data_folder = fs::absolute(run.data_folder);
   launch.checkpoint_folder = fs::absolute(run.out_folder / "checkpoints");
   std::vector<fs::path> paths;

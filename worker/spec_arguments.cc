@@ -32,7 +32,8 @@ LoadedExperiment load(const std::string& text, const std::string& file,
 }
 
 std::vector<Override> overrides_of(const SpecArguments& arguments, bool is_scaling) {
-  std::vector<Override> overrides{{"resources.kind", "cpu"}, {"resources.per_node", "0"}};
+  std::vector<Override> overrides{{"resources.kind", arguments.gpu ? "gpu" : "cpu"},
+                                  {"resources.per_node", "0"}};
   if (arguments.devices > 0 && !is_scaling)
     overrides.push_back({"resources.devices", std::to_string(arguments.devices)});
   if (arguments.tensor > 0) overrides.push_back({"parallel.tensor", std::to_string(arguments.tensor)});
@@ -68,6 +69,7 @@ void add_spec_arguments(CLI::App& command, SpecArguments& arguments) {
   command
       .add_option("--devices", arguments.devices, "Processes to start, one a device; else as the spec says")
       ->check(CLI::Range(1, 1024));
+  command.add_flag("--gpu", arguments.gpu, "Compute on this machine's GPUs; else on its CPU");
   command.add_option("--tensor", arguments.tensor, "Tensor-parallel devices, in place of parallel.tensor")
       ->check(CLI::PositiveNumber);
   command.add_option("--pipeline", arguments.pipeline, "Pipeline stages, in place of parallel.pipeline")
@@ -94,8 +96,8 @@ JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& note
   if (loaded.jobs.size() > 1)
     notes.push_back(
         fmt::format("{} is a study of {} jobs; this is {}", arguments.file, loaded.jobs.size(), job.name));
-  if (written.jobs.front().resources.kind != "cpu")
-    notes.push_back(fmt::format("{} is written for {} devices; this machine computes on the CPU",
+  if (written.jobs.front().resources.kind != "cpu" && !arguments.gpu)
+    notes.push_back(fmt::format("{} is written for {} devices and computed on the CPU here; --gpu uses GPUs",
                                 arguments.file, written.jobs.front().resources.kind));
   return job;
 }

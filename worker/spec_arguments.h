@@ -17,12 +17,13 @@ struct SpecArguments {
   std::vector<std::string> sets;  // "training.schedule.steps=20"
   int tensor = 0;                 // 0: as in the spec
   int pipeline = 0;
+  bool gpu = false;  // else the CPU
 };
 
-// SPEC, --job, --devices, --tensor, --pipeline and --set.
+// SPEC, --job, --devices, --gpu, --tensor, --pipeline and --set.
 void add_spec_arguments(CLI::App& command, SpecArguments& arguments);
 
-// The job, with resources.kind cpu and resources.devices the processes to start. `notes` gets what a person
+// The job, with resources.kind as `gpu` says and resources.devices the processes to start. `notes` gets what a person
 // should know of the choice. Throws Failure(bad_spec) with every problem.
 JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& notes);
 

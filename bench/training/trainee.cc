@@ -41,7 +41,7 @@ Trainee::Trainee(const TraineeOptions& options)
       model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
       engine_(context_, *model_, groups_),
       optimizer_(
-          make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), options.threads)),
+          make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), context_)),
       batch_(random_batch(options)) {
   parameters().initialise(1, options.model.initializer_range);
 }

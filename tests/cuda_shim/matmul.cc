@@ -2,6 +2,7 @@
 #include "worker/ops/cuda/matmul.h"
 
 #include "common/base/check.h"
+#include "tests/cuda_shim/device_memory.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -22,6 +23,7 @@ void set_value(void* values, DType type, std::int64_t i, float value) {
 }  // namespace
 
 void multiply(Context&, const Product& p, const ProductOperands& operands) {
+  const shim::DeviceAccess access;
   const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {

@@ -243,6 +243,22 @@ TEST(CudaShim, ReportsMistakesWithAsynchronousCopies) {
   }
 }
 
+TEST(CudaShim, KeepsTheHostOutOfDeviceMemory) {
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, 64 * sizeof(unsigned)), cudaSuccess);
+  auto* const words = static_cast<unsigned*>(memory);
+  EXPECT_EXIT(words[3] = 1, testing::KilledBySignal(SIGSEGV), "");
+  std::vector<unsigned> out(64, 7);
+  ASSERT_EQ(cudaMemcpyAsync(words, out.data(), out.size() * sizeof(unsigned), cudaMemcpyDefault, nullptr),
+            cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(words + 32, 0, 32 * sizeof(unsigned), nullptr), cudaSuccess);
+  ASSERT_EQ(cudaMemcpyAsync(out.data(), words, out.size() * sizeof(unsigned), cudaMemcpyDefault, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(out[31], 7U);
+  EXPECT_EQ(out[32], 0U);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
 TEST(CudaShim, RefusesLaunchesThatADeviceRefuses) {
   std::vector<unsigned> out(2);
   EXPECT_EQ(launch(1, 2048, 0, fill_shared, out.data(), 32U), cudaErrorInvalidConfiguration);

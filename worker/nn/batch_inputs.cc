@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kLogitBytes = std::int64_t{96} << 20;
 // A run meets few different block sizes to compile products for.
 constexpr std::int64_t kRowMultiple = 32;
-constexpr std::int32_t kIgnored = -1;
+constexpr std::int32_t kNone = -1;  // a row or label that is not there
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -41,12 +41,12 @@ BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::
       begins_(layout.begins()),
       first_rows_(kept_first_rows_),
       next_sentence_labels_(batch.next_sentence_labels),
-      scored_rows_(kept_scored_rows_),
       numbers_(layout.numbers()) {
-  if (block_ > 0)
-    kept_labels_.resize(
-        static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(batch.labels.size()), block_)),
-        kIgnored);
+  for (std::vector<std::int32_t>* const filled : {&kept_scored_rows_, &kept_labels_})
+    if (!filled->empty())
+      filled->resize(static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(filled->size()), block_)),
+                     kNone);
+  scored_rows_ = kept_scored_rows_;
   labels_ = kept_labels_;
   if (begins_.empty()) valid_lengths_ = batch.valid_lengths;
 }
@@ -76,8 +76,7 @@ std::vector<ScoredBlock> BatchInputs::scored_blocks() const {
   std::vector<ScoredBlock> blocks;
   const auto size = static_cast<std::size_t>(block_);
   for (std::size_t begin = 0; begin < scored_rows_.size(); begin += size)
-    blocks.push_back({scored_rows_.subspan(begin, std::min(size, scored_rows_.size() - begin)),
-                      labels_.subspan(begin, size)});
+    blocks.push_back({scored_rows_.subspan(begin, size), labels_.subspan(begin, size)});
   return blocks;
 }
 

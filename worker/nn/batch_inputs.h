@@ -16,8 +16,8 @@ namespace podium {
 // The positions to predict, cut into blocks of one size whose logits fit a fixed budget, so that the logits
 // of a whole micro-batch never exist.
 struct ScoredBlock {
-  std::span<const std::int32_t> rows;    // at most `labels.size()` of the batch's rows
-  std::span<const std::int32_t> labels;  // filled up with negative ones
+  std::span<const std::int32_t> rows;  // of the batch; both filled up with negative ones
+  std::span<const std::int32_t> labels;
 };
 
 class BatchInputs {

@@ -111,8 +111,7 @@ std::int64_t ParameterStore::parameter_count() const {
 void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
   for (const Parameter& p : parameters_) {
     std::vector<float> values(static_cast<std::size_t>(p.size()), p.initializer == Initializer::ones ? 1 : 0);
-    if (p.initializer == Initializer::normal)
-      fill_normal(p, seed, p.deviation * initializer_range, values);
+    if (p.initializer == Initializer::normal) fill_normal(p, seed, p.deviation * initializer_range, values);
     memory_.upload<float>(weights(p), values);
   }
   weights_changed();

@@ -1,7 +1,7 @@
 // A model's parameters: one flat f32 buffer of master weights, one of gradients, and the table that names the
 // parts. Optimizers, all-reduce and checkpoints work on the flat buffers. Parameters start at multiples of 16
-// elements; the gaps between them are zero in both buffers and must stay so. Both lie in the memory space that
-// the store is made for: only where that is the host's may the host look into them.
+// elements; the gaps between them are zero in both buffers and must stay so. Both lie in the memory space
+// that the store is made for: only where that is the host's may the host look into them.
 #pragma once
 
 #include <cstdint>

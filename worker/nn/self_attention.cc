@@ -61,8 +61,8 @@ void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, S
   }
 
   query_key_value_.forward(step, x, saved.qkv);
-  ops::attention_forward(step.context, shape, filled(step, saved.qkv), step.inputs.valid_lengths(), dropout(step),
-                         saved.probabilities, filled(step, saved.heads_out));
+  ops::attention_forward(step.context, shape, filled(step, saved.qkv), step.inputs.valid_lengths(),
+                         dropout(step), saved.probabilities, filled(step, saved.heads_out));
   clear_filler(step, saved.heads_out);
   output_.forward(step, saved.heads_out, y);
 }
@@ -76,8 +76,8 @@ void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorVie
   output_.backward(step, saved.heads_out, dy, dheads);
   ops::attention_backward(step.context, shape, filled(step, ConstTensorView(dheads)),
                           filled(step, ConstTensorView(saved.heads_out)),
-                          filled(step, ConstTensorView(saved.qkv)), step.inputs.valid_lengths(), saved.probabilities,
-                          dropout(step), filled(step, dqkv));
+                          filled(step, ConstTensorView(saved.qkv)), step.inputs.valid_lengths(),
+                          saved.probabilities, dropout(step), filled(step, dqkv));
   clear_filler(step, dqkv);
   query_key_value_.backward(step, x, dqkv, dx, accumulate);
 }

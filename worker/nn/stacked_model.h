@@ -143,7 +143,7 @@ class StackedModel final : public Model {
     typename Embeddings::Saved embeddings;
     std::vector<typename Layer::Saved> layers;
     std::vector<ConstTensorView> layer_inputs;
-    TensorView gradient;                  // of the layers' output, then of their input
+    TensorView gradient;  // of the layers' output, then of their input
 
     explicit Slot(MemorySpace where) : memory(where), arena(where.device) {
       if (!where.on_host()) upload.emplace(where);
@@ -183,18 +183,13 @@ class StackedModel final : public Model {
             .inputs = *slot.inputs,
             .sums = head_sums(),
             .compute = compute_,
-            .keep_probabilities = pass.training && keeps_probabilities(),
+            .keep_probabilities = pass.training && options_.recompute == Recompute::none,
             .saved = slot.arena,
             .workspace = workspace_};
   }
 
   HeadSums* head_sums() { return static_cast<HeadSums*>(head_sums_.view().address); }
   void clear_head_sums() { context_.memory.clear(head_sums(), sizeof(HeadSums)); }
-
-  // A device computes attention's probabilities again: that costs less than to write and read them.
-  bool keeps_probabilities() const {
-    return options_.recompute == Recompute::none && context_.memory.on_host();
-  }
 
   // On the tensor rank with the largest share: all ranks must cut blocks alike.
   std::int64_t logit_bytes_a_row() const {
@@ -268,9 +263,9 @@ class StackedModel final : public Model {
   ParameterId word_;  // the embeddings or the last stage's copy of them
   std::deque<Chunk> chunks_;
   std::map<int, Slot> slots_;
-  Tensor head_sums_;  // HeadSums that were not taken yet
   Arena workspace_;
   Arena passing_;
+  Tensor head_sums_;  // HeadSums that were not taken yet
 };
 
 }  // namespace podium

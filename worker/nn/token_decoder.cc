@@ -3,8 +3,7 @@
 namespace podium {
 
 TokenDecoder::TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name)
-    : first_class_(store[word].slice.begin),
-      linear_(store, word, bias_name) {}
+    : first_class_(store[word].slice.begin), linear_(store, word, bias_name) {}
 
 void TokenDecoder::run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
                        const HeadGradient& gradient, ops::CrossEntropySums* sums) {

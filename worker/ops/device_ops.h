@@ -10,6 +10,7 @@
 #include "worker/ops/gelu.h"
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
+#include "worker/ops/optimizer.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/tanh.h"
 
@@ -77,6 +78,11 @@ class DeviceOps {
                                   ConstTensorView out, ConstTensorView qkv,
                                   std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
                                   const Dropout& dropout, TensorView dqkv) = 0;
+  virtual void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) = 0;
+  virtual void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) = 0;
+  virtual void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
+                              std::span<Squares> squares) = 0;
+  virtual void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) = 0;
 };
 
 }  // namespace podium::ops

@@ -26,7 +26,8 @@ class DeviceEvent {
   virtual bool reached() = 0;      // without waiting
 };
 
-// Work is done in the order in which it is put on a stream; two streams run side by side.
+// Work is done in the order in which it is put on a stream; two streams run side by side. Any thread may use
+// a stream, one at a time.
 class DeviceStream {
  public:
   virtual ~DeviceStream() = default;

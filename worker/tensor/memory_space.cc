@@ -20,14 +20,18 @@ void MemorySpace::clear(void* memory, std::size_t bytes) const {
     stream->clear(memory, bytes);
 }
 
+void MemorySpace::synchronise() const {
+  if (!on_host()) stream->synchronise();
+}
+
 void MemorySpace::upload(void* to, const void* from, std::size_t bytes) const {
   copy(to, from, bytes);
-  if (!on_host()) stream->synchronise();
+  synchronise();
 }
 
 void MemorySpace::download(void* to, const void* from, std::size_t bytes) const {
   copy(to, from, bytes);
-  if (!on_host()) stream->synchronise();
+  synchronise();
 }
 
 }  // namespace podium

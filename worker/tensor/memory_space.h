@@ -1,5 +1,5 @@
-// Where the tensors of a context lie: in the host's memory or in a device's, which the host must never read or
-// write but by copies on the stream that all of the context's work is put on.
+// Where the tensors of a context lie: in the host's memory or in a device's, which the host must never read
+// or write but by copies on the stream that all of the context's work is put on.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ struct MemorySpace {
   // Within the space, in order with the stream's work; the host does not wait.
   void copy(void* to, const void* from, std::size_t bytes) const;
   void clear(void* memory, std::size_t bytes) const;
+  void synchronise() const;  // returns when all work put on the stream is done
 
   // From host memory into the space and back, behind all work put on the stream so far; done on return.
   void upload(void* to, const void* from, std::size_t bytes) const;

@@ -1,6 +1,6 @@
 // Dense row-major tensors: `Tensor` owns aligned memory of the host or of a device, `TensorView` and
-// `ConstTensorView` borrow it. A view says where the data lives, what it is and its shape; typed access checks
-// the element type, and only the host's memory may be accessed.
+// `ConstTensorView` borrow it. A view says where the data lives, what it is and its shape; typed access
+// checks the element type, and only the host's memory may be accessed.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace podium {
 
-inline constexpr std::size_t kAlignment = 64;  // of every tensor: one cache line, one AVX-512 register
+inline constexpr std::size_t kAlignment = 64;         // of every tensor: one cache line, one AVX-512 register
 inline constexpr std::size_t kDeviceAlignment = 256;  // of a device's tensors: what matrix libraries hope for
 
 struct ConstTensorView {

@@ -1,11 +1,11 @@
 #include "worker/train/checkpoint_live_bytes.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace podium {
 
-LiveBytes::LiveBytes(std::vector<std::span<const std::byte>> parts) : parts_(std::move(parts)) {}
+LiveBytes::LiveBytes(std::vector<std::span<const std::byte>> parts, MemorySpace memory)
+    : memory_(memory), parts_(std::move(parts)) {}
 
 std::size_t LiveBytes::read(std::span<std::byte> out) {
   const std::lock_guard lock(mutex_);
@@ -13,11 +13,12 @@ std::size_t LiveBytes::read(std::span<std::byte> out) {
   while (done < out.size() && next_ < parts_.size()) {
     std::span<const std::byte>& part = parts_[next_];
     const std::size_t count = std::min(out.size() - done, part.size());
-    std::memcpy(out.data() + done, part.data(), count);
+    memory_.copy(out.data() + done, part.data(), count);
     done += count;
     part = part.subspan(count);
     if (part.empty()) ++next_;
   }
+  memory_.synchronise();
   return done;
 }
 
@@ -30,9 +31,11 @@ std::size_t LiveBytes::let_go() {
   copy_ = std::make_unique_for_overwrite<std::byte[]>(left);
   std::byte* to = copy_.get();
   for (std::size_t i = next_; i < parts_.size(); ++i) {
-    std::memcpy(to, parts_[i].data(), parts_[i].size());
+    memory_.copy(to, parts_[i].data(), parts_[i].size());
     to += parts_[i].size();
   }
+  memory_.synchronise();
+  memory_ = {};
   parts_ = {{copy_.get(), left}};
   next_ = 0;
   return left;

@@ -81,8 +81,12 @@ std::vector<CommonRun> common_runs(const Piece& from, const Piece& to) {
   return found;
 }
 
-void copy_runs(std::span<const CommonRun> runs, std::span<const float> from, std::span<float> to) {
-  for (const CommonRun& run : runs) std::copy_n(from.begin() + run.from, run.count, to.begin() + run.to);
+void copy_runs(std::span<const CommonRun> runs, std::span<const float> from, std::span<float> to,
+               const MemorySpace& memory) {
+  for (const CommonRun& run : runs)
+    memory.copy(&to[static_cast<std::size_t>(run.to)], &from[static_cast<std::size_t>(run.from)],
+                static_cast<std::size_t>(run.count) * sizeof(float));
+  memory.synchronise();
 }
 
 std::vector<HeldPiece> moment_pieces(const CheckpointTensors& tensors) {

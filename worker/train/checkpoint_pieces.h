@@ -50,12 +50,15 @@ struct CommonRun {
   std::int64_t count = 0;
 };
 std::vector<CommonRun> common_runs(const Piece& from, const Piece& to);
-void copy_runs(std::span<const CommonRun> runs, std::span<const float> from, std::span<float> to);
+// `memory`: where `to` lies.
+void copy_runs(std::span<const CommonRun> runs, std::span<const float> from, std::span<float> to,
+               const MemorySpace& memory = {});
 
 // The tensors of one process that a checkpoint keeps.
 struct CheckpointTensors {
   ParameterStore& parameters;
-  std::span<float> first_moment;  // both of the elements in `shard`, one range after the other
+  std::span<float> first_moment;  // in the parameters' memory space; both of the elements in `shard`, one
+                                  // range after the other
   std::span<float> second_moment;
   std::vector<FlatRange> shard;  // in order
 };

@@ -48,7 +48,7 @@ void deliver(const SafetensorsFile& file, const char* kind, const Piece& stored,
       file.read(tensor_name(kind, stored), "F32", tensor_shape(stored),
                 std::as_writable_bytes(std::span(values)));
     }
-    copy_runs(runs, values, wanted.out);
+    copy_runs(runs, values, wanted.out, wanted.memory);
     for (const CommonRun& run : runs) target->second.missing -= run.count;
   }
 }
@@ -84,14 +84,16 @@ void read_pieces(const fs::path& checkpoint, const CheckpointManifest& manifest,
 
 void read_tensors(const fs::path& checkpoint, const CheckpointManifest& manifest,
                   const CheckpointTensors& tensors) {
+  const MemorySpace memory = tensors.parameters.memory();
   std::vector<WantedPiece> wanted;
   for (const Parameter& parameter : tensors.parameters.list())
-    wanted.push_back({kCheckpointKinds[0], whole_piece(parameter), tensors.parameters.weights(parameter)});
+    wanted.push_back(
+        {kCheckpointKinds[0], whole_piece(parameter), tensors.parameters.weights(parameter), memory});
   for (const HeldPiece& held : moment_pieces(tensors)) {
     const auto begin = static_cast<std::size_t>(held.moments),
                size = static_cast<std::size_t>(held.piece.size());
-    wanted.push_back({kCheckpointKinds[1], held.piece, tensors.first_moment.subspan(begin, size)});
-    wanted.push_back({kCheckpointKinds[2], held.piece, tensors.second_moment.subspan(begin, size)});
+    wanted.push_back({kCheckpointKinds[1], held.piece, tensors.first_moment.subspan(begin, size), memory});
+    wanted.push_back({kCheckpointKinds[2], held.piece, tensors.second_moment.subspan(begin, size), memory});
   }
   read_pieces(checkpoint, manifest, wanted);
   tensors.parameters.weights_changed();

@@ -18,6 +18,7 @@ struct WantedPiece {
   const char* kind;
   Piece piece;
   std::span<float> out;
+  MemorySpace memory = {};  // of `out`
 };
 
 // Throws std::runtime_error where a file is not as the manifest says or holds another model.

@@ -54,10 +54,20 @@ void CheckpointWriter::begin(CheckpointState state, const CheckpointTensors& ten
   for (const TensorEntry& entry : entries) bytes.push_back(entry.bytes);
   const std::map<std::string, std::string> metadata{{"format", "pt"}, {"step", std::to_string(state.step)}};
   wait_for_parts();
+  const MemorySpace memory = memory_for_reading(tensors.parameters.memory());
   const std::lock_guard lock(mutex_);
   part_.reset(new Part{std::move(state), now, std::move(table), safetensors_header(entries, metadata),
-                       LiveBytes(std::move(bytes))});
+                       LiveBytes(std::move(bytes), memory)});
   changed_.notify_all();
+}
+
+// A device is read by a stream of the writer's own, beside the computing and behind what was put there so
+// far.
+MemorySpace CheckpointWriter::memory_for_reading(const MemorySpace& memory) {
+  if (memory.on_host()) return memory;
+  if (!copies_) copies_ = memory.device->make_stream();
+  copies_->wait_for(*memory.stream->record());
+  return {memory.device, copies_.get()};
 }
 
 void CheckpointWriter::let_go() {

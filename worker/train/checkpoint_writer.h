@@ -67,6 +67,7 @@ class CheckpointWriter {
     std::chrono::steady_clock::time_point begin;
   };
 
+  MemorySpace memory_for_reading(const MemorySpace& memory);
   void run();
   void work(std::unique_lock<std::mutex>& lock);
   void write(Part& part);
@@ -79,6 +80,7 @@ class CheckpointWriter {
 
   const Options options_;
   std::atomic<bool> closing_{false};
+  std::unique_ptr<DeviceStream> copies_;  // out of a device's memory; used through Part::bytes
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -20,7 +20,8 @@ Engine::Engine(const Context& context, Model& model, const ParallelGroups& group
       groups_(groups),
       shape_{groups.layout.pipeline, model.chunks()},
       stage_(groups.place.pipeline),
-      transport_(*groups.pipeline) {}
+      transport_(*groups.pipeline, context.memory),
+      partial_(context.memory.device) {}
 
 LossSums Engine::train(std::span<const MicroBatch> batches, const LossScales& scales,
                        const DropoutKey& dropout, const GradientsReady& ready) {
@@ -84,8 +85,7 @@ void Engine::forward(const PipelineOp& op, const Run& run) {
     values = received(input, run.batch(op));
   }
   const ConstTensorView output = model_.forward(op.chunk, op.slot, run.pass(op), values);
-  if (!is_model_end(shape_, stage_, op.chunk))
-    transport_.send(output, stage_after(shape_, stage_));
+  if (!is_model_end(shape_, stage_, op.chunk)) transport_.send(output, stage_after(shape_, stage_));
   if (!run.training && input.memory) transport_.give_back(std::move(input));
 }
 
@@ -126,13 +126,20 @@ void Engine::sum_partial(std::int64_t begin, std::int64_t end) {
     if (p.partial_over_tensor && p.offset >= begin && p.offset < end)
       parts.push_back(parameters.gradients(p));
   if (parts.empty()) return;
-  partial_.clear();
-  for (const std::span<float> part : parts) partial_.insert(partial_.end(), part.begin(), part.end());
-  groups_.tensor->all_reduce(std::span<float>(partial_)).get();
-  auto sum = partial_.begin();
+  std::int64_t count = 0;
+  for (const std::span<float> part : parts) count += static_cast<std::int64_t>(part.size());
+  const ArenaScope scope(partial_);
+  const TensorView sums = partial_.allocate(DType::f32, Shape{count});
+  float* at = sums.data<float>();
   for (const std::span<float> part : parts) {
-    std::copy_n(sum, part.size(), part.begin());
-    sum += static_cast<std::ptrdiff_t>(part.size());
+    context_.memory.copy(at, part.data(), part.size_bytes());
+    at += part.size();
+  }
+  groups_.tensor->all_reduce(sums).get();
+  at = sums.data<float>();
+  for (const std::span<float> part : parts) {
+    context_.memory.copy(part.data(), at, part.size_bytes());
+    at += part.size();
   }
 }
 

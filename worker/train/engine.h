@@ -62,7 +62,7 @@ class Engine {
   int stage_;
   PipelineTransport transport_;
   std::vector<MessageBuffer> inputs_;  // by slot, from forward to backward
-  std::vector<float> partial_;         // of the range in hand, side by side
+  Arena partial_;                      // gradients of the range in hand, side by side
   std::int64_t shared_end_ = 0;        // of the range that begins with the shared embeddings
 };
 

@@ -73,7 +73,7 @@ void place_part(const FullTensor& part, ParameterStore& parameters) {
   const Piece to = whole_piece(*parameter);
   PODIUM_CHECK(to.box.full == part.shape, "the model is of the shape the spec says: " + part.name);
   const Piece from{part.name, whole_box(part.shape), 0, static_cast<std::int64_t>(part.values.size())};
-  copy_runs(common_runs(from, to), part.values, parameters.weights(*parameter));
+  copy_runs(common_runs(from, to), part.values, parameters.weights(*parameter), parameters.memory());
 }
 
 // A head's weight that is kept beside the embeddings must equal them: ours are one.

@@ -14,6 +14,7 @@ class AdamW final : public Optimizer {
 
  private:
   void update_chunks(ParameterStore& parameters, const Rates& rates) override {
+    if (on_device()) return ops::adamw(context_, device_shard(parameters), rates);
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (const Chunk& chunk : chunks_)
       adamw(rates, chunk.decay ? rates.weight_decay : 0, elements_of(parameters, chunk));
@@ -28,6 +29,7 @@ class Lamb final : public Optimizer {
 
  private:
   void update_chunks(ParameterStore& parameters, const Rates& rates) override {
+    if (on_device()) return update_on_device(parameters, rates);
     std::vector<Squares> squares(chunks_.size());
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::size_t c = 0; c < chunks_.size(); ++c)
@@ -40,6 +42,22 @@ class Lamb final : public Optimizer {
       lamb_step(static_cast<float>(static_cast<double>(rates.learning_rate) * ratio),
                 elements_of(parameters, chunk));
     }
+  }
+
+  void update_on_device(ParameterStore& parameters, const Rates& rates) {
+    const MemorySpace& memory = context_.memory;
+    const ops::OptimizerShard shard = device_shard(parameters);
+    const std::span<Squares> sums = room_for<Squares>(squares_, chunks_.size());
+    ops::lamb_direction(context_, shard, rates, sums);
+    const std::vector<Squares> squares = memory.downloaded<Squares>(sums);
+    const std::vector<double> trust = trust_ratios(squares, parameters.list().size());
+    std::vector<float> scales;
+    for (std::size_t p = 0; p < trust.size(); ++p)
+      scales.push_back(static_cast<float>(static_cast<double>(rates.learning_rate) *
+                                          (parameters.list()[p].decay ? trust[p] : 1)));
+    const std::span<float> there = room_for<float>(scales_, scales.size());
+    memory.upload<float>(there, scales);
+    ops::lamb_step(context_, shard, there);
   }
 
   // |w| / |u| of each parameter, 1 where either is zero.
@@ -55,13 +73,16 @@ class Lamb final : public Optimizer {
       trust.push_back(sum.weights > 0 && sum.direction > 0 ? std::sqrt(sum.weights / sum.direction) : 1);
     return trust;
   }
+
+  Tensor squares_, scales_;  // on a device
 };
 
 std::unique_ptr<Optimizer> make(const OptimizerSpec& spec, ParameterStore& parameters,
-                                std::vector<FlatRange> shard, const ParallelGroups* groups, int threads) {
+                                std::vector<FlatRange> shard, const ParallelGroups* groups,
+                                Context& context) {
   if (spec.name == OptimizerKind::lamb)
-    return std::make_unique<Lamb>(spec, parameters, std::move(shard), groups, threads);
-  return std::make_unique<AdamW>(spec, parameters, std::move(shard), groups, threads);
+    return std::make_unique<Lamb>(spec, parameters, std::move(shard), groups, context);
+  return std::make_unique<AdamW>(spec, parameters, std::move(shard), groups, context);
 }
 
 std::int64_t length_of(std::span<const FlatRange> ranges) {
@@ -75,14 +96,15 @@ std::int64_t length_of(std::span<const FlatRange> ranges) {
 double clip_factor(double norm, double clip) { return clip > 0 && norm > clip ? clip / norm : 1; }
 
 Optimizer::Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std::vector<FlatRange> shard,
-                     const ParallelGroups* groups, int threads)
+                     const ParallelGroups* groups, Context& context)
     : spec_(spec),
-      threads_(threads),
+      context_(context),
+      threads_(context.threads),
       groups_(groups),
       shard_(std::move(shard)),
       whole_(length_of(shard_) == static_cast<std::int64_t>(parameters.weights().size())),
-      first_(DType::f32, {length_of(shard_)}),
-      second_(DType::f32, {length_of(shard_)}) {
+      first_(DType::f32, {length_of(shard_)}, context.memory.device),
+      second_(DType::f32, {length_of(shard_)}, context.memory.device) {
   for (std::size_t index = 0; index < parameters.list().size(); ++index) {
     const Parameter& parameter = parameters.list()[index];
     const bool sliced = parameter.slice.axis >= 0;
@@ -90,6 +112,27 @@ Optimizer::Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std:
                            (sliced || groups == nullptr || groups->place.tensor == 0));
     add_chunks(index, parameter);
   }
+  if (on_device()) upload_chunks();
+}
+
+void Optimizer::upload_chunks() {
+  for (const std::span<float> moments : {first_moment(), second_moment()})
+    context_.memory.clear(moments.data(), moments.size_bytes());
+  std::vector<ops::OptimizerChunk> table;
+  for (const Chunk& chunk : chunks_)
+    table.push_back({static_cast<std::int64_t>(chunk.begin), static_cast<std::int64_t>(chunk.moments),
+                     static_cast<std::int64_t>(chunk.count), static_cast<std::int32_t>(chunk.parameter),
+                     chunk.decay ? 1 : 0});
+  context_.memory.upload<ops::OptimizerChunk>(room_for<ops::OptimizerChunk>(device_chunks_, table.size()),
+                                              table);
+}
+
+ops::OptimizerShard Optimizer::device_shard(ParameterStore& parameters) {
+  return {{static_cast<const ops::OptimizerChunk*>(device_chunks_.view().address), chunks_.size()},
+          parameters.weights().data(),
+          parameters.gradients().data(),
+          first_moment().data(),
+          second_moment().data()};
 }
 
 void Optimizer::add_chunks(std::size_t index, const Parameter& parameter) {
@@ -110,12 +153,22 @@ Elements Optimizer::elements_of(ParameterStore& parameters, const Chunk& chunk) 
           first_moment().data() + chunk.moments, second_moment().data() + chunk.moments, chunk.count};
 }
 
-double Optimizer::gradient_norm(ParameterStore& parameters) {
+std::vector<double> Optimizer::squares_of_chunks(ParameterStore& parameters) {
+  if (on_device()) {
+    const std::span<double> sums = room_for<double>(device_sums_, chunks_.size());
+    ops::sum_of_squares(context_, device_shard(parameters), sums);
+    return context_.memory.downloaded<double>(sums);
+  }
   const float* const gradients = parameters.gradients().data();
   std::vector<double> squares(chunks_.size());
 #pragma omp parallel for num_threads(threads_) schedule(static)
   for (std::size_t c = 0; c < chunks_.size(); ++c)
     squares[c] = sum_of_squares(gradients + chunks_[c].begin, chunks_[c].count);
+  return squares;
+}
+
+double Optimizer::gradient_norm(ParameterStore& parameters) {
+  const std::vector<double> squares = squares_of_chunks(parameters);
   double sum = 0;
   for (std::size_t c = 0; c < chunks_.size(); ++c)
     if (counts_here_[chunks_[c].parameter]) sum += squares[c];
@@ -150,6 +203,8 @@ void Optimizer::clear_outside_shard(ParameterStore& parameters) {
   const std::span<float> gradients = parameters.gradients();
   const auto clear = [&](std::int64_t begin, std::int64_t end) {
     float* const values = gradients.data();
+    if (on_device())
+      return context_.memory.clear(values + begin, static_cast<std::size_t>(end - begin) * sizeof(float));
 #pragma omp parallel for simd num_threads(threads_) schedule(static)
     for (std::int64_t i = begin; i < end; ++i) values[i] = 0;
   };
@@ -163,14 +218,14 @@ void Optimizer::clear_outside_shard(ParameterStore& parameters) {
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
                                           std::vector<FlatRange> shard, const ParallelGroups& groups,
-                                          int threads) {
-  return make(spec, parameters, std::move(shard), &groups, threads);
+                                          Context& context) {
+  return make(spec, parameters, std::move(shard), &groups, context);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
-                                          int threads) {
+                                          Context& context) {
   return make(spec, parameters, {{0, static_cast<std::int64_t>(parameters.weights().size())}}, nullptr,
-              threads);
+              context);
 }
 
 }  // namespace podium

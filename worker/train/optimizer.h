@@ -1,7 +1,7 @@
 // AdamW and LAMB over a shard of the flat parameter buffers, as part of a model that may be spread over many
 // ranks. Results are a function of the inputs alone, the same bits for any number of threads and any
-// instruction set; norms count every parameter of the whole model once, however it is cut, so every layout
-// trains alike up to rounding.
+// instruction set of a CPU, and in every run on one kind of device; norms count every parameter of the whole
+// model once, however it is cut, so every layout trains alike up to rounding.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "common/model/spec.h"
 #include "worker/comm/parallel.h"
 #include "worker/nn/parameters.h"
+#include "worker/tensor/context.h"
 #include "worker/train/flat_range.h"
 #include "worker/train/optimizer_kernels.h"
 
@@ -21,7 +22,7 @@ class Optimizer {
  public:
   // As make_optimizer; without groups this process holds the whole model.
   Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std::vector<FlatRange> shard,
-            const ParallelGroups* groups, int threads);
+            const ParallelGroups* groups, Context& context);
   virtual ~Optimizer() = default;
 
   // The Euclidean norm of the gradients of the whole model; not finite where one of them is not. The same
@@ -33,7 +34,7 @@ class Optimizer {
   // and, outside of the shard too, zero afterwards: the next step may add to them. Collective as above.
   void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale);
 
-  // The state to be saved: the elements of the shard's ranges, one after the other.
+  // The state to be saved: the elements of the shard's ranges, one after the other, where the parameters lie.
   std::span<float> first_moment() { return first_.view().values<float>(); }
   std::span<float> second_moment() { return second_.view().values<float>(); }
   const std::vector<FlatRange>& shard() const { return shard_; }
@@ -56,11 +57,25 @@ class Optimizer {
   // the same bits on every rank that holds a part of it.
   void sum_over_holders(std::vector<Squares>& sums);
 
+  // For the passes on a device.
+  bool on_device() const { return context_.device_ops != nullptr; }
+  ops::OptimizerShard device_shard(ParameterStore& parameters);
+  // `count` of T in `tensor`, which is made where it has no room yet.
+  template <class T>
+  std::span<T> room_for(Tensor& tensor, std::size_t count) const {
+    const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
+    if (tensor.shape() != Shape{bytes}) tensor = Tensor(DType::u8, Shape{bytes}, context_.memory.device);
+    return {static_cast<T*>(tensor.view().address), count};
+  }
+
   OptimizerSpec spec_;
+  Context& context_;
   int threads_;
   std::vector<Chunk> chunks_;
 
  private:
+  void upload_chunks();
+  std::vector<double> squares_of_chunks(ParameterStore& parameters);
   void add_chunks(std::size_t index, const Parameter& parameter);
   void clear_outside_shard(ParameterStore& parameters);
 
@@ -70,16 +85,19 @@ class Optimizer {
   std::vector<bool> counts_here_;  // by parameter: norms take it from this rank
   Tensor first_;
   Tensor second_;
+  Tensor device_chunks_;  // ops::OptimizerChunk of each chunk
+  Tensor device_sums_;    // a double of each chunk
 };
 
-// Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which must outlive
-// the optimizer. Where the first and the last stage share their word embeddings, these are the first
-// parameter of both.
+// Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which with `context`
+// must outlive the optimizer. Where the first and the last stage share their word embeddings, these are the
+// first parameter of both.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
                                           std::vector<FlatRange> shard, const ParallelGroups& groups,
-                                          int threads);
+                                          Context& context);
 // Of a model that this process holds whole.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters, int threads);
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
+                                          Context& context);
 
 // The factor that brings `norm` down to `clip`; 1 where it is within, or where `clip` is 0.
 double clip_factor(double norm, double clip);

@@ -7,18 +7,12 @@
 #include <cstdint>
 
 #include "common/model/spec.h"
+#include "worker/ops/optimizer.h"
 
 namespace podium {
 
-// What one element's update needs; bias corrections as in Kingma and Ba (2015).
-struct Rates {
-  float beta1, beta2, rest1, rest2;
-  float gradient_scale;
-  float correction1, correction2;  // 1 / (1 - beta^step), the second as a square root
-  float epsilon;
-  float learning_rate;
-  float weight_decay;
-};
+using ops::Rates;
+using ops::Squares;
 
 Rates rates_of(const OptimizerSpec& spec, std::int64_t step, double learning_rate, double gradient_scale);
 
@@ -29,11 +23,6 @@ struct Elements {
   float* first;
   float* second;
   std::size_t count;
-};
-
-struct Squares {
-  double weights = 0;
-  double direction = 0;
 };
 
 double sum_of_squares(const float* values, std::size_t count);

@@ -1,14 +1,13 @@
 #include "worker/train/pipeline_transport.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "common/base/check.h"
 
 namespace podium {
 
-PipelineTransport::PipelineTransport(Communicator& pipeline)
-    : pipeline_(pipeline), peers_(static_cast<std::size_t>(pipeline.size())) {}
+PipelineTransport::PipelineTransport(Communicator& pipeline, MemorySpace memory)
+    : pipeline_(pipeline), memory_(memory), peers_(static_cast<std::size_t>(pipeline.size())) {}
 
 PipelineTransport::~PipelineTransport() {
   for (const Peer& peer : peers_) {
@@ -33,7 +32,7 @@ void PipelineTransport::begin(std::vector<std::vector<PipelineMessage>> messages
 
 void PipelineTransport::send(ConstTensorView values, int to) {
   MessageBuffer buffer = take(values.bytes());
-  std::memcpy(buffer.memory.get(), values.address, values.bytes());
+  memory_.copy(buffer.memory.get(), values.address, values.bytes());
   std::future<void> taken = pipeline_.send(buffer.bytes(), to);
   peers_[static_cast<std::size_t>(to)].sent.push_back({std::move(buffer), std::move(taken)});
 }
@@ -73,7 +72,7 @@ void PipelineTransport::let_go(Peer& peer) {
 MessageBuffer PipelineTransport::take(std::size_t bytes) {
   const auto fits =
       std::ranges::find_if(free_, [&](const MessageBuffer& buffer) { return buffer.capacity >= bytes; });
-  if (fits == free_.end()) return {allocate_aligned(bytes), bytes, bytes};
+  if (fits == free_.end()) return {allocate_aligned(bytes, memory_.device), bytes, bytes};
   MessageBuffer buffer = std::move(*fits);
   free_.erase(fits);
   buffer.used = bytes;

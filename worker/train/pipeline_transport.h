@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "worker/comm/communicator.h"
+#include "worker/tensor/memory_space.h"
 #include "worker/tensor/tensor.h"
 #include "worker/train/pipeline_schedule.h"
 
@@ -26,8 +27,8 @@ struct MessageBuffer {
 
 class PipelineTransport {
  public:
-  // `pipeline` must outlive the transport.
-  explicit PipelineTransport(Communicator& pipeline);
+  // `pipeline` must outlive the transport. `memory`: where the tensors lie.
+  PipelineTransport(Communicator& pipeline, MemorySpace memory);
   ~PipelineTransport();  // waits for what is under way: it uses the buffers
   PipelineTransport(const PipelineTransport&) = delete;
   PipelineTransport& operator=(const PipelineTransport&) = delete;
@@ -66,6 +67,7 @@ class PipelineTransport {
   void let_go(Peer& peer);
 
   Communicator& pipeline_;
+  MemorySpace memory_;
   std::vector<Peer> peers_;  // by stage
   std::vector<std::size_t> bytes_;
   std::vector<MessageBuffer> free_;

@@ -12,6 +12,7 @@
 #include "worker/comm/single_communicator.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/failure.h"
+#include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
 #include "worker/train/language_task.h"
 #include "worker/train/pretraining_task.h"
@@ -24,9 +25,6 @@ namespace {
 
 void check_supported(const Launch& launch) {
   const JobSpec& spec = launch.spec;
-  if (launch.device_kind != "cpu")
-    throw Failure(WorkerExit::no_device, "device kind \"" + launch.device_kind +
-                                             "\": this build of podium-worker computes on the CPU only");
   const bool bert = spec.model.family == ModelFamily::bert;
   if (spec.training.task != (bert ? TrainingTask::pretrain : TrainingTask::lm))
     refuse(fmt::format("this build of podium-worker trains bert for pretrain and gpt for lm, not {} for {}",
@@ -97,7 +95,10 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
            std::int64_t& step) {
   check_supported(launch);
   check_numbers(launch);
+  const JobDevice device = open_job_device(launch.device_kind, launch.local_rank, launch.local_world_size);
+  if (device.device && launch.world_size > 1) refuse("this build of podium-worker trains on one GPU a job");
   Context context;
+  device.lend_to(context);
   context.threads = thread_count(launch);
   context.profiler = profiler;
   omp_set_num_threads(context.threads);
@@ -141,6 +142,8 @@ std::pair<WorkerExit, std::string> exit_of(const Body& body) {
     return {WorkerExit::bad_data, error.what()};
   } catch (const PeerLost& error) {
     return {WorkerExit::peer_lost, error.what()};
+  } catch (const ops::DeviceUnavailable& error) {
+    return {WorkerExit::no_device, error.what()};
   } catch (const AddressInUse& error) {
     return {WorkerExit::address_in_use, error.what()};
   } catch (const std::exception& error) {

@@ -82,7 +82,7 @@ Trainer::Trainer(const JobSpec& spec, const std::filesystem::path& checkpoint_fo
       reducer_(*parts.groups.data, parts.model.parameters().gradients(), kBucket,
                spec.parallel.distributed_optimizer),
       optimizer_(make_optimizer(spec.training.optimizer, parts.model.parameters(), reducer_.shard(),
-                                parts.groups, parts.context.threads)),
+                                parts.groups, parts.context)),
       scaler_(spec.training.precision),
       progress_(parts.events, spec.target, phases_.back().last_step(), is_lead()),
       checkpoints_(checkpoint_folder, spec.checkpoint.keep, parts.world, parts.groups.layout) {}

@@ -1,6 +1,7 @@
 // Stands in for the CUDA toolkit's header of this name, so that kernels and the code that launches them
-// compile for the host. Device memory is host memory, a stream is executed at once, a launch runs the grid as
-// tests/cuda_shim/block.h says. Blocks run one after another: a block must not wait for another one.
+// compile for the host. Device memory is memory that the host must not touch, a stream is executed at once, a
+// launch runs the grid as tests/cuda_shim/block.h says. Blocks run one after another: a block must not wait for
+// another one.
 #pragma once
 
 #include <algorithm>

@@ -173,7 +173,7 @@ TEST_P(Models, ASplitBatchMakesTheSameStep) {
 }
 
 TEST_P(Models, TheThreadCountChangesOnlyRounding) {
-  EXPECT_LT(worst_error(outcome_of(spec_, options_, {batch_}, kKey, 1).gradients,
+  EXPECT_LT(worst_error(outcome_of(spec_, options_, {batch_}, kKey, {.threads = 1}).gradients,
                         outcome_of(spec_, options_, {batch_}).gradients),
             tolerance_);
 }

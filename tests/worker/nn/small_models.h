@@ -67,15 +67,17 @@ inline void randomise(ParameterStore& parameters, std::uint64_t seed) {
     if (p.decay) continue;
     Random random(seed, std::hash<std::string>()(p.name));
     for (std::int64_t skipped = 0; skipped < p.slice.begin; ++skipped) random.normal();
-    for (float& value : parameters.weights(p)) value += static_cast<float>(0.1 * random.normal());
+    std::vector<float> values = parameters.memory().downloaded<float>(parameters.weights(p));
+    for (float& value : values) value += static_cast<float>(0.1 * random.normal());
+    parameters.memory().upload<float>(parameters.weights(p), values);
   }
   parameters.weights_changed();
 }
 
 // A model alone in its process.
 struct LoneModel {
-  LoneModel(const ModelSpec& spec, const ModelOptions& options, int threads = 2)
-      : context{.threads = threads},
+  LoneModel(const ModelSpec& spec, const ModelOptions& options, Context with = {.threads = 2})
+      : context(std::move(with)),
         groups(make_groups(world, {})),
         model(make_model(context, spec, options, groups)) {
     randomise(model->parameters(), 7);
@@ -106,7 +108,7 @@ inline Gradients gradients_of(Model& model) {
   Gradients all;
   ParameterStore& store = model.parameters();
   for (const Parameter& p : store.list())
-    all[p.name] = {store.gradients(p).begin(), store.gradients(p).end()};
+    all[p.name] = store.memory().downloaded<float>(store.gradients(p));
   return all;
 }
 
@@ -118,8 +120,8 @@ struct Outcome {
 // Forward and backward over `batches` in turn, of a fresh model.
 inline Outcome outcome_of(const ModelSpec& spec, const ModelOptions& options,
                           const std::vector<MicroBatch>& batches, const DropoutKey& key = kKey,
-                          int threads = 2) {
-  LoneModel lone(spec, options, threads);
+                          Context with = {.threads = 2}) {
+  LoneModel lone(spec, options, std::move(with));
   Outcome outcome;
   for (const MicroBatch& batch : batches) {
     const Pass pass{batch, kScales, key, true};

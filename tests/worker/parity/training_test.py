@@ -22,7 +22,7 @@ import safetensors_file
 from make_case import write_model
 from reference import bert_loss, load
 from training_text import write_text
-from worker import Worker
+from worker import DEVICE, Worker
 
 STEPS, WARMUP = 200, 20
 SEQUENCES, MICRO, LENGTH = 8, 4, 32  # two micro-batches with different numbers of masked words
@@ -97,7 +97,7 @@ class Training(unittest.TestCase):
     def train(self, precision):
         path, out = self.folder / f"{precision}.json", self.folder / precision
         path.write_text(json.dumps(spec(precision)))
-        self.worker.run("local", path, "--data", self.folder, "--out", out)
+        self.worker.run("local", path, "--data", self.folder, "--out", out, *DEVICE)
         return logged_losses(out / "rank-0" / "events.jsonl")
 
     def batches(self, precision):

@@ -1,8 +1,10 @@
-"""Runs podium-worker for the parity tests."""
+"""Runs podium-worker for the parity tests: on the CPU, or with PODIUM_TEST_GPU=1 in the environment on GPUs."""
 import os
 import subprocess
 
 import safetensors_file
+
+DEVICE = ["--gpu"] if os.environ.get("PODIUM_TEST_GPU") == "1" else []
 
 
 class Worker:
@@ -23,7 +25,7 @@ class Worker:
 
     def gradients(self, init, batch, out, *options):
         """Loss and gradients by name, read back from the file it writes; stdout must tell the same loss."""
-        output = self.run("gradients", "--init", init, "--batch", batch, "--out", out, *options)
+        output = self.run("gradients", "--init", init, "--batch", batch, "--out", out, *DEVICE, *options)
         gradients, metadata = safetensors_file.read(out)
         told = dict(line.split() for line in output.splitlines())
         assert float(told["loss"]) == float(metadata["loss"]), (output, metadata)

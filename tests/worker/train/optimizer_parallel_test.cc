@@ -134,7 +134,8 @@ Outcome train(Part& part, const ParallelGroups& groups, OptimizerKind kind, bool
   spec.weight_decay = 0.1;
   ParameterStore& store = part.store();
   GradientReducer reducer(*groups.data, store.gradients(), 3000, distributed);
-  const auto optimizer = make_optimizer(spec, store, reducer.shard(), groups, 1);
+  Context context;
+  const auto optimizer = make_optimizer(spec, store, reducer.shard(), groups, context);
   part.set_weights(draw(0, 0.5));
   Outcome outcome;
   for (int step = 1; step <= kSteps; ++step) {

@@ -66,7 +66,8 @@ TEST_P(OptimizerReference, StepsAsPyTorchDoes) {
     for (int axis = 0; axis < p.shape.rank(); ++axis) shape.push_back(p.shape[axis]);
     description["parameters"].push_back({p.offset, shape, p.decay});
   }
-  const auto optimizer = make_optimizer(spec, store, 2);
+  Context context{.threads = 2};
+  const auto optimizer = make_optimizer(spec, store, context);
   int clipped = 0;
   for (int step = 0; step < kSteps; ++step) {
     const double rate = 1e-3 * (step + 1);

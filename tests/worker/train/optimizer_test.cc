@@ -95,7 +95,8 @@ TEST_P(OptimizerOf, FollowsTheFormula) {
   ParameterStore store = make_store();
   const OptimizerSpec spec = spec_of(GetParam());
   Reference reference(spec, store);
-  const auto optimizer = make_optimizer(spec, store, 2);
+  Context context{.threads = 2};
+  const auto optimizer = make_optimizer(spec, store, context);
   for (std::int64_t step = 1; step <= 20; ++step) {
     draw_gradients(store, static_cast<std::uint64_t>(step));
     reference.update(store, step, 0.01, 0.7);
@@ -108,7 +109,8 @@ TEST_P(OptimizerOf, GivesTheSameBitsForAnyNumberOfThreads) {
   std::vector<std::vector<float>> results;
   for (const int threads : {1, 2, 3}) {
     ParameterStore store = make_store();
-    const auto optimizer = make_optimizer(spec_of(GetParam()), store, threads);
+    Context context{.threads = threads};
+    const auto optimizer = make_optimizer(spec_of(GetParam()), store, context);
     for (std::int64_t step = 1; step <= 3; ++step) {
       draw_gradients(store, static_cast<std::uint64_t>(step));
       optimizer->update(store, step, 0.01, 1 / optimizer->gradient_norm(store));
@@ -123,7 +125,8 @@ TEST_P(OptimizerOf, LeavesGapsAndGradientsZeroAndTellsTheStore) {
   ParameterStore store = make_store();
   const std::int64_t generation = store.generation();
   draw_gradients(store, 1);
-  make_optimizer(spec_of(GetParam()), store, 1)->update(store, 1, 0.01, 1);
+  Context context;
+  make_optimizer(spec_of(GetParam()), store, context)->update(store, 1, 0.01, 1);
   EXPECT_GT(store.generation(), generation);
   std::vector<bool> used(store.weights().size());
   for (const Parameter& parameter : store.list())
@@ -140,7 +143,8 @@ INSTANTIATE_TEST_SUITE_P(Both, OptimizerOf, testing::Values(OptimizerKind::adamw
 
 TEST(GradientNorm, IsTheEuclideanNorm) {
   ParameterStore store = make_store();
-  const auto optimizer = make_optimizer(spec_of(OptimizerKind::adamw), store, 2);
+  Context context{.threads = 2};
+  const auto optimizer = make_optimizer(spec_of(OptimizerKind::adamw), store, context);
   for (const Parameter& parameter : store.list()) std::ranges::fill(store.gradients(parameter), 2.0F);
   EXPECT_DOUBLE_EQ(optimizer->gradient_norm(store), std::sqrt(4.0 * (300 * 151 + 77 + 15)));
   for (const float bad : {std::nanf(""), HUGE_VALF}) {

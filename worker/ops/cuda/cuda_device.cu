@@ -30,7 +30,7 @@ class CudaEvent final : public DeviceEvent {
 
 class CudaStream final : public DeviceStream {
  public:
-  explicit CudaStream(StreamPriority priority) {
+  CudaStream(int device, StreamPriority priority) : device_(device) {
     int least = 0, greatest = 0;
     check_cuda(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for stream priorities");
     check_cuda(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking,
@@ -39,21 +39,28 @@ class CudaStream final : public DeviceStream {
   }
   ~CudaStream() override { cudaStreamDestroy(stream_); }
 
-  std::unique_ptr<DeviceEvent> record() override { return std::make_unique<CudaEvent>(stream_); }
+  std::unique_ptr<DeviceEvent> record() override { return std::make_unique<CudaEvent>(stream()); }
   void wait_for(const DeviceEvent& event) override {
-    check_cuda(cudaStreamWaitEvent(stream_, static_cast<const CudaEvent&>(event).get(), 0),
+    check_cuda(cudaStreamWaitEvent(stream(), static_cast<const CudaEvent&>(event).get(), 0),
                "waiting for an event");
   }
-  void synchronise() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for a stream"); }
+  void synchronise() override { check_cuda(cudaStreamSynchronize(stream()), "waiting for a stream"); }
   void copy(void* to, const void* from, std::size_t bytes) override {
-    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copying");
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream()), "copying");
   }
   void clear(void* memory, std::size_t bytes) override {
-    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "clearing memory");
   }
   void* native() override { return stream_; }
 
  private:
+  // CUDA's device is the calling thread's choice, and the first one where it made none.
+  cudaStream_t stream() const {
+    check_cuda(cudaSetDevice(device_), "choosing a device");
+    return stream_;
+  }
+
+  int device_;
   cudaStream_t stream_ = nullptr;
 };
 
@@ -64,7 +71,7 @@ class CudaDevice final : public Device {
   const DeviceDescription& description() const override { return description_; }
   void use() override { check_cuda(cudaSetDevice(description_.index), "choosing a device"); }
   std::unique_ptr<DeviceStream> make_stream(StreamPriority priority) override {
-    return std::make_unique<CudaStream>(priority);
+    return std::make_unique<CudaStream>(description_.index, priority);
   }
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;

@@ -7,6 +7,7 @@
 #include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/linear.h"
+#include "worker/ops/cuda/optimizer.h"
 #include "worker/ops/cuda/rows.h"
 #include "worker/ops/cuda/tanh.h"
 
@@ -121,6 +122,19 @@ class CudaOps final : public DeviceOps {
                           std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
                           const Dropout& dropout, TensorView dqkv) override {
     cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv);
+  }
+  void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) override {
+    cuda::sum_of_squares(context, shard, sums);
+  }
+  void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) override {
+    cuda::adamw(context, shard, rates);
+  }
+  void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
+                      std::span<Squares> squares) override {
+    cuda::lamb_direction(context, shard, rates, squares);
+  }
+  void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) override {
+    cuda::lamb_step(context, shard, scales);
   }
 };
 

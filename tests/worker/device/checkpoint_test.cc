@@ -1,0 +1,75 @@
+// What leaves a device's memory and comes back: checkpoints, also of the CPU, and Hugging Face folders.
+#include "tests/temp_folder.h"
+#include "tests/worker/device/device_under_test.h"
+#include "tests/worker/device/trainee.h"
+#include "worker/train/full_tensors.h"
+#include "worker/train/hugging_face.h"
+
+namespace podium::test {
+namespace {
+
+constexpr auto kFamily = ModelFamily::bert;
+constexpr auto kPrecision = Precision::bf16;
+
+class DeviceCheckpoint : public OnDevice {
+ protected:
+  Trainee make_trainee(Context context) const {
+    return Trainee(kFamily, kPrecision, OptimizerKind::adamw, std::move(context));
+  }
+  CheckpointStore open_store() { return CheckpointStore(folder_.path(), 3, world_, {}); }
+
+  // Two steps, saved while two more are trained; the weights in the end.
+  std::vector<float> train_and_save(Trainee& trainee) {
+    CheckpointStore store = open_store();
+    trainee.step();
+    trainee.step();
+    store.begin_save(trainee.state(), trainee.tensors());
+    trainee.before_update = [&store] { store.before_update(); };
+    trainee.step();
+    trainee.step();
+    EXPECT_EQ(store.finish().size(), 1U);
+    return trainee.weights();
+  }
+  void load(Trainee& trainee) {
+    std::vector<std::string> problems;
+    const auto state = open_store().load_newest("run", trainee.tensors(), problems);
+    ASSERT_TRUE(state.has_value());
+    trainee.restore(*state);
+  }
+
+  TempFolder folder_;
+  SingleCommunicator world_;
+};
+
+TEST_F(DeviceCheckpoint, ResumesToTheBit) {
+  Trainee first = make_trainee(device_context()), later = make_trainee(device_context());
+  const std::vector<float> weights = train_and_save(first);
+  load(later);
+  later.step();
+  later.step();
+  EXPECT_EQ(later.weights(), weights);
+}
+
+TEST_F(DeviceCheckpoint, OfTheCpuGoesOnOnTheDevice) {
+  Trainee cpu = make_trainee(cpu_context()), device = make_trainee(device_context());
+  const std::vector<float> begin = cpu.weights(), end = train_and_save(cpu);
+  load(device);
+  device.step();
+  device.step();
+  EXPECT_LT(distance(device.weights(), end), 0.2 * distance(end, begin));
+}
+
+TEST_F(DeviceCheckpoint, HuggingFaceFoldersCarryTheSameWeights) {
+  Trainee source = make_trainee(device_context()), target = make_trainee(device_context());
+  source.step();
+  const std::vector<float> weights = source.weights();
+  const std::vector<FullTensor> full = gather_full(source.lone().groups, source.parameters(), weights);
+  const auto folder = folder_.path() / "exported";
+  write_hugging_face(folder, source.spec(), full, std::int64_t{1} << 30);
+  ASSERT_NE(target.weights(), weights);
+  EXPECT_TRUE(load_hugging_face(folder, target.spec(), target.parameters()).empty());
+  EXPECT_EQ(target.weights(), weights);
+}
+
+}  // namespace
+}  // namespace podium::test

@@ -1,0 +1,89 @@
+// Models on the device against the CPU: losses and every gradient, on all the ways a micro-batch goes.
+#include "tests/worker/device/device_under_test.h"
+#include "tests/worker/nn/small_models.h"
+
+namespace podium::test {
+namespace {
+
+class DeviceModel : public OnDevice, public testing::WithParamInterface<ModelFamily> {
+ protected:
+  ModelSpec spec(double dropout = 0.1) const {
+    ModelSpec small = small_spec(GetParam(), dropout);
+    small.vocab = 72;
+    return small;
+  }
+  MicroBatch batch(std::uint64_t seed) const { return random_batch(spec(), 2, seed, 20); }
+
+  // Two micro-batches, so that gradients and losses add up.
+  void expect_as_on_cpu(const ModelOptions& options, double tolerance) {
+    const std::vector<MicroBatch> batches{batch(1), batch(2)};
+    const Outcome cpu = outcome_of(spec(), {.unpadded = options.unpadded}, batches, kKey, cpu_context());
+    const Outcome device = outcome_of(spec(), options, batches, kKey, device_context());
+    EXPECT_NEAR(device.losses.language, cpu.losses.language, tolerance * cpu.losses.language);
+    EXPECT_NEAR(device.losses.next_sentence, cpu.losses.next_sentence,
+                tolerance * (cpu.losses.next_sentence + 1e-3));
+    EXPECT_EQ(device.losses.language_count, cpu.losses.language_count);
+    EXPECT_EQ(device.losses.next_sentence_count, cpu.losses.next_sentence_count);
+    EXPECT_LT(worst_error(device.gradients, cpu.gradients), tolerance);
+  }
+};
+
+TEST_P(DeviceModel, ComputesWhatTheCpuComputes) { expect_as_on_cpu({}, 2e-4); }
+
+TEST_P(DeviceModel, AlsoWithoutPadding) { expect_as_on_cpu({.unpadded = true}, 2e-4); }
+
+TEST_P(DeviceModel, AlsoRecomputed) { expect_as_on_cpu({.recompute = Recompute::full}, 2e-4); }
+
+TEST_P(DeviceModel, AlsoIn16BitsToTheirRounding) {
+  expect_as_on_cpu({.precision = Precision::bf16}, 6e-2);
+  expect_as_on_cpu({.precision = Precision::fp16}, 2e-2);
+}
+
+TEST_P(DeviceModel, GivesTheSameBitsInEveryRun) {
+  const std::vector<MicroBatch> batches{batch(1)};
+  const ModelOptions options{.precision = Precision::bf16};
+  const Outcome first = outcome_of(spec(), options, batches, kKey, device_context());
+  const Outcome again = outcome_of(spec(), options, batches, kKey, device_context());
+  EXPECT_EQ(first.gradients, again.gradients);
+  EXPECT_EQ(first.losses.language, again.losses.language);
+}
+
+// Of the loss with respect to a few weights of each parameter, by central differences on the device itself.
+TEST_P(DeviceModel, GradientsAreThoseOfTheLoss) {
+  const MicroBatch one = batch(3);
+  LoneModel lone(spec(0.0), {}, device_context());
+  const Pass pass{one, kScales, kKey, true};
+  forward(*lone.model, pass);
+  backward(*lone.model, pass);
+  const Gradients gradients = gradients_of(*lone.model);
+  ParameterStore& store = lone.model->parameters();
+  const auto loss_with = [&](const Parameter& p, const std::vector<float>& values) {
+    store.memory().upload<float>(store.weights(p), values);
+    store.weights_changed();
+    const LossSums sums = forward(*lone.model, {one, {}, {}, false});
+    return kScales.language * sums.language + kScales.next_sentence * sums.next_sentence;
+  };
+  for (std::size_t i = 0; i < store.list().size(); i += 5) {
+    const Parameter& p = store.list()[i];
+    const std::vector<float>& gradient = gradients.at(p.name);
+    const double length = norm(gradient);
+    if (length < 1e-3) continue;  // of a key's bias
+    const std::vector<float> weights = store.memory().downloaded<float>(store.weights(p));
+    std::vector<float> up = weights, down = weights;
+    const double step = 1e-2;
+    for (std::size_t k = 0; k < weights.size(); ++k) {  // along the gradient
+      const auto change = static_cast<float>(step * gradient[k] / length);
+      up[k] += change;
+      down[k] -= change;
+    }
+    const double slope = (loss_with(p, up) - loss_with(p, down)) / (2 * step);
+    loss_with(p, weights);
+    EXPECT_NEAR(slope, length, 2e-2 * length) << p.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceModel, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+}  // namespace
+}  // namespace podium::test

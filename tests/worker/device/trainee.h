@@ -1,0 +1,79 @@
+// A small model that is trained step by step by the parts of the training loop, on the CPU or a device.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tests/worker/nn/small_models.h"
+#include "worker/train/checkpoint_store.h"
+#include "worker/train/engine.h"
+#include "worker/train/loss_scaler.h"
+#include "worker/train/optimizer.h"
+
+namespace podium::test {
+
+class Trainee {
+ public:
+  Trainee(ModelFamily family, Precision precision, OptimizerKind kind, Context with)
+      : spec_(small_spec_of(family)),
+        lone_(spec_, {.precision = precision}, std::move(with)),
+        engine_(lone_.context, *lone_.model, lone_.groups),
+        optimizer_(make_optimizer({.name = kind, .lr = 1e-2}, parameters(), lone_.context)),
+        scaler_(precision) {}
+
+  // One step on two micro-batches; returns the loss of the first objective.
+  double step() {
+    ++step_;
+    const auto seed = static_cast<std::uint64_t>(2 * step_);
+    const std::vector<MicroBatch> batches{random_batch(spec_, 2, seed, 20),
+                                          random_batch(spec_, 2, seed + 1, 20)};
+    const auto scale = static_cast<float>(scaler_.scale());
+    const LossSums losses = engine_.train(batches, {0.05F * scale, 0.25F * scale}, {.seed = 1, .step = step_},
+                                          [](std::int64_t, std::int64_t) {});
+    const double norm = optimizer_->gradient_norm(parameters()) / scale;
+    if (before_update) before_update();
+    if (scaler_.judge(norm) == StepVerdict::take)
+      optimizer_->update(parameters(), step_, 1e-2, clip_factor(norm, 1.0) / scale);
+    else
+      parameters().clear_gradients();
+    return losses.language / static_cast<double>(losses.language_count);
+  }
+
+  std::vector<float> weights() { return parameters().memory().downloaded<float>(parameters().weights()); }
+  CheckpointTensors tensors() {
+    return {parameters(), optimizer_->first_moment(), optimizer_->second_moment(), optimizer_->shard()};
+  }
+  CheckpointState state() const {
+    CheckpointState state;
+    state.step = step_;
+    state.fingerprint = "run";
+    state.loss_scaler = scaler_.state();
+    return state;
+  }
+  void restore(const CheckpointState& state) {
+    step_ = state.step;
+    scaler_.restore(state.loss_scaler);
+  }
+
+  ParameterStore& parameters() { return lone_.model->parameters(); }
+  LoneModel& lone() { return lone_; }
+  const ModelSpec& spec() const { return spec_; }
+
+  std::function<void()> before_update;
+
+ private:
+  static ModelSpec small_spec_of(ModelFamily family) {
+    ModelSpec spec = small_spec(family, 0.1);
+    spec.vocab = 72;
+    return spec;
+  }
+
+  ModelSpec spec_;
+  LoneModel lone_;
+  Engine engine_;
+  std::unique_ptr<Optimizer> optimizer_;
+  LossScaler scaler_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace podium::test

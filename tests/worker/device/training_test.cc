@@ -1,0 +1,44 @@
+// Some steps of training on the device against the CPU.
+#include "tests/worker/device/device_under_test.h"
+#include "tests/worker/device/trainee.h"
+
+namespace podium::test {
+namespace {
+
+constexpr int kSteps = 3;
+
+class DeviceTraining : public OnDevice,
+                       public testing::WithParamInterface<std::tuple<ModelFamily, OptimizerKind>> {
+ protected:
+  void expect_as_on_cpu(Precision precision, double tolerance) {
+    const auto [family, kind] = GetParam();
+    Trainee cpu(family, Precision::fp32, kind, cpu_context());
+    Trainee device(family, precision, kind, device_context());
+    const std::vector<float> begin = cpu.weights();
+    ASSERT_EQ(device.weights(), begin) << "initial weights do not depend on where they lie";
+    for (int i = 0; i < kSteps; ++i) {
+      const double expected = cpu.step();
+      EXPECT_NEAR(device.step(), expected, tolerance * expected) << "step " << i + 1;
+    }
+    const std::vector<float> expected = cpu.weights();
+    EXPECT_LT(distance(device.weights(), expected), 20 * tolerance * distance(expected, begin));
+  }
+};
+
+TEST_P(DeviceTraining, GoesAsOnTheCpu) { expect_as_on_cpu(Precision::fp32, 1e-3); }
+
+TEST_P(DeviceTraining, AlsoIn16BitsToTheirRounding) {
+  expect_as_on_cpu(Precision::bf16, 2e-2);
+  expect_as_on_cpu(Precision::fp16, 1e-2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceTraining,
+                         testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                                          testing::Values(OptimizerKind::adamw, OptimizerKind::lamb)),
+                         [](const auto& instance) {
+                           return std::string(to_string(std::get<0>(instance.param))) + "_" +
+                                  std::string(to_string(std::get<1>(instance.param)));
+                         });
+
+}  // namespace
+}  // namespace podium::test

@@ -1,0 +1,35 @@
+#include "worker/ops/optimizer.h"
+
+#include "common/base/check.h"
+#include "worker/ops/device_ops.h"
+
+namespace podium::ops {
+namespace {
+
+DeviceOps& device_ops(const Context& context) {
+  PODIUM_CHECK(context.device_ops != nullptr, "the CPU's optimizers are loops of worker/train");
+  return *context.device_ops;
+}
+
+}  // namespace
+
+void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) {
+  PODIUM_CHECK(sums.size() == shard.chunks.size(), "one sum a chunk");
+  if (!sums.empty()) device_ops(context).sum_of_squares(context, shard, sums);
+}
+
+void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) {
+  if (!shard.chunks.empty()) device_ops(context).adamw(context, shard, rates);
+}
+
+void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
+                    std::span<Squares> squares) {
+  PODIUM_CHECK(squares.size() == shard.chunks.size(), "two sums a chunk");
+  if (!squares.empty()) device_ops(context).lamb_direction(context, shard, rates, squares);
+}
+
+void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) {
+  if (!shard.chunks.empty()) device_ops(context).lamb_step(context, shard, scales);
+}
+
+}  // namespace podium::ops

@@ -1,0 +1,58 @@
+// The optimizers' passes over a shard of the flat parameter buffers on a device, one block a chunk of one
+// parameter. Memory bounds them all. Formulas, papers and the CPU's loops: worker/train/optimizer_kernels.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "worker/tensor/context.h"
+
+namespace podium::ops {
+
+// What one element's update needs; bias corrections as in Kingma and Ba (2015).
+struct Rates {
+  float beta1, beta2, rest1, rest2;
+  float gradient_scale;
+  float correction1, correction2;  // 1 / (1 - beta^step), the second as a square root
+  float epsilon;
+  float learning_rate;
+  float weight_decay;
+};
+
+// Sums over a chunk of LAMB's weights and directions.
+struct Squares {
+  double weights = 0;
+  double direction = 0;
+};
+
+// A part of one parameter within the shard. Both places are multiples of four elements.
+struct OptimizerChunk {
+  std::int64_t begin = 0;    // into the flat buffers
+  std::int64_t moments = 0;  // into the moments
+  std::int64_t count = 0;
+  std::int32_t parameter = 0;  // its index in the store
+  std::int32_t decay = 0;      // 1: weight decay applies
+};
+
+// All of it in the device's memory.
+struct OptimizerShard {
+  std::span<const OptimizerChunk> chunks;
+  float* weights = nullptr;
+  float* gradients = nullptr;
+  float* first = nullptr;
+  float* second = nullptr;
+};
+
+// The sums of the squares of each chunk's gradients, the same bits in every run.
+void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums);
+
+// Updates the weights and clears the gradients.
+void adamw(Context& context, const OptimizerShard& shard, const Rates& rates);
+
+// Leaves each chunk's directions in place of its gradients, and their squares' sums.
+void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
+                    std::span<Squares> squares);
+// w -= scale u, with each parameter's scale. Clears the directions.
+void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales);
+
+}  // namespace podium::ops
