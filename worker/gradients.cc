@@ -15,9 +15,7 @@
 
 #include "common/base/file.h"
 #include "common/base/logging.h"
-#include "worker/comm/gloo_communicator.h"
 #include "worker/comm/parallel.h"
-#include "worker/comm/single_communicator.h"
 #include "worker/gang.h"
 #include "worker/gradients_batch.h"
 #include "worker/temporary_folder.h"
@@ -49,17 +47,17 @@ std::vector<std::string> arguments_of(const GradientsRun& run, int rank, const f
   return arguments;
 }
 
-std::unique_ptr<Communicator> meet(const GradientsRun& run, const std::atomic<bool>& stop) {
-  if (run.world() == 1) return std::make_unique<SingleCommunicator>();
-  const auto meeting = nlohmann::json::parse(read_file(run.rank->meeting));
+GlooOptions meeting_of(const GradientsRun& run, const std::atomic<bool>& stop) {
   GlooOptions options;
-  options.rank = run.rank->rank;
   options.size = run.world();
+  if (run.world() == 1) return options;
+  const auto meeting = nlohmann::json::parse(read_file(run.rank->meeting));
+  options.rank = run.rank->rank;
   options.master_address = "127.0.0.1";
   options.master_port = meeting.at("port");
   options.secret = meeting.at("secret");
   options.stop = &stop;
-  return std::make_unique<GlooCommunicator>(options);
+  return options;
 }
 
 int thread_count(const GradientsRun& run) {
@@ -167,15 +165,14 @@ int start_gradients(const GradientsRun& run, const fs::path& program) {
 }
 
 void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
-  const JobDevice device =
-      open_job_device(run.gpu ? "gpu" : "cpu", run.rank ? run.rank->rank : 0, run.world());
+  const JobDevice device = open_job_device(run.gpu ? "gpu" : "cpu", run.rank ? run.rank->rank : 0);
   Context context;
   device.lend_to(context);
   context.threads = thread_count(run);
   omp_set_num_threads(context.threads);
   const ModelSpec spec = read_model(run.init);
   const MicroBatch batch = read_gradients_batch(run.batch, spec);
-  const std::unique_ptr<Communicator> world = meet(run, stop);
+  const std::unique_ptr<Communicator> world = meet_world(meeting_of(run, stop), context.memory);
   ParallelGroups groups = make_groups(*world, {.tensor = run.tensor, .pipeline = run.pipeline});
   const std::unique_ptr<Model> model = make_loaded_model(context, spec, run, groups);
   const auto [losses, gradients] = run_batch(context, *model, batch, run.precision, groups, *world);

@@ -79,7 +79,7 @@ Options parse(int argc, char** argv) {
   const std::map<std::string, ModelFamily> families = {{"bert", ModelFamily::bert},
                                                        {"gpt", ModelFamily::gpt}};
   const std::map<std::string, Precision> precisions = {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}};
-  CLI::App app("Training throughput of podium-worker's models on this machine's CPU.");
+  CLI::App app("Training throughput of podium-worker's models on this machine's CPU or GPU.");
   add_choice(app, "--family", families, model.family);
   add_choice(app, "--precision", precisions, options.precision);
   app.add_option("--layers", model.layers);
@@ -93,6 +93,7 @@ Options parse(int argc, char** argv) {
   app.add_option("--batch", options.batch);
   app.add_option("--masked", options.masked, "positions that BERT predicts in each sequence");
   app.add_option("--threads", options.threads);
+  app.add_flag("--gpu", options.gpu);
   app.add_option("--blocks", options.blocks);
   app.add_option("--steps", options.steps, "in each timed block");
   app.add_flag("--lockstep", options.lockstep);

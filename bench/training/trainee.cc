@@ -33,15 +33,22 @@ MicroBatch random_batch(const TraineeOptions& options) {
   return batch;
 }
 
+Context context_for(const JobDevice& device, int threads) {
+  Context context;
+  device.lend_to(context);
+  context.threads = threads;
+  return context;
+}
+
 }  // namespace
 
 Trainee::Trainee(const TraineeOptions& options)
-    : context_{.threads = options.threads},
+    : device_(open_job_device(options.gpu ? "gpu" : "cpu", 0)),
+      context_(context_for(device_, options.threads)),
       groups_(make_groups(world_, {})),
       model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
       engine_(context_, *model_, groups_),
-      optimizer_(
-          make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), context_)),
+      optimizer_(make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), context_)),
       batch_(random_batch(options)) {
   parameters().initialise(1, options.model.initializer_range);
 }

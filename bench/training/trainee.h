@@ -8,6 +8,7 @@
 #include "worker/comm/single_communicator.h"
 #include "worker/nn/model.h"
 #include "worker/train/engine.h"
+#include "worker/train/job_device.h"
 #include "worker/train/optimizer.h"
 
 namespace podium {
@@ -18,6 +19,7 @@ struct TraineeOptions {
   int length = 128, batch = 32;
   int masked = 20;  // positions that BERT predicts in each sequence
   int threads = 2;
+  bool gpu = false;  // else the CPU
 };
 
 class Trainee {
@@ -34,6 +36,7 @@ class Trainee {
   std::int64_t steps() const { return step_; }  // done so far
 
  private:
+  JobDevice device_;
   Context context_;
   SingleCommunicator world_;
   ParallelGroups groups_;

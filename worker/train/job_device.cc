@@ -1,19 +1,23 @@
 #include "worker/train/job_device.h"
 
+#include <cstdlib>
+
+#include "worker/comm/device_transport.h"
+#include "worker/comm/gloo_communicator.h"
+#include "worker/comm/nccl_library.h"
+#include "worker/comm/single_communicator.h"
 #include "worker/train/failure.h"
 
 namespace podium {
 namespace {
 
-JobDevice open_gpu(int local_rank, int local_ranks) {
+JobDevice open_gpu(int local_rank) {
   ops::DeviceLibrary& library = ops::open_device_library(ops::cuda_library_path());
   const std::vector<DeviceDescription> devices = library.devices();
-  const auto count = static_cast<int>(devices.size());
   JobDevice opened;
-  opened.device = library.open(devices[static_cast<std::size_t>(local_rank % count)].index);
+  opened.device = library.open(devices[static_cast<std::size_t>(local_rank) % devices.size()].index);
   opened.stream = opened.device->make_stream();
   opened.ops = &library.ops();
-  opened.shared = local_ranks > count;
   return opened;
 }
 
@@ -24,15 +28,29 @@ void JobDevice::lend_to(Context& context) const {
   context.device_ops = ops;
 }
 
-JobDevice open_job_device(const std::string& kind, int local_rank, int local_ranks) {
+JobDevice open_job_device(const std::string& kind, int local_rank) {
   if (kind == "cpu") return {};
   if (kind != "gpu")
     throw Failure(WorkerExit::no_device,
                   "device kind \"" + kind + "\": podium-worker computes on cpu and gpu");
   try {
-    return open_gpu(local_rank, local_ranks);
+    return open_gpu(local_rank);
   } catch (const ops::DeviceUnavailable& reason) {
     throw Failure(WorkerExit::no_device, std::string("no gpu to compute on: ") + reason.what());
+  }
+}
+
+std::unique_ptr<Communicator> meet_world(const GlooOptions& meeting, const MemorySpace& memory) {
+  if (meeting.size == 1) return std::make_unique<SingleCommunicator>();
+  auto host = std::make_unique<GlooCommunicator>(meeting);
+  if (memory.on_host()) return host;
+  const char* const choice = std::getenv("PODIUM_COMMUNICATOR");
+  try {
+    return make_device_communicator(std::move(host), memory, meeting, choice == nullptr ? "" : choice);
+  } catch (const nccl::Unavailable& reason) {
+    throw Failure(WorkerExit::no_device, reason.what());
+  } catch (const std::invalid_argument& error) {
+    throw Failure(WorkerExit::bad_spec, error.what());
   }
 }
 

@@ -1,9 +1,11 @@
-// The accelerator that a worker process computes on.
+// The accelerator that a worker process computes on, and the way to the other ranks that goes with it.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "worker/comm/communicator.h"
+#include "worker/comm/gloo_meeting.h"
 #include "worker/ops/device_library.h"
 #include "worker/tensor/context.h"
 
@@ -14,13 +16,15 @@ struct JobDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<DeviceStream> stream;
   ops::DeviceOps* ops = nullptr;
-  bool shared = false;  // with other ranks of this machine, for want of devices
 
   void lend_to(Context& context) const;
 };
 
-// The device of a rank of this machine, one of `local_ranks`: CUDA_VISIBLE_DEVICES says which there are.
-// `kind` is cpu or gpu. Throws Failure(no_device) saying what is missing.
-JobDevice open_job_device(const std::string& kind, int local_rank, int local_ranks);
+// `kind` is cpu or gpu. Of the GPUs that CUDA_VISIBLE_DEVICES lets this process see each local rank takes its
+// own; where there are fewer, ranks share them. Throws Failure(no_device) saying what is missing.
+JobDevice open_job_device(const std::string& kind, int local_rank);
+
+// All ranks of the meeting, for tensors in `memory`. Throws Failure, PeerLost, AddressInUse or StopRequested.
+std::unique_ptr<Communicator> meet_world(const GlooOptions& meeting, const MemorySpace& memory);
 
 }  // namespace podium

@@ -8,8 +8,6 @@
 #include <thread>
 
 #include "common/base/logging.h"
-#include "worker/comm/gloo_communicator.h"
-#include "worker/comm/single_communicator.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/failure.h"
 #include "worker/train/job_device.h"
@@ -72,8 +70,7 @@ int thread_count(const Launch& launch) {
   return std::max(1, cores / std::max(1, launch.local_world_size));
 }
 
-std::unique_ptr<Communicator> meet_peers(const Launch& launch, const std::atomic<bool>& stop) {
-  if (launch.world_size == 1) return std::make_unique<SingleCommunicator>();
+GlooOptions meeting_of(const Launch& launch, const std::atomic<bool>& stop) {
   GlooOptions options;
   options.rank = launch.task.rank;
   options.size = launch.world_size;
@@ -81,7 +78,7 @@ std::unique_ptr<Communicator> meet_peers(const Launch& launch, const std::atomic
   options.master_port = launch.master_port;
   options.secret = launch.secret;
   options.stop = &stop;
-  return std::make_unique<GlooCommunicator>(options);
+  return options;
 }
 
 TaskSource read_tasks(const Launch& launch, const ParallelLayout& layout) {
@@ -95,8 +92,7 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
            std::int64_t& step) {
   check_supported(launch);
   check_numbers(launch);
-  const JobDevice device = open_job_device(launch.device_kind, launch.local_rank, launch.local_world_size);
-  if (device.device && launch.world_size > 1) refuse("this build of podium-worker trains on one GPU a job");
+  const JobDevice device = open_job_device(launch.device_kind, launch.local_rank);
   Context context;
   device.lend_to(context);
   context.threads = thread_count(launch);
@@ -109,7 +105,7 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
   std::unique_ptr<Communicator> world;
   ParallelGroups groups;
   try {
-    world = meet_peers(launch, stop);
+    world = meet_world(meeting_of(launch, stop), context.memory);
     groups = make_groups(*world, layout);
   } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
     events.note("info", reason.what());

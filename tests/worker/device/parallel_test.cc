@@ -1,0 +1,103 @@
+// Two ranks that share the device, each a thread, whose memory travels through the host: every way to spread
+// a model over them trains as the CPU does alone, dropout and all.
+#include "tests/worker/comm/world.h"
+#include "tests/worker/device/device_under_test.h"
+#include "tests/worker/nn/small_models.h"
+#include "worker/comm/staged_communicator.h"
+#include "worker/train/engine.h"
+#include "worker/train/full_tensors.h"
+#include "worker/train/gradient_reducer.h"
+#include "worker/train/optimizer.h"
+
+namespace podium::test {
+namespace {
+
+constexpr std::int64_t kBucket = 3000;  // elements: several to a model
+constexpr int kMicroBatches = 2;        // of a step, over all data ranks
+constexpr int kSequences = 2;           // of a micro-batch
+constexpr int kSteps = 2;
+constexpr double kRate = 1e-2;
+
+struct Way {
+  const char* name;
+  ParallelLayout layout;
+  bool sequence_parallel = false;
+  bool distributed = false;
+  ModelFamily family = ModelFamily::bert;
+};
+
+ModelSpec spec_of(const Way& way) {
+  ModelSpec spec = small_spec(way.family, 0.1);
+  spec.vocab = 72;
+  return spec;
+}
+
+// Whole weights after some steps, on the world's rank 0.
+std::vector<FullTensor> train(const Way& way, Communicator& world, Context context) {
+  const ModelSpec spec = spec_of(way);
+  ParallelGroups groups = make_groups(world, way.layout);
+  const auto model = make_model(context, spec, {.sequence_parallel = way.sequence_parallel}, groups);
+  ParameterStore& parameters = model->parameters();
+  randomise(parameters, 7);
+  Engine engine(context, *model, groups);
+  GradientReducer reducer(*groups.data, parameters.gradients(), kBucket, way.distributed);
+  const auto optimizer = make_optimizer({.name = OptimizerKind::lamb, .lr = kRate}, parameters,
+                                        reducer.shard(), groups, context);
+  for (int step = 1; step <= kSteps; ++step) {
+    std::vector<MicroBatch> mine;
+    for (int i = groups.place.data; i < kMicroBatches; i += way.layout.data) {
+      mine.push_back(random_batch(spec, kSequences, static_cast<std::uint64_t>(10 * step + i), 20));
+      mine.back().first_sample = i * kSequences;
+    }
+    engine.train(mine, {0.05F, 0.25F}, {.seed = 1, .step = step},
+                 [&](std::int64_t begin, std::int64_t end) { reducer.ready(begin, end); });
+    reducer.finish();
+    const double norm = optimizer->gradient_norm(parameters);
+    optimizer->update(parameters, step, kRate, clip_factor(norm, 1.0));
+    reducer.gather(parameters.weights());
+    parameters.weights_changed();
+  }
+  return gather_full(groups, parameters, parameters.memory().downloaded<float>(parameters.weights()));
+}
+
+class DeviceParallel : public OnDevice, public testing::WithParamInterface<Way> {};
+
+TEST_P(DeviceParallel, TrainsAsTheCpuAlone) {
+  Way lone = GetParam();
+  lone.layout = {};
+  SingleCommunicator self;
+  const std::vector<FullTensor> expected = train(lone, self, cpu_context());
+  std::vector<FullTensor> found;
+  const int port = free_port();
+  {
+    std::vector<std::jthread> ranks;
+    for (int rank = 0; rank < GetParam().layout.world(); ++rank)
+      ranks.emplace_back([&, rank] {
+        const JobDevice device = open_device_under_test();
+        Context context;
+        device.lend_to(context);
+        const int size = GetParam().layout.world();
+        StagedCommunicator world(std::make_unique<GlooCommunicator>(world_options(rank, size, port)),
+                                 context.memory);
+        std::vector<FullTensor> full = train(GetParam(), world, std::move(context));
+        if (rank == 0) found = std::move(full);
+        world.barrier();
+      });
+  }
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_EQ(found[i].name, expected[i].name);
+    EXPECT_LT(distance(found[i].values, expected[i].values), 2e-3 * (norm(expected[i].values) + 0.1))
+        << found[i].name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceParallel,
+                         testing::Values(Way{"tensor", {.tensor = 2}}, Way{"sequence", {.tensor = 2}, true},
+                                         Way{"pipeline", {.pipeline = 2}}, Way{"data", {.data = 2}},
+                                         Way{"distributed", {.data = 2}, false, true},
+                                         Way{"gpt_sequence", {.tensor = 2}, true, false, ModelFamily::gpt}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace podium::test
