@@ -91,8 +91,10 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   AttentionTask task = make_task(shape, valid_lengths, dropout, from);
   task.deltas = deltas;
   if (again) forward(context, shape, task, dropout, qkv, {});
-  const auto compute = tiled(shape, qkv.dtype) ? tiled_attention_backward : simple_attention_backward;
-  compute(context, task, shape.sequences, dout, out, qkv, dqkv);
+  if (!tiled(shape, qkv.dtype))
+    return simple_attention_backward(context, task, shape.sequences, dout, out, qkv, dqkv);
+  tiled_attention_backward_queries(context, task, shape.sequences, dout, out, qkv, dqkv);
+  tiled_attention_backward_keys(context, task, shape.sequences, dout, out, qkv, dqkv);
 }
 
 }  // namespace podium::ops::cuda

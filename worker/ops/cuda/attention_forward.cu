@@ -31,6 +31,14 @@ template <int kRowTiles>
 struct Softmax {
   float highest[kRowTiles][2];
   float sum[kRowTiles][2];
+
+  __device__ Softmax() {
+#pragma unroll
+    for (int r = 0; r < kRowTiles; ++r) {
+      highest[r][0] = highest[r][1] = -INFINITY;
+      sum[r][0] = sum[r][1] = 0.0F;
+    }
+  }
 };
 
 template <class Tiling, class T>
@@ -113,46 +121,69 @@ __device__ __forceinline__ void drop(const KeptScores<kRowTiles, kTiles>& kept,
   }
 }
 
-template <class T, int kRowTiles, int kTiles>
+// A warp's queries, and what came of the keys so far.
+template <int kRowTiles, int kSteps>
+struct QueryRows {
+  int first;
+  MmaA queries[kRowTiles][kSteps];
+  MmaSums sums[kRowTiles][2 * kSteps];
+  Softmax<kRowTiles> softmax;
+};
+
+// What follows from a tile of keys, K and V in shared memory.
+template <class T, int kRowTiles, int kSteps>
+__device__ __forceinline__ void add_keys(const AttentionTask& task, const AttentionHead& head, int key,
+                                         const T* keys, const T* values, QueryRows<kRowTiles, kSteps>& rows) {
+  KeptScores<kRowTiles, kKeys / 8> kept;
+  kept.fetch(task, head, rows.first, key);
+  MmaSums scores[kRowTiles][kKeys / 8];
+  multiply_transposed<kSteps>([&](int r, int step) { return rows.queries[r][step]; }, keys, scores);
+  if (key + kKeys > head.keys || (task.causal && key + kKeys - 1 > rows.first))
+    mask(task, head, rows.first, key, scores);
+  softmax(task.scale_log2, scores, rows.softmax, rows.sums);
+  if (task.kept != nullptr) drop(kept, scores);
+  MmaA weights[kRowTiles][kKeys / 16];
+  as_left<T>(scores, weights);
+  multiply(weights, values, rows.sums);
+}
+
+template <class T, int kRowTiles, int kSteps>
 __device__ __forceinline__ void store_results(const AttentionTask& task, const AttentionHead& head,
-                                              int first_query, Softmax<kRowTiles>& state,
-                                              const MmaSums (&sums)[kRowTiles][kTiles], T* tile, T* out) {
+                                              const QueryRows<kRowTiles, kSteps>& rows, T* tile, T* out) {
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
     float factors[2];
-    const int query = first_query + 16 * r;
+    const int query = rows.first + 16 * r;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float sum = state.sum[r][half];
+      float sum = rows.softmax.sum[r][half];
       sum += __shfl_xor_sync(kAllLanes, sum, 1);
       sum += __shfl_xor_sync(kAllLanes, sum, 2);
       factors[half] = sum > 0.0F ? task.keep_scale / sum : 0.0F;
       const int row = query + fragment_row() + 8 * half;
       if (fragment_column() == 0 && row < head.rows)  // where there was no key, so that 2^(score - it) is 0
         task.statistics[head.index * task.length + row] =
-            sum > 0.0F ? state.highest[r][half] + log2f(sum) : INFINITY;
+            sum > 0.0F ? rows.softmax.highest[r][half] + log2f(sum) : INFINITY;
     }
     if (out != nullptr)
-      store_rows<T>(sums[r], factors, tile, out + head.at(query, task.hidden()), task.hidden(),
+      store_rows<T>(rows.sums[r], factors, tile, out + head.at(query, task.hidden()), task.hidden(),
                     head.rows - query, task.head_size);
   }
 }
 
 template <class T, class Tiling>
 __global__ void __launch_bounds__(Tiling::kThreads) forward_kernel(AttentionTask task, const T* qkv, T* out) {
-  constexpr int kSteps = Tiling::kHeadSize / 16, kRowTiles = Tiling::kRowTiles;
+  constexpr int kHeadSize = Tiling::kHeadSize, kRowTiles = Tiling::kRowTiles, kSteps = kHeadSize / 16;
   const AttentionHead head = head_of_block(task);
   // Where causal the last queries have the most to do, and so go first.
   const int block_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * Tiling::kQueries;
   if (block_query >= head.rows) return;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int first_query = block_query + 16 * kRowTiles * warp;  // the warp's
-  const int last_query = first_query + 16 * kRowTiles - 1;
+  const int warp = static_cast<int>(threadIdx.x) / 32, warp_row = 16 * kRowTiles * warp;
   const int keys = task.causal ? min(head.keys, block_query + Tiling::kQueries) : head.keys;
   T* const stages = reinterpret_cast<T*>(dynamic_shared);
 
   T* const query_tile = stages + Tiling::kStage;
-  copy_tile<Tiling::kThreads, Tiling::kQueries, Tiling::kHeadSize>(
+  copy_tile<Tiling::kThreads, Tiling::kQueries, kHeadSize>(
       query_tile, qkv + head.at(block_query, 3 * task.hidden()), 3 * task.hidden(), head.rows - block_query,
       task.head_size);
   commit_copies();
@@ -160,47 +191,24 @@ __global__ void __launch_bounds__(Tiling::kThreads) forward_kernel(AttentionTask
   commit_copies();
   wait_for_copies<1>();
   __syncthreads();
-  MmaA queries[kRowTiles][kSteps];
+  QueryRows<kRowTiles, kSteps> rows{.first = block_query + warp_row};
 #pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step)
-      queries[r][step] = load_left<Tiling::kHeadSize>(
-          query_tile + (first_query - block_query + 16 * r) * tile_stride(Tiling::kHeadSize) + 16 * step);
-  }
+  for (int r = 0; r < kRowTiles; ++r)
+    load_left_rows(query_tile + (warp_row + 16 * r) * tile_stride(kHeadSize), rows.queries[r]);
 
-  MmaSums sums[kRowTiles][2 * kSteps];
-  Softmax<kRowTiles> state;
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-    state.highest[r][0] = state.highest[r][1] = -INFINITY;
-    state.sum[r][0] = state.sum[r][1] = 0.0F;
-  }
   for (int key = 0, stage = 0; key < keys; key += kKeys, stage ^= 1) {
     wait_for_copies<0>();
     __syncthreads();  // all threads' copies of this stage are done, and nobody reads the other one any more
     if (key + kKeys < keys)
       copy_keys_and_values<Tiling>(task, head, qkv, key + kKeys, stages + (stage ^ 1) * Tiling::kStage);
     commit_copies();
-    if (task.causal && key > last_query) continue;
+    if (task.causal && key > rows.first + 16 * kRowTiles - 1) continue;
     const T* const key_tile = stages + stage * Tiling::kStage;
-
-    KeptScores<kRowTiles, kKeys / 8> kept;
-    kept.fetch(task, head, first_query, key);
-    MmaSums scores[kRowTiles][kKeys / 8];
-    multiply_transposed<kSteps>([&](int r, int step) { return queries[r][step]; }, key_tile, scores);
-    if (key + kKeys > head.keys || (task.causal && key + kKeys - 1 > first_query))
-      mask(task, head, first_query, key, scores);
-    softmax(task.scale_log2, scores, state, sums);
-    if (task.kept != nullptr) drop(kept, scores);
-    MmaA weights[kRowTiles][kKeys / 16];
-    as_left<T>(scores, weights);
-    multiply(weights, key_tile + Tiling::kTile, sums);
+    add_keys(task, head, key, key_tile, key_tile + Tiling::kTile, rows);
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free
-  store_results(task, head, first_query, state, sums, stages + 16 * warp * tile_stride(Tiling::kHeadSize),
-                out);
+  store_results(task, head, rows, stages + 16 * warp * tile_stride(kHeadSize), out);
 }
 
 template <class T, class Tiling>

@@ -16,10 +16,13 @@ inline constexpr std::int64_t kMaxTiledHeadSize = 128;
 // Sets the task's statistics; `out` may lack an address.
 void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
                              ConstTensorView qkv, TensorView out);
-// Sets the task's deltas and the queries' gradient, then the keys' and values'.
-void tiled_attention_backward(Context& context, const AttentionTask& task, std::int64_t sequences,
-                              ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
-                              TensorView dqkv);
+// The queries' gradient and the task's deltas, from which comes the keys' and values'.
+void tiled_attention_backward_queries(Context& context, const AttentionTask& task, std::int64_t sequences,
+                                      ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
+                                      TensorView dqkv);
+void tiled_attention_backward_keys(Context& context, const AttentionTask& task, std::int64_t sequences,
+                                   ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,
+                                   TensorView dqkv);
 
 // Any float type, head sizes up to this.
 inline constexpr std::int64_t kMaxHeadSize = 256;

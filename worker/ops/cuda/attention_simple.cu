@@ -1,7 +1,7 @@
 // Attention without tensor cores: for f32, whose products these would round, and for head sizes that the
 // tiles do not fit. A warp computes one query (or, for dK and dV, one key): its lanes take a row of the other
 // side each for the dot products, then a column each for the sums, with the weights in shared memory between.
-// Formulas in attention_forward.cu and attention_backward.cu.
+// Formulas in attention_forward.cu and attention_backward_queries.cu.
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
 #include "worker/ops/cuda/reduce.cuh"

@@ -47,6 +47,13 @@ __device__ __forceinline__ MmaA load_left(const T* tile) {
   return a;
 }
 
+// All columns of 16 rows, as left operands.
+template <int kSteps, class T>
+__device__ __forceinline__ void load_left_rows(const T* tile, MmaA (&a)[kSteps]) {
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) a[step] = load_left<16 * kSteps>(tile + 16 * step);
+}
+
 // sums[r] += a[r] b^T, where b [8 * kTiles, 16 * kSteps] is a tile; a(r, step) gives columns
 // [16 * step, 16 * step + 16) of a[r].
 template <int kSteps, class T, class Left, int kRowTiles, int kTiles>
