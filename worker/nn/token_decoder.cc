@@ -1,6 +1,17 @@
 #include "worker/nn/token_decoder.h"
 
 namespace podium {
+namespace {
+
+constexpr std::int64_t kAlignedColumns = 64;  // 128 bytes of 16-bit logits
+
+// On a device rows of 16-bit logits begin at aligned addresses, whatever the size of the vocabulary.
+std::int64_t columns_of_logits(const Step& step, std::int64_t classes) {
+  if (step.context.memory.on_host() || step.compute == DType::f32) return classes;
+  return (classes + kAlignedColumns - 1) / kAlignedColumns * kAlignedColumns;
+}
+
+}  // namespace
 
 TokenDecoder::TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name)
     : first_class_(store[word].slice.begin), linear_(store, word, bias_name) {}
@@ -8,7 +19,8 @@ TokenDecoder::TokenDecoder(ParameterStore& store, ParameterId word, const std::s
 void TokenDecoder::run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
                        const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   const ArenaScope scope(step.workspace);
-  const TensorView logits = step.workspace.allocate(step.compute, Shape{x.shape[0], linear_.out()});
+  const TensorView logits =
+      step.workspace.allocate(step.compute, Shape{x.shape[0], columns_of_logits(step, linear_.out())});
   linear_.forward(step.context, x, logits);
   score(step, logits, labels, gradient, sums);
   if (!gradient.wanted()) return;
@@ -20,20 +32,21 @@ void TokenDecoder::run(const Step& step, ConstTensorView x, std::span<const std:
 // Replaces the logits by their gradient where one is wanted.
 void TokenDecoder::score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
                          const HeadGradient& gradient, ops::CrossEntropySums* sums) {
+  const std::int64_t classes = linear_.out();
   if (step.tensor.alone()) {
-    if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums);
+    if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums, classes);
     return ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, linear_.bias_gradient(),
-                                       sums);
+                                       sums, classes);
   }
   const TensorView maxima = step.workspace.allocate(DType::f32, Shape{logits.shape[0]});
   const TensorView row_sums = step.workspace.allocate(DType::f32, Shape{logits.shape[0], 2});
-  ops::class_maxima(step.context, logits, maxima);
+  ops::class_maxima(step.context, logits, maxima, classes);
   step.tensor.reduce(maxima, Reduction::max);
-  ops::class_sums(step.context, logits, labels, first_class_, maxima, row_sums);
+  ops::class_sums(step.context, logits, labels, first_class_, maxima, row_sums, classes);
   step.tensor.reduce(row_sums);
   if (gradient.wanted())
     ops::class_gradients(step.context, logits, labels, first_class_, maxima, row_sums, gradient.scale,
-                         linear_.bias_gradient());
+                         linear_.bias_gradient(), classes);
   ops::class_totals(step.context, labels, maxima, row_sums, sums);
 }
 
