@@ -175,7 +175,7 @@ describe("a node", () => {
     expect(asked()).toEqual([
       ["nodes node-2 reserve", { account: "nlp", reason: "deadline", from_ms: null, until_ms: null }],
     ]);
-    await press(page, "Change the reservation of node-2");
+    await press(page, "Reserve node-2");
     expect(await page.getByLabel("Account, with those below it").inputValue()).toBe("nlp");
     await press(page, "Not now");
     await press(page, "Open node-2 to every account");

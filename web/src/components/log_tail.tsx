@@ -1,4 +1,5 @@
 // The log of one task: follows its end until the reader scrolls up, and again once they are back at the bottom.
+import type { TargetedEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { JobDetail } from "../api/types";
 import { route, setParams } from "../state/router";
@@ -79,8 +80,9 @@ function LogText({ job, attempt, rank, stream, growing }: TextProperties) {
   useLayoutEffect(() => {
     if (following) toBottom();
   }, [text, following]);
-  const onScroll = () => {
-    const element = box.current!;
+  // Scrolling is told late, when the box may have gone from `box` already.
+  const onScroll = (event: TargetedEvent<HTMLPreElement>) => {
+    const element = event.currentTarget;
     setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < nearBottom);
   };
   return (

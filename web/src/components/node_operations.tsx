@@ -50,7 +50,7 @@ export function NodeOperations({ node }: { node: Node }) {
       <button
         type="button"
         class="button button-small"
-        aria-label={`${node.reservation ? "Change the reservation of" : "Reserve"} ${node.id}`}
+        aria-label={`Reserve ${node.id}`}
         onClick={() => setOpen("reserve")}
       >
         Reserve…
