@@ -167,7 +167,8 @@ class Pass {
     }
     const auto of = [](const std::vector<NodeId>& nodes) {
       return nodes.front().value +
-             (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " other nodes" : "");
+             (nodes.size() > 1 ? " and " + std::to_string(nodes.size() - 1) + " other node" : "") +
+             (nodes.size() > 2 ? "s" : "");
     };
     if (!blocker.nodes.empty()) {
       blocker.sentence = "would fit, but with its walltime run into the maintenance of " + of(blocker.nodes);
@@ -175,9 +176,8 @@ class Pass {
     }
     PODIUM_CHECK(!reserved.nodes.empty(),
                  "only reservations and maintenance keep free devices from a job they suffice for");
-    reserved.sentence = "would fit, but with its walltime use " + of(reserved.nodes) +
-                        " while reserved for account " +
-                        state_.nodes.at(reserved.nodes.front()).reservation->account;
+    reserved.sentence = "would fit, but its walltime runs into the reservation of " + of(reserved.nodes) +
+                        " for account " + state_.nodes.at(reserved.nodes.front()).reservation->account;
     return reserved;
   }
 

@@ -106,7 +106,7 @@ TEST_F(NodeOperations, AReservedNodeTakesItsAccountsJobsAlone) {
   const JobId own = submit(request);
   EXPECT_EQ(state_of(other), JobState::queued);
   EXPECT_EQ(state_of(own), JobState::starting);
-  EXPECT_EQ(reason(other), "would fit, but with its walltime use node-1 while reserved for account nlp");
+  EXPECT_EQ(reason(other), "would fit, but its walltime runs into the reservation of node-1 for account nlp");
   EXPECT_EQ(plan_.blocked.at(other).code, BlockerCode::reserved_nodes);
   turn(UnreserveNode{node_.id});
   EXPECT_EQ(state_of(other), JobState::starting);
