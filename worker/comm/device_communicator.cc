@@ -1,17 +1,9 @@
 #include "worker/comm/device_communicator.h"
 
 #include "common/base/check.h"
+#include "worker/comm/done.h"
 
 namespace podium {
-namespace {
-
-std::future<void> done() {
-  std::promise<void> promise;
-  promise.set_value();
-  return promise.get_future();
-}
-
-}  // namespace
 
 DeviceCommunicator::DeviceCommunicator(std::unique_ptr<Communicator> host, const MemorySpace& memory)
     : host_(std::move(host)), memory_(memory) {
