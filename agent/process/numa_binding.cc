@@ -1,6 +1,5 @@
 #include "agent/process/numa_binding.h"
 
-#include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "agent/process/kernel_text.h"
 
 namespace podium {
 namespace {
@@ -19,13 +20,8 @@ constexpr int kWordBits = 8 * sizeof(unsigned long);
 bool read_cpu_list(int node, cpu_set_t* processors) {
   char path[64];
   snprintf(path, sizeof path, "/sys/devices/system/node/node%d/cpulist", node);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
   char text[4096];
-  const ssize_t length = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[length > 0 ? length : 0] = '\0';
-  return parse_cpu_list(text, processors);
+  return read_kernel_text(path, text) && parse_cpu_list(text, processors);
 }
 
 }  // namespace

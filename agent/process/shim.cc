@@ -25,6 +25,7 @@
 
 #include <cerrno>
 
+#include "agent/process/kernel_text.h"
 #include "agent/process/numa_binding.h"
 #include "agent/process/shim_protocol.h"
 
@@ -131,12 +132,8 @@ int start(Program& program, char** arguments) {
 bool kill_children() {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
   char text[4096];
-  const ssize_t length = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[length > 0 ? length : 0] = '\0';
+  if (!podium::read_kernel_text(path, text)) return false;
   for (char* at = text; *at;) {
     char* end = at;
     const long pid = strtol(at, &end, 10);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "worker/tensor/context.h"
 #include "worker/train/job_device.h"
 
@@ -17,7 +19,8 @@ class OnDevice : public testing::Test {
     try {
       device_ = open_device_under_test();
     } catch (const ops::DeviceUnavailable& reason) {
-      GTEST_SKIP() << reason.what();
+      if (std::getenv("PODIUM_TEST_GPU")) FAIL() << reason.what();  // tests/gpu/run: there is one
+      GTEST_SKIP() << "skipped: no GPU (" << reason.what() << ")";
     }
   }
 
