@@ -1,16 +1,18 @@
 """The peer on a GPU: training in PyTorch as a careful user writes it, in bf16 under autocast with flash attention.
 
-Takes the options of bench/training/torch_peer.py that shape the work; --compile runs the model under torch.compile.
-Prints one JSON line for each timed block. With --ceilings it measures instead what the device can do at best: copying
-memory, and one large bf16 product.
+Takes the options of bench/training/torch_peer.py that shape the work and prints one JSON line for each timed block,
+first of the model as it is, then under torch.compile. Instead it measures, with --ceilings, what the device can do at
+best: copying memory, and one large bf16 product; with --nccl BYTES, all-reducing so many gradients with one rank.
 """
 import argparse
 import json
 import pathlib
+import statistics
 import sys
 import time
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
@@ -54,6 +56,24 @@ def ceilings():
             "copy_bytes_per_second": copied, "bf16_flops": flops}
 
 
+def all_reduce(total):
+    """In buckets as large as the worker's."""
+    dist.init_process_group("nccl", store=dist.HashStore(), rank=0, world_size=1)
+    buckets = torch.zeros(total // 4, device="cuda").split(4 << 20)
+    enqueueing = []
+
+    def once():
+        start = time.perf_counter()
+        works = [dist.all_reduce(bucket, async_op=True) for bucket in buckets]
+        enqueueing.append((time.perf_counter() - start) / len(buckets))
+        works[-1].wait()
+        torch.cuda.synchronize()
+
+    reducing = [seconds_of(once, 1) for _ in range(20)]
+    dist.destroy_process_group()
+    return {"all_reduce_seconds": statistics.median(reducing), "enqueue_seconds_per_call": statistics.median(enqueueing)}
+
+
 class Trainer:
     def __init__(self, args):
         FlashAttention.causal = args.family == "gpt"
@@ -68,7 +88,7 @@ class Trainer:
                   {"params": [p for p in self.parameters if p.dim() <= 1], "weight_decay": 0.0}]
         self.optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.999), eps=1e-6, fused=True)
         self.batch = {name: tensor.cuda() for name, tensor in make_batch(args).items()}
-        self.run = torch.compile(self.model) if args.compile else self.model
+        self.run = self.model
 
     def step(self):
         with torch.autocast("cuda", dtype=torch.bfloat16):
@@ -87,9 +107,23 @@ def parse_args():
                         "positions": 512, "length": 128, "batch": 64, "masked": 20, "blocks": 3, "steps": 10}.items():
         parser.add_argument("--" + name, type=int, default=value)
     parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--compile", action="store_true")
     parser.add_argument("--ceilings", action="store_true")
+    parser.add_argument("--nccl", type=int, metavar="BYTES")
     return parser.parse_args()
+
+
+def time_blocks(args, trainer, way):
+    for _ in range(5):
+        trainer.step()
+    torch.cuda.synchronize()
+    for _ in range(args.blocks):
+        start = time.perf_counter()
+        for _ in range(args.steps):
+            loss = trainer.step()
+        torch.cuda.synchronize()
+        seconds = time.perf_counter() - start
+        print(json.dumps({"way": way, "sequences_per_second": args.steps * args.batch / seconds, "loss": loss.item()}),
+              flush=True)
 
 
 def main():
@@ -100,18 +134,13 @@ def main():
     if args.ceilings:
         print(json.dumps(ceilings()), flush=True)
         return
+    if args.nccl:
+        print(json.dumps(all_reduce(args.nccl)), flush=True)
+        return
     trainer = Trainer(args)
-    for _ in range(5):
-        trainer.step()
-    torch.cuda.synchronize()
-    print(json.dumps({"ready": True, "torch": torch.__version__}), flush=True)
-    for _ in range(args.blocks):
-        start = time.perf_counter()
-        for _ in range(args.steps):
-            loss = trainer.step()
-        torch.cuda.synchronize()
-        seconds = time.perf_counter() - start
-        print(json.dumps({"sequences_per_second": args.steps * args.batch / seconds, "loss": loss.item()}), flush=True)
+    time_blocks(args, trainer, "PyTorch")
+    trainer.run = torch.compile(trainer.model)
+    time_blocks(args, trainer, "compiled")
 
 
 main()

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/worker/build_folder.h"
 #include "tests/worker/ops/op_check.h"
 #include "worker/ops/device_library.h"
 
@@ -45,7 +46,7 @@ class Gpu final : public testing::Environment {
   void SetUp() override {
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
     try {
-      ops::DeviceLibrary& library = ops::open_device_library(PODIUM_TEST_CUDA_LIBRARY);
+      ops::DeviceLibrary& library = ops::open_device_library(cuda_library());
       device_ = library.open(library.devices().front().index);
       ops = &library.ops();
     } catch (const ops::DeviceUnavailable& reason) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/temp_folder.h"
+#include "tests/worker/build_folder.h"
 
 namespace podium::ops {
 namespace {
@@ -36,12 +37,12 @@ TEST(DeviceLibrary, PassesOnWhatTheLoaderMisses) {
 }
 
 TEST(DeviceLibrary, RefusesAnotherSharedObject) {
-  EXPECT_THAT(opening(PODIUM_TEST_WITHOUT_ENTRIES),
+  EXPECT_THAT(opening(test::program_folder() / "libdevice_library_without_entries.so"),
               ThrowsMessage<DeviceUnavailable>(HasSubstr("it lacks podium_device_library_build")));
 }
 
 TEST(DeviceLibrary, RefusesALibraryOfAnotherBuild) {
-  EXPECT_THAT(opening(PODIUM_TEST_OTHER_BUILD),
+  EXPECT_THAT(opening(test::program_folder() / "libdevice_library_of_another_build.so"),
               ThrowsMessage<DeviceUnavailable>(AllOf(HasSubstr("is of build 0.0.0/another, this worker of "),
                                                      HasSubstr("install both from one build"))));
 }
@@ -50,9 +51,9 @@ TEST(DeviceLibrary, IsLookedForBesideTheProgramAndInThePackagesFolder) {
   EXPECT_EQ(cuda_library_path().filename(), "libpodium_cuda.so");
 }
 
-#if defined(PODIUM_TEST_CUDA_LIBRARY)
+#if defined(PODIUM_TEST_CUDA)
 TEST(CudaLibrary, ListsDevicesOrSaysWhatIsMissing) {
-  DeviceLibrary& library = open_device_library(PODIUM_TEST_CUDA_LIBRARY);
+  DeviceLibrary& library = open_device_library(test::cuda_library());
   if (std::filesystem::exists("/dev/nvidia0")) {
     for (const DeviceDescription& device : library.devices())
       EXPECT_GT(device.memory_bytes, 0) << device.name;
