@@ -8,6 +8,8 @@
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
 #include "worker/ops/gelu.h"
+#include "worker/ops/inference_attention.h"
+#include "worker/ops/inference_layer_norm.h"
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
 #include "worker/ops/optimizer.h"
@@ -78,6 +80,11 @@ class DeviceOps {
                                   ConstTensorView out, ConstTensorView qkv,
                                   std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
                                   const Dropout& dropout, TensorView dqkv) = 0;
+  virtual void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                                   std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) = 0;
+  virtual void inference_layer_norm(Context& context, ConstTensorView x,
+                                    const LayerNormParameters& parameters, TensorView y,
+                                    const QuantisedCopy& copy) = 0;
   virtual void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) = 0;
   virtual void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) = 0;
   virtual void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "worker/ops/linear.h"
+#include "worker/ops/quantised.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 

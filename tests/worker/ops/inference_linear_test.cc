@@ -5,7 +5,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "tests/worker/ops/op_check.h"
+#include "tests/worker/ops/quantised_values.h"
 
 namespace podium::test {
 namespace {
@@ -18,9 +18,8 @@ struct SparseMatrix {
   std::vector<std::uint8_t> positions;
 };
 
-SparseMatrix random_sparse(std::int64_t out, std::int64_t in) {
+SparseMatrix random_sparse(const Values& values) {
   SparseMatrix m;
-  const Values values = random_values(out * in, 2, 0.25);
   m.dense.assign(values.size(), 0.0F);
   Random random(5, 1);
   for (std::size_t group = 0; group < values.size() / 4; ++group) {
@@ -54,9 +53,9 @@ struct Sizes {
   std::int64_t rows, out, in;
 };
 
-// x, dense weights, bias and residual → v of the op's definition.
-Values expected(const Sizes& s, const Values& x, const Values& w, const Values& bias, const Values& residual,
-                Activation activation) {
+// x, dense weights, scales, bias and residual → v of the op's definition.
+Values expected(const Sizes& s, const Values& x, const Values& w, const Values& scales, const Values& bias,
+                const Values& residual, Activation activation) {
   Values y;
   for (std::int64_t r = 0; r < s.rows; ++r) {
     for (std::int64_t o = 0; o < s.out; ++o) {
@@ -64,7 +63,8 @@ Values expected(const Sizes& s, const Values& x, const Values& w, const Values& 
       for (std::int64_t k = 0; k < s.in; ++k)
         sum += static_cast<double>(x[static_cast<std::size_t>(r * s.in + k)]) *
                w[static_cast<std::size_t>(o * s.in + k)];
-      const double v = activated(activation, sum + bias[static_cast<std::size_t>(o)]);
+      const double v = activated(
+          activation, sum * scales[static_cast<std::size_t>(o)] + bias[static_cast<std::size_t>(o)]);
       y.push_back(static_cast<float>(v + residual[static_cast<std::size_t>(r * s.out + o)]));
     }
   }
@@ -86,29 +86,43 @@ class InferenceLinear : public testing::TestWithParam<bool> {  // sparse?
                                     << c.sizes.rows << " out " << c.sizes.out << " in " << c.sizes.in);
     Context context = make_context(2);
     const auto [rows, out, in] = c.sizes;
-    const Values x = random_values(rows * in, 1), bias = random_values(out, 3);
-    const Values residual =
-        c.residual ? random_values(rows * out, 4) : Values(static_cast<std::size_t>(rows * out), 0.0F);
-    SparseMatrix matrix = random_sparse(out, in);
-    if (!GetParam()) matrix.dense = random_values(out * in, 2, 0.25);
-    const Tensor x_tensor = tensor_of(x, c.type, {rows, in}),
-                 bias_tensor = tensor_of(bias, DType::f32, {out});
-    const Tensor values = GetParam() ? tensor_of(matrix.kept, c.type, {out, in / 2})
-                                     : tensor_of(matrix.dense, c.type, {out, in});
-    const Tensor positions = bytes_tensor(matrix.positions, {out, in / 8});
-    const Tensor residual_tensor = tensor_of(residual, c.y_type, {rows, out});
+    const bool short_type = ops::is_quantised(c.type), short_y = ops::is_quantised(c.y_type);
+    const Values x = short_type ? random_quantised(c.type, rows * in, 1) : random_values(rows * in, 1);
+    const Values w = short_type ? random_quantised(c.type, out * in, 2) : random_values(out * in, 2, 0.25);
+    const Values bias = random_values(out, 3),
+                 residual = c.residual ? random_values(rows * out, 4) : zeros(rows * out);
+    const SparseMatrix sparse = random_sparse(w);
+    const Tensor x_tensor = tensor(x, c.type, {rows, in}), bias_tensor = tensor(bias, DType::f32, {out});
+    const Tensor values =
+        GetParam() ? tensor(sparse.kept, c.type, {out, in / 2}) : tensor(w, c.type, {out, in});
+    const Tensor positions = bytes_tensor(sparse.positions, {out, in / 8});
+    const Tensor residual_tensor = short_y ? Tensor() : tensor(residual, c.y_type, {rows, out});
+    Values scales(static_cast<std::size_t>(out), 1.0F);
+    if (short_type)
+      for (std::size_t o = 0; o < scales.size(); ++o) scales[o] = 1e-4F * static_cast<float>(o % 5 + 1);
+    const Tensor scales_tensor = tensor(scales, DType::f32, {out});
     ops::InferenceWeight weight{.values = values.view(), .bias = bias_tensor.view()};
     if (GetParam()) weight.positions = positions.view();
-    ops::InferenceEpilogue epilogue{.activation = c.activation};
+    if (short_type) weight.scales = scales_tensor.view();
+    ops::InferenceEpilogue epilogue{.activation = c.activation, .y_scale = 0.02F};
     if (c.residual) epilogue.residual = residual_tensor.view();
     Tensor y(c.y_type, {rows, out}), again(c.y_type, {rows, out});
     ops::inference_linear(context, x_tensor.view(), weight, epilogue, y.view());
     ops::inference_linear(context, x_tensor.view(), weight, epilogue, again.view());
+    const Values exact =
+        expected(c.sizes, x, GetParam() ? sparse.dense : w, scales, bias, residual, c.activation);
+    if (short_y) return expect_quantised(y, exact, epilogue.y_scale, 1e-3);
     const double tolerance = c.y_type == DType::f32 ? 1e-5 : c.y_type == DType::bf16 ? 4e-3 : 5e-4;
-    expect_close(values_of(y), expected(c.sizes, x, matrix.dense, bias, residual, c.activation), tolerance,
-                 "y");
+    expect_close(values_of(y), exact, tolerance, "y");
     EXPECT_EQ(values_of(y), values_of(again));
   }
+
+ private:
+  static Tensor tensor(const Values& values, DType type, const Shape& shape) {
+    return ops::is_quantised(type) ? quantised_tensor_of(values, type, shape)
+                                   : tensor_of(values, type, shape);
+  }
+  static Values zeros(std::int64_t count) { return Values(static_cast<std::size_t>(count), 0.0F); }
 };
 
 constexpr Sizes kSmall{3, 16, 64};

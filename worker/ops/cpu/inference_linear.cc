@@ -1,5 +1,5 @@
-// A weight is made dense and widened to f32 at its first use; products are then those of training, and a pass
-// over their sums does the rest.
+// A weight is made dense at its first use, and but for i8 widened to f32: products are then those of
+// training, or in i8 a plain loop, and a pass over their sums does the rest.
 #include "worker/ops/cpu/inference_linear.h"
 
 #include <utility>
@@ -7,14 +7,15 @@
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/linear.h"
 #include "worker/ops/cpu/parallel.h"
+#include "worker/ops/cpu/quantise.h"
 #include "worker/ops/cpu/vector_math.h"
 
 namespace podium::ops::cpu {
 namespace {
 
 struct DenseWeight final : PackedWeight {
-  Tensor values;  // f32; empty where the weight's own serve
-  LinearWeight product;
+  Tensor values;         // f32 or i8; empty where the weight's own serve
+  LinearWeight product;  // of all types but i8
 };
 
 // visit(element of the dense matrix, element of the kept ones) for all that are kept.
@@ -29,30 +30,77 @@ void for_each_kept(const InferenceWeight& weight, const Visit& visit) {
   }
 }
 
+template <class From, class To>
 Tensor dense_values(const InferenceWeight& weight) {
-  Tensor dense(DType::f32, Shape{weight.out(), weight.in()});
-  float* const to = dense.view().data<float>();
-  with_float_type(weight.values.dtype, [&]<class T>(Type<T>) {
-    const T* const from = weight.values.data<T>();
-    if (weight.positions.address == nullptr) {
-      for (std::int64_t i = 0; i < dense.shape().size(); ++i) to[i] = to_float(from[i]);
-    } else {
-      for_each_kept(weight, [&](std::int64_t i, std::int64_t kept) { to[i] = to_float(from[kept]); });
-    }
-  });
+  Tensor dense(dtype_of<To>, Shape{weight.out(), weight.in()});
+  To* const to = dense.view().data<To>();
+  const From* const from = weight.values.data<From>();
+  const auto converted = [](From value) { return static_cast<To>(to_float(value)); };
+  if (weight.positions.address == nullptr) {
+    for (std::int64_t i = 0; i < dense.shape().size(); ++i) to[i] = converted(from[i]);
+  } else {
+    for_each_kept(weight, [&](std::int64_t i, std::int64_t kept) { to[i] = converted(from[kept]); });
+  }
   return dense;
 }
 
-LinearWeight& dense(InferenceWeight& weight) {
+Tensor dense_values(const InferenceWeight& weight) {
+  if (weight.values.dtype == DType::i8) return dense_values<std::int8_t, std::int8_t>(weight);
+  if (weight.values.dtype == DType::e4m3) return dense_values<Float8E4M3, float>(weight);
+  Tensor dense;
+  with_float_type(weight.values.dtype, [&]<class T>(Type<T>) { dense = dense_values<T, float>(weight); });
+  return dense;
+}
+
+DenseWeight& dense(InferenceWeight& weight) {
   if (!weight.packed) {
     auto made = std::make_unique<DenseWeight>();
-    const bool as_is = weight.values.dtype == DType::f32 && weight.positions.address == nullptr;
+    const DType type = weight.values.dtype;
+    const bool as_is = (type == DType::f32 || type == DType::i8) && weight.positions.address == nullptr;
     if (!as_is) made->values = dense_values(weight);
     made->product.master = as_is ? weight.values : std::as_const(made->values).view();
     made->product.generation = 1;
     weight.packed = std::move(made);
   }
-  return static_cast<DenseWeight&>(*weight.packed).product;
+  return static_cast<DenseWeight&>(*weight.packed);
+}
+
+PODIUM_SIMD_CLONES std::int32_t dot(const std::int8_t* a, const std::int8_t* b, std::int64_t count) {
+  std::int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::int64_t i = 0; i < count; ++i) sum += static_cast<std::int32_t>(a[i]) * b[i];
+  return sum;
+}
+
+// sums = x w^T, each exact in i32.
+void multiply_integers(const Context& context, ConstTensorView x, ConstTensorView w, TensorView sums) {
+  const std::int64_t rows = x.shape[0], in = x.shape[1], out = w.shape[0];
+  float* const to = sums.data<float>();
+  parallel_ranges(context.threads, out, 1, [&](Range range, int) {
+    for (std::int64_t o = range.begin; o < range.end; ++o) {
+      const std::int8_t* const weights = w.data<std::int8_t>() + o * in;
+      for (std::int64_t row = 0; row < rows; ++row)
+        to[row * out + o] = static_cast<float>(dot(x.data<std::int8_t>() + row * in, weights, in));
+    }
+  });
+}
+
+PODIUM_SIMD_CLONES void widen_e4m3(std::span<const Float8E4M3> from, float* to) {
+#pragma omp simd
+  for (std::size_t i = 0; i < from.size(); ++i) to[i] = to_float(from[i]);
+}
+
+void multiply(Context& context, ConstTensorView x, DenseWeight& weight, TensorView sums) {
+  if (x.dtype == DType::i8) return multiply_integers(context, x, weight.product.master, sums);
+  if (x.dtype != DType::e4m3) return cpu::linear_forward(context, x, weight.product, {}, sums);
+  const TensorView wide = context.scratch.allocate(DType::f32, x.shape);
+  widen_e4m3(x.values<Float8E4M3>(), wide.data<float>());
+  cpu::linear_forward(context, wide, weight.product, {}, sums);
+}
+
+PODIUM_SIMD_CLONES void scale_row(const float* scales, std::int64_t columns, float* v) {
+#pragma omp simd
+  for (std::int64_t j = 0; j < columns; ++j) v[j] *= scales[j];
 }
 
 PODIUM_SIMD_CLONES void add_row(const float* from, std::int64_t columns, float* v) {
@@ -88,9 +136,14 @@ PODIUM_SIMD_CLONES void store_row(const float* v, const T* residual, std::int64_
 void finish_row(const InferenceWeight& weight, const InferenceEpilogue& epilogue, std::int64_t row,
                 float* sums, TensorView y) {
   const std::int64_t columns = y.shape[1];
+  if (weight.scales.address != nullptr) scale_row(weight.scales.data<float>(), columns, sums);
   if (weight.bias.address != nullptr) add_row(weight.bias.data<float>(), columns, sums);
   if (epilogue.activation == Activation::gelu) gelu_row(columns, sums);
   if (epilogue.activation == Activation::gelu_tanh) gelu_tanh_row(columns, sums);
+  if (is_quantised(y.dtype)) {
+    y.address = static_cast<std::byte*>(y.address) + row * columns;
+    return quantise(sums, DType::f32, columns, {y, epilogue.y_scale}, 1);
+  }
   with_float_type(y.dtype, [&]<class T>(Type<T>) {
     const T* const residual =
         epilogue.residual.address == nullptr ? nullptr : epilogue.residual.data<T>() + row * columns;
@@ -104,7 +157,7 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                       const InferenceEpilogue& epilogue, TensorView y) {
   const ArenaScope scope(context.scratch);
   const TensorView sums = context.scratch.allocate(DType::f32, y.shape);
-  cpu::linear_forward(context, x, dense(weight), {}, sums);
+  multiply(context, x, dense(weight), sums);
   parallel_ranges(context.threads, y.shape[0], 1, [&](Range range, int) {
     for (std::int64_t row = range.begin; row < range.end; ++row)
       finish_row(weight, epilogue, row, sums.data<float>() + row * y.shape[1], y);

@@ -78,6 +78,14 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
   forward(context, shape, make_task(shape, valid_lengths, dropout, to), dropout, qkv, out);
 }
 
+void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                         std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) {
+  check_limits(shape);
+  if (qkv.size() == 0) return;
+  const AttentionTask task = make_task(shape, valid_lengths, {}, nullptr);
+  tiled_attention_forward_quantised(context, task, shape.sequences, qkv, out);
+}
+
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv) {

@@ -1,7 +1,8 @@
-// CUDA side of worker/ops/attention.h.
+// CUDA side of worker/ops/attention.h and inference_attention.h.
 #pragma once
 
 #include "worker/ops/attention.h"
+#include "worker/ops/quantised.h"
 
 namespace podium::ops::cuda {
 
@@ -9,6 +10,8 @@ AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropo
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out);
+void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                         std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out);
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv);

@@ -5,10 +5,13 @@
 //
 //   S = Q K_j^T    m' = max(m, rowmax S)    P = 2^(S - m')    l = l 2^(m - m') + rowsum P
 //   O = O 2^(m - m') + kept P V_j           out = O * keep_scale / l      statistic = m + log2 l
+#include <type_traits>
+
 #include "worker/ops/cuda/attention_kept.cuh"
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
 #include "worker/ops/cuda/attention_tile.cuh"
+#include "worker/ops/cuda/quantise.cuh"
 
 namespace podium::ops::cuda {
 namespace {
@@ -147,9 +150,35 @@ __device__ __forceinline__ void add_keys(const AttentionTask& task, const Attent
   multiply(weights, values, rows.sums);
 }
 
-template <class T, int kRowTiles, int kSteps>
+// store_rows() of attention_tile.cuh in 8 bits; rows of the tensor begin at multiples of 8 bytes.
+template <class Q, int kTiles>
+__device__ __forceinline__ void store_quantised_rows(const MmaSums (&sums)[kTiles], const float (&factors)[2],
+                                                     Q* tile, Q* tensor, int stride, int rows, int columns) {
+  constexpr int kColumns = 8 * kTiles, kStride = kColumns + kVector;
+  __syncwarp();  // the tile may hold what was stored last
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+      const float factor = factors[e / 2];
+      tile[(fragment_row() + e / 2 * 8) * kStride + 8 * t + fragment_column() + e % 2] =
+          quantised<Q>(factor == 0.0F ? 0.0F : sums[t].values[e] * factor);
+    }
+  }
+  __syncwarp();
+  for (int chunk = lane_of_warp(); chunk < 16 * kTiles; chunk += 32) {
+    const int row = chunk / kTiles, column = chunk % kTiles * kVector;
+    if (row < rows && column < columns)
+      *reinterpret_cast<uint2*>(tensor + row * stride + column) =
+          *reinterpret_cast<const uint2*>(tile + row * kStride + column);
+  }
+}
+
+// Out is T, or an 8-bit type in units of 1 / out_factor.
+template <class T, class Out, int kRowTiles, int kSteps>
 __device__ __forceinline__ void store_results(const AttentionTask& task, const AttentionHead& head,
-                                              const QueryRows<kRowTiles, kSteps>& rows, T* tile, T* out) {
+                                              const QueryRows<kRowTiles, kSteps>& rows, T* tile, Out* out,
+                                              float out_factor) {
 #pragma unroll
   for (int r = 0; r < kRowTiles; ++r) {
     float factors[2];
@@ -159,20 +188,26 @@ __device__ __forceinline__ void store_results(const AttentionTask& task, const A
       float sum = rows.softmax.sum[r][half];
       sum += __shfl_xor_sync(kAllLanes, sum, 1);
       sum += __shfl_xor_sync(kAllLanes, sum, 2);
-      factors[half] = sum > 0.0F ? task.keep_scale / sum : 0.0F;
+      factors[half] = sum > 0.0F ? task.keep_scale / sum * out_factor : 0.0F;
       const int row = query + fragment_row() + 8 * half;
-      if (fragment_column() == 0 && row < head.rows)  // where there was no key, so that 2^(score - it) is 0
-        task.statistics[head.index * task.length + row] =
+      if (task.statistics != nullptr && fragment_column() == 0 && row < head.rows)
+        task.statistics[head.index * task.length +
+                        row] =  // where there was no key, so that 2^(score - it) is 0
             sum > 0.0F ? rows.softmax.highest[r][half] + log2f(sum) : INFINITY;
     }
-    if (out != nullptr)
-      store_rows<T>(rows.sums[r], factors, tile, out + head.at(query, task.hidden()), task.hidden(),
-                    head.rows - query, task.head_size);
+    if (out == nullptr) continue;
+    Out* const to = out + head.at(query, task.hidden());
+    if constexpr (std::is_same_v<Out, T>)
+      store_rows<T>(rows.sums[r], factors, tile, to, task.hidden(), head.rows - query, task.head_size);
+    else
+      store_quantised_rows(rows.sums[r], factors, reinterpret_cast<Out*>(tile), to, task.hidden(),
+                           head.rows - query, task.head_size);
   }
 }
 
-template <class T, class Tiling>
-__global__ void __launch_bounds__(Tiling::kThreads) forward_kernel(AttentionTask task, const T* qkv, T* out) {
+template <class T, class Out, class Tiling>
+__global__ void __launch_bounds__(Tiling::kThreads)
+    forward_kernel(AttentionTask task, const T* qkv, Out* out, float out_factor) {
   constexpr int kHeadSize = Tiling::kHeadSize, kRowTiles = Tiling::kRowTiles, kSteps = kHeadSize / 16;
   const AttentionHead head = head_of_block(task);
   // Where causal the last queries have the most to do, and so go first.
@@ -208,14 +243,7 @@ __global__ void __launch_bounds__(Tiling::kThreads) forward_kernel(AttentionTask
   }
   wait_for_copies<0>();
   __syncthreads();  // the stages are free
-  store_results(task, head, rows, stages + 16 * warp * tile_stride(kHeadSize), out);
-}
-
-template <class T, class Tiling>
-void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, ConstTensorView qkv,
-                    TensorView out) {
-  launch_attention(context, "attention_forward", forward_kernel<T, Tiling>, task, sequences, Tiling::kQueries,
-                   Tiling::kThreads, Tiling::kSharedBytes, elements<T>(qkv), elements<T>(out));
+  store_results(task, head, rows, stages + 16 * warp * tile_stride(kHeadSize), out, out_factor);
 }
 
 // Small heads give a warp twice the rows for what it reads of K and V; larger ones give a block more warps
@@ -223,14 +251,18 @@ void launch_forward(Context& context, const AttentionTask& task, std::int64_t se
 // least.
 constexpr std::int64_t kWideBlocks = 256;
 
-template <class T, int kHeadSize>
-void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, ConstTensorView qkv,
-                    TensorView out) {
+template <class T, class Out, int kHeadSize>
+void launch_forward(Context& context, const AttentionTask& task, std::int64_t sequences, const T* qkv,
+                    Out* out, float out_factor) {
+  const auto launch_tiled = [&]<class Tiles>(Tiles) {
+    launch_attention(context, "attention_forward", forward_kernel<T, Out, Tiles>, task, sequences,
+                     Tiles::kQueries, Tiles::kThreads, Tiles::kSharedBytes, qkv, out, out_factor);
+  };
   using Narrow = Tiling<kHeadSize, 4, 1>;
   using Wide = Tiling<kHeadSize, kHeadSize <= 64 ? 4 : 8, kHeadSize <= 64 ? 2 : 1>;
   const std::int64_t blocks = sequences * task.heads * ((task.length + Wide::kQueries - 1) / Wide::kQueries);
-  if (blocks >= kWideBlocks) return launch_forward<T, Wide>(context, task, sequences, qkv, out);
-  launch_forward<T, Narrow>(context, task, sequences, qkv, out);
+  if (blocks >= kWideBlocks) return launch_tiled(Wide{});
+  launch_tiled(Narrow{});
 }
 
 }  // namespace
@@ -238,7 +270,15 @@ void launch_forward(Context& context, const AttentionTask& task, std::int64_t se
 void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
                              ConstTensorView qkv, TensorView out) {
   with_tiled_head(qkv.dtype, task.head_size, [&]<class T, int kHeadSize>(TiledHead<T, kHeadSize>) {
-    launch_forward<T, kHeadSize>(context, task, sequences, qkv, out);
+    launch_forward<T, T, kHeadSize>(context, task, sequences, elements<T>(qkv), elements<T>(out), 1.0F);
+  });
+}
+
+void tiled_attention_forward_quantised(Context& context, const AttentionTask& task, std::int64_t sequences,
+                                       ConstTensorView qkv, const QuantisedCopy& out) {
+  with_quantised_type(out.values.dtype, [&]<class Q>(Type<Q>) {
+    launch_forward<__half, Q, kQuantisedHeadSize>(context, task, sequences, elements<__half>(qkv),
+                                                  elements<Q>(out.values), 1.0F / out.scale);
   });
 }
 

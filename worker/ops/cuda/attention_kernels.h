@@ -3,6 +3,7 @@
 
 #include "worker/ops/attention.h"
 #include "worker/ops/cuda/attention_task.cuh"
+#include "worker/ops/quantised.h"
 
 namespace podium::ops::cuda {
 
@@ -12,10 +13,14 @@ void draw_kept(Context& context, const AttentionTask& task, const AttentionShape
 
 // Tensor cores: 16-bit types and head sizes that are a multiple of 8 and at most this.
 inline constexpr std::int64_t kMaxTiledHeadSize = 128;
+inline constexpr int kQuantisedHeadSize = 64;  // attention_quantises() says so too
 
-// Sets the task's statistics; `out` may lack an address.
+// Sets the task's statistics where it has an address for them; `out` may lack one.
 void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
                              ConstTensorView qkv, TensorView out);
+// Of f16, heads of at most kQuantisedHeadSize columns; without dropout.
+void tiled_attention_forward_quantised(Context& context, const AttentionTask& task, std::int64_t sequences,
+                                       ConstTensorView qkv, const QuantisedCopy& out);
 // The queries' gradient and the task's deltas, from which comes the keys' and values'.
 void tiled_attention_backward_queries(Context& context, const AttentionTask& task, std::int64_t sequences,
                                       ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,

@@ -5,6 +5,7 @@
 #include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/gelu.h"
+#include "worker/ops/cuda/inference_layer_norm.h"
 #include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/linear.h"
 #include "worker/ops/cuda/optimizer.h"
@@ -122,6 +123,14 @@ class CudaOps final : public DeviceOps {
                           std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
                           const Dropout& dropout, TensorView dqkv) override {
     cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv);
+  }
+  void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                           std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) override {
+    cuda::inference_attention(context, shape, qkv, valid_lengths, out);
+  }
+  void inference_layer_norm(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
+                            TensorView y, const QuantisedCopy& copy) override {
+    cuda::inference_layer_norm(context, x, parameters, y, copy);
   }
   void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) override {
     cuda::sum_of_squares(context, shard, sums);

@@ -1,0 +1,23 @@
+// Attention for inference, formula in attention.h: nothing is dropped or kept for a backward pass, and the
+// result may be what the next product reads in 8 bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "worker/ops/attention.h"
+#include "worker/ops/quantised.h"
+#include "worker/tensor/context.h"
+
+namespace podium::ops {
+
+// Whether a device's kernel can quantise its result: f16, and heads of at most 64 columns, a multiple of 8,
+// as those of every BERT that was published.
+bool attention_quantises(const AttentionShape& shape, DType qkv);
+
+// `valid_lengths` as in attention.h. `out` is of qkv's type, or i8 or e4m3 in units of `out_scale`, on a
+// device only where attention_quantises().
+void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
+                         std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale = 1.0F);
+
+}  // namespace podium::ops

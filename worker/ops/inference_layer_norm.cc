@@ -1,0 +1,23 @@
+#include "worker/ops/inference_layer_norm.h"
+
+#include "worker/ops/check.h"
+#include "worker/ops/cpu/inference_layer_norm.h"
+#include "worker/ops/device_ops.h"
+#include "worker/tensor/profiler.h"
+
+namespace podium::ops {
+
+void inference_layer_norm(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
+                          TensorView y, const QuantisedCopy& copy) {
+  PODIUM_CHECK(x.shape.rank() == 2, "layer norm works on [rows, columns]");
+  check_tensor(parameters.gamma, DType::f32, Shape{x.shape[1]}, "gamma");
+  check_tensor(parameters.beta, DType::f32, Shape{x.shape[1]}, "beta");
+  check_tensor(y, x.dtype, x.shape, "y");
+  if (copy.wanted()) check_quantised(copy.values, x.shape, "the quantised copy");
+  const ProfileScope scope(context, "inference_layer_norm", {.bytes = bytes_of(x, y, copy.values)});
+  if (context.device_ops != nullptr)
+    return context.device_ops->inference_layer_norm(context, x, parameters, y, copy);
+  cpu::inference_layer_norm(context, x, parameters, y, copy);
+}
+
+}  // namespace podium::ops
