@@ -169,6 +169,8 @@ PhaseSpec phase_from(const json& in) {
 json training_json(const TrainingSpec& training) {
   json out{{"task", to_string(training.task)},
            {"precision", to_string(training.precision)},
+           {"fp8", training.fp8},
+           {"stochastic_rounding", training.stochastic_rounding},
            {"optimizer", optimizer_json(training.optimizer)},
            {"schedule", schedule_json(training.schedule)},
            {"batch", batch_json(training.batch)},
@@ -189,6 +191,8 @@ TrainingSpec training_from(const json& in) {
   TrainingSpec training;
   training.task = enum_value(kTasks, in.at("task").get<std::string>(), "training.task");
   training.precision = enum_value(kPrecisions, in.at("precision").get<std::string>(), "training.precision");
+  training.fp8 = in.value("fp8", false);
+  training.stochastic_rounding = in.value("stochastic_rounding", false);
   training.optimizer = optimizer_from(in.at("optimizer"));
   training.schedule = schedule_from(in.at("schedule"));
   training.batch = batch_from(in.at("batch"));

@@ -95,6 +95,8 @@ struct PhaseSpec {
 struct TrainingSpec {
   TrainingTask task = TrainingTask::pretrain;
   Precision precision = Precision::fp32;
+  bool fp8 = false;                  // the layers' dense products in FP8, the rest in `precision`
+  bool stochastic_rounding = false;  // of weights to the 16 bits of `precision`
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   BatchSpec batch;
@@ -169,9 +171,9 @@ nlohmann::json after_json(const std::vector<Dependency>& after);
 std::vector<Dependency> after_from(const nlohmann::json& json);
 
 nlohmann::json to_json(const JobSpec& spec);
-// Reads what to_json(JobSpec) or normalisation wrote, also before the format had phases, recomputation and
-// the finer points of layouts, which a coordinator's store may still hold; throws nlohmann::json::exception
-// or std::invalid_argument naming the field on anything else.
+// Reads what to_json(JobSpec) or normalisation wrote, also before the format had phases, recomputation,
+// 8-bit products and the finer points of layouts, which a coordinator's store may still hold; throws
+// nlohmann::json::exception or std::invalid_argument naming the field on anything else.
 JobSpec job_spec_from_json(const nlohmann::json& json);
 
 std::string_view to_string(ModelFamily value);

@@ -23,6 +23,17 @@ void check_divides(const Facts& facts, const char* divisor, const char* number, 
                fmt::format("{} ({}) must divide {} ({})", dotted(divisor), *by, dotted(number), *whole));
 }
 
+// What training.fp8 multiplies has extents that tensor cores take in vectors of 16.
+void check_fp8_columns(const Facts& facts, Problems& problems) {
+  const auto tensor = facts.integer("/parallel/tensor");
+  if (!tensor || facts.flag("/training/fp8") != true) return;
+  for (const char* extent : {"/model/hidden", "/model/intermediate"})
+    if (const auto whole = facts.integer(extent); whole && *whole % (kColumnMultiple * *tensor) != 0)
+      problems.add("/training/fp8",
+                   fmt::format("training.fp8 needs {} ({}) to be a multiple of {} × parallel.tensor ({})",
+                               dotted(extent), *whole, kColumnMultiple, *tensor));
+}
+
 // Tensor-parallel devices share heads and columns evenly; the vocabulary need not come out even.
 void check_tensor(const Facts& facts, Problems& problems) {
   const auto tensor = facts.integer("/parallel/tensor");
@@ -72,6 +83,7 @@ void check_parallel(const Facts& facts, Problems& problems) {
                              "parallel.pipeline ({} × {})",
                              *devices, *tensor, *pipeline));
   check_tensor(facts, problems);
+  check_fp8_columns(facts, problems);
   check_pipeline(facts, problems);
   if (facts.flag("/parallel/sequence") == true && tensor == 1)
     problems.add(

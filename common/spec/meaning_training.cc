@@ -96,6 +96,19 @@ void check_evaluation(const Facts& facts, Problems& problems) {
                          "evaluate.every is given and evaluate.data is not; name the held-out text");
 }
 
+// What computes in fewer bits than 16, or rounds to 16, needs a precision of 16 bits.
+void check_precision(const Facts& facts, Problems& problems) {
+  if (facts.text("/training/precision") != "fp32") return;
+  if (facts.flag("/training/fp8") == true)
+    problems.add("/training/fp8",
+                 "training.fp8 computes in 8 bits beside 16; set training.precision to bf16 or fp16, or "
+                 "leave fp8 out");
+  if (facts.flag("/training/stochastic_rounding") == true)
+    problems.add("/training/stochastic_rounding",
+                 "training.stochastic_rounding rounds weights to 16 bits; set training.precision to bf16 or "
+                 "fp16, or leave it out");
+}
+
 }  // namespace
 
 void check_training(const Facts& facts, Problems& problems) {
@@ -106,6 +119,7 @@ void check_training(const Facts& facts, Problems& problems) {
     check_batch(facts, phase, problems);
     check_length(facts, phase, problems);
   }
+  check_precision(facts, problems);
   check_evaluation(facts, problems);
 }
 

@@ -65,6 +65,9 @@ std::string describe(const ParallelLayout& layout) {
 std::string run_fingerprint(const JobSpec& spec) {
   nlohmann::json training = to_json(spec).at("training");
   for (const char* key : {"log_every", "recompute", "unpadded"}) training.erase(key);
+  // Written only where it is asked for: runs that began before the format had these go on.
+  for (const char* key : {"fp8", "stochastic_rounding"})
+    if (training[key] == false) training.erase(key);
   training["batch"].erase("micro");
   for (nlohmann::json& phase : training["phases"]) phase["batch"].erase("micro");
   const nlohmann::json json = to_json(spec);

@@ -44,12 +44,15 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   json file = golden("launch.json")["spec"];
   const json now = file;
   for (const char* key : {"interleave", "sequence", "distributed_optimizer"}) file["parallel"].erase(key);
-  for (const char* key : {"recompute", "unpadded", "phases"}) file["training"].erase(key);
+  for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "phases"})
+    file["training"].erase(key);
   file["model"].erase("init");
   const JobSpec spec = job_spec_from_json(file);
   EXPECT_EQ(spec.parallel.interleave, 1);
   EXPECT_FALSE(spec.parallel.sequence);
   EXPECT_FALSE(spec.parallel.distributed_optimizer);
+  EXPECT_FALSE(spec.training.fp8);
+  EXPECT_FALSE(spec.training.stochastic_rounding);
   EXPECT_EQ(spec.training.recompute, Recompute::none);
   EXPECT_FALSE(spec.training.unpadded);
   EXPECT_TRUE(spec.training.phases.empty());
