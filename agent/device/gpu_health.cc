@@ -72,6 +72,10 @@ std::string judge_gpu(const GpuFaults& faults, int index) {
         fmt::format("{} uncorrected memory error(s) since the driver was loaded", faults.uncorrected_errors),
         Remedy::reset);
   if (faults.repair_pending) return say("a memory repair waits for a reset", Remedy::reset);
+  if (faults.mig_is_on)
+    return fmt::format(
+        "it is cut into Multi-Instance GPUs: jobs get whole ones; nvidia-smi -i {} -mig 0 makes it one",
+        index);
   return "";
 }
 

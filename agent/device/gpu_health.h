@@ -14,7 +14,8 @@ struct GpuFaults {
   std::uint64_t uncorrected_errors = 0;  // of memory, since the driver was loaded
   bool repair_pending = false;           // rows to remap or pages to retire: takes effect with a reset
   bool repair_failed = false;
-  int critical_xid = 0;  // the newest that the agent has seen since it started; 0: none
+  bool mig_is_on = false;  // a job would find one instance of the GPU, not the GPU
+  int critical_xid = 0;    // the newest that the agent has seen since it started; 0: none
 };
 
 // Whether an XID condemns the device, rather than the program that ran on it.

@@ -26,6 +26,8 @@ GpuFaults find_faults(const nvml::Nvml& nvml, nvml::Handle gpu) {
   const auto pages = nvml.page_retirement_pending(gpu);
   faults.repair_pending = (rows && rows.value.pending) || (pages && pages.value);
   faults.repair_failed = rows && rows.value.failed;
+  const auto mig = nvml.mig_is_on(gpu);
+  faults.mig_is_on = mig && mig.value;
   for (const int code : {nvml.memory(gpu).code, nvml.temperature(gpu).code, uncorrected.code}) {
     faults.reset_required |= code == nvml::kResetRequired;
     if (code == nvml::kGpuIsLost) faults.unreachable = nvml.error_text(code);

@@ -56,6 +56,7 @@ struct Functions {
   int (*ecc_errors)(Handle, int, int, unsigned long long*);
   int (*remapped_rows)(Handle, unsigned*, unsigned*, unsigned*, unsigned*);
   int (*retirement_pending)(Handle, int*);
+  int (*mig_mode)(Handle, unsigned*, unsigned*);
   int (*compute_processes)(Handle, unsigned*, nvmlProcessInfo*);
   int (*process_name)(unsigned, char*, unsigned);
   int (*event_set_create)(EventSet*);
@@ -106,6 +107,7 @@ Functions load(void* library) {
   find(library, f.ecc_errors, "nvmlDeviceGetTotalEccErrors");
   find(library, f.remapped_rows, "nvmlDeviceGetRemappedRows");
   find(library, f.retirement_pending, "nvmlDeviceGetRetiredPagesPendingStatus");
+  find(library, f.mig_mode, "nvmlDeviceGetMigMode");
   find(library, f.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3");
   if (!f.compute_processes) find(library, f.compute_processes, "nvmlDeviceGetComputeRunningProcesses_v2");
   find(library, f.process_name, "nvmlSystemGetProcessName");
@@ -241,6 +243,12 @@ Answer<RemappedRows> Nvml::remapped_rows(Handle device) const {
 Answer<bool> Nvml::page_retirement_pending(Handle device) const {
   const auto pending = ask<int>(functions_->retirement_pending, device);
   return {pending.code, pending.value != 0};
+}
+
+Answer<bool> Nvml::mig_is_on(Handle device) const {
+  unsigned current = 0, pending = 0;
+  const int code = call(functions_->mig_mode, device, &current, &pending);
+  return {code, current != 0};
 }
 
 Answer<std::vector<Process>> Nvml::compute_processes(Handle device) const {

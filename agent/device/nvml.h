@@ -88,6 +88,7 @@ class Nvml {
   Answer<std::uint64_t> uncorrected_errors(Handle device) const { return ecc_errors(device, 1); }
   Answer<RemappedRows> remapped_rows(Handle device) const;    // Ampere and later
   Answer<bool> page_retirement_pending(Handle device) const;  // before Ampere
+  Answer<bool> mig_is_on(Handle device) const;                // it is cut into Multi-Instance GPUs
 
   Answer<std::vector<Process>> compute_processes(Handle device) const;
   Answer<std::string> process_name(int pid) const;

@@ -181,6 +181,10 @@ int nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncor
 int nvmlDeviceGetRetiredPagesPendingStatus(void* device, int* pending) {
   return give(device, "retirement_pending", pending);
 }
+int nvmlDeviceGetMigMode(void* device, unsigned* current, unsigned* pending) {
+  *pending = 0;
+  return give(device, "mig", current);
+}
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, ProcessInfo* processes) {
   if (const int code = code_of(device)) return code;
   const json said = said_of(device, "processes");

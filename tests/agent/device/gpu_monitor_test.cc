@@ -80,6 +80,18 @@ TEST_F(GpuMonitorTest, SeesPagesThatWaitForRetirement) {
   EXPECT_THAT(GpuMonitor(FAKE_NVML).look().at(6).health, HasSubstr("a memory repair waits for a reset"));
 }
 
+TEST_F(GpuMonitorTest, KeepsJobsFromAGpuThatIsCutIntoInstances) {
+  use("dgx-h100");
+  GpuMonitor monitor(FAKE_NVML);
+  EXPECT_EQ(monitor.look()[2].health, "");
+  machine_["gpus"][2]["mig"] = 1;
+  change();
+  EXPECT_THAT(monitor.look()[2].health, HasSubstr("nvidia-smi -i 2 -mig 0"));
+  machine_["gpus"][2]["mig"] = 0;
+  change();
+  EXPECT_EQ(monitor.look()[2].health, "");
+}
+
 TEST_F(GpuMonitorTest, HearsOfXids) {
   use("dgx-h100");
   GpuMonitor monitor(FAKE_NVML);
