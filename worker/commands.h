@@ -10,7 +10,9 @@ namespace podium {
 
 void add_export(CLI::App& app);
 void add_gradients(CLI::App& app, WorkerExit& exit);
+void add_infer(CLI::App& app);
 void add_inspect(CLI::App& app);
+void add_latency(CLI::App& app);
 void add_local(CLI::App& app, WorkerExit& exit);
 void add_profile(CLI::App& app, WorkerExit& exit);
 void add_vocab(CLI::App& app);

@@ -10,8 +10,8 @@
 #include "worker/commands.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/checkpoint_reader.h"
+#include "worker/train/checkpoint_weights.h"
 #include "worker/train/hugging_face.h"
-#include "worker/train/hugging_face_names.h"
 
 namespace podium {
 namespace {
@@ -28,32 +28,6 @@ struct Arguments {
   fs::path data = ".";
   std::int64_t shard_bytes = std::int64_t{5} * 1000 * 1000 * 1000;
 };
-
-// The model as it was trained: a vocabulary that the spec left to the tokenizer is in the weights.
-ModelSpec model_of(const CheckpointManifest& manifest) {
-  ModelSpec model = manifest.state.spec.model;
-  for (const auto& [name, part] : manifest.files)
-    for (const Piece& piece : part.pieces)
-      if (piece.parameter == embeddings_name(model.family)) model.vocab = static_cast<int>(piece.box.full[0]);
-  return model;
-}
-
-std::vector<FullTensor> read_weights(const Arguments& arguments, const CheckpointManifest& manifest,
-                                     const ModelSpec& model) {
-  std::vector<FullTensor> full;
-  for (const HuggingFaceEntry& entry : hugging_face_entries(model))
-    for (const std::string& name : entry.parameters) {
-      const std::vector<std::int64_t> shape = entry.parameter_shape();
-      full.push_back({name, shape, std::vector<float>(static_cast<std::size_t>(whole_box(shape).size()))});
-    }
-  std::vector<WantedPiece> wanted;
-  for (FullTensor& tensor : full) {
-    const Box box = whole_box(tensor.shape);
-    wanted.push_back({kCheckpointKinds[0], {tensor.name, box, 0, box.size()}, tensor.values});
-  }
-  read_pieces(arguments.checkpoint, manifest, wanted);
-  return full;
-}
 
 void copy_if_there(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) {
@@ -81,7 +55,8 @@ void copy_tokenizer(const Arguments& arguments, const TokenizerSpec& tokenizer) 
 void export_checkpoint(const Arguments& arguments) {
   const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
   const ModelSpec model = model_of(manifest);
-  write_hugging_face(arguments.out, model, read_weights(arguments, manifest, model), arguments.shard_bytes);
+  write_hugging_face(arguments.out, model, read_full_weights(arguments.checkpoint, manifest, model),
+                     arguments.shard_bytes);
   copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());

@@ -26,6 +26,8 @@ Examples:
   podium-worker inspect checkpoints/step-00000200
   podium-worker export checkpoints/step-00000200 --out model
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
+  podium-worker infer model --text lines.txt    fill [MASK], write embeddings
+  podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
 
 Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write, 74 another rank is lost,
@@ -57,7 +59,9 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_export(app);
   add_gradients(app, exit);
   add_profile(app, exit);
+  add_infer(app);
   add_inspect(app);
+  add_latency(app);
   add_local(app, exit);
   add_vocab(app);
 }

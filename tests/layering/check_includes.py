@@ -31,7 +31,8 @@ LAYERS = {
     "worker/nn": ["worker/ops", "worker/comm", "common/model"],
     "worker/data": ["common/model", "worker/tensor"],
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
-    "worker": ["worker/train", "common/spec"],
+    "worker/infer": ["worker/train"],
+    "worker": ["worker/infer", "common/spec"],
     "cli": ["common/spec", "common/net", "coordinator/forecast"],
 }
 

@@ -2,7 +2,9 @@
 // training, or in i8 a plain loop, and a pass over their sums does the rest.
 #include "worker/ops/cpu/inference_linear.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/linear.h"
@@ -14,8 +16,9 @@ namespace podium::ops::cpu {
 namespace {
 
 struct DenseWeight final : PackedWeight {
-  Tensor values;         // f32 or i8; empty where the weight's own serve
-  LinearWeight product;  // of all types but i8
+  Tensor values;                       // f32; empty where the weight's own serve
+  LinearWeight product;                // of f32
+  std::vector<std::int16_t> integers;  // of i8, in the width that instructions multiply and add in pairs
 };
 
 // visit(element of the dense matrix, element of the kept ones) for all that are kept.
@@ -31,41 +34,45 @@ void for_each_kept(const InferenceWeight& weight, const Visit& visit) {
 }
 
 template <class From, class To>
-Tensor dense_values(const InferenceWeight& weight) {
-  Tensor dense(dtype_of<To>, Shape{weight.out(), weight.in()});
-  To* const to = dense.view().data<To>();
+void make_dense(const InferenceWeight& weight, To* to) {
   const From* const from = weight.values.data<From>();
   const auto converted = [](From value) { return static_cast<To>(to_float(value)); };
   if (weight.positions.address == nullptr) {
-    for (std::int64_t i = 0; i < dense.shape().size(); ++i) to[i] = converted(from[i]);
+    for (std::int64_t i = 0; i < weight.out() * weight.in(); ++i) to[i] = converted(from[i]);
   } else {
     for_each_kept(weight, [&](std::int64_t i, std::int64_t kept) { to[i] = converted(from[kept]); });
   }
-  return dense;
 }
 
 Tensor dense_values(const InferenceWeight& weight) {
-  if (weight.values.dtype == DType::i8) return dense_values<std::int8_t, std::int8_t>(weight);
-  if (weight.values.dtype == DType::e4m3) return dense_values<Float8E4M3, float>(weight);
-  Tensor dense;
-  with_float_type(weight.values.dtype, [&]<class T>(Type<T>) { dense = dense_values<T, float>(weight); });
+  Tensor dense(DType::f32, Shape{weight.out(), weight.in()});
+  float* const to = dense.view().data<float>();
+  if (weight.values.dtype == DType::e4m3) {
+    make_dense<Float8E4M3>(weight, to);
+  } else {
+    with_float_type(weight.values.dtype, [&]<class T>(Type<T>) { make_dense<T>(weight, to); });
+  }
   return dense;
 }
 
 DenseWeight& dense(InferenceWeight& weight) {
   if (!weight.packed) {
     auto made = std::make_unique<DenseWeight>();
-    const DType type = weight.values.dtype;
-    const bool as_is = (type == DType::f32 || type == DType::i8) && weight.positions.address == nullptr;
-    if (!as_is) made->values = dense_values(weight);
-    made->product.master = as_is ? weight.values : std::as_const(made->values).view();
-    made->product.generation = 1;
+    if (weight.values.dtype == DType::i8) {
+      made->integers.resize(static_cast<std::size_t>(weight.out() * weight.in()));
+      make_dense<std::int8_t>(weight, made->integers.data());
+    } else {
+      const bool as_is = weight.values.dtype == DType::f32 && weight.positions.address == nullptr;
+      if (!as_is) made->values = dense_values(weight);
+      made->product.master = as_is ? weight.values : std::as_const(made->values).view();
+      made->product.generation = 1;
+    }
     weight.packed = std::move(made);
   }
   return static_cast<DenseWeight&>(*weight.packed);
 }
 
-PODIUM_SIMD_CLONES std::int32_t dot(const std::int8_t* a, const std::int8_t* b, std::int64_t count) {
+PODIUM_SIMD_CLONES std::int32_t dot(const std::int16_t* a, const std::int16_t* b, std::int64_t count) {
   std::int32_t sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t i = 0; i < count; ++i) sum += static_cast<std::int32_t>(a[i]) * b[i];
@@ -73,15 +80,17 @@ PODIUM_SIMD_CLONES std::int32_t dot(const std::int8_t* a, const std::int8_t* b, 
 }
 
 // sums = x w^T, each exact in i32.
-void multiply_integers(const Context& context, ConstTensorView x, ConstTensorView w, TensorView sums) {
-  const std::int64_t rows = x.shape[0], in = x.shape[1], out = w.shape[0];
+void multiply_integers(Context& context, ConstTensorView x, const std::vector<std::int16_t>& weights,
+                       TensorView sums) {
+  const std::int64_t rows = x.shape[0], in = x.shape[1], out = sums.shape[1];
+  auto* const wide = static_cast<std::int16_t*>(
+      context.scratch.allocate_bytes(static_cast<std::size_t>(x.size()) * sizeof(std::int16_t)));
+  std::ranges::copy(x.values<std::int8_t>(), wide);
   float* const to = sums.data<float>();
   parallel_ranges(context.threads, out, 1, [&](Range range, int) {
-    for (std::int64_t o = range.begin; o < range.end; ++o) {
-      const std::int8_t* const weights = w.data<std::int8_t>() + o * in;
+    for (std::int64_t o = range.begin; o < range.end; ++o)
       for (std::int64_t row = 0; row < rows; ++row)
-        to[row * out + o] = static_cast<float>(dot(x.data<std::int8_t>() + row * in, weights, in));
-    }
+        to[row * out + o] = static_cast<float>(dot(wide + row * in, weights.data() + o * in, in));
   });
 }
 
@@ -91,7 +100,7 @@ PODIUM_SIMD_CLONES void widen_e4m3(std::span<const Float8E4M3> from, float* to) 
 }
 
 void multiply(Context& context, ConstTensorView x, DenseWeight& weight, TensorView sums) {
-  if (x.dtype == DType::i8) return multiply_integers(context, x, weight.product.master, sums);
+  if (x.dtype == DType::i8) return multiply_integers(context, x, weight.integers, sums);
   if (x.dtype != DType::e4m3) return cpu::linear_forward(context, x, weight.product, {}, sums);
   const TensorView wide = context.scratch.allocate(DType::f32, x.shape);
   widen_e4m3(x.values<Float8E4M3>(), wide.data<float>());

@@ -1,0 +1,69 @@
+#include "worker/compute_arguments.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "worker/data/bad_data.h"
+#include "worker/train/failure.h"
+
+namespace podium {
+
+void add_compute_arguments(CLI::App& command, ComputeArguments& arguments) {
+  command.add_option(
+      "--precision", arguments.precision,
+      "fp32, bf16, fp16, int8 or fp8; else that of a quantised model, fp32 on the CPU, fp16 on a GPU");
+  command.add_flag("--gpu", arguments.gpu, "On this machine's first GPU");
+  command.add_option("--threads", arguments.threads, "CPU threads; 0: the machine's")
+      ->check(CLI::NonNegativeNumber);
+}
+
+InferencePrecision precision_of(const ComputeArguments& arguments, const SourceModel& model) {
+  if (arguments.precision.empty()) {
+    if (model.quantised_to) return *model.quantised_to;
+    return arguments.gpu ? InferencePrecision::fp16 : InferencePrecision::fp32;
+  }
+  try {
+    return inference_precision_from(arguments.precision);
+  } catch (const std::invalid_argument& error) {
+    throw Failure(WorkerExit::bad_spec, std::string("--precision: ") + error.what());
+  }
+}
+
+Compute::Compute(const ComputeArguments& arguments)
+    : device(open_job_device(arguments.gpu ? "gpu" : "cpu", 0)) {
+  device.lend_to(context);
+  context.threads = arguments.threads > 0
+                        ? arguments.threads
+                        : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void add_model_arguments(CLI::App& command, ModelArguments& arguments) {
+  command.add_option("model", arguments.model, "Hugging Face folder, checkpoint or quantised model")
+      ->required();
+  command.add_option("--vocab", arguments.vocabulary, "vocab.txt, where the model has none beside it");
+  command.add_flag("--cased", arguments.cased, "With --vocab: keep capitals and accents");
+  command.add_option("--data", arguments.data, "Folder where the paths of a checkpoint's spec begin")
+      ->capture_default_str();
+}
+
+SourceModel read_model(const ModelArguments& arguments) {
+  SourceModel model = read_source_model(arguments.model, arguments.data);
+  if (!arguments.vocabulary.empty()) model.tokenizer = {arguments.vocabulary, !arguments.cased};
+  return model;
+}
+
+WordPieceTokenizer tokenizer_of(const SourceModel& model) {
+  if (model.tokenizer.vocabulary.empty())
+    throw BadData(model.origin + " has no vocabulary beside it; say with --vocab where it is");
+  Vocabulary vocabulary = Vocabulary::load(model.tokenizer.vocabulary);
+  if (vocabulary.size() > model.spec.vocab)
+    throw BadData(fmt::format("{} has {} tokens and the model {} knows {}: they do not belong together",
+                              model.tokenizer.vocabulary.string(), vocabulary.size(), model.origin,
+                              model.spec.vocab));
+  return {std::move(vocabulary), model.tokenizer.lowercase};
+}
+
+}  // namespace podium

@@ -1,0 +1,49 @@
+// Where and how the commands of inference compute.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <filesystem>
+#include <string>
+
+#include "worker/data/wordpiece.h"
+#include "worker/infer/bert_weights.h"
+#include "worker/train/job_device.h"
+
+namespace podium {
+
+struct ComputeArguments {
+  std::string precision;  // "": that of a quantised model; else fp32 on the CPU and fp16 on a GPU
+  bool gpu = false;
+  int threads = 0;  // 0: the machine's
+};
+
+// --precision, --gpu and --threads.
+void add_compute_arguments(CLI::App& command, ComputeArguments& arguments);
+
+// Throws Failure(bad_spec).
+InferencePrecision precision_of(const ComputeArguments& arguments, const SourceModel& model);
+
+// A context, with the device that it computes on.
+struct Compute {
+  explicit Compute(const ComputeArguments& arguments);  // throws Failure(no_device)
+
+  JobDevice device;
+  Context context;
+};
+
+// Where models with a vocabulary elsewhere say it is: --vocab and --cased, --data.
+struct ModelArguments {
+  std::filesystem::path model;
+  std::filesystem::path vocabulary;
+  std::filesystem::path data = ".";
+  bool cased = false;
+};
+
+// MODEL and those.
+void add_model_arguments(CLI::App& command, ModelArguments& arguments);
+
+// Throws BadData.
+SourceModel read_model(const ModelArguments& arguments);
+WordPieceTokenizer tokenizer_of(const SourceModel& model);
+
+}  // namespace podium

@@ -1,0 +1,131 @@
+#include "worker/infer/bert_weights.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include "worker/ops/inference_attention.h"
+#include "worker/ops/quantised.h"
+#include "worker/train/failure.h"
+
+namespace podium {
+namespace {
+
+constexpr float kAnyInputScale = 0.05F;  // of products whose results nobody reads
+
+void check_options(const Context& context, const SourceModel& model, const InferenceOptions& options,
+                   bool any_ranges) {
+  const bool quantised = ops::is_quantised(product_type(options.precision));
+  const auto refuse = [](const std::string& what) { throw Failure(WorkerExit::bad_spec, what); };
+  if (model.quantised_to && *model.quantised_to != options.precision)
+    refuse(fmt::format("{} is quantised to {} and cannot compute in {}; use the model that it was made of",
+                       model.origin, to_string(*model.quantised_to), to_string(options.precision)));
+  if (quantised && !model.quantised_to && !any_ranges)
+    refuse(fmt::format(
+        "{} has no ranges for {}: make a quantised model of it first, with podium-worker calibrate "
+        "{} --format {} --text 'corpus/*.txt' --out FOLDER",
+        model.origin, to_string(options.precision), model.origin, to_string(options.precision)));
+  if (model.quantised_to && options.sparse && !model.products.begin()->second.sparse())
+    refuse(fmt::format("{} is not sparse; calibrate it with --sparse", model.origin));
+  if (options.sparse && (model.spec.hidden % 8 != 0 || model.spec.intermediate % 8 != 0))
+    refuse(
+        fmt::format("{}: 2:4 sparsity needs hidden and intermediate sizes of multiples of 8", model.origin));
+  const ops::AttentionShape heads{.heads = model.spec.heads,
+                                  .head_size = model.spec.hidden / model.spec.heads};
+  if (quantised && context.device_ops != nullptr && !ops::attention_quantises(heads, DType::f16))
+    refuse(fmt::format("{}: {} on a GPU needs heads of a multiple of 8 and at most 64 columns; these have {}",
+                       model.origin, to_string(options.precision), heads.head_size));
+}
+
+class Maker {
+ public:
+  Maker(Context& context, const SourceModel& model, const InferenceOptions& options)
+      : context_(context), model_(model), options_(options) {}
+
+  Tensor floats(const std::string& name) const {
+    const FullTensor& tensor = model_.tensors.at(name);
+    Shape shape{tensor.shape[0]};
+    if (tensor.shape.size() == 2) shape = Shape{tensor.shape[0], tensor.shape[1]};
+    return placed(DType::f32, shape, tensor.values.data());
+  }
+  NormLayer norm(const std::string& name) const { return {floats(name + ".weight"), floats(name + ".bias")}; }
+
+  // A head's layer, in the type of activations.
+  DenseLayer head(const std::string& weight, const std::string& bias) const {
+    const LinearFormat format{.type = activation_type(options_.precision, context_)};
+    return placed(bias, make_linear_data(model_.values(weight), model_.values(bias), format));
+  }
+  DenseLayer head(const std::string& name) const { return head(name + ".weight", name + ".bias"); }
+
+  EncoderLayer encoder_layer(int index) const {
+    const std::string prefix = "bert.encoder.layer." + std::to_string(index);
+    const auto products = encoder_products(model_.spec, index);
+    return {product(products[0]),
+            product(products[1]),
+            product(products[2]),
+            product(products[3]),
+            norm(prefix + ".attention.output.LayerNorm"),
+            norm(prefix + ".output.LayerNorm")};
+  }
+
+ private:
+  DenseLayer product(const EncoderProduct& product) const {
+    if (model_.quantised_to) return placed(product.name, model_.products.at(product.name));
+    const ProductValues values = product_values(model_, product);
+    const LinearFormat format{
+        .type = product_type(options_.precision), .sparse = options_.sparse, .input_scale = kAnyInputScale};
+    return placed(product.name, make_linear_data(values.weight, values.bias, format));
+  }
+
+  Tensor placed(DType type, const Shape& shape, const void* values) const {
+    Tensor tensor(type, shape, context_.memory.device);
+    context_.memory.upload(tensor.view().address, values, tensor.view().bytes());
+    return tensor;
+  }
+
+  DenseLayer placed(const std::string& name, const LinearData& data) const {
+    DenseLayer layer{.name = name, .input_scale = data.input_scale};
+    const std::int64_t columns = data.sparse() ? data.in / 2 : data.in;
+    layer.values = placed(data.type, Shape{data.out, columns}, data.values.data());
+    layer.bias = placed(DType::f32, Shape{data.out}, data.bias.data());
+    layer.weight = {.values = view(layer.values), .bias = view(layer.bias)};
+    if (data.sparse()) {
+      layer.positions = placed(DType::u8, Shape{data.out, data.in / 8}, data.positions.data());
+      layer.weight.positions = view(layer.positions);
+    }
+    if (const std::vector<float> scales = data.product_scales(); !scales.empty()) {
+      layer.scales = placed(DType::f32, Shape{data.out}, scales.data());
+      layer.weight.scales = view(layer.scales);
+    }
+    return layer;
+  }
+  static ConstTensorView view(const Tensor& tensor) { return tensor.view(); }
+
+  Context& context_;
+  const SourceModel& model_;
+  const InferenceOptions& options_;
+};
+
+}  // namespace
+
+BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options,
+                              bool any_ranges) {
+  check_options(context, model, options, any_ranges);
+  const Maker maker(context, model, options);
+  BertWeights weights{.spec = model.spec,
+                      .product = product_type(options.precision),
+                      .activation = activation_type(options.precision, context),
+                      .word = maker.floats("bert.embeddings.word_embeddings.weight"),
+                      .position = maker.floats("bert.embeddings.position_embeddings.weight"),
+                      .type = maker.floats("bert.embeddings.token_type_embeddings.weight"),
+                      .embeddings_norm = maker.norm("bert.embeddings.LayerNorm")};
+  for (int i = 0; i < model.spec.layers; ++i) weights.layers.push_back(maker.encoder_layer(i));
+  if (model.has("bert.pooler.dense.weight")) weights.pooler = maker.head("bert.pooler.dense");
+  if (weights.pooler && model.has("cls.seq_relationship.weight"))
+    weights.next_sentence = maker.head("cls.seq_relationship");
+  if (model.has("cls.predictions.bias") && model.has("cls.predictions.transform.dense.weight"))
+    weights.prediction = {maker.head("cls.predictions.transform.dense"),
+                          maker.norm("cls.predictions.transform.LayerNorm"),
+                          maker.head("bert.embeddings.word_embeddings.weight", "cls.predictions.bias")};
+  return weights;
+}
+
+}  // namespace podium

@@ -1,0 +1,61 @@
+// A BERT's weights in the memory and types that inference reads them in; made once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "worker/infer/precision.h"
+#include "worker/infer/source_model.h"
+#include "worker/ops/inference_linear.h"
+#include "worker/ops/layer_norm.h"
+
+namespace podium {
+
+struct InferenceOptions {
+  InferencePrecision precision = InferencePrecision::fp32;
+  bool sparse = false;  // prune the encoder's products to 2:4; a quantised model says so itself
+};
+
+// The tensors stay where they are when it moves, and so do the views of `weight`.
+struct DenseLayer {
+  std::string name;
+  Tensor values, positions, scales, bias;
+  float input_scale = 1.0F;  // of an input in 8 bits
+  ops::InferenceWeight weight;
+};
+
+struct NormLayer {
+  Tensor gamma, beta;
+
+  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), ops::kBertEpsilon}; }
+};
+
+struct EncoderLayer {
+  DenseLayer query_key_value, attention_output, expand, contract;
+  NormLayer attention_norm, output_norm;
+};
+
+struct PredictionHead {
+  DenseLayer transform;
+  NormLayer norm;
+  DenseLayer decoder;  // the word embeddings
+};
+
+struct BertWeights {
+  ModelSpec spec;
+  DType product;     // of the encoder's products
+  DType activation;  // of what lies between them, and of the heads' products
+  Tensor word, position, type;
+  NormLayer embeddings_norm;
+  std::vector<EncoderLayer> layers;
+  std::optional<DenseLayer> pooler, next_sentence;
+  std::optional<PredictionHead> prediction;
+};
+
+// Throws Failure(bad_spec) where model, precision and device do not go together. 8 bits need a quantised
+// model, or one with `any_ranges`: then inputs get ranges out of thin air, for timing.
+BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options,
+                              bool any_ranges = false);
+
+}  // namespace podium

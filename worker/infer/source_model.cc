@@ -1,0 +1,147 @@
+#include "worker/infer/source_model.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/base/check.h"
+#include "common/base/file.h"
+#include "worker/data/bad_data.h"
+#include "worker/infer/quantised_folder.h"
+#include "worker/nn/parameters.h"
+#include "worker/train/checkpoint_reader.h"
+#include "worker/train/checkpoint_weights.h"
+#include "worker/train/hugging_face.h"
+#include "worker/train/hugging_face_names.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All parameters of the model, in host memory.
+void declare_parameters(const ModelSpec& spec, ParameterStore& store) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+    const bool is_norm = entry.name.find("LayerNorm.weight") != std::string::npos;
+    const bool is_bias = entry.name.ends_with(".bias");
+    Shape shape;
+    if (entry.shape.size() == 1) shape = Shape{entry.shape[0]};
+    if (entry.shape.size() == 2) shape = Shape{entry.shape[0], entry.shape[1]};
+    store.add(entry.name, shape,
+              is_norm   ? Initializer::ones
+              : is_bias ? Initializer::zeros
+                        : Initializer::normal,
+              false);
+  }
+  store.allocate();
+}
+
+void take_tensors(const ModelSpec& spec, const ParameterStore& store, const std::vector<std::string>& absent,
+                  SourceModel& model) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+    if (std::ranges::find(absent, entry.name) != absent.end()) continue;
+    const auto values = store.weights(*store.find(entry.name));
+    model.tensors[entry.name] = {entry.name, entry.shape, {values.begin(), values.end()}};
+  }
+}
+
+TokenizerFile tokenizer_beside(const fs::path& folder) {
+  TokenizerFile file;
+  if (fs::exists(folder / "vocab.txt")) file.vocabulary = folder / "vocab.txt";
+  const fs::path config = folder / "tokenizer_config.json";
+  if (!fs::exists(config)) return file;
+  try {
+    file.lowercase = nlohmann::json::parse(read_file(config)).value("do_lower_case", true);
+  } catch (const nlohmann::json::exception& error) {
+    throw BadData(config.string() + ": " + error.what());
+  }
+  return file;
+}
+
+void check_family(const fs::path& folder, const ModelSpec& spec) {
+  if (spec.family != ModelFamily::bert)
+    throw BadData(folder.string() + " is a " + std::string(to_string(spec.family)) +
+                  " model; inference knows bert only");
+}
+
+SourceModel read_hugging_face_model(const fs::path& folder) {
+  SourceModel model{.origin = folder.string(),
+                    .spec = read_hugging_face_config(folder),
+                    .tokenizer = tokenizer_beside(folder)};
+  check_family(folder, model.spec);
+  ParameterStore store;
+  declare_parameters(model.spec, store);
+  take_tensors(model.spec, store, load_hugging_face(folder, model.spec, store), model);
+  return model;
+}
+
+SourceModel read_checkpoint_model(const fs::path& folder, const fs::path& data_folder) {
+  const CheckpointManifest manifest = read_whole_checkpoint(folder);
+  SourceModel model{.origin = folder.string(), .spec = model_of(manifest)};
+  check_family(folder, model.spec);
+  const TokenizerSpec& tokenizer = manifest.state.spec.data.tokenizer;
+  if (fs::exists(data_folder / tokenizer.wordpiece) && !tokenizer.wordpiece.empty())
+    model.tokenizer = {data_folder / tokenizer.wordpiece, tokenizer.lowercase};
+  try {
+    for (FullTensor& tensor : read_full_weights(folder, manifest, model.spec)) {
+      const std::string name = tensor.name;
+      model.tensors[name] = std::move(tensor);
+    }
+  } catch (const std::runtime_error& error) {
+    throw BadData(error.what());
+  }
+  return model;
+}
+
+}  // namespace
+
+const std::vector<float>& SourceModel::values(const std::string& name) const {
+  const auto found = tensors.find(name);
+  PODIUM_CHECK(found != tensors.end(), "the model was read whole: " + name);
+  return found->second.values;
+}
+
+std::array<EncoderProduct, 4> encoder_products(const ModelSpec& spec, int layer) {
+  const std::string prefix = "bert.encoder.layer." + std::to_string(layer), self = prefix + ".attention.self";
+  const std::string output = prefix + ".attention.output.dense", expand = prefix + ".intermediate.dense",
+                    contract = prefix + ".output.dense";
+  const std::int64_t hidden = spec.hidden, inner = spec.intermediate;
+  return {{{self + ".query_key_value", {self + ".query", self + ".key", self + ".value"}, 3 * hidden, hidden},
+           {output, {output}, hidden, hidden},
+           {expand, {expand}, inner, hidden},
+           {contract, {contract}, hidden, inner}}};
+}
+
+ProductValues product_values(const SourceModel& model, const EncoderProduct& product) {
+  ProductValues result;
+  for (const std::string& layer : product.layers) {
+    const std::vector<float>&weight = model.values(layer + ".weight"), &bias = model.values(layer + ".bias");
+    result.weight.insert(result.weight.end(), weight.begin(), weight.end());
+    result.bias.insert(result.bias.end(), bias.begin(), bias.end());
+  }
+  return result;
+}
+
+SourceModel read_source_model(const fs::path& folder, const fs::path& data_folder) {
+  if (fs::exists(folder / kQuantisationFile)) {
+    SourceModel model = read_quantised_folder(folder);
+    model.tokenizer = tokenizer_beside(folder);
+    return model;
+  }
+  if (fs::exists(folder / "manifest.json")) return read_checkpoint_model(folder, data_folder);
+  if (fs::exists(folder / "config.json")) return read_hugging_face_model(folder);
+  throw BadData(folder.string() +
+                " is no model: neither a Hugging Face folder (config.json), nor a checkpoint such as "
+                "checkpoints/step-00000200 (manifest.json), nor what podium-worker calibrate makes (" +
+                kQuantisationFile + ")");
+}
+
+SourceModel random_source_model(const ModelSpec& spec) {
+  SourceModel model{.origin = "random weights", .spec = spec};
+  ParameterStore store;
+  declare_parameters(spec, store);
+  store.initialise(1, spec.initializer_range);
+  take_tensors(spec, store, {}, model);
+  return model;
+}
+
+}  // namespace podium

@@ -1,0 +1,61 @@
+// A BERT in host memory on its way to inference: from a Hugging Face folder, a checkpoint, a quantised folder
+// (quantised_folder.h), or with random weights.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/spec.h"
+#include "worker/infer/linear_data.h"
+#include "worker/infer/precision.h"
+#include "worker/train/full_tensors.h"
+
+namespace podium {
+
+struct TokenizerFile {
+  std::filesystem::path vocabulary;  // of WordPiece; "" where the model came without
+  bool lowercase = true;
+};
+
+struct SourceModel {
+  std::string origin;  // how messages name it
+  ModelSpec spec;
+  TokenizerFile tokenizer;
+  std::map<std::string, FullTensor> tensors;  // f32, under Hugging Face's names; heads may be absent
+  // Of a quantised model alone: the encoder's products by name (encoder_products), and their precision. Their
+  // parameters are not among the tensors.
+  std::map<std::string, LinearData> products;
+  std::optional<InferencePrecision> quantised_to;
+
+  bool has(const std::string& name) const { return tensors.contains(name); }
+  const std::vector<float>& values(const std::string& name) const;
+};
+
+// One dense layer of the encoder; where several are computed as one product they stand in their order.
+struct EncoderProduct {
+  std::string name;
+  std::vector<std::string> layers;  // with .weight [out, in] and .bias [out]
+  std::int64_t out = 0;             // of all together
+  std::int64_t in = 0;
+};
+
+// Query, key and value as one; the attention's output; the feed-forward's two.
+std::array<EncoderProduct, 4> encoder_products(const ModelSpec& spec, int layer);
+
+// The product's weight [out, in] and bias [out] in f32, of a model that is not quantised.
+struct ProductValues {
+  std::vector<float> weight, bias;
+};
+ProductValues product_values(const SourceModel& model, const EncoderProduct& product);
+
+// Detects what the folder holds. Paths within a checkpoint's spec begin at `data_folder`. Throws BadData.
+SourceModel read_source_model(const std::filesystem::path& folder, const std::filesystem::path& data_folder);
+
+// With all heads; the values are a function of the model's shape alone.
+SourceModel random_source_model(const ModelSpec& spec);
+
+}  // namespace podium

@@ -1,0 +1,34 @@
+// Lines of text on their way to BERT: "[CLS] a [SEP]", or where a tab parts the line "[CLS] a [SEP] b [SEP]".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "worker/data/wordpiece.h"
+#include "worker/infer/bert_session.h"
+
+namespace podium {
+
+struct TextSequence {
+  std::string text;
+  std::vector<std::int32_t> ids, types;
+  std::vector<int> masked;  // positions of [MASK]
+
+  int length() const { return static_cast<int>(ids.size()); }
+  bool is_pair() const { return !types.empty() && types.back() == 1; }
+};
+
+// Throws BadData, `origin` naming the line, where it is no UTF-8 or longer than `most` tokens.
+TextSequence encode_line(const WordPieceTokenizer& tokenizer, std::string_view line, int most,
+                         const std::string& origin);
+
+// The smallest of the shapes that batches are rounded up to; sequences of up to `most` tokens.
+SessionShape shape_of(std::span<const TextSequence> sequences, int most);
+// Padded to `shape`; sequences beyond those given hold one token each.
+InferenceBatch pack(std::span<const TextSequence> sequences, const SessionShape& shape,
+                    const SpecialTokens& special);
+
+}  // namespace podium

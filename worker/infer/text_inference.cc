@@ -1,0 +1,94 @@
+#include "worker/infer/text_inference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "worker/tensor/dtype.h"
+
+namespace podium {
+namespace {
+
+template <class T>
+std::vector<float> downloaded_as(const Context& context, const ConstTensorView& tensor) {
+  std::vector<T> values(static_cast<std::size_t>(tensor.size()));
+  context.memory.download(values.data(), tensor.address, tensor.bytes());
+  std::vector<float> wide(values.size());
+  std::ranges::transform(values, wide.begin(), [](T v) { return to_float(v); });
+  return wide;
+}
+
+// The `top` likeliest by softmax.
+std::vector<Candidate> candidates(std::span<const float> logits, int top) {
+  const float highest = *std::ranges::max_element(logits);
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - highest);
+  std::vector<std::int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto count = std::min<std::ptrdiff_t>(top, std::ssize(order));
+  const auto logit_of = [&](std::int32_t token) { return logits[static_cast<std::size_t>(token)]; };
+  std::ranges::partial_sort(order, order.begin() + count, std::ranges::greater{}, logit_of);
+  std::vector<Candidate> result;
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const std::int32_t token = order[static_cast<std::size_t>(i)];
+    result.push_back({token, std::exp(static_cast<double>(logit_of(token)) - highest) / sum});
+  }
+  return result;
+}
+
+std::vector<float> mean_row(std::span<const float> rows, std::size_t count, std::size_t columns) {
+  std::vector<float> mean(columns, 0.0F);
+  for (std::size_t row = 0; row < count; ++row)
+    for (std::size_t j = 0; j < columns; ++j) mean[j] += rows[row * columns + j] / static_cast<float>(count);
+  return mean;
+}
+
+}  // namespace
+
+std::vector<float> downloaded(const Context& context, const ConstTensorView& tensor) {
+  if (tensor.address == nullptr) return {};
+  if (tensor.dtype == DType::bf16) return downloaded_as<BFloat16>(context, tensor);
+  if (tensor.dtype == DType::f16) return downloaded_as<Float16>(context, tensor);
+  return downloaded_as<float>(context, tensor);
+}
+
+BertSession& TextInference::session(const SessionShape& shape) {
+  std::unique_ptr<BertSession>& session = sessions_[shape];
+  if (!session) session = std::make_unique<BertSession>(context_, weights_, shape);
+  return *session;
+}
+
+std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, int top) {
+  if (sequences.empty()) return {};
+  const SessionShape shape = shape_of(sequences, weights_.spec.max_positions);
+  BertSession& bert = session(shape);
+  bert.set_inputs(pack(sequences, shape, special_));
+  bert.run();
+  const std::vector<float> hidden = downloaded(context_, bert.hidden());
+  const std::vector<float> pooled = downloaded(context_, bert.pooled());
+  const std::vector<float> follows = downloaded(context_, bert.next_sentence_logits());
+  const std::vector<float> logits = downloaded(context_, bert.prediction_logits());
+  const auto columns = static_cast<std::size_t>(weights_.spec.hidden),
+             vocabulary = static_cast<std::size_t>(weights_.spec.vocab),
+             stride = static_cast<std::size_t>(shape.length) * columns;
+  std::vector<TextResult> results(sequences.size());
+  std::size_t mask = 0;
+  for (std::size_t s = 0; s < results.size(); ++s) {
+    TextResult& result = results[s];
+    const TextSequence& sequence = sequences[s];
+    result.mean = mean_row(std::span(hidden).subspan(s * stride), sequence.ids.size(), columns);
+    if (!pooled.empty()) {
+      const auto begin = pooled.begin() + static_cast<std::ptrdiff_t>(s * columns);
+      result.pooled.assign(begin, begin + static_cast<std::ptrdiff_t>(columns));
+    }
+    // Of the two classes the first is that the second sentence follows.
+    if (!follows.empty() && sequence.is_pair())
+      result.follows = 1 / (1 + std::exp(static_cast<double>(follows[2 * s + 1]) - follows[2 * s]));
+    if (logits.empty()) continue;
+    for (std::size_t i = 0; i < sequence.masked.size(); ++i, ++mask)
+      result.masks.push_back(candidates(std::span(logits).subspan(mask * vocabulary, vocabulary), top));
+  }
+  return results;
+}
+
+}  // namespace podium

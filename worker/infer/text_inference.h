@@ -1,0 +1,49 @@
+// What a BERT makes of lines of text: candidates for its masks, whether the second of a pair follows the
+// first, embeddings.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "worker/infer/text_batches.h"
+
+namespace podium {
+
+struct Candidate {
+  std::int32_t token = 0;
+  double probability = 0;
+};
+
+struct TextResult {
+  std::vector<std::vector<Candidate>> masks;  // of each mask in turn, the likeliest first
+  std::optional<double> follows;              // of a pair: the probability
+  std::vector<float> mean;                    // of the hidden states of all tokens
+  std::vector<float> pooled;                  // empty where the model has no pooler
+};
+
+class TextInference {
+ public:
+  // All outlive it.
+  TextInference(Context& context, BertWeights& weights, const SpecialTokens& special)
+      : context_(context), weights_(weights), special_(special) {}
+
+  // One result a sequence; `top` candidates a mask.
+  std::vector<TextResult> run(std::span<const TextSequence> sequences, int top);
+
+ private:
+  BertSession& session(const SessionShape& shape);
+
+  Context& context_;
+  BertWeights& weights_;
+  SpecialTokens special_;
+  std::map<SessionShape, std::unique_ptr<BertSession>> sessions_;
+};
+
+// A result of the session's in host memory, as f32.
+std::vector<float> downloaded(const Context& context, const ConstTensorView& tensor);
+
+}  // namespace podium

@@ -1,0 +1,164 @@
+// podium-worker infer: fills [MASK] in text, judges pairs of sentences and writes embeddings.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "worker/commands.h"
+#include "worker/compute_arguments.h"
+#include "worker/data/bad_data.h"
+#include "worker/data/text_files.h"
+#include "worker/infer/text_inference.h"
+#include "worker/train/failure.h"
+#include "worker/train/safetensors.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr char kExamples[] = R"(
+Examples:
+  echo 'the capital of france is [MASK].' | podium-worker infer bert-base-uncased
+  podium-worker infer model --text questions.txt --gpu --precision bf16 --top 3 --json
+  podium-worker infer model --text pairs.txt                # "first sentence<TAB>second sentence" on a line
+  podium-worker infer model-int8 --text lines.txt --gpu --embeddings lines.safetensors
+
+A line is a sequence. --json tells one object a line. Embeddings are F32: "mean" [lines, hidden], the mean of the
+tokens' last hidden states, and "pooled" [lines, hidden] where the model has a pooler.)";
+
+struct Arguments {
+  ModelArguments model;
+  ComputeArguments compute;
+  std::string text = "-";
+  fs::path embeddings;
+  int top = 5;
+  int batch = 8;
+  bool json = false;
+};
+
+std::vector<TextSequence> read_text(const std::string& path, const WordPieceTokenizer& tokenizer, int most) {
+  std::vector<TextSequence> sequences;
+  const auto add = [&](std::string_view line) {
+    const std::string origin =
+        fmt::format("{}:{}", path == "-" ? "standard input" : path, sequences.size() + 1);
+    sequences.push_back(encode_line(tokenizer, line, most, origin));
+  };
+  if (path == "-") {
+    for (std::string line; std::getline(std::cin, line);) add(line);
+  } else {
+    for_each_line(expand_globs({path}, "").front(), add);
+  }
+  return sequences;
+}
+
+std::string text_of(const TextSequence& sequence, const TextResult& result, const Vocabulary& vocabulary) {
+  std::string text = sequence.text + "\n";
+  for (const auto& candidates : result.masks) {
+    text += "  [MASK]";
+    for (const Candidate& candidate : candidates)
+      text += fmt::format("  {} {:.3f}", vocabulary.token(candidate.token), candidate.probability);
+    text += "\n";
+  }
+  if (result.follows) text += fmt::format("  second follows first: {:.3f}\n", *result.follows);
+  return text;
+}
+
+std::string json_of(const TextSequence& sequence, const TextResult& result, const Vocabulary& vocabulary) {
+  json masks = json::array();
+  for (std::size_t i = 0; i < result.masks.size(); ++i) {
+    json candidates = json::array();
+    for (const Candidate& candidate : result.masks[i])
+      candidates.push_back(
+          {{"token", vocabulary.token(candidate.token)}, {"probability", candidate.probability}});
+    masks.push_back({{"position", sequence.masked[i]}, {"candidates", candidates}});
+  }
+  json object{{"text", sequence.text}, {"tokens", sequence.length()}, {"masks", masks}};
+  if (result.follows) object["follows"] = *result.follows;
+  return object.dump() + "\n";
+}
+
+class Embeddings {
+ public:
+  void add(const TextResult& result) {
+    mean_.insert(mean_.end(), result.mean.begin(), result.mean.end());
+    pooled_.insert(pooled_.end(), result.pooled.begin(), result.pooled.end());
+    ++lines_;
+  }
+  void write(const fs::path& path, std::int64_t hidden) const {
+    std::vector<TensorEntry> entries{{"mean", "F32", {lines_, hidden}, std::as_bytes(std::span(mean_))}};
+    if (!pooled_.empty())
+      entries.push_back({"pooled", "F32", {lines_, hidden}, std::as_bytes(std::span(pooled_))});
+    write_safetensors(path, std::move(entries), {});
+  }
+
+ private:
+  std::vector<float> mean_, pooled_;
+  std::int64_t lines_ = 0;
+};
+
+void check_masks(const std::vector<TextSequence>& sequences, const BertWeights& weights,
+                 const SourceModel& model) {
+  const bool masked = std::ranges::any_of(sequences, [](const auto& s) { return !s.masked.empty(); });
+  if (masked && !weights.prediction)
+    throw BadData(model.origin + " has no head that predicts masked tokens; leave [MASK] out of the text");
+}
+
+// A vocabulary may be smaller than the model's, which is padded: a candidate must be a token.
+void drop_unknown(TextResult& result, std::int32_t tokens) {
+  for (auto& candidates : result.masks)
+    std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.token >= tokens; });
+}
+
+void run(const Arguments& arguments) {
+  const SourceModel model = read_model(arguments.model);
+  const WordPieceTokenizer tokenizer = tokenizer_of(model);
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  const std::vector<TextSequence> sequences = read_text(arguments.text, tokenizer, model.spec.max_positions);
+  Compute compute(arguments.compute);
+  BertWeights weights =
+      make_bert_weights(compute.context, model, {.precision = precision_of(arguments.compute, model)});
+  check_masks(sequences, weights, model);
+  TextInference inference(compute.context, weights, vocabulary.special());
+  Embeddings embeddings;
+  const auto batch = static_cast<std::size_t>(arguments.batch);
+  for (std::size_t begin = 0; begin < sequences.size(); begin += batch) {
+    const auto part = std::span(sequences).subspan(begin, std::min(batch, sequences.size() - begin));
+    std::vector<TextResult> results = inference.run(part, arguments.top);
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      drop_unknown(results[i], vocabulary.size());
+      const auto tell = arguments.json ? json_of : text_of;
+      std::fputs(tell(part[i], results[i], vocabulary).c_str(), stdout);
+      embeddings.add(results[i]);
+    }
+  }
+  if (!arguments.embeddings.empty()) embeddings.write(arguments.embeddings, model.spec.hidden);
+}
+
+}  // namespace
+
+void add_infer(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("infer", "Fill [MASK] in text, judge pairs of sentences, write embeddings");
+  command->footer(kExamples);
+  add_model_arguments(*command, arguments->model);
+  add_compute_arguments(*command, arguments->compute);
+  command->add_option("--text", arguments->text, "File of lines, or - for standard input")
+      ->capture_default_str();
+  command->add_option("--embeddings", arguments->embeddings, "safetensors file to write");
+  command->add_option("--top", arguments->top, "Candidates for each mask")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--batch", arguments->batch, "Lines computed together")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "One object a line");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace podium

@@ -1,0 +1,129 @@
+// podium-worker latency: how long BERT takes for one batch.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/spec/defaults.h"
+#include "worker/commands.h"
+#include "worker/compute_arguments.h"
+#include "worker/infer/latency.h"
+#include "worker/tensor/random.h"
+#include "worker/train/failure.h"
+
+namespace podium {
+namespace {
+
+constexpr char kExamples[] = R"(
+Examples:
+  podium-worker latency bert-large --gpu --precision fp16           # batch 1, length 128
+  podium-worker latency bert-base --gpu --precision int8 --sparse --length 384
+  podium-worker latency model-int8 --gpu --batch 64 --json
+
+A preset's name stands for random weights, and in int8 and fp8 for ranges out of thin air: the time does not depend on
+them. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
+
+constexpr int kVocabulary = 30528;  // BERT's, padded
+
+struct Arguments {
+  ModelArguments model;
+  ComputeArguments compute;
+  SessionShape shape;
+  int repeats = 200;
+  int warmup = 20;
+  bool sparse = false;
+  bool json = false;
+};
+
+std::optional<ModelSpec> preset_model(const std::string& name) {
+  const ModelPreset* preset = find_preset(name);
+  if (preset == nullptr || preset->family != "bert") return std::nullopt;
+  return ModelSpec{.preset = name,
+                   .layers = preset->layers,
+                   .hidden = preset->hidden,
+                   .heads = preset->heads,
+                   .intermediate = 4 * preset->hidden,
+                   .vocab = kVocabulary,
+                   .max_positions = 512};
+}
+
+InferenceBatch random_batch(const ModelSpec& spec, const SessionShape& shape) {
+  InferenceBatch batch;
+  Random random(1, 0);
+  for (int i = 0; i < shape.sequences * shape.length; ++i)
+    batch.ids.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(spec.vocab))));
+  return batch;
+}
+
+void check_shape(const Arguments& arguments, const ModelSpec& spec) {
+  if (arguments.shape.length > spec.max_positions)
+    throw Failure(WorkerExit::bad_spec, fmt::format("--length {}: the model has {} positions",
+                                                    arguments.shape.length, spec.max_positions));
+}
+
+void run(const Arguments& arguments) {
+  const std::string name = arguments.model.model.string();
+  const std::optional<ModelSpec> preset = preset_model(name);
+  const SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
+  check_shape(arguments, model.spec);
+  const InferenceOptions options{.precision = precision_of(arguments.compute, model),
+                                 .sparse = arguments.sparse};
+  Compute compute(arguments.compute);
+  compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
+  BertWeights weights = make_bert_weights(compute.context, model, options, preset.has_value());
+  BertSession session(compute.context, weights, arguments.shape);
+  session.set_inputs(random_batch(model.spec, arguments.shape));
+  const Latency latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
+  const Device* const device = compute.device.device.get();
+  const std::string where = device == nullptr ? fmt::format("CPU, {} threads", compute.context.threads)
+                                              : device->description().name;
+  const bool sparse = weights.layers.front().expand.weight.positions.address != nullptr;
+  if (arguments.json) {
+    const nlohmann::json told{{"model", name},
+                              {"device", where},
+                              {"precision", to_string(options.precision)},
+                              {"sparse", sparse},
+                              {"batch", arguments.shape.sequences},
+                              {"length", arguments.shape.length},
+                              {"repeats", arguments.repeats},
+                              {"median_ms", latency.median_ms},
+                              {"p90_ms", latency.p90_ms},
+                              {"p99_ms", latency.p99_ms},
+                              {"sequences_per_second", latency.sequences_per_second}};
+    fmt::print("{}\n", told.dump());
+    return;
+  }
+  fmt::print("{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
+             name, where, to_string(options.precision), sparse ? " 2:4 sparse" : "",
+             arguments.shape.sequences, arguments.shape.length, latency.median_ms, latency.p90_ms,
+             latency.p99_ms, latency.sequences_per_second);
+}
+
+}  // namespace
+
+void add_latency(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("latency", "How long a BERT takes for one batch");
+  command->footer(kExamples);
+  add_model_arguments(*command, arguments->model);
+  add_compute_arguments(*command, arguments->compute);
+  command->add_option("--batch", arguments->shape.sequences, "Sequences")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--length", arguments->shape.length, "Tokens of each")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--repeats", arguments->repeats, "Passes that are timed")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--warmup", arguments->warmup, "Passes before them")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
+  command->add_flag("--json", arguments->json, "As one JSON object");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace podium
