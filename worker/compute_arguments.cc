@@ -11,13 +11,17 @@
 
 namespace podium {
 
+void add_device_arguments(CLI::App& command, ComputeArguments& arguments) {
+  command.add_flag("--gpu", arguments.gpu, "On this machine's first GPU");
+  command.add_option("--threads", arguments.threads, "CPU threads; 0: the machine's")
+      ->check(CLI::NonNegativeNumber);
+}
+
 void add_compute_arguments(CLI::App& command, ComputeArguments& arguments) {
   command.add_option(
       "--precision", arguments.precision,
       "fp32, bf16, fp16, int8 or fp8; else that of a quantised model, fp32 on the CPU, fp16 on a GPU");
-  command.add_flag("--gpu", arguments.gpu, "On this machine's first GPU");
-  command.add_option("--threads", arguments.threads, "CPU threads; 0: the machine's")
-      ->check(CLI::NonNegativeNumber);
+  add_device_arguments(command, arguments);
 }
 
 InferencePrecision precision_of(const ComputeArguments& arguments, const SourceModel& model) {

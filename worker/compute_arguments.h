@@ -17,7 +17,8 @@ struct ComputeArguments {
   int threads = 0;  // 0: the machine's
 };
 
-// --precision, --gpu and --threads.
+// --gpu and --threads; and --precision.
+void add_device_arguments(CLI::App& command, ComputeArguments& arguments);
 void add_compute_arguments(CLI::App& command, ComputeArguments& arguments);
 
 // Throws Failure(bad_spec).

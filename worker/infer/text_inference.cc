@@ -58,12 +58,13 @@ BertSession& TextInference::session(const SessionShape& shape) {
   return *session;
 }
 
-std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, int top) {
+std::vector<TextResult> TextInference::run(std::span<const TextSequence> sequences, int top,
+                                           const ProductObserver& observer) {
   if (sequences.empty()) return {};
   const SessionShape shape = shape_of(sequences, weights_.spec.max_positions);
   BertSession& bert = session(shape);
   bert.set_inputs(pack(sequences, shape, special_));
-  bert.run();
+  bert.run(observer);
   const std::vector<float> hidden = downloaded(context_, bert.hidden());
   const std::vector<float> pooled = downloaded(context_, bert.pooled());
   const std::vector<float> follows = downloaded(context_, bert.next_sentence_logits());

@@ -32,7 +32,8 @@ class TextInference {
       : context_(context), weights_(weights), special_(special) {}
 
   // One result a sequence; `top` candidates a mask.
-  std::vector<TextResult> run(std::span<const TextSequence> sequences, int top);
+  std::vector<TextResult> run(std::span<const TextSequence> sequences, int top,
+                              const ProductObserver& observer = nullptr);
 
  private:
   BertSession& session(const SessionShape& shape);

@@ -1,0 +1,96 @@
+#include "worker/infer/calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "common/base/check.h"
+
+namespace podium {
+namespace {
+
+using Batch = std::span<const MaskedSequence>;
+
+void for_each_batch(Batch text, int size,
+                    const std::function<void(Batch, std::span<const TextSequence>)>& visit) {
+  const auto most = static_cast<std::size_t>(size);
+  for (std::size_t begin = 0; begin < text.size(); begin += most) {
+    const Batch part = text.subspan(begin, std::min(most, text.size() - begin));
+    std::vector<TextSequence> sequences;
+    for (const MaskedSequence& masked : part) sequences.push_back(masked.sequence);
+    visit(part, sequences);
+  }
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Counts and squares over batches.
+struct Comparison {
+  std::int64_t masks = 0, same = 0, right_before = 0, right_after = 0;
+  double difference = 0, size = 0;
+
+  void add(const MaskedSequence& text, const TextResult& before, const TextResult& after) {
+    for (std::size_t i = 0; i < before.mean.size(); ++i) {
+      difference += std::pow(static_cast<double>(after.mean[i]) - before.mean[i], 2);
+      size += std::pow(static_cast<double>(before.mean[i]), 2);
+    }
+    for (std::size_t i = 0; i < before.masks.size(); ++i) {
+      const std::int32_t first = before.masks[i].front().token, second = after.masks[i].front().token;
+      ++masks;
+      same += first == second ? 1 : 0;
+      right_before += first == text.originals[i] ? 1 : 0;
+      right_after += second == text.originals[i] ? 1 : 0;
+    }
+  }
+};
+
+}  // namespace
+
+InputRanges observe_inputs(Context& context, TextInference& inference, Batch text, int batch) {
+  InputRanges ranges;
+  for_each_batch(text, batch, [&](Batch, std::span<const TextSequence> sequences) {
+    inference.run(sequences, 1, [&](const std::string& product, ConstTensorView input) {
+      ranges[product].add(downloaded(context, input));
+    });
+  });
+  return ranges;
+}
+
+SourceModel quantise_model(const SourceModel& model, const InputRanges& ranges,
+                           const QuantisationChoice& choice) {
+  PODIUM_CHECK(!model.quantised_to, "a model is quantised once");
+  SourceModel made{.origin = model.origin,
+                   .spec = model.spec,
+                   .tokenizer = model.tokenizer,
+                   .tensors = model.tensors,
+                   .quantised_to = choice.precision};
+  const DType type = product_type(choice.precision);
+  for (int layer = 0; layer < model.spec.layers; ++layer) {
+    for (const EncoderProduct& product : encoder_products(model.spec, layer)) {
+      const ProductValues values = product_values(model, product);
+      const float largest = ranges.at(product.name).percentile(choice.percentile);
+      made.products[product.name] =
+          make_linear_data(values.weight, values.bias,
+                           {.type = type, .sparse = choice.sparse, .input_scale = scale_for(type, largest)});
+      for (const std::string& name : product.layers) {
+        made.tensors.erase(name + ".weight");
+        made.tensors.erase(name + ".bias");
+      }
+    }
+  }
+  return made;
+}
+
+Agreement compare_models(TextInference& before, TextInference& after, Batch text, int batch) {
+  Comparison sums;
+  for_each_batch(text, batch, [&](Batch part, std::span<const TextSequence> sequences) {
+    const std::vector<TextResult> first = before.run(sequences, 1), second = after.run(sequences, 1);
+    for (std::size_t i = 0; i < part.size(); ++i) sums.add(part[i], first[i], second[i]);
+  });
+  return {sums.masks, share(sums.same, sums.masks), share(sums.right_before, sums.masks),
+          share(sums.right_after, sums.masks), std::sqrt(sums.difference / sums.size)};
+}
+
+}  // namespace podium
