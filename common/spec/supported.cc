@@ -8,10 +8,10 @@
 namespace podium {
 
 void check_supported(const Facts& facts, Problems& problems) {
-  for (const char* option : {"/training/fp8", "/training/stochastic_rounding"})
-    if (facts.flag(option) == true)
-      problems.add(option, fmt::format("podium-worker of this version cannot do {} yet; leave it out",
-                                       dotted(option)));
+  const char* const rounding = "/training/stochastic_rounding";
+  if (facts.flag(rounding) == true)
+    problems.add(rounding, fmt::format("podium-worker of this version cannot do {} yet; leave it out",
+                                       dotted(rounding)));
   const auto task = facts.text("/training/task");
   if (facts.has("/command") || facts.text("/model/family") != "bert") return;
   if (task == "squad" || task == "classify")

@@ -10,7 +10,9 @@ namespace {
 float value_at(const void* values, DType type, std::int64_t i) {
   if (type == DType::f32) return static_cast<const float*>(values)[i];
   if (type == DType::bf16) return to_float(static_cast<const BFloat16*>(values)[i]);
-  PODIUM_CHECK(type == DType::f16, "products take f32, bf16 and f16 only");
+  if (type == DType::e4m3) return to_float(static_cast<const Float8E4M3*>(values)[i]);
+  if (type == DType::e5m2) return to_float(static_cast<const Float8E5M2*>(values)[i]);
+  PODIUM_CHECK(type == DType::f16, "products take f32, bf16, f16, e4m3 and e5m2 only");
   return to_float(static_cast<const Float16*>(values)[i]);
 }
 
@@ -25,13 +27,16 @@ void set_value(void* values, DType type, std::int64_t i, float value) {
 void multiply(Context&, const Product& p, const ProductOperands& operands) {
   const shim::DeviceAccess access;
   const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
+  const float scale = p.is_float8() ? *operands.scale_a * *operands.scale_b : 1.0F;
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
-      float sum = p.accumulate ? value_at(operands.c, p.result, i * p.n + j) : 0.0F;
-      if (p.bias) sum += value_at(operands.bias, p.result, j);
+      float sum = 0.0F;
       for (std::int64_t k = 0; k < p.k; ++k)
         sum += value_at(operands.a, p.type, p.transposed_a ? k * pitch + i : i * pitch + k) *
-               value_at(operands.b, p.type, p.transposed_b ? j * p.k + k : k * p.n + j);
+               value_at(operands.b, p.type_b(), p.transposed_b ? j * p.k + k : k * p.n + j);
+      sum *= scale;
+      if (p.accumulate) sum += value_at(operands.c, p.result, i * p.n + j);
+      if (p.bias) sum += value_at(operands.bias, p.result, j);
       set_value(operands.c, p.result, i * p.n + j, sum);
     }
   }

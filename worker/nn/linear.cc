@@ -58,9 +58,12 @@ ops::LinearWeight& Linear::current_weight() {
 
 TensorView Linear::bias_gradient() { return has_bias_ ? store_.gradient(bias_, count_) : TensorView{}; }
 
+ConstTensorView Linear::bias(bool wanted) const {
+  return has_bias_ && wanted ? store_.weight(bias_, count_) : ConstTensorView{};
+}
+
 void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add_bias) {
-  const ConstTensorView bias = has_bias_ && add_bias ? store_.weight(bias_, count_) : ConstTensorView{};
-  ops::linear_forward(context, x, current_weight(), bias, y);
+  ops::linear_forward(context, x, current_weight(), bias(add_bias), y);
 }
 
 void Linear::backward_input(Context& context, ConstTensorView dy, TensorView dx,
@@ -74,6 +77,19 @@ void Linear::backward_weight(Context& context, ConstTensorView x, ConstTensorVie
 
 void Linear::backward_weight_only(Context& context, ConstTensorView x, ConstTensorView dy) {
   ops::linear_backward_weight(context, x, dy, store_.gradient(weight_, count_), {});
+}
+
+void Linear::forward(Context& context, const ops::Float8Matrix& x, TensorView y, bool add_bias) {
+  ops::float8_linear_forward(context, x, current_weight(), bias(add_bias), y);
+}
+
+void Linear::backward_input(Context& context, const ops::Float8Matrix& dy, TensorView dx,
+                            const ops::ProductOptions& options) {
+  ops::float8_linear_backward_input(context, dy, current_weight(), dx, options);
+}
+
+void Linear::backward_weight_only(Context& context, const ops::Float8Matrix& x, const ops::Float8Matrix& dy) {
+  ops::float8_linear_backward_weight(context, x, dy, store_.gradient(weight_, count_));
 }
 
 }  // namespace podium

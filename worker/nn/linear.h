@@ -7,7 +7,7 @@
 
 #include "worker/nn/parameters.h"
 #include "worker/nn/tensor_group.h"
-#include "worker/ops/linear.h"
+#include "worker/ops/float8.h"
 
 namespace podium {
 
@@ -34,10 +34,17 @@ class Linear {
   // Where the bias gradient has been taken care of already.
   void backward_weight_only(Context& context, ConstTensorView x, ConstTensorView dy);
 
+  // The same in FP8.
+  void forward(Context& context, const ops::Float8Matrix& x, TensorView y, bool add_bias = true);
+  void backward_input(Context& context, const ops::Float8Matrix& dy, TensorView dx,
+                      const ops::ProductOptions& options = {});
+  void backward_weight_only(Context& context, const ops::Float8Matrix& x, const ops::Float8Matrix& dy);
+
   TensorView bias_gradient();  // without an address where there is no bias
 
  private:
   ops::LinearWeight& current_weight();
+  ConstTensorView bias(bool wanted) const;
 
   ParameterStore& store_;
   ParameterId weight_;

@@ -47,6 +47,15 @@ void check_shape(const ModelSpec& spec) {
   require_multiple("hidden", spec.hidden, spec.heads, "heads share it equally");
 }
 
+void check_fp8(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
+  if (!options.fp8) return;
+  require(options.precision != Precision::fp32,
+          "fp8 computes in 8 bits beside 16: the precision must be bf16 or fp16");
+  require_multiple(
+      "intermediate", spec.intermediate, kColumnMultiple * layout.tensor,
+      fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple, layout.tensor));
+}
+
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
   require_multiple("heads", spec.heads, layout.tensor, why);
@@ -68,6 +77,7 @@ std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const
                                   const ParallelGroups& groups) {
   check_shape(spec);
   check_layout(spec, options, groups.layout);
+  check_fp8(spec, options, groups.layout);
   const DType compute = compute_type(options.precision);
   switch (spec.family) {
     case ModelFamily::bert:

@@ -18,6 +18,7 @@ struct ParallelGroups;
 
 struct ModelOptions {
   Precision precision = Precision::fp32;
+  bool fp8 = false;  // the products of dense layers within the layers; needs a precision of 16 bits
   Recompute recompute = Recompute::none;
   bool unpadded = false;  // compute on valid tokens only
   bool sequence_parallel =

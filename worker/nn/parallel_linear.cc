@@ -1,6 +1,46 @@
 #include "worker/nn/parallel_linear.h"
 
 namespace podium {
+namespace {
+
+// In workspace memory.
+ops::Float8Matrix to_float8(const Step& step, ConstTensorView x, DType type, ops::Float8Layout layout) {
+  const ops::Float8Matrix matrix = ops::allocate_float8(step.workspace, type, x.shape, layout);
+  ops::to_float8(step.context, x, matrix);
+  return matrix;
+}
+
+void multiply(const Step& step, Linear& linear, ConstTensorView x, TensorView y, bool add_bias) {
+  if (!step.fp8) return linear.forward(step.context, x, y, add_bias);
+  const ArenaScope scope(step.workspace);
+  linear.forward(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::rows), y, add_bias);
+}
+
+// In workspace memory where it is converted.
+OutputGradient output_gradient(const Step& step, ConstTensorView dy) {
+  if (!step.fp8) return {dy, {}};
+  return {dy, to_float8(step, dy, DType::e5m2, ops::Float8Layout::both)};
+}
+
+void backward_weight(const Step& step, Linear& linear, ConstTensorView x, const OutputGradient& gradient,
+                     BiasGradient bias) {
+  if (!step.fp8) {
+    if (bias == BiasGradient::here) return linear.backward_weight(step.context, x, gradient.dy);
+    return linear.backward_weight_only(step.context, x, gradient.dy);
+  }
+  const ArenaScope scope(step.workspace);
+  linear.backward_weight_only(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::columns),
+                              gradient.in_float8);
+  if (bias == BiasGradient::here) ops::add_column_sums(step.context, gradient.dy, linear.bias_gradient());
+}
+
+void backward_input(const Step& step, Linear& linear, const OutputGradient& gradient, TensorView dx,
+                    const ops::ProductOptions& options = {}) {
+  if (step.fp8) return linear.backward_input(step.context, gradient.in_float8, dx, options);
+  linear.backward_input(step.context, gradient.dy, dx, options);
+}
+
+}  // namespace
 
 ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                                            const std::vector<std::string>& names, std::int64_t out,
@@ -10,34 +50,31 @@ ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGr
 
 void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   const ArenaScope scope(step.workspace);
-  linear_.forward(step.context, step.tensor.all_rows(step.workspace, x), y);
+  multiply(step, linear_, step.tensor.all_rows(step.workspace, x), y, true);
 }
 
 void ColumnParallelLinear::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
                                     bool accumulate) {
+  const ArenaScope scope(step.workspace);
+  const OutputGradient gradient = output_gradient(step, dy);
   {
-    const ArenaScope scope(step.workspace);
-    const ConstTensorView x_all = step.tensor.all_rows(step.workspace, x);
-    if (bias_by_ == BiasGradient::here)
-      linear_.backward_weight(step.context, x_all, dy);
-    else
-      linear_.backward_weight_only(step.context, x_all, dy);
+    const ArenaScope of_weight(step.workspace);
+    backward_weight(step, linear_, step.tensor.all_rows(step.workspace, x), gradient, bias_by_);
   }
   if (step.tensor.splits_rows()) {
-    backward_own_rows(step, dy, dx, accumulate);
+    backward_own_rows(step, gradient, dx, accumulate);
     return;
   }
   // What dx holds already must enter the sum once.
-  linear_.backward_input(step.context, dy, dx, {.accumulate = accumulate && step.tensor.is_lead()});
+  backward_input(step, linear_, gradient, dx, {.accumulate = accumulate && step.tensor.is_lead()});
   step.tensor.reduce(dx);
 }
 
-void ColumnParallelLinear::backward_own_rows(const Step& step, ConstTensorView dy, TensorView dx,
+void ColumnParallelLinear::backward_own_rows(const Step& step, const OutputGradient& dy, TensorView dx,
                                              bool accumulate) {
   const ArenaScope scope(step.workspace);
   const TensorView sum = accumulate ? step.temporary_own(dx.shape[1]) : dx;
-  step.tensor.sum(step.workspace, sum,
-                  [&](TensorView term) { linear_.backward_input(step.context, dy, term); });
+  step.tensor.sum(step.workspace, sum, [&](TensorView term) { backward_input(step, linear_, dy, term); });
   if (accumulate) ops::add_dropout(step.context, dx, sum, {});
 }
 
@@ -52,18 +89,15 @@ RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& t
 
 void RowParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   step.tensor.sum(step.workspace, y,
-                  [&](TensorView term) { linear_.forward(step.context, x, term, step.tensor.is_lead()); });
+                  [&](TensorView term) { multiply(step, linear_, x, term, step.tensor.is_lead()); });
 }
 
 void RowParallelLinear::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
                                  const ops::ProductOptions& options) {
   const ArenaScope scope(step.workspace);
-  const ConstTensorView dy_all = step.tensor.all_rows(step.workspace, dy);
-  if (bias_by_ == BiasGradient::here)
-    linear_.backward_weight(step.context, x, dy_all);
-  else
-    linear_.backward_weight_only(step.context, x, dy_all);
-  linear_.backward_input(step.context, dy_all, dx, options);
+  const OutputGradient gradient = output_gradient(step, step.tensor.all_rows(step.workspace, dy));
+  backward_weight(step, linear_, x, gradient, bias_by_);
+  backward_input(step, linear_, gradient, dx, options);
 }
 
 }  // namespace podium

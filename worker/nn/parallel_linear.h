@@ -1,5 +1,8 @@
 // The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019): the first spreads
 // its outputs over the ranks, the second takes inputs spread that way and sums over the ranks.
+//
+// Where the step asks for FP8 they multiply in it: x, W and dy are converted on each rank as it holds them,
+// with scales of its own. dy is converted once for both of its products.
 #pragma once
 
 #include "worker/nn/linear.h"
@@ -10,6 +13,12 @@ namespace podium {
 // Who adds up the gradient of the bias: the layer's own backward, or that of the op behind it, which has it
 // in hand anyway (LayerNormGradients::branch_bias, ProductOptions::column_sums).
 enum class BiasGradient { here, behind };
+
+// The gradient of a layer's output, in the form or forms that its products read.
+struct OutputGradient {
+  ConstTensorView dy;
+  ops::Float8Matrix in_float8;  // where the step multiplies in FP8
+};
 
 // x [own rows, in] -> y [all rows, this rank's outputs].
 class ColumnParallelLinear {
@@ -25,7 +34,7 @@ class ColumnParallelLinear {
   TensorView bias_gradient() { return linear_.bias_gradient(); }
 
  private:
-  void backward_own_rows(const Step& step, ConstTensorView dy, TensorView dx, bool accumulate);
+  void backward_own_rows(const Step& step, const OutputGradient& dy, TensorView dx, bool accumulate);
 
   BiasGradient bias_by_;
   Linear linear_;

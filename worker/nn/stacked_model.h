@@ -183,6 +183,7 @@ class StackedModel final : public Model {
             .inputs = *slot.inputs,
             .sums = head_sums(),
             .compute = compute_,
+            .fp8 = options_.fp8,
             .keep_probabilities = pass.training && options_.recompute == Recompute::none,
             .saved = slot.arena,
             .workspace = workspace_};
@@ -205,6 +206,7 @@ class StackedModel final : public Model {
             .inputs = step.inputs,
             .sums = step.sums,
             .compute = step.compute,
+            .fp8 = step.fp8,
             .keep_probabilities = false,
             .saved = passing_,
             .workspace = step.workspace};

@@ -27,6 +27,7 @@ struct Step {
   const BatchInputs& inputs;
   HeadSums* sums;           // in the context's memory
   DType compute;            // of activations
+  bool fp8;                 // the products of the layers' dense layers
   bool keep_probabilities;  // attention's, for backward
   Arena& saved;             // for what backward needs
   Arena& workspace;         // for temporaries; open an ArenaScope

@@ -7,6 +7,7 @@
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
 #include "worker/ops/embedding.h"
+#include "worker/ops/float8.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/inference_attention.h"
 #include "worker/ops/inference_layer_norm.h"
@@ -66,6 +67,14 @@ class DeviceOps {
                                      TensorView dx, const ProductOptions& options) = 0;
   virtual void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                                       TensorView db) = 0;
+  virtual void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out) = 0;
+  virtual void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
+                                     LinearWeight& weight, ConstTensorView bias, TensorView y) = 0;
+  virtual void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+                                            TensorView dx, const ProductOptions& options) = 0;
+  virtual void float8_linear_backward_weight(Context& context, const Float8Matrix& x, const Float8Matrix& dy,
+                                             TensorView dw) = 0;
+  virtual void add_column_sums(Context& context, ConstTensorView x, TensorView sums) = 0;
   virtual void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
                            TensorView y) = 0;
   virtual void scatter_add_rows(Context& context, ConstTensorView dy, std::span<const std::int32_t> rows,

@@ -1,17 +1,11 @@
 #include "worker/ops/linear.h"
 
-#include "worker/ops/check.h"
 #include "worker/ops/cpu/linear.h"
 #include "worker/ops/device_ops.h"
-#include "worker/tensor/profiler.h"
+#include "worker/ops/product_work.h"
 
 namespace podium::ops {
 namespace {
-
-ProfileWork product(std::int64_t rows, std::int64_t columns, std::int64_t terms, double bytes) {
-  const auto multiplications = static_cast<double>(rows) * static_cast<double>(columns * terms);
-  return {.flops = 2 * multiplications, .bytes = bytes, .shape = {rows, columns, terms}};
-}
 
 // y or dy.
 void check_output(const Context& context, const ConstTensorView& tensor, std::int64_t rows, std::int64_t out,
@@ -28,7 +22,7 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
   check_tensor(x, y.dtype, Shape{y.shape[0], in}, "x");
   check_output(context, y, x.shape[0], out, "y");
   if (bias.address != nullptr) check_tensor(bias, DType::f32, Shape{out}, "bias");
-  const ProfileScope scope(context, "linear_forward", product(x.shape[0], out, in, bytes_of(x, y)));
+  const ProfileScope scope(context, "linear_forward", product_work(x.shape[0], out, in, bytes_of(x, y)));
   if (context.device_ops != nullptr) return context.device_ops->linear_forward(context, x, weight, bias, y);
   cpu::linear_forward(context, x, weight, bias, y);
 }
@@ -39,11 +33,9 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
   check_output(context, dy, dx.shape[0], out, "dy");
   PODIUM_CHECK(dy.dtype == dx.dtype, "dx and dy share one type");
   check_tensor(dx, dx.dtype, Shape{dy.shape[0], in}, "dx");
-  if (options.multiply_by.address != nullptr)
-    check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
-  if (options.column_sums.address != nullptr)
-    check_tensor(options.column_sums, DType::f32, Shape{in}, "column_sums");
-  const ProfileScope scope(context, "linear_backward_input", product(dy.shape[0], in, out, bytes_of(dy, dx)));
+  check_product_options(options, dx);
+  const ProfileScope scope(context, "linear_backward_input",
+                           product_work(dy.shape[0], in, out, bytes_of(dy, dx)));
   if (context.device_ops != nullptr)
     return context.device_ops->linear_backward_input(context, dy, weight, dx, options);
   cpu::linear_backward_input(context, dy, weight, dx, options);
@@ -57,7 +49,7 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   check_tensor(dw, DType::f32, Shape{out, in}, "dw");
   if (db.address != nullptr) check_tensor(db, DType::f32, Shape{out}, "db");
   const ProfileScope scope(context, "linear_backward_weight",
-                           product(out, in, x.shape[0], bytes_of(x, dy, dw)));
+                           product_work(out, in, x.shape[0], bytes_of(x, dy, dw)));
   if (context.device_ops != nullptr)
     return context.device_ops->linear_backward_weight(context, x, dy, dw, db);
   cpu::linear_backward_weight(context, x, dy, dw, db);

@@ -28,6 +28,7 @@ struct LinearWeight {
   // Of the master and the bias that it is used with: changes whenever their values do.
   std::int64_t generation = 0;
   std::unique_ptr<PackedWeight> packed;
+  std::unique_ptr<PackedWeight> float8 = nullptr;  // of float8.h
 };
 
 struct ProductOptions {

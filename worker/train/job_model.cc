@@ -3,10 +3,30 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+#include <cstdio>
+
 #include "worker/train/failure.h"
 #include "worker/train/hugging_face.h"
 
 namespace podium {
+namespace {
+
+// On the CPU they are computed in software.
+void check_float8_device(const Device* device) {
+  constexpr int kLeast = 89;
+  if (device == nullptr) return;
+  const DeviceDescription& description = device->description();
+  int architecture = 0;
+  if (std::sscanf(description.architecture.c_str(), "sm_%d", &architecture) == 1 && architecture >= kLeast)
+    return;
+  throw Failure(
+      WorkerExit::bad_spec,
+      fmt::format("training.fp8 needs a GPU that multiplies FP8, sm_{} or later, and {} is {}: leave "
+                  "training.fp8 out, or ask for nodes with newer GPUs by resources.nodes",
+                  kLeast, description.name, description.architecture));
+}
+
+}  // namespace
 
 ParallelLayout layout_of(const JobSpec& spec, int world) {
   const int copy = spec.parallel.tensor * spec.parallel.pipeline;
@@ -29,7 +49,9 @@ ModelSpec model_of(const JobSpec& spec, int tokens) {
 
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
                                       const ParallelGroups& groups) {
+  if (spec.training.fp8) check_float8_device(context.memory.device);
   const ModelOptions options{.precision = spec.training.precision,
+                             .fp8 = spec.training.fp8,
                              .recompute = spec.training.recompute,
                              .unpadded = spec.training.unpadded,
                              .sequence_parallel = spec.parallel.sequence,

@@ -9,12 +9,12 @@ namespace podium::test {
 namespace {
 
 constexpr auto kFamily = ModelFamily::bert;
-constexpr auto kPrecision = Precision::bf16;
+constexpr ModelOptions kOptions{.precision = Precision::bf16};
 
 class DeviceCheckpoint : public OnDevice {
  protected:
-  Trainee make_trainee(Context context) const {
-    return Trainee(kFamily, kPrecision, OptimizerKind::adamw, std::move(context));
+  Trainee make_trainee(Context context, const ModelOptions& options = kOptions) const {
+    return Trainee(kFamily, options, OptimizerKind::adamw, std::move(context));
   }
   CheckpointStore open_store() { return CheckpointStore(folder_.path(), 3, world_, {}); }
 
@@ -41,14 +41,23 @@ class DeviceCheckpoint : public OnDevice {
   SingleCommunicator world_;
 };
 
-TEST_F(DeviceCheckpoint, ResumesToTheBit) {
-  Trainee first = make_trainee(device_context()), later = make_trainee(device_context());
+class DeviceResume : public DeviceCheckpoint, public testing::WithParamInterface<ModelOptions> {};
+
+TEST_P(DeviceResume, GoesOnToTheBit) {
+  Trainee first = make_trainee(device_context(), GetParam()),
+          later = make_trainee(device_context(), GetParam());
   const std::vector<float> weights = train_and_save(first);
   load(later);
   later.step();
   later.step();
   EXPECT_EQ(later.weights(), weights);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, DeviceResume,
+                         testing::Values(kOptions, ModelOptions{.precision = Precision::bf16, .fp8 = true}),
+                         [](const auto& instance) {
+                           return std::string(instance.param.fp8 ? "fp8" : "sixteen_bits");
+                         });
 
 TEST_F(DeviceCheckpoint, OfTheCpuGoesOnOnTheDevice) {
   Trainee cpu = make_trainee(cpu_context()), device = make_trainee(device_context());

@@ -14,12 +14,14 @@ namespace podium::test {
 
 class Trainee {
  public:
-  Trainee(ModelFamily family, Precision precision, OptimizerKind kind, Context with)
+  Trainee(ModelFamily family, const ModelOptions& options, OptimizerKind kind, Context with)
       : spec_(small_spec_of(family)),
-        lone_(spec_, {.precision = precision}, std::move(with)),
+        lone_(spec_, options, std::move(with)),
         engine_(lone_.context, *lone_.model, lone_.groups),
         optimizer_(make_optimizer({.name = kind, .lr = 1e-2}, parameters(), lone_.context)),
-        scaler_(precision) {}
+        scaler_(options.precision) {}
+  Trainee(ModelFamily family, Precision precision, OptimizerKind kind, Context with)
+      : Trainee(family, ModelOptions{.precision = precision}, kind, std::move(with)) {}
 
   // One step on two micro-batches; returns the loss of the first objective.
   double step() {

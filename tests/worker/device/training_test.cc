@@ -32,6 +32,16 @@ TEST_P(DeviceTraining, AlsoIn16BitsToTheirRounding) {
   expect_as_on_cpu(Precision::fp16, 1e-2);
 }
 
+TEST_P(DeviceTraining, AlsoInFloat8) {
+  const auto [family, kind] = GetParam();
+  const ModelOptions options{.precision = Precision::bf16, .fp8 = true};
+  Trainee cpu(family, options, kind, cpu_context()), device(family, options, kind, device_context());
+  for (int i = 0; i < kSteps; ++i) {
+    const double expected = cpu.step();
+    EXPECT_NEAR(device.step(), expected, 3e-2 * expected) << "step " << i + 1;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, DeviceTraining,
                          testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
                                           testing::Values(OptimizerKind::adamw, OptimizerKind::lamb)),

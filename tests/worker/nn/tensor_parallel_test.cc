@@ -84,7 +84,7 @@ class TensorParallel : public testing::TestWithParam<std::tuple<ModelFamily, boo
   const MicroBatch batch_ = random_batch(spec_, 3, 5, 37);  // an odd number of rows
 
   void expect_as_alone(const ModelOptions& options, double tolerance) {
-    const Outcome alone = outcome_of(spec_, {.precision = options.precision}, {batch_});
+    const Outcome alone = outcome_of(spec_, {.precision = options.precision, .fp8 = options.fp8}, {batch_});
     const Parallel parallel = run_parallel(spec_, options, batch_);
     for (const LossSums& losses : parallel.losses) {
       EXPECT_NEAR(losses.language, alone.losses.language, tolerance * alone.losses.language);
@@ -106,6 +106,11 @@ TEST_P(TensorParallel, AlsoRecomputedAndUnpadded) {
 
 TEST_P(TensorParallel, AlsoInBf16ToItsRounding) {
   expect_as_alone({.precision = Precision::bf16, .sequence_parallel = sequence_}, 3e-2);
+}
+
+// Each rank's share of a matrix has a scale of its own.
+TEST_P(TensorParallel, AlsoInFloat8ToItsRounding) {
+  expect_as_alone({.precision = Precision::bf16, .fp8 = true, .sequence_parallel = sequence_}, 0.2);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TensorParallel,

@@ -114,6 +114,8 @@ PODIUM_SIMD_CLONES void sum_columns(const T* x, std::int64_t rows, std::int64_t 
   }
 }
 
+}  // namespace
+
 void add_column_sums(Context& context, ConstTensorView x, TensorView sums) {
   const std::int64_t rows = x.shape[0], columns = x.shape[1];
   with_float_type(x.dtype, [&]<class T>(Type<T>) {
@@ -126,8 +128,6 @@ void add_column_sums(Context& context, ConstTensorView x, TensorView sums) {
     });
   });
 }
-
-}  // namespace
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {

@@ -12,4 +12,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                             TensorView db);
 
+// sums += the column sums of x.
+void add_column_sums(Context& context, ConstTensorView x, TensorView sums);
+
 }  // namespace podium::ops::cpu

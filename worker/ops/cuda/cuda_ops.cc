@@ -1,9 +1,11 @@
 #include "worker/ops/cuda/cuda_ops.h"
 
 #include "worker/ops/cuda/attention.h"
+#include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/embedding.h"
+#include "worker/ops/cuda/float8.h"
 #include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/inference_layer_norm.h"
 #include "worker/ops/cuda/layer_norm.h"
@@ -97,6 +99,24 @@ class CudaOps final : public DeviceOps {
   void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                               TensorView db) override {
     cuda::linear_backward_weight(context, x, dy, dw, db);
+  }
+  void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out) override {
+    cuda::to_float8(context, x, out);
+  }
+  void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
+                             LinearWeight& weight, ConstTensorView bias, TensorView y) override {
+    cuda::float8_linear_forward(context, x, w, weight, bias, y);
+  }
+  void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+                                    TensorView dx, const ProductOptions& options) override {
+    cuda::float8_linear_backward_input(context, dy, w, dx, options);
+  }
+  void float8_linear_backward_weight(Context& context, const Float8Matrix& x, const Float8Matrix& dy,
+                                     TensorView dw) override {
+    cuda::float8_linear_backward_weight(context, x, dy, dw);
+  }
+  void add_column_sums(Context& context, ConstTensorView x, TensorView sums) override {
+    cuda::add_column_sums(context, x, {}, sums);
   }
   void gather_rows(Context& context, ConstTensorView x, std::span<const std::int32_t> rows,
                    TensorView y) override {

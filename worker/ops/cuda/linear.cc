@@ -90,6 +90,34 @@ void add_weight_gradient(Context& context, ConstTensorView x, ConstTensorView dy
             elements<float>(dw) + first * dw.shape[1]});
 }
 
+// What follows a product of backward.
+void finish(Context& context, const ProductOptions& options, TensorView dx) {
+  const bool multiplies = options.multiply_by.address != nullptr;
+  const bool sums = options.column_sums.address != nullptr;
+  if (multiplies && sums)
+    multiply_and_add_column_sums(context, dx, options.multiply_by, options.column_sums);
+  else if (multiplies)
+    gelu_backward(context, options.multiply_by, dx);
+  else if (sums)
+    add_column_sums(context, dx, {}, options.column_sums);
+}
+
+// c (+)= a b^T, both with the terms of a sum side by side.
+void multiply_float8(Context& context, const TensorView& a, const TensorView& scale_a, const TensorView& b,
+                     const TensorView& scale_b, TensorView c, const void* bias, bool accumulate) {
+  if (c.size() == 0 || a.size() == 0) return;
+  const Product product{.m = c.shape[0],
+                        .n = c.shape[1],
+                        .k = a.shape[1],
+                        .type = a.dtype,
+                        .result = c.dtype,
+                        .transposed_b = true,
+                        .accumulate = accumulate,
+                        .bias = bias != nullptr};
+  multiply(context, product,
+           {a.address, b.address, c.address, bias, elements<float>(scale_a), elements<float>(scale_b)});
+}
+
 }  // namespace
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
@@ -116,14 +144,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                         .result = dx.dtype,
                         .accumulate = options.accumulate};
   multiply(context, product, {dy.address, weight_for(context, weight, dy), dx.address});
-  const bool multiplies = options.multiply_by.address != nullptr;
-  const bool sums = options.column_sums.address != nullptr;
-  if (multiplies && sums)
-    multiply_and_add_column_sums(context, dx, options.multiply_by, options.column_sums);
-  else if (multiplies)
-    gelu_backward(context, options.multiply_by, dx);
-  else if (sums)
-    add_column_sums(context, dx, {}, options.column_sums);
+  finish(context, options, dx);
 }
 
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
@@ -135,6 +156,23 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   add_weight_gradient(context, x, dy, dw, 0, aligned);
   add_weight_gradient(context, x, dy, dw, aligned, out - aligned);
   if (db.address != nullptr) add_column_sums(context, dy, {}, db);
+}
+
+void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
+                           LinearWeight& weight, ConstTensorView bias, TensorView y) {
+  multiply_float8(context, x.by_rows, x.scale, w.by_rows, w.scale, y, bias_for(context, weight, bias, y),
+                  false);
+}
+
+void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+                                  TensorView dx, const ProductOptions& options) {
+  multiply_float8(context, dy.by_rows, dy.scale, w.by_columns, w.scale, dx, nullptr, options.accumulate);
+  if (dx.size() > 0) finish(context, options, dx);
+}
+
+void float8_linear_backward_weight(Context& context, const Float8Matrix& x, const Float8Matrix& dy,
+                                   TensorView dw) {
+  multiply_float8(context, dy.by_columns, dy.scale, x.by_columns, x.scale, dw, nullptr, true);
 }
 
 }  // namespace podium::ops::cuda

@@ -1,7 +1,7 @@
-// CUDA side of worker/ops/linear.h.
+// CUDA side of worker/ops/linear.h, and of float8.h's products.
 #pragma once
 
-#include "worker/ops/linear.h"
+#include "worker/ops/float8.h"
 
 namespace podium::ops::cuda {
 
@@ -11,5 +11,13 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                            const ProductOptions& options);
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                             TensorView db);
+
+// `w`: the weight's current copies.
+void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
+                           LinearWeight& weight, ConstTensorView bias, TensorView y);
+void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+                                  TensorView dx, const ProductOptions& options);
+void float8_linear_backward_weight(Context& context, const Float8Matrix& x, const Float8Matrix& dy,
+                                   TensorView dw);
 
 }  // namespace podium::ops::cuda

@@ -30,14 +30,26 @@ using Preference = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulPreferenc
                                    decltype(&::cublasLtMatmulPreferenceDestroy)>;
 
 cudaDataType_t cuda_type(DType type) {
-  PODIUM_CHECK(type == DType::f32 || type == DType::bf16 || type == DType::f16,
-               "CUDA products take f32, bf16 and f16 only");
-  return type == DType::f32 ? CUDA_R_32F : type == DType::bf16 ? CUDA_R_16BF : CUDA_R_16F;
+  switch (type) {
+    case DType::f32:
+      return CUDA_R_32F;
+    case DType::bf16:
+      return CUDA_R_16BF;
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::e4m3:
+      return CUDA_R_8F_E4M3;
+    case DType::e5m2:
+      return CUDA_R_8F_E5M2;
+    default:
+      PODIUM_CHECK(false, "CUDA products take f32, bf16, f16, e4m3 and e5m2 only");
+  }
 }
 
 std::string name_of(const Product& p) {
   return "a product of [" + std::to_string(p.m) + ", " + std::to_string(p.k) + "] and [" +
-         std::to_string(p.k) + ", " + std::to_string(p.n) + "] in " + std::string(to_string(p.type));
+         std::to_string(p.k) + ", " + std::to_string(p.n) + "] in " + std::string(to_string(p.type)) +
+         (p.type_b() == p.type ? "" : " and " + std::string(to_string(p.type_b())));
 }
 
 template <class T>
@@ -60,6 +72,8 @@ Operation make_operation(const Product& p) {
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   if (p.bias) set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  if (p.bias && p.is_float8()) set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type(p.result));
+  if (p.type == DType::e4m3) set(made, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   return operation;
 }
 
@@ -91,7 +105,7 @@ struct Plan {
   explicit Plan(const Product& p)
       : operation(make_operation(p)),
         a(make_layout(p.type, p.transposed_a ? p.k : p.m, p.transposed_a ? p.m : p.k, p.pitch_a)),
-        b(make_layout(p.type, p.transposed_b ? p.n : p.k, p.transposed_b ? p.k : p.n)),
+        b(make_layout(p.type_b(), p.transposed_b ? p.n : p.k, p.transposed_b ? p.k : p.n)),
         c(make_layout(p.result, p.m, p.n)),
         beta(p.accumulate ? 1.0F : 0.0F) {}
 
@@ -141,6 +155,13 @@ class Stopwatch {
   cudaEvent_t end_ = nullptr;
 };
 
+void set_pointers(const Product& product, const ProductOperands& operands, cublasLtMatmulDesc_t operation) {
+  if (product.bias) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  if (!product.is_float8()) return;
+  set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.scale_b);
+  set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.scale_a);
+}
+
 // A context's plans; see CudaState::products.
 class Products final : public BackendState {
  public:
@@ -162,7 +183,7 @@ class Products final : public BackendState {
   cublasStatus_t start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
                        const Plan& plan) const {
     constexpr float kAlpha = 1.0F;
-    if (product.bias) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+    set_pointers(product, operands, plan.operation.get());
     return cublas_lt().matmul(handle_, plan.operation.get(), &kAlpha, operands.b, plan.b.get(), operands.a,
                               plan.a.get(), &plan.beta, operands.c, plan.c.get(), operands.c, plan.c.get(),
                               &plan.algorithm, workspace_.get(), kWorkspaceBytes, stream);
@@ -170,7 +191,7 @@ class Products final : public BackendState {
 
   void choose_algorithm(Context& context, const Product& product, const ProductOperands& operands,
                         Plan& plan) const {
-    if (product.bias) set(plan.operation.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+    set_pointers(product, operands, plan.operation.get());
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> results{};
     int found = 0;
     const cublasStatus_t status = cublas_lt().get_heuristic(

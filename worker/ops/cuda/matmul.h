@@ -2,6 +2,10 @@
 //
 //   c [m, n] = a [m, k] b [k, n] (+ bias [n]) (+ c)
 //
+// Products in FP8 are of e4m3 with e4m3 or of e5m2 with e4m3, with b stored as [n, k] and n and k multiples
+// of 16; the product is multiplied by the two operands' scales. The first kind may sum in fewer bits than f32
+// has (Hopper's "fast accumulation"), which forward stands and gradients would show.
+//
 // This is the seam to NVIDIA's cuBLASLt (matmul.cc); where the back end's sources run on the host, tests
 // bring a plain loop instead.
 #pragma once
@@ -19,13 +23,16 @@ struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
-  DType type = DType::f32;    // of a and b
-  DType result = DType::f32;  // of c and bias; f32 or the type of a and b
+  DType type = DType::f32;    // of a, and of b but for e5m2, with which b is e4m3
+  DType result = DType::f32;  // of c and bias; f32, the type of a and b, or with FP8 any but that
   bool transposed_a = false;  // a is stored as [k, m]
   std::int64_t pitch_a = 0;   // elements from one stored row of a to the next; 0: they follow one another
   bool transposed_b = false;  // b is stored as [n, k]
   bool accumulate = false;
   bool bias = false;
+
+  DType type_b() const { return type == DType::e5m2 ? DType::e4m3 : type; }
+  bool is_float8() const { return type_b() == DType::e4m3; }
 
   auto operator<=>(const Product&) const = default;
 };
@@ -36,6 +43,8 @@ struct ProductOperands {
   const void* b = nullptr;
   void* c = nullptr;
   const void* bias = nullptr;
+  const float* scale_a = nullptr;  // with FP8
+  const float* scale_b = nullptr;
 };
 
 void multiply(Context& context, const Product& product, const ProductOperands& operands);

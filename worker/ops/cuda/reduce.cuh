@@ -15,19 +15,19 @@ struct Max {
   __device__ float operator()(float a, float b) const { return a > b ? a : b; }
 };
 
-template <class Join>
-__device__ __forceinline__ float reduce_warp(float value, Join join) {
+template <class T, class Join>
+__device__ __forceinline__ T reduce_warp(T value, Join join) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) value = join(value, __shfl_xor_sync(kAllLanes, value, lanes));
   return value;
 }
 
 // Over a block of kWarps whole warps.
-template <int kWarps, class Join>
-__device__ __forceinline__ float reduce_block(float value, Join join) {
+template <int kWarps, class T, class Join>
+__device__ __forceinline__ T reduce_block(T value, Join join) {
   value = reduce_warp(value, join);
   if constexpr (kWarps > 1) {
-    __shared__ float of_warp[kWarps];
+    __shared__ T of_warp[kWarps];
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
     __syncthreads();
     value = of_warp[0];
