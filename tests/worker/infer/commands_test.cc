@@ -1,0 +1,186 @@
+// The commands of inference, from training to 8 bits, with the program that users run.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "common/base/file.h"
+#include "tests/child.h"
+#include "tests/temp_folder.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr std::array kWords{"river", "stone", "light", "water", "house", "field", "bread", "road"};
+
+// Documents of one word each, which a small model learns within seconds.
+std::string corpus() {
+  std::string text;
+  for (int document = 0; document < 200; ++document) {
+    const std::string word = kWords[static_cast<std::size_t>(document * 5 % 8)];
+    for (int sentence = 0; sentence < 6; ++sentence)
+      text += word + " " + word + " " + word + " " + word + " .\n";
+    text += "\n";
+  }
+  return text;
+}
+
+// A model that was trained once for all tests.
+class InferenceCommand : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TempFolder>();
+    std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n.\n";
+    for (const char* word : kWords) vocabulary += std::string(word) + "\n";
+    write_file_atomic(path("vocab.txt"), vocabulary);
+    write_file_atomic(path("corpus.txt"), corpus());
+    write_file_atomic(path("lines.txt"),
+                      "river river [MASK] river .\nbread [MASK] bread .\tbread bread .\nroad .\n");
+    write_file_atomic(path("job.yaml"), R"(version: 1
+name: small
+model: {family: bert, layers: 2, hidden: 64, heads: 2, intermediate: 256, max_positions: 32}
+data: {train: corpus.txt, tokenizer: {wordpiece: vocab.txt}}
+training:
+  task: pretrain
+  precision: fp32
+  optimizer: {name: adamw, lr: 2.0e-3}
+  schedule: {steps: 150, warmup: 10, decay: linear}
+  batch: {global: 32, micro: 32}
+  sequence_length: 32
+resources: {devices: 1, per_node: 1, kind: cpu, walltime: 10m}
+)");
+    ASSERT_EQ(run("\"$0\" local job.yaml --threads 2"), 0) << output();
+    ASSERT_EQ(run("\"$0\" export podium-run/checkpoints/step-00000150 --out model --data ."), 0) << output();
+    ASSERT_EQ(run("\"$0\" calibrate model --text corpus.txt --length 32 --out model-int8 --json > int8.json"),
+              0)
+        << output();
+    ASSERT_EQ(run("\"$0\" calibrate podium-run/checkpoints/step-00000150 --format fp8 --text corpus.txt "
+                  "--length 32 --out model-fp8 --json > fp8.json"),
+              0)
+        << output();
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static std::string path(const std::string& name) { return folder_->path() / name; }
+  static std::string output() { return read_file(path("log")); }
+  // `shell` runs in the folder, with podium-worker as $0.
+  static int run(const std::string& shell) {
+    std::filesystem::remove(path("log"));
+    Child child(
+        {"/bin/sh", "-c", "cd " + folder_->path().string() + " && " + shell, PODIUM_BIN_DIR "/podium-worker"},
+        path("log"));
+    const int status = child.wait();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  static std::vector<json> infer(const std::string& arguments) {
+    EXPECT_EQ(run("\"$0\" infer --threads 2 --json " + arguments + " > told.jsonl"), 0) << output();
+    std::istringstream lines(read_file(path("told.jsonl")));
+    std::vector<json> objects;
+    for (std::string line; std::getline(lines, line);) objects.push_back(json::parse(line));
+    return objects;
+  }
+  static json told(const std::string& name) { return json::parse(read_file(path(name))); }
+
+  static inline std::unique_ptr<TempFolder> folder_;
+};
+
+TEST_F(InferenceCommand, FillsMasksInEveryPrecision) {
+  for (const std::string arguments :
+       {"model", "podium-run/checkpoints/step-00000150", "model --precision bf16", "model --precision fp16",
+        "model-int8", "model-fp8"}) {
+    SCOPED_TRACE(arguments);
+    const std::vector<json> lines = infer(arguments + " --text lines.txt --top 3");
+    ASSERT_EQ(lines.size(), 3U);
+    ASSERT_EQ(lines[0]["masks"].size(), 1U);
+    EXPECT_EQ(lines[0]["masks"][0]["position"], 3);
+    EXPECT_EQ(lines[0]["masks"][0]["candidates"].size(), 3U);
+    EXPECT_EQ(lines[0]["masks"][0]["candidates"][0]["token"], "river");
+    EXPECT_GT(lines[0]["masks"][0]["candidates"][0]["probability"], 0.5);
+    EXPECT_EQ(lines[1]["masks"][0]["candidates"][0]["token"], "bread");
+    EXPECT_TRUE(lines[1].contains("follows"));
+    EXPECT_FALSE(lines[0].contains("follows"));
+    EXPECT_TRUE(lines[2]["masks"].empty());
+  }
+}
+
+TEST_F(InferenceCommand, TheBatchDoesNotMatter) {
+  const std::vector<json> together = infer("model --text lines.txt"),
+                          alone = infer("model --text - --batch 1 < lines.txt");
+  ASSERT_EQ(together.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    for (std::size_t m = 0; m < alone[i]["masks"].size(); ++m)
+      EXPECT_NEAR(together[i]["masks"][m]["candidates"][0]["probability"].get<double>(),
+                  alone[i]["masks"][m]["candidates"][0]["probability"].get<double>(), 1e-4);
+}
+
+TEST_F(InferenceCommand, CalibrationTellsWhatItCosts) {
+  for (const char* name : {"int8.json", "fp8.json"}) {
+    const json cost = told(name);
+    EXPECT_GT(cost["compared_masks"], 100);
+    EXPECT_GT(cost["accuracy_before"], 0.8) << "the model has learnt its text";
+    EXPECT_GE(cost["same_choice"], 0.97) << name;
+    EXPECT_LT(cost["embedding_error"], 0.05) << name;
+  }
+  EXPECT_EQ(told("model-int8/quantization.json")["format"], "int8");
+  EXPECT_EQ(told("model-fp8/quantization.json")["format"], "fp8");
+}
+
+TEST_F(InferenceCommand, SparseModelsSayWhatTheyNeed) {
+  ASSERT_EQ(run("\"$0\" calibrate model --sparse --text corpus.txt --length 32 --out model-sparse"), 0)
+      << output();
+  EXPECT_THAT(output(), HasSubstr("pruned weights need training on"));
+  EXPECT_EQ(told("model-sparse/quantization.json")["sparse"], true);
+  EXPECT_EQ(infer("model-sparse --text lines.txt").size(), 3U);
+}
+
+TEST_F(InferenceCommand, WritesEmbeddings) {
+  ASSERT_EQ(run("\"$0\" infer model --text lines.txt --embeddings e.safetensors"), 0) << output();
+  const std::string file = read_file(path("e.safetensors"));
+  const json header = json::parse(file.substr(8, static_cast<unsigned char>(file[0])));
+  for (const char* name : {"mean", "pooled"}) {
+    EXPECT_EQ(header[name]["dtype"], "F32");
+    EXPECT_EQ(header[name]["shape"], (json{3, 64}));
+  }
+}
+
+TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
+  ASSERT_EQ(
+      run("\"$0\" latency bert-tiny --precision int8 --sparse --repeats 3 --warmup 1 --json > told.json"), 0)
+      << output();
+  const json preset = told("told.json");
+  EXPECT_EQ(preset["precision"], "int8");
+  EXPECT_EQ(preset["sparse"], true);
+  EXPECT_GT(preset["median_ms"], 0);
+  EXPECT_GE(preset["p99_ms"], preset["p90_ms"]);
+  ASSERT_EQ(run("\"$0\" latency model-int8 --batch 2 --length 32 --repeats 3 --warmup 1"), 0) << output();
+  EXPECT_THAT(output(), HasSubstr("int8, batch 2 x 32: median"));
+}
+
+TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
+  EXPECT_EQ(run("\"$0\" infer nothing --text lines.txt"), 65);
+  EXPECT_THAT(output(), HasSubstr("nothing is no model"));
+  EXPECT_EQ(run("\"$0\" infer model --precision int8 --text lines.txt"), 64);
+  EXPECT_THAT(output(), HasSubstr("podium-worker calibrate model"));
+  EXPECT_EQ(run("\"$0\" infer model --precision int4 --text lines.txt"), 64);
+  EXPECT_THAT(output(), HasSubstr("fp32, bf16, fp16, int8 or fp8"));
+  EXPECT_EQ(run("\"$0\" infer model-int8 --precision fp16 --text lines.txt"), 64);
+  EXPECT_THAT(output(), HasSubstr("is quantised to int8"));
+  EXPECT_EQ(run("\"$0\" calibrate model-int8 --text corpus.txt --out again"), 65);
+  EXPECT_THAT(output(), HasSubstr("quantised already"));
+  EXPECT_EQ(run("\"$0\" calibrate model --text corpus.txt --length 32 --out model-int8"), 65);
+  EXPECT_THAT(output(), HasSubstr("exists already"));
+  EXPECT_EQ(run("\"$0\" calibrate model --text corpus.txt --length 64 --out other"), 65);
+  EXPECT_THAT(output(), HasSubstr("--length 64"));
+  write_file_atomic(path("long.txt"), "river\n" + std::string(500, '.') + "\n");
+  EXPECT_EQ(run("\"$0\" infer model --text long.txt"), 65);
+  EXPECT_THAT(output(), HasSubstr("long.txt:2 has 502 tokens"));
+  EXPECT_EQ(run("\"$0\" latency bert-tiny --length 600"), 64);
+  EXPECT_THAT(output(), HasSubstr("512 positions"));
+}
+
+}  // namespace
+}  // namespace podium
