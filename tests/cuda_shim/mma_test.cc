@@ -32,10 +32,6 @@ template <>
 struct MmaCase<std::int8_t> {
   using Host = std::int8_t;
 };
-template <>
-struct MmaCase<Float8E4M3> {
-  using Host = Float8E4M3;
-};
 template <class T>
 constexpr int kDepth = 32 / sizeof(T);
 
@@ -230,12 +226,10 @@ TEST(Ldmatrix, HandsOutElementsAsThePtxManualSays) {
 TEST(Mma, MultipliesBfloat16) { check<__nv_bfloat16>(); }
 TEST(Mma, MultipliesHalf) { check<__half>(); }
 TEST(Mma, MultipliesInt8) { check<std::int8_t>(); }
-TEST(Mma, MultipliesE4m3) { check<Float8E4M3>(); }
 
 TEST(SparseMma, MultipliesBfloat16) { check_sparse<__nv_bfloat16>(); }
 TEST(SparseMma, MultipliesHalf) { check_sparse<__half>(); }
 TEST(SparseMma, MultipliesInt8) { check_sparse<std::int8_t>(); }
-TEST(SparseMma, MultipliesE4m3) { check_sparse<Float8E4M3>(); }
 
 TEST(SparseMma, RefusesPositionsThatDoNotAscend) {
   const std::vector<__half> kept(16 * 16), columns(8 * 32);

@@ -11,6 +11,7 @@
 #include "worker/ops/gelu.h"
 #include "worker/ops/inference_attention.h"
 #include "worker/ops/inference_layer_norm.h"
+#include "worker/ops/inference_linear.h"
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
 #include "worker/ops/optimizer.h"
@@ -91,6 +92,8 @@ class DeviceOps {
                                   const Dropout& dropout, TensorView dqkv) = 0;
   virtual void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                                    std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) = 0;
+  virtual void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
+                                const InferenceEpilogue& epilogue, TensorView y) = 0;
   virtual void inference_layer_norm(Context& context, ConstTensorView x,
                                     const LayerNormParameters& parameters, TensorView y,
                                     const QuantisedCopy& copy) = 0;

@@ -2,6 +2,7 @@
 
 #include "worker/ops/check.h"
 #include "worker/ops/cpu/inference_linear.h"
+#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -24,7 +25,6 @@ void check_weight(const InferenceWeight& weight) {
 
 void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
                       const InferenceEpilogue& epilogue, TensorView y) {
-  check_cpu(context);
   check_weight(weight);
   const std::int64_t rows = x.shape[0], out = weight.out(), in = weight.in();
   check_tensor(x, weight.values.dtype, Shape{rows, in}, "x");
@@ -37,6 +37,8 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                            {.flops = 2.0 * static_cast<double>(rows) * static_cast<double>(out * in),
                             .bytes = bytes_of(x, weight.values, weight.positions, epilogue.residual, y),
                             .shape = {rows, out, in}});
+  if (context.device_ops != nullptr)
+    return context.device_ops->inference_linear(context, x, weight, epilogue, y);
   cpu::inference_linear(context, x, weight, epilogue, y);
 }
 

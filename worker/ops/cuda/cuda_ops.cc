@@ -8,6 +8,7 @@
 #include "worker/ops/cuda/float8.h"
 #include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/inference_layer_norm.h"
+#include "worker/ops/cuda/inference_linear.h"
 #include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/linear.h"
 #include "worker/ops/cuda/optimizer.h"
@@ -147,6 +148,10 @@ class CudaOps final : public DeviceOps {
   void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                            std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) override {
     cuda::inference_attention(context, shape, qkv, valid_lengths, out);
+  }
+  void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
+                        const InferenceEpilogue& epilogue, TensorView y) override {
+    cuda::inference_linear(context, x, weight, epilogue, y);
   }
   void inference_layer_norm(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                             TensorView y, const QuantisedCopy& copy) override {

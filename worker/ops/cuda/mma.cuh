@@ -1,14 +1,13 @@
 // The tensor-core products that CUDA C++ has no function for: d [16, 8] += a [16, depth] b [depth, 8], where
-// a row of a and a column of b have 32 bytes: m16n8k16 of f16 and bf16, m16n8k32 of i8 and e4m3. Sums are
-// f32, of i8 i32. PTX manual, "Matrix Fragments for mma.m16n8k16 with floating point type" and "for
-// mma.m16n8k32". With g = lane / 4 and p = lane % 4 a lane holds
+// a row of a and a column of b have 32 bytes: m16n8k16 of f16 and bf16, m16n8k32 of i8. Sums are f32, of i8
+// i32. PTX manual, "Matrix Fragments for mma.m16n8k16 with floating point type" and "for mma.m16n8k32". With
+// g = lane / 4 and p = lane % 4 a lane holds
 //
 //   a  rows g, g + 8;  bytes 4 p to 4 p + 3 and 16 further on
 //   b  column g;  the same bytes
 //   d  rows g, g + 8;  columns 2 p, 2 p + 1
 //
-// sm_80 and later, e4m3 sm_89 and later. Compiled for the host, the same names come from the shim under
-// tests/.
+// sm_80 and later. Compiled for the host, the same names come from the shim under tests/.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -17,8 +16,6 @@
 
 #include <cstdint>
 #include <type_traits>
-
-#include "worker/tensor/dtype.h"
 
 #ifndef __CUDACC__
 #include "tests/cuda_shim/ptx.h"
@@ -66,14 +63,6 @@ template <>
 __device__ __forceinline__ void mma<std::int8_t>(const MmaA& a, const MmaB& b, MmaSumsOf<int>& d) {
   PODIUM_MMA("m16n8k32", "s32", "s8", "+r");
 }
-template <>
-__device__ __forceinline__ void mma<Float8E4M3>(const MmaA& a, const MmaB& b, MmaSums& d) {
-#if __CUDA_ARCH__ >= 890
-  PODIUM_MMA("m16n8k32", "f32", "e4m3", "+f");
-#else
-  asm volatile("trap;");  // the op refuses e4m3 on such a device
-#endif
-}
 
 #undef PODIUM_MMA
 
@@ -90,10 +79,6 @@ inline void mma<__half>(const MmaA& a, const MmaB& b, MmaSums& d) {
 template <>
 inline void mma<std::int8_t>(const MmaA& a, const MmaB& b, MmaSumsOf<int>& d) {
   shim::mma<std::int8_t>(a.words, b.words, d.values);
-}
-template <>
-inline void mma<Float8E4M3>(const MmaA& a, const MmaB& b, MmaSums& d) {
-  shim::mma<Float8E4M3>(a.words, b.words, d.values);
 }
 
 #endif

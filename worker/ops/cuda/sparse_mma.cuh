@@ -1,6 +1,6 @@
 // Tensor-core products with a 2:4 sparse left operand (PTX mma.sp): of each four neighbouring columns of a
 // two are kept, so that a row's 32 bytes stand for as many columns as 64 have. d [16, 8] += a [16, 2 depth]
-// b [2 depth, 8]: m16n8k32 of f16 and bf16, m16n8k64 of i8 and e4m3.
+// b [2 depth, 8]: m16n8k32 of f16 and bf16, m16n8k64 of i8.
 //
 // d and the kept elements of a lie as in mma.cuh; of b, lane's bytes 4 p to 4 p + 3 of column g and those 16,
 // 32 and 48 further on. The metadata has four bits for each four columns: where the two kept ones stand, two
@@ -8,9 +8,9 @@
 // selector 0; in bits from the lowest up, p = lane % 4, g = lane / 4:
 //
 //   16-bit types  p = 0, 1: columns 16 p to 16 p + 15 of row g, then of row g + 8;  p = 2, 3: not looked at
-//   8-bit types   columns 32 (p / 2) to 32 (p / 2) + 31 of row g + 8 (p % 2)
+//   i8            columns 32 (p / 2) to 32 (p / 2) + 31 of row g + 8 (p % 2)
 //
-// sm_80 and later, e4m3 sm_89 and later.
+// sm_80 and later.
 #pragma once
 
 #include "worker/ops/cuda/mma.cuh"
@@ -51,15 +51,6 @@ __device__ __forceinline__ void mma_sparse<std::int8_t>(const MmaA& a, const Mma
                                                         std::uint32_t metadata, MmaSumsOf<int>& d) {
   PODIUM_MMA_SPARSE("m16n8k64", "s32", "s8", "+r");
 }
-template <>
-__device__ __forceinline__ void mma_sparse<Float8E4M3>(const MmaA& a, const MmaSparseB& b,
-                                                       std::uint32_t metadata, MmaSums& d) {
-#if __CUDA_ARCH__ >= 890
-  PODIUM_MMA_SPARSE("m16n8k64", "f32", "e4m3", "+f");
-#else
-  asm volatile("trap;");  // the op refuses e4m3 on such a device
-#endif
-}
 
 #undef PODIUM_MMA_SPARSE
 
@@ -78,10 +69,6 @@ template <>
 inline void mma_sparse<std::int8_t>(const MmaA& a, const MmaSparseB& b, std::uint32_t metadata,
                                     MmaSumsOf<int>& d) {
   shim::mma_sparse<std::int8_t>(a.words, b.words, d.values, metadata);
-}
-template <>
-inline void mma_sparse<Float8E4M3>(const MmaA& a, const MmaSparseB& b, std::uint32_t metadata, MmaSums& d) {
-  shim::mma_sparse<Float8E4M3>(a.words, b.words, d.values, metadata);
 }
 
 #endif
