@@ -1,6 +1,9 @@
 // The matrix product of worker/ops/cuda/matmul.h as a plain loop, in cuBLASLt's place.
 #include "worker/ops/cuda/matmul.h"
 
+#include <cmath>
+#include <numbers>
+
 #include "common/base/check.h"
 #include "tests/cuda_shim/device_memory.h"
 
@@ -22,6 +25,24 @@ void set_value(void* values, DType type, std::int64_t i, float value) {
   if (type == DType::f16) static_cast<Float16*>(values)[i] = to_float16(value);
 }
 
+// GPT-2's GELU and its derivative, which is sigmoid's form of it: gelu(x) = x sigmoid(2 u).
+double gelu_sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-2.0 * std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double gelu_slope(double x) {
+  const double s = gelu_sigmoid(x);
+  const double inner = 2.0 * std::sqrt(2.0 / std::numbers::pi) * (1.0 + 3.0 * 0.044715 * x * x);
+  return s + x * s * (1.0 - s) * inner;
+}
+
+float ended(const Product& p, const ProductOperands& operands, std::int64_t i, float sum) {
+  if (p.end == ProductEnd::plain) return sum;
+  if (p.end == ProductEnd::gelu_backward)
+    return static_cast<float>(sum * gelu_slope(value_at(operands.gelu_input, p.result, i)));
+  set_value(operands.gelu_input, p.result, i, sum);
+  return static_cast<float>(sum * gelu_sigmoid(sum));
+}
+
 }  // namespace
 
 void multiply(Context&, const Product& p, const ProductOperands& operands) {
@@ -37,7 +58,7 @@ void multiply(Context&, const Product& p, const ProductOperands& operands) {
       sum *= scale;
       if (p.accumulate) sum += value_at(operands.c, p.result, i * p.n + j);
       if (p.bias) sum += value_at(operands.bias, p.result, j);
-      set_value(operands.c, p.result, i * p.n + j, sum);
+      set_value(operands.c, p.result, i * p.n + j, ended(p, operands, i * p.n + j, sum));
     }
   }
 }

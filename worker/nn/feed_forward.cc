@@ -11,10 +11,9 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
                 contract_bias) {}
 
 void FeedForward::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
-  saved.gelu_slope = step.save_all(inner_);
+  saved.gelu = step.save_all(inner_);
   saved.gelu_y = step.save_all(inner_);
-  expand_.forward(step, x, saved.gelu_slope);
-  ops::gelu_forward(step.context, saved.gelu_slope, saved.gelu_y, gelu_);
+  saved.gelu_holds = expand_.gelu_forward(step, x, gelu_, saved.gelu, saved.gelu_y);
   contract_.forward(step, saved.gelu_y, y);
 }
 
@@ -22,8 +21,9 @@ void FeedForward::backward(const Step& step, ConstTensorView x, ConstTensorView 
                            bool accumulate, const Saved& saved) {
   const ArenaScope scope(step.workspace);
   const TensorView dinner = step.temporary_all(inner_);
-  contract_.backward(step, saved.gelu_y, dy, dinner,
-                     {.multiply_by = saved.gelu_slope, .column_sums = expand_.bias_gradient()});
+  ops::ProductOptions options{.column_sums = expand_.bias_gradient()};
+  (saved.gelu_holds == ops::GeluSaved::slope ? options.multiply_by : options.gelu_input) = saved.gelu;
+  contract_.backward(step, saved.gelu_y, dy, dinner, options);
   expand_.backward(step, x, dinner, dx, accumulate);
 }
 

@@ -16,7 +16,8 @@ struct FeedForwardNames {
 class FeedForward {
  public:
   struct Saved {
-    TensorView gelu_slope, gelu_y;  // [all rows, this rank's inner columns]
+    TensorView gelu, gelu_y;  // [all rows, this rank's inner columns]
+    ops::GeluSaved gelu_holds = ops::GeluSaved::slope;
   };
 
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,

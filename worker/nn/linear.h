@@ -28,6 +28,8 @@ class Linear {
   std::int64_t out() const { return out_; }  // here
 
   void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
+  ops::GeluSaved gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
+                              TensorView y);
   void backward_input(Context& context, ConstTensorView dy, TensorView dx,
                       const ops::ProductOptions& options = {});
   void backward_weight(Context& context, ConstTensorView x, ConstTensorView dy);

@@ -28,6 +28,9 @@ class ColumnParallelLinear {
                        BiasGradient bias_gradient);
 
   void forward(const Step& step, ConstTensorView x, TensorView y);
+  // Likewise, with a GELU behind it; `saved` like y.
+  ops::GeluSaved gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind, TensorView saved,
+                              TensorView y);
   // Replaces dx or adds to it.
   void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate);
 

@@ -64,6 +64,9 @@ class DeviceOps {
                                   const EmbeddingGradients& gradients) = 0;
   virtual void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                               TensorView y) = 0;
+  virtual GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight,
+                                        ConstTensorView bias, GeluKind kind, TensorView saved,
+                                        TensorView y) = 0;
   virtual void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight,
                                      TensorView dx, const ProductOptions& options) = 0;
   virtual void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,

@@ -5,7 +5,7 @@
 //          u = sqrt(2 / pi) (x + 0.044715 x^3)
 //
 // Forward computes both at once, since they share their one exponential; backward is then a product, which
-// the matrix product before it absorbs (see ProductOptions::multiply in linear.h).
+// the matrix product before it absorbs (see ProductOptions in linear.h).
 #pragma once
 
 #include "worker/tensor/context.h"

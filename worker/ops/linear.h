@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "worker/ops/gelu.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -31,10 +32,15 @@ struct LinearWeight {
   std::unique_ptr<PackedWeight> float8 = nullptr;  // of float8.h
 };
 
+// What linear_gelu_forward has left for backward: the GELU's slope, or what the GELU was given.
+enum class GeluSaved { slope, input };
+
 struct ProductOptions {
   bool accumulate = false;  // add to dx instead of replacing it
-  ConstTensorView multiply_by =
-      {};  // where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks
+  // Where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks.
+  ConstTensorView multiply_by = {};
+  // Likewise by the slope of the GELU that was given these.
+  ConstTensorView gelu_input = {};
   // Where given, f32 [in]: the column sums of the finished dx are added, the gradient of the bias before a
   // GELU.
   TensorView column_sums = {};
@@ -43,6 +49,10 @@ struct ProductOptions {
 // `bias` without an address: none.
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
+// y = gelu(x W^T + b); `saved`, like y, is for backward. The GELU is the product's end where the library
+// that multiplies has it so (GPT-2's, cuBLASLt, 16 bits): nothing but y and `saved` passes through memory.
+GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                              GeluKind kind, TensorView saved, TensorView y);
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options = {});
 // `db` without an address: not wanted.

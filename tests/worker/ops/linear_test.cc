@@ -79,6 +79,46 @@ TEST(Linear, BackwardInputAddsTheColumnSumsOfWhatItLeaves) {
   expect_close(values_of(sums), expected, 1e-5, "column sums");
 }
 
+// y, and dx of the layer behind, of the two ops in one and of one after the other.
+void expect_gelu_like_apart(ops::GeluKind kind, DType type, std::int64_t out, double tolerance) {
+  Context context = make_context(2);
+  const Tensor x = tensor_of(random_values(kRows * kIn, 1), type, {kRows, kIn});
+  const Tensor w = tensor_of(random_values(out * kIn, 2), DType::f32, {out, kIn});
+  const Tensor b = tensor_of(random_values(out, 3), DType::f32, {out});
+  const Tensor next_w = tensor_of(random_values(kOut * out, 4), DType::f32, {kOut, out});
+  const Tensor dy = tensor_of(random_values(kRows * kOut, 5), type, {kRows, kOut});
+  ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
+  ops::LinearWeight next{.master = next_w.view(), .generation = 1, .packed = nullptr};
+  Tensor slope(type, {kRows, out}), y(type, {kRows, out}), dx(type, {kRows, out});
+  Tensor saved(type, {kRows, out}), y_at_once(type, {kRows, out}), dx_at_once(type, {kRows, out});
+  Tensor sums(DType::f32, {out}), sums_at_once(DType::f32, {out});
+
+  ops::linear_forward(context, x.view(), weight, b.view(), slope.view());
+  ops::gelu_forward(context, slope.view(), y.view(), kind);
+  ops::linear_backward_input(context, dy.view(), next, dx.view(),
+                             {.multiply_by = slope.view(), .column_sums = sums.view()});
+
+  const ops::GeluSaved holds =
+      ops::linear_gelu_forward(context, x.view(), weight, b.view(), kind, saved.view(), y_at_once.view());
+  ops::ProductOptions options{.column_sums = sums_at_once.view()};
+  (holds == ops::GeluSaved::slope ? options.multiply_by : options.gelu_input) = saved.view();
+  ops::linear_backward_input(context, dy.view(), next, dx_at_once.view(), options);
+  expect_close(values_of(y_at_once), values_of(y), tolerance, "y");
+  expect_close(values_of(dx_at_once), values_of(dx), tolerance, "dx");
+  expect_close(values_of(sums_at_once), values_of(sums), tolerance, "column sums");
+}
+
+TEST(Linear, TakesTheGeluBehindItAlong) {
+  for (const ops::GeluKind kind : {ops::GeluKind::erf, ops::GeluKind::tanh}) {
+    for (const std::int64_t out : {16, 13}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + ", columns " + std::to_string(out));
+      expect_gelu_like_apart(kind, DType::f32, out, 1e-6);
+      expect_gelu_like_apart(kind, DType::bf16, out, 1.5e-2);
+      expect_gelu_like_apart(kind, DType::f16, out, 2e-3);
+    }
+  }
+}
+
 TEST(Linear, SeesANewMasterOnlyUnderANewGeneration) {
   Context context = make_context(2);
   const Tensor x = tensor_of(random_values(kRows * kIn, 1), DType::f32, {kRows, kIn});

@@ -93,6 +93,11 @@ class CudaOps final : public DeviceOps {
                       TensorView y) override {
     cuda::linear_forward(context, x, weight, bias, y);
   }
+  GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight,
+                                ConstTensorView bias, GeluKind kind, TensorView saved,
+                                TensorView y) override {
+    return cuda::linear_gelu_forward(context, x, weight, bias, kind, saved, y);
+  }
   void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                              const ProductOptions& options) override {
     cuda::linear_backward_input(context, dy, weight, dx, options);

@@ -72,6 +72,16 @@ const void* bias_for(Context& context, LinearWeight& weight, ConstTensorView bia
   return packed(weight).bias.of(context, bias, weight.generation, y.dtype, y.shape[1]);
 }
 
+Product forward_product(const ConstTensorView& x, const TensorView& y, const ConstTensorView& bias) {
+  return {.m = y.shape[0],
+          .n = y.shape[1],
+          .k = x.shape[1],
+          .type = x.dtype,
+          .result = y.dtype,
+          .transposed_b = true,
+          .bias = bias.address != nullptr};
+}
+
 // Rows [first, first + count) of dw += dy^T x.
 void add_weight_gradient(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,
                          std::int64_t first, std::int64_t count) {
@@ -123,27 +133,47 @@ void multiply_float8(Context& context, const TensorView& a, const TensorView& sc
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {
   if (y.size() == 0) return;
-  const Product product{.m = y.shape[0],
-                        .n = y.shape[1],
-                        .k = x.shape[1],
-                        .type = x.dtype,
-                        .result = y.dtype,
-                        .transposed_b = true,
-                        .bias = bias.address != nullptr};
   const void* const w = weight_for(context, weight, y);
-  multiply(context, product, {x.address, w, y.address, bias_for(context, weight, bias, y)});
+  multiply(context, forward_product(x, y, bias),
+           {x.address, w, y.address, bias_for(context, weight, bias, y)});
+}
+
+GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                              GeluKind kind, TensorView saved, TensorView y) {
+  if (kind != GeluKind::tanh || y.dtype == DType::f32 || y.shape[1] % kAlignedRows != 0) {
+    cuda::linear_forward(context, x, weight, bias, saved);
+    cuda::gelu_forward(context, saved, y, kind);
+    return GeluSaved::slope;
+  }
+  if (y.size() == 0) return GeluSaved::input;
+  Product product = forward_product(x, y, bias);
+  product.end = ProductEnd::gelu_forward;
+  const void* const w = weight_for(context, weight, y);
+  multiply(context, product,
+           {.a = x.address,
+            .b = w,
+            .c = y.address,
+            .bias = bias_for(context, weight, bias, y),
+            .gelu_input = saved.address});
+  return GeluSaved::input;
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options) {
   if (dx.size() == 0) return;
+  const bool gelu = options.gelu_input.address != nullptr;
   const Product product{.m = dx.shape[0],
                         .n = dx.shape[1],
                         .k = dy.shape[1],
                         .type = dy.dtype,
                         .result = dx.dtype,
-                        .accumulate = options.accumulate};
-  multiply(context, product, {dy.address, weight_for(context, weight, dy), dx.address});
+                        .accumulate = options.accumulate,
+                        .end = gelu ? ProductEnd::gelu_backward : ProductEnd::plain};
+  multiply(context, product,
+           {.a = dy.address,
+            .b = weight_for(context, weight, dy),
+            .c = dx.address,
+            .gelu_input = const_cast<void*>(options.gelu_input.address)});  // which backward only reads
   finish(context, options, dx);
 }
 

@@ -7,6 +7,8 @@ namespace podium::ops::cuda {
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
+GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                              GeluKind kind, TensorView saved, TensorView y);
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options);
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,

@@ -65,13 +65,27 @@ void set(cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttribut
                "saying which algorithms a product may use");
 }
 
+// cuBLASLt's GELU is the one with tanh.
+cublasLtEpilogue_t epilogue_of(const Product& p) {
+  switch (p.end) {
+    case ProductEnd::plain:
+      return p.bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+    case ProductEnd::gelu_forward:
+      return p.bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
+    case ProductEnd::gelu_backward:
+      return CUBLASLT_EPILOGUE_DGELU;
+  }
+  PODIUM_CHECK(false, "unknown end of a product");
+}
+
 Operation make_operation(const Product& p) {
   cublasLtMatmulDesc_t made = nullptr;
   check_cublas(cublas_lt().make_operation(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
   Operation operation(made, cublas_lt().destroy_operation);
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (p.bias) set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  set(made, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p));
+  if (p.end != ProductEnd::plain) set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, p.n);
   if (p.bias && p.is_float8()) set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type(p.result));
   if (p.type == DType::e4m3) set(made, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
   return operation;
@@ -157,6 +171,8 @@ class Stopwatch {
 
 void set_pointers(const Product& product, const ProductOperands& operands, cublasLtMatmulDesc_t operation) {
   if (product.bias) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  if (product.end != ProductEnd::plain)
+    set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.gelu_input);
   if (!product.is_float8()) return;
   set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, operands.scale_b);
   set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.scale_a);

@@ -2,6 +2,10 @@
 //
 //   c [m, n] = a [m, k] b [k, n] (+ bias [n]) (+ c)
 //
+// and what may end it, with GPT-2's GELU (gelu.h, tanh) over 16-bit results:
+//
+//   forward:   gelu_input = c,  c = gelu(c)        backward:  c = c * gelu'(gelu_input)
+//
 // Products in FP8 are of e4m3 with e4m3 or of e5m2 with e4m3, with b stored as [n, k] and n and k multiples
 // of 16; the product is multiplied by the two operands' scales. The first kind may sum in fewer bits than f32
 // has (Hopper's "fast accumulation"), which forward stands and gradients would show.
@@ -18,6 +22,8 @@
 
 namespace podium::ops::cuda {
 
+enum class ProductEnd { plain, gelu_forward, gelu_backward };
+
 // Equal products share one plan.
 struct Product {
   std::int64_t m = 0;
@@ -30,6 +36,7 @@ struct Product {
   bool transposed_b = false;  // b is stored as [n, k]
   bool accumulate = false;
   bool bias = false;
+  ProductEnd end = ProductEnd::plain;  // else n is a multiple of 8
 
   DType type_b() const { return type == DType::e5m2 ? DType::e4m3 : type; }
   bool is_float8() const { return type_b() == DType::e4m3; }
@@ -45,6 +52,7 @@ struct ProductOperands {
   const void* bias = nullptr;
   const float* scale_a = nullptr;  // with FP8
   const float* scale_b = nullptr;
+  void* gelu_input = nullptr;  // like c; with GELU
 };
 
 void multiply(Context& context, const Product& product, const ProductOperands& operands);
