@@ -21,6 +21,7 @@ Examples:
   podium-worker latency bert-large --gpu --precision fp16           # batch 1, length 128
   podium-worker latency bert-base --gpu --precision int8 --sparse --length 384
   podium-worker latency model-int8 --gpu --batch 64 --json
+  podium-worker latency bert-large --gpu --shape 1x128 --shape 1x384 --shape 64x128 --json    # an object a line
 
 A preset's name stands for random weights, and in int8 and fp8 for ranges out of thin air: the time does not depend on
 them. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
@@ -31,6 +32,7 @@ struct Arguments {
   ModelArguments model;
   ComputeArguments compute;
   SessionShape shape;
+  std::vector<std::string> shapes;  // "1x128"; empty: that one
   int repeats = 200;
   int warmup = 20;
   bool sparse = false;
@@ -57,48 +59,80 @@ InferenceBatch random_batch(const ModelSpec& spec, const SessionShape& shape) {
   return batch;
 }
 
-void check_shape(const Arguments& arguments, const ModelSpec& spec) {
-  if (arguments.shape.length > spec.max_positions)
-    throw Failure(WorkerExit::bad_spec, fmt::format("--length {}: the model has {} positions",
-                                                    arguments.shape.length, spec.max_positions));
+std::vector<SessionShape> shapes_of(const Arguments& arguments, const ModelSpec& spec) {
+  std::vector<SessionShape> shapes;
+  for (const std::string& text : arguments.shapes) {
+    SessionShape shape;
+    char beyond = 0;
+    if (std::sscanf(text.c_str(), "%dx%d%c", &shape.sequences, &shape.length, &beyond) != 2 ||
+        shape.sequences < 1 || shape.length < 1)
+      throw Failure(WorkerExit::bad_spec, fmt::format("--shape {}: sequences x tokens, such as 1x128", text));
+    shapes.push_back(shape);
+  }
+  if (shapes.empty()) shapes.push_back(arguments.shape);
+  for (const SessionShape& shape : shapes)
+    if (shape.length > spec.max_positions)
+      throw Failure(WorkerExit::bad_spec,
+                    fmt::format("length {}: the model has {} positions", shape.length, spec.max_positions));
+  return shapes;
+}
+
+struct Measured {
+  std::string model, device, precision;
+  bool sparse = false;
+  SessionShape shape;
+  int repeats = 0;
+  Latency latency;
+};
+
+std::string json_of(const Measured& m) {
+  return nlohmann::json{{"model", m.model},
+                        {"device", m.device},
+                        {"precision", m.precision},
+                        {"sparse", m.sparse},
+                        {"batch", m.shape.sequences},
+                        {"length", m.shape.length},
+                        {"repeats", m.repeats},
+                        {"median_ms", m.latency.median_ms},
+                        {"p90_ms", m.latency.p90_ms},
+                        {"p99_ms", m.latency.p99_ms},
+                        {"sequences_per_second", m.latency.sequences_per_second}}
+             .dump() +
+         "\n";
+}
+
+std::string text_of(const Measured& m) {
+  return fmt::format(
+      "{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
+      m.model, m.device, m.precision, m.sparse ? " 2:4 sparse" : "", m.shape.sequences, m.shape.length,
+      m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
 }
 
 void run(const Arguments& arguments) {
   const std::string name = arguments.model.model.string();
   const std::optional<ModelSpec> preset = preset_model(name);
   const SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
-  check_shape(arguments, model.spec);
+  const std::vector<SessionShape> shapes = shapes_of(arguments, model.spec);
   const InferenceOptions options{.precision = precision_of(arguments.compute, model),
                                  .sparse = arguments.sparse};
   Compute compute(arguments.compute);
   compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
   BertWeights weights = make_bert_weights(compute.context, model, options, preset.has_value());
-  BertSession session(compute.context, weights, arguments.shape);
-  session.set_inputs(random_batch(model.spec, arguments.shape));
-  const Latency latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
   const Device* const device = compute.device.device.get();
-  const std::string where = device == nullptr ? fmt::format("CPU, {} threads", compute.context.threads)
-                                              : device->description().name;
-  const bool sparse = weights.layers.front().expand.weight.positions.address != nullptr;
-  if (arguments.json) {
-    const nlohmann::json told{{"model", name},
-                              {"device", where},
-                              {"precision", to_string(options.precision)},
-                              {"sparse", sparse},
-                              {"batch", arguments.shape.sequences},
-                              {"length", arguments.shape.length},
-                              {"repeats", arguments.repeats},
-                              {"median_ms", latency.median_ms},
-                              {"p90_ms", latency.p90_ms},
-                              {"p99_ms", latency.p99_ms},
-                              {"sequences_per_second", latency.sequences_per_second}};
-    fmt::print("{}\n", told.dump());
-    return;
+  Measured measured{.model = name,
+                    .device = device == nullptr ? fmt::format("CPU, {} threads", compute.context.threads)
+                                                : device->description().name,
+                    .precision = std::string(to_string(options.precision)),
+                    .sparse = weights.layers.front().expand.weight.positions.address != nullptr,
+                    .repeats = arguments.repeats};
+  for (const SessionShape& shape : shapes) {
+    BertSession session(compute.context, weights, shape);
+    session.set_inputs(random_batch(model.spec, shape));
+    measured.shape = shape;
+    measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
+    std::fputs((arguments.json ? json_of(measured) : text_of(measured)).c_str(), stdout);
+    std::fflush(stdout);
   }
-  fmt::print("{} on {}, {}{}, batch {} x {}: median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, {:.1f} sequences/s\n",
-             name, where, to_string(options.precision), sparse ? " 2:4 sparse" : "",
-             arguments.shape.sequences, arguments.shape.length, latency.median_ms, latency.p90_ms,
-             latency.p99_ms, latency.sequences_per_second);
 }
 
 }  // namespace
@@ -115,6 +149,7 @@ void add_latency(CLI::App& app) {
   command->add_option("--length", arguments->shape.length, "Tokens of each")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_option("--shape", arguments->shapes, "Instead, as often as wanted: BATCHxLENGTH");
   command->add_option("--repeats", arguments->repeats, "Passes that are timed")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -122,7 +157,7 @@ void add_latency(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
-  command->add_flag("--json", arguments->json, "As one JSON object");
+  command->add_flag("--json", arguments->json, "One JSON object a line");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -1,18 +1,20 @@
-"""Training throughput, and what NCCL costs, on this machine's first GPU beside PyTorch, eager and compiled.
+"""Training throughput, inference, and what NCCL costs, on this machine's first GPU beside PyTorch, eager and compiled.
 
 measure.py BUILD_DIR [--json FILE] [--blocks N] [--models NAME ...]; bench/gpu/run calls it.
 First what the device can do at best (copies, one large bf16 product), then BERT-Large and GPT-2 in bf16 with dropout:
 sequences/s, tokens/s, and the share of that product's rate (model FLOP utilisation: matrix products of forward and
 backward, recomputation not counted). The programs have the device one after another, for its whole memory; a figure is
 the median of a program's blocks. At 384, SQuAD's length, two predicted tokens a sequence stand for its span head.
+Inference: see inference.py.
 """
 import argparse
-import json
 import pathlib
 import statistics
-import subprocess
 import sys
 import time
+
+import inference
+from report import Report, lines_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_SECONDS = 480
@@ -32,18 +34,6 @@ MODELS = {
 GOALS = {"BERT-Large 128": 1970, "BERT-Large 512": 465, "GPT-2 1558M": 48_400 / 1024}
 
 
-class Failed(Exception):
-    pass
-
-
-def lines_of(*command):
-    """What a program prints, line by line, as JSON."""
-    done = subprocess.run(list(map(str, command)), text=True, stdout=subprocess.PIPE)
-    if done.returncode != 0:
-        raise Failed(f"{command[0]} ended with {done.returncode}; it was run as: {' '.join(map(str, command))}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
 def torch_peer(*arguments):
     return lines_of(sys.executable, HERE / "torch_peer.py", *arguments)
 
@@ -58,25 +48,6 @@ def speeds_of(blocks, side):
     for block in blocks:
         by_way.setdefault(block.get("way", side), []).append(block["sequences_per_second"])
     return {way: statistics.median(speeds) for way, speeds in by_way.items()}
-
-
-class Report:
-    """Prints figures and keeps them, one JSON object a line; what is there stays there if the run is cut off."""
-
-    def __init__(self, path):
-        self.file = path.open("w") if path else None
-        self.failed = False
-
-    def figure(self, name, **values):
-        if self.file:
-            print(json.dumps({"name": name, **values}), file=self.file, flush=True)
-
-    def part(self, name, measure, *arguments):
-        try:
-            measure(self, *arguments)
-        except Failed as failure:
-            self.failed = True
-            print(f"{name}: {failure}", flush=True)
 
 
 def measure_training(report, build, name, options, best):
@@ -111,6 +82,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--blocks", type=int, default=3)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--training-only", action="store_true", help="without inference")
     parser.add_argument("build", type=pathlib.Path)
     args = parser.parse_args()
     begin = time.monotonic()
@@ -120,13 +92,14 @@ def main():
     print(f"{best['device']}: copies {best['copy_bytes_per_second'] * 1e-12:.2f} TB/s, bf16 products "
           f"{best['bf16_flops'] * 1e-12:.0f} TFLOP/s; PyTorch {best['torch']}")
     report.part("NCCL", measure_nccl, args.build)
+    if not args.training_only:
+        report.part("inference", inference.measure, args.build, inference.MODELS)
     print(f"\n{'':16}{'':10}{'seq/s':>10}{'tokens/s':>11}{'MFU':>7}{'ratio':>8}", flush=True)
     for name in args.models:
         if time.monotonic() - begin > LIMIT_SECONDS - 120:
             print(f"{name}: left out, for time")
             continue
         report.part(name, measure_training, args.build, name, {**MODELS[name], "blocks": args.blocks}, best)
-    print("Inference is not measured: podium-worker has none on a GPU yet.")
     sys.exit(report.failed)
 
 

@@ -8,6 +8,7 @@
 #include "worker/data/bad_data.h"
 #include "worker/infer/quantised_folder.h"
 #include "worker/nn/parameters.h"
+#include "worker/train/checkpoint_pieces.h"
 #include "worker/train/checkpoint_reader.h"
 #include "worker/train/checkpoint_weights.h"
 #include "worker/train/hugging_face.h"
@@ -18,19 +19,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr float kRandomRange = 0.05F;  // of random weights, either side of 0
+
 // All parameters of the model, in host memory.
 void declare_parameters(const ModelSpec& spec, ParameterStore& store) {
   for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
-    const bool is_norm = entry.name.find("LayerNorm.weight") != std::string::npos;
-    const bool is_bias = entry.name.ends_with(".bias");
-    Shape shape;
-    if (entry.shape.size() == 1) shape = Shape{entry.shape[0]};
+    Shape shape{entry.shape[0]};
     if (entry.shape.size() == 2) shape = Shape{entry.shape[0], entry.shape[1]};
-    store.add(entry.name, shape,
-              is_norm   ? Initializer::ones
-              : is_bias ? Initializer::zeros
-                        : Initializer::normal,
-              false);
+    store.add(entry.name, shape, Initializer::zeros, false);
   }
   store.allocate();
 }
@@ -137,10 +133,16 @@ SourceModel read_source_model(const fs::path& folder, const fs::path& data_folde
 
 SourceModel random_source_model(const ModelSpec& spec) {
   SourceModel model{.origin = "random weights", .spec = spec};
-  ParameterStore store;
-  declare_parameters(spec, store);
-  store.initialise(1, spec.initializer_range);
-  take_tensors(spec, store, {}, model);
+  std::uint32_t state = 1;
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+    FullTensor& tensor = model.tensors[entry.name];
+    tensor = {entry.name, entry.shape, {}};
+    tensor.values.resize(static_cast<std::size_t>(whole_box(entry.shape).size()));
+    for (float& value : tensor.values) {  // Numerical Recipes' generator: quick, for nobody reads the results
+      state = state * 1664525U + 1013904223U;
+      value = static_cast<float>(static_cast<std::int32_t>(state)) * (0x1p-31F * kRandomRange);
+    }
+  }
   return model;
 }
 

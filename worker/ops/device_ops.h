@@ -94,7 +94,8 @@ class DeviceOps {
                                   std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
                                   const Dropout& dropout, TensorView dqkv) = 0;
   virtual void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                                   std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) = 0;
+                                   std::span<const std::int32_t> valid_lengths, TensorView out,
+                                   float out_scale) = 0;
   virtual void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
                                 const InferenceEpilogue& epilogue, TensorView y) = 0;
   virtual void inference_layer_norm(Context& context, ConstTensorView x,

@@ -13,14 +13,16 @@ bool attention_quantises(const AttentionShape& shape, DType qkv) {
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
-  if (!is_quantised(out.dtype)) return attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);
+  const bool quantises = is_quantised(out.dtype), on_device = context.device_ops != nullptr;
+  // On the CPU the same as in training.
+  if (!quantises && !on_device) return attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);
   check_tensor(qkv, qkv.dtype, Shape{shape.rows(), 3 * shape.hidden()}, "qkv");
-  check_quantised(out, Shape{shape.rows(), shape.hidden()}, "out");
+  check_tensor(out, quantises ? out.dtype : qkv.dtype, Shape{shape.rows(), shape.hidden()}, "out");
   const ProfileScope scope(context, "inference_attention", {.bytes = bytes_of(qkv, out)});
-  if (context.device_ops == nullptr)
-    return cpu::inference_attention(context, shape, qkv, valid_lengths, {out, out_scale});
-  PODIUM_CHECK(attention_quantises(shape, qkv.dtype), "a device quantises what tensor cores compute");
-  context.device_ops->inference_attention(context, shape, qkv, valid_lengths, {out, out_scale});
+  if (!on_device) return cpu::inference_attention(context, shape, qkv, valid_lengths, {out, out_scale});
+  PODIUM_CHECK(!quantises || attention_quantises(shape, qkv.dtype),
+               "a device quantises what tensor cores compute");
+  context.device_ops->inference_attention(context, shape, qkv, valid_lengths, out, out_scale);
 }
 
 }  // namespace podium::ops

@@ -178,6 +178,8 @@ TEST_F(InferenceCommand, RefusesWhatCannotWorkAndSaysWhatWould) {
   write_file_atomic(path("long.txt"), "river\n" + std::string(500, '.') + "\n");
   EXPECT_EQ(run("\"$0\" infer model --text long.txt"), 65);
   EXPECT_THAT(output(), HasSubstr("long.txt:2 has 502 tokens"));
+  EXPECT_EQ(run("\"$0\" latency bert-tiny --shape 1+128"), 64);
+  EXPECT_THAT(output(), HasSubstr("such as 1x128"));
   EXPECT_EQ(run("\"$0\" latency bert-tiny --length 600"), 64);
   EXPECT_THAT(output(), HasSubstr("512 positions"));
 }

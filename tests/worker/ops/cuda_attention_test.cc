@@ -5,6 +5,7 @@
 #include "tests/cuda_shim/block.h"
 #include "tests/worker/ops/op_check.h"
 #include "worker/ops/attention.h"
+#include "worker/ops/inference_attention.h"
 
 namespace podium::test {
 namespace {
@@ -100,6 +101,19 @@ TEST(CudaAttention, DoesNotDependOnTheOrderOfThreads) {
       });
     }
   }
+}
+
+// Keys split over a block's warps, in two stages of copies.
+TEST(CudaAttention, SplitKeysDoNotDependOnTheOrderOfThreads) {
+  shim::results_in_every_order([&] {
+    Context context = make_context(1);
+    Attention attention(DType::f16, {.sequences = 1, .length = 150, .heads = 1, .head_size = 64});
+    attention.valid = {140};
+    ops::inference_attention(context, attention.shape, attention.qkv.view(), attention.valid,
+                             attention.out.view());
+    const auto* const bytes = static_cast<const std::byte*>(attention.out.view().address);
+    return std::vector<std::byte>(bytes, bytes + attention.out.view().bytes());
+  });
 }
 
 }  // namespace

@@ -79,11 +79,15 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
 }
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                         std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) {
+                         std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
   check_limits(shape);
   if (qkv.size() == 0) return;
   const AttentionTask task = make_task(shape, valid_lengths, {}, nullptr);
-  tiled_attention_forward_quantised(context, task, shape.sequences, qkv, out);
+  if (split_keys(task, shape.sequences, qkv.dtype))
+    return split_attention_forward(context, task, shape.sequences, qkv, out, out_scale);
+  if (is_quantised(out.dtype))
+    return tiled_attention_forward_quantised(context, task, shape.sequences, qkv, {out, out_scale});
+  forward(context, shape, task, {}, qkv, out);
 }
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,

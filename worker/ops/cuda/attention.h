@@ -2,7 +2,6 @@
 #pragma once
 
 #include "worker/ops/attention.h"
-#include "worker/ops/quantised.h"
 
 namespace podium::ops::cuda {
 
@@ -11,7 +10,7 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out);
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                         std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out);
+                         std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale);
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv);

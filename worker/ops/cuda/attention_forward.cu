@@ -10,7 +10,7 @@
 #include "worker/ops/cuda/attention_kept.cuh"
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
-#include "worker/ops/cuda/attention_tile.cuh"
+#include "worker/ops/cuda/attention_softmax.cuh"
 #include "worker/ops/cuda/quantise.cuh"
 
 namespace podium::ops::cuda {
@@ -29,21 +29,6 @@ struct Tiling {
   static_assert(kQueries <= 2 * kKeys, "Q waits where the second stage will be");
 };
 
-// A warp's running softmax: of rows g and g + 8 of each row tile; a lane's sums are over its own columns.
-template <int kRowTiles>
-struct Softmax {
-  float highest[kRowTiles][2];
-  float sum[kRowTiles][2];
-
-  __device__ Softmax() {
-#pragma unroll
-    for (int r = 0; r < kRowTiles; ++r) {
-      highest[r][0] = highest[r][1] = -INFINITY;
-      sum[r][0] = sum[r][1] = 0.0F;
-    }
-  }
-};
-
 template <class Tiling, class T>
 __device__ __forceinline__ void copy_keys_and_values(const AttentionTask& task, const AttentionHead& head,
                                                      const T* qkv, int key, T* stage) {
@@ -53,60 +38,6 @@ __device__ __forceinline__ void copy_keys_and_values(const AttentionTask& task, 
   copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage, keys, stride, rows, task.head_size);
   copy_tile<Tiling::kThreads, kKeys, Tiling::kHeadSize>(stage + Tiling::kTile, keys + task.hidden(), stride,
                                                         rows, task.head_size);
-}
-
-// Keys beyond the head's, and where causal those after the query, score -infinity.
-template <int kRowTiles, int kTiles>
-__device__ __forceinline__ void mask(const AttentionTask& task, const AttentionHead& head, int first_query,
-                                     int first_key, MmaSums (&scores)[kRowTiles][kTiles]) {
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const int query = first_query + 16 * r + fragment_row() + e / 2 * 8;
-      const int keys = task.causal && query + 1 < head.keys ? query + 1 : head.keys;
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t)
-        if (first_key + 8 * t + fragment_column() + e % 2 >= keys) scores[r][t].values[e] = -INFINITY;
-    }
-  }
-}
-
-// Scores become probabilities up to the row's sum; what was summed before is scaled down to the new maximum.
-template <int kRowTiles, int kTiles, int kOutTiles>
-__device__ __forceinline__ void softmax(float scale_log2, MmaSums (&scores)[kRowTiles][kTiles],
-                                        Softmax<kRowTiles>& state, MmaSums (&out)[kRowTiles][kOutTiles]) {
-#pragma unroll
-  for (int r = 0; r < kRowTiles; ++r) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int e = 2 * half;
-      float highest = scores[r][0].values[e];
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t)
-        highest = fmaxf(highest, fmaxf(scores[r][t].values[e], scores[r][t].values[e + 1]));
-      highest = fmaxf(highest, __shfl_xor_sync(kAllLanes, highest, 1));
-      highest = fmaxf(highest, __shfl_xor_sync(kAllLanes, highest, 2));
-      highest = fmaxf(highest * scale_log2, state.highest[r][half]);
-      const float shrink = fast_exp2(state.highest[r][half] - highest);
-      state.highest[r][half] = highest;
-      float sum = state.sum[r][half] * shrink;
-#pragma unroll
-      for (int t = 0; t < kTiles; ++t) {
-#pragma unroll
-        for (int i = e; i < e + 2; ++i) {
-          scores[r][t].values[i] = fast_exp2(scores[r][t].values[i] * scale_log2 - highest);
-          sum += scores[r][t].values[i];
-        }
-      }
-      state.sum[r][half] = sum;
-#pragma unroll
-      for (int t = 0; t < kOutTiles; ++t) {
-        out[r][t].values[e] *= shrink;
-        out[r][t].values[e + 1] *= shrink;
-      }
-    }
-  }
 }
 
 // What dropout takes becomes 0; what it keeps is scaled with the whole row at the end.

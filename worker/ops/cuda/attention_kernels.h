@@ -21,6 +21,10 @@ void tiled_attention_forward(Context& context, const AttentionTask& task, std::i
 // Of f16, heads of at most kQuantisedHeadSize columns; without dropout.
 void tiled_attention_forward_quantised(Context& context, const AttentionTask& task, std::int64_t sequences,
                                        ConstTensorView qkv, const QuantisedCopy& out);
+// Where so few blocks would have work that keys are better split over a block's warps; without dropout.
+bool split_keys(const AttentionTask& task, std::int64_t sequences, DType qkv);
+void split_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
+                             ConstTensorView qkv, TensorView out, float out_scale);
 // The queries' gradient and the task's deltas, from which comes the keys' and values'.
 void tiled_attention_backward_queries(Context& context, const AttentionTask& task, std::int64_t sequences,
                                       ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,

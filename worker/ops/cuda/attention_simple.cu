@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kThreads) forward_kernel(AttentionTask task, c
     add_weighted(shared[0], k + hidden + key * wide, wide, min(kLanes, keys - key), task.head_size, sums);
     __syncwarp();
   }
-  if (lane == 0)  // where there was no key, so that 2^(score - it) is 0
+  if (lane == 0 && task.statistics != nullptr)  // where there was no key, so that 2^(score - it) is 0
     task.statistics[head.index * task.length + query] = sum > 0.0F ? highest + log2f(sum) : INFINITY;
   if (out != nullptr)
     store_sums(sums, sum > 0.0F ? task.keep_scale / sum : 0.0F, task.head_size, out + head.at(query, hidden));

@@ -151,8 +151,9 @@ class CudaOps final : public DeviceOps {
     cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv);
   }
   void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                           std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) override {
-    cuda::inference_attention(context, shape, qkv, valid_lengths, out);
+                           std::span<const std::int32_t> valid_lengths, TensorView out,
+                           float out_scale) override {
+    cuda::inference_attention(context, shape, qkv, valid_lengths, out, out_scale);
   }
   void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
                         const InferenceEpilogue& epilogue, TensorView y) override {

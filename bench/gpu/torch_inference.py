@@ -1,0 +1,102 @@
+"""The peer on a GPU at inference: BERT's encoder and pooler in PyTorch as a careful user writes it, in fp16 with flash attention.
+
+Prints one JSON line for each shape and way: eager, and torch.compile with CUDA graphs (mode reduce-overhead) for as many shapes
+as `--seconds` leave time for. Inputs lie on the device; every pass is waited for.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "training"))
+import torch_models  # noqa: E402
+
+WARMUP, REPEATS = 20, 200
+VOCABULARY, POSITIONS = 30528, 512
+
+
+class FlashAttention(torch_models.Attention):
+    """Every sequence is full, so there is no mask."""
+
+    def forward(self, x, mask):
+        batch, length, hidden = x.shape
+        split = self.query_key_value(x).view(batch, length, 3, self.heads, hidden // self.heads)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
+        context = F.scaled_dot_product_attention(query, key, value)
+        return self.output(context.transpose(1, 2).reshape(batch, length, hidden))
+
+
+class Encoder(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        hidden = args.hidden
+        self.word = nn.Embedding(VOCABULARY, hidden)
+        self.position = nn.Embedding(POSITIONS, hidden)
+        self.token_type = nn.Embedding(2, hidden)
+        self.norm = nn.LayerNorm(hidden, eps=1e-12)
+        self.layers = nn.ModuleList(
+            torch_models.BertLayer(hidden, args.heads, 4 * hidden, 0.0) for _ in range(args.layers))
+        self.pooler = nn.Linear(hidden, hidden)
+
+    def forward(self, ids, types):
+        x = self.norm(self.word(ids) + self.position.weight[:ids.shape[1]] + self.token_type(types))
+        for layer in self.layers:
+            x = layer(x, None)
+        return x, torch.tanh(self.pooler(x[:, 0]))
+
+
+def times_of(model, batch, length):
+    ids = torch.randint(0, VOCABULARY, (batch, length), device="cuda")
+    types = torch.zeros_like(ids)
+    milliseconds = []
+    for i in range(WARMUP + REPEATS):
+        start = time.perf_counter()
+        model(ids, types)
+        torch.cuda.synchronize()
+        if i >= WARMUP:
+            milliseconds.append(1e3 * (time.perf_counter() - start))
+    return sorted(milliseconds)
+
+
+def tell(way, model, batch, length):
+    milliseconds = times_of(model, batch, length)
+    median = statistics.median(milliseconds)
+    print(json.dumps({"way": way, "batch": batch, "length": length, "median_ms": median,
+                      "p90_ms": milliseconds[int(0.9 * REPEATS) - 1], "p99_ms": milliseconds[int(0.99 * REPEATS) - 1],
+                      "sequences_per_second": 1e3 * batch / median, "torch": torch.__version__}), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("layers", "hidden", "heads"):
+        parser.add_argument("--" + name, type=int, required=True)
+    parser.add_argument("--shape", action="append", required=True)
+    parser.add_argument("--seconds", type=float, default=60)
+    args = parser.parse_args()
+    begin = time.monotonic()
+    if not torch.cuda.is_available():
+        sys.exit("bench/gpu/torch_inference.py: this PyTorch sees no GPU")
+    torch.manual_seed(1)
+    torch_models.Attention = FlashAttention
+    shapes = [tuple(map(int, shape.split("x"))) for shape in args.shape]
+    with torch.inference_mode():
+        model = Encoder(args).cuda().half().eval()
+        for shape in shapes:
+            tell("eager", model, *shape)
+        slowest = 0.0
+        for shape in shapes:
+            start = time.monotonic()
+            if start - begin + slowest > args.seconds:
+                break
+            torch._dynamo.reset()
+            tell("compiled", torch.compile(model, mode="reduce-overhead", dynamic=False), *shape)
+            slowest = max(slowest, time.monotonic() - start)
+
+
+main()
