@@ -2,16 +2,11 @@
 // not after hours in the queue. Shrinks as the worker grows.
 #include <spdlog/fmt/fmt.h>
 
-#include "common/spec/explain.h"
 #include "common/spec/meaning.h"
 
 namespace podium {
 
 void check_supported(const Facts& facts, Problems& problems) {
-  const char* const rounding = "/training/stochastic_rounding";
-  if (facts.flag(rounding) == true)
-    problems.add(rounding, fmt::format("podium-worker of this version cannot do {} yet; leave it out",
-                                       dotted(rounding)));
   const auto task = facts.text("/training/task");
   if (facts.has("/command") || facts.text("/model/family") != "bert") return;
   if (task == "squad" || task == "classify")

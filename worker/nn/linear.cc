@@ -52,6 +52,7 @@ Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string
 
 ops::LinearWeight& Linear::current_weight() {
   copies_.master = store_.weight(weight_, count_);
+  if (copies_.generation != store_.generation()) copies_.rounding = store_.rounding(weight_, count_);
   copies_.generation = store_.generation();
   return copies_;
 }

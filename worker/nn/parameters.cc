@@ -117,6 +117,26 @@ void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
   weights_changed();
 }
 
+void ParameterStore::round_stochastically(std::uint64_t seed, std::int64_t step) {
+  constexpr std::uint64_t kStream = std::uint64_t{1} << 63;  // dropout has the steps themselves
+  rounding_key_ = philox_key(seed, kStream + static_cast<std::uint64_t>(step));
+  weights_changed();
+}
+
+std::optional<ops::StochasticRounding> ParameterStore::rounding(ParameterId first, int count) const {
+  if (!rounding_key_) return std::nullopt;
+  ops::StochasticRounding rounding{.key = *rounding_key_, .parts = {}};
+  for (int i = 0; i < count; ++i) {
+    const Parameter& p = parameters_[first.index + static_cast<std::size_t>(i)];
+    const std::int64_t full_columns = p.full_shape()[1];
+    rounding.parts.push_back({.parameter = hash(p.name),
+                              .rows = p.shape[0],
+                              .first = p.slice.axis == 0 ? p.slice.begin * full_columns : p.slice.begin,
+                              .pitch = full_columns});
+  }
+  return rounding;
+}
+
 void ParameterStore::clear_gradients(int threads) {
   if (!memory_.on_host()) return memory_.clear(gradients().data(), gradients().size_bytes());
   float* const values = gradients().data();

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "worker/ops/stochastic_rounding.h"
 #include "worker/tensor/memory_space.h"
 #include "worker/tensor/tensor.h"
 
@@ -87,6 +89,11 @@ class ParameterStore {
   void weights_changed() { ++generation_; }
   std::int64_t generation() const { return generation_; }
 
+  // Until the next step layers round their 16-bit copies of weights at random, by draws of this step.
+  void round_stochastically(std::uint64_t seed, std::int64_t step);
+  // Of stacked parameters as `weight` gives them; nothing where the copies are rounded to nearest.
+  std::optional<ops::StochasticRounding> rounding(ParameterId first, int count = 1) const;
+
  private:
   // Where `count` stacked parameters lie; they must have no gap between them.
   Parameter stacked(ParameterId first, int count) const;
@@ -102,6 +109,7 @@ class ParameterStore {
   Tensor weights_;
   Tensor gradients_;
   std::int64_t generation_ = 1;
+  std::optional<PhiloxKey> rounding_key_;
 };
 
 }  // namespace podium

@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "worker/ops/gelu.h"
+#include "worker/ops/stochastic_rounding.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -29,7 +31,8 @@ struct LinearWeight {
   // Of the master and the bias that it is used with: changes whenever their values do.
   std::int64_t generation = 0;
   std::unique_ptr<PackedWeight> packed;
-  std::unique_ptr<PackedWeight> float8 = nullptr;  // of float8.h
+  std::optional<StochasticRounding> rounding = {};  // of 16-bit copies, else to nearest even; FP8's always is
+  std::unique_ptr<PackedWeight> float8 = nullptr;   // of float8.h
 };
 
 // What linear_gelu_forward has left for backward: the GELU's slope, or what the GELU was given.

@@ -163,6 +163,8 @@ bool Trainer::train_step() {
     batch = task_->next();
     if (!agree(batch.totals)) return false;
   }
+  if (spec_.training.stochastic_rounding)
+    parameters().round_stochastically(spec_.training.seed, state_.step + 1);
   LossSums losses =
       engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
                     {spec_.training.seed, state_.step + 1},

@@ -41,11 +41,18 @@ class DeviceCheckpoint : public OnDevice {
   SingleCommunicator world_;
 };
 
-class DeviceResume : public DeviceCheckpoint, public testing::WithParamInterface<ModelOptions> {};
+struct Arithmetic {
+  const char* name;
+  bool fp8, rounds_stochastically;
+};
+
+class DeviceResume : public DeviceCheckpoint, public testing::WithParamInterface<Arithmetic> {};
 
 TEST_P(DeviceResume, GoesOnToTheBit) {
-  Trainee first = make_trainee(device_context(), GetParam()),
-          later = make_trainee(device_context(), GetParam());
+  const ModelOptions options{.precision = Precision::bf16, .fp8 = GetParam().fp8};
+  Trainee first = make_trainee(device_context(), options), later = make_trainee(device_context(), options);
+  for (Trainee* const trainee : {&first, &later})
+    trainee->rounds_stochastically = GetParam().rounds_stochastically;
   const std::vector<float> weights = train_and_save(first);
   load(later);
   later.step();
@@ -54,10 +61,10 @@ TEST_P(DeviceResume, GoesOnToTheBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceResume,
-                         testing::Values(kOptions, ModelOptions{.precision = Precision::bf16, .fp8 = true}),
-                         [](const auto& instance) {
-                           return std::string(instance.param.fp8 ? "fp8" : "sixteen_bits");
-                         });
+                         testing::Values(Arithmetic{"sixteen_bits", false, false},
+                                         Arithmetic{"fp8", true, false},
+                                         Arithmetic{"stochastic_rounding", false, true}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST_F(DeviceCheckpoint, OfTheCpuGoesOnOnTheDevice) {
   Trainee cpu = make_trainee(cpu_context()), device = make_trainee(device_context());

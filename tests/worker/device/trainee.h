@@ -30,6 +30,7 @@ class Trainee {
     const std::vector<MicroBatch> batches{random_batch(spec_, 2, seed, 20),
                                           random_batch(spec_, 2, seed + 1, 20)};
     const auto scale = static_cast<float>(scaler_.scale());
+    if (rounds_stochastically) parameters().round_stochastically(1, step_);
     const LossSums losses = engine_.train(batches, {0.05F * scale, 0.25F * scale}, {.seed = 1, .step = step_},
                                           [](std::int64_t, std::int64_t) {});
     const double norm = optimizer_->gradient_norm(parameters()) / scale;
@@ -62,6 +63,7 @@ class Trainee {
   const ModelSpec& spec() const { return spec_; }
 
   std::function<void()> before_update;
+  bool rounds_stochastically = false;
 
  private:
   static ModelSpec small_spec_of(ModelFamily family) {

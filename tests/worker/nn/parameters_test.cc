@@ -92,6 +92,35 @@ TEST(ParameterStore, ASliceStartsAsTheWholeWould) {
   expect_halves_of_the_whole(1);
 }
 
+TEST(ParameterStore, TellsWhichElementsOfWhichParametersItRounds) {
+  const auto rounding_of = [](int axis, std::int64_t step) {
+    ParameterStore store;
+    Parameter declaration{.name = "a", .shape = Shape{16, 32}};
+    declaration.slice = {axis, 48, 64};
+    const ParameterId first = store.add(declaration);
+    declaration.name = "b";
+    store.add(declaration);
+    store.allocate();
+    EXPECT_FALSE(store.rounding(first, 2).has_value());
+    const std::int64_t before = store.generation();
+    store.round_stochastically(1, step);
+    EXPECT_GT(store.generation(), before) << "copies rounded by another step's draws are outdated";
+    return *store.rounding(first, 2);
+  };
+  const ops::StochasticRounding rows = rounding_of(0, 5), columns = rounding_of(1, 6);
+  ASSERT_EQ(rows.parts.size(), 2U);
+  for (const ops::RoundedPart& part : rows.parts) {
+    EXPECT_EQ(part.rows, 16);
+    EXPECT_EQ(part.first, 48 * 32);
+    EXPECT_EQ(part.pitch, 32);
+  }
+  EXPECT_EQ(columns.parts[0].first, 48);
+  EXPECT_EQ(columns.parts[0].pitch, 64);
+  EXPECT_NE(rows.parts[0].parameter, rows.parts[1].parameter);
+  EXPECT_EQ(rows.parts[0].parameter, columns.parts[0].parameter);
+  EXPECT_NE(rows.key.low, columns.key.low);
+}
+
 TEST(ParameterStore, ScalesTheDeviationWhereAsked) {
   ParameterStore plain, scaled;
   plain.add({.name = "w", .shape = Shape{64}});

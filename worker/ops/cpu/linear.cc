@@ -11,6 +11,7 @@
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/state.h"
+#include "worker/ops/cpu/stochastic_rounding.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops::cpu {
@@ -60,9 +61,17 @@ PackedCopy& copy_of(CpuState& state, LinearWeight& weight, bool transposed,
              : copies.emplace_back(make_copy(state, weight.master.shape, transposed, layout));
 }
 
-// The weight as b[k, n] of a product: for forward W^T (`transposed`), for backward W. Valid as long as what
-// is in scratch memory now.
-const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transposed,
+// What the copies for products in `type` are made of.
+const void* values_for(Context& context, const LinearWeight& weight, DType type) {
+  if (!weight.rounding || type == DType::f32) return weight.master.address;
+  const TensorView rounded = cpu_state(context).runtime().scratch.allocate(DType::f32, weight.master.shape);
+  round_stochastically(weight.master, *weight.rounding, type, rounded.data<float>(), context.threads);
+  return rounded.address;
+}
+
+// The weight as b[k, n] of a product in `type`: for forward W^T (`transposed`), for backward W. Valid as long
+// as what is in scratch memory now.
+const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transposed, DType type,
                            const dnnl::memory::desc& layout) {
   CpuState& state = cpu_state(context);
   PackedCopy& copy = copy_of(state, weight, transposed, layout);
@@ -84,7 +93,7 @@ const dnnl::memory& packed(Context& context, LinearWeight& weight, bool transpos
       context, "pack_weight",
       {.bytes = static_cast<double>(weight.master.bytes()) + static_cast<double>(bytes)});
   copy.memory.set_data_handle(copy.kept ? copy.kept.get() : state.runtime().scratch.allocate_bytes(bytes));
-  copy.master.set_data_handle(const_cast<void*>(weight.master.address));
+  copy.master.set_data_handle(const_cast<void*>(values_for(context, weight, type)));
   copy.reorder.execute(state.runtime().stream, copy.master, copy.memory);
   return copy.memory;
 }
@@ -143,7 +152,7 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
                                   .c = {y.dtype},
                                   .bias = bias.address != nullptr});
   product.run(state.runtime(), {.a = x.address, .c = y.address, .bias = bias.address},
-              packed(context, weight, true, product.packed_layout()));
+              packed(context, weight, true, y.dtype, product.packed_layout()));
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -161,7 +170,7 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                                   .accumulate = options.accumulate,
                                   .multiply = options.multiply_by.address != nullptr});
   product.run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
-              packed(context, weight, false, product.packed_layout()));
+              packed(context, weight, false, dx.dtype, product.packed_layout()));
   if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }
 

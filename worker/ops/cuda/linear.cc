@@ -24,9 +24,12 @@ class RoundedCopy {
   RoundedCopy& operator=(const RoundedCopy&) = delete;
 
   const void* of(Context& context, ConstTensorView master, std::int64_t generation, DType type,
-                 std::int64_t size) {
+                 std::int64_t size, const std::optional<StochasticRounding>& rounding = {}) {
     if (size > size_) allocate(context, size, size_of(type));
-    if (generation_ != generation || type_ != type)
+    const bool outdated = generation_ != generation || type_ != type;
+    if (outdated && rounding)
+      narrow_stochastically(context, master, *rounding, memory_, type);
+    else if (outdated)
       narrow(context, elements<float>(master), master.size(), memory_, type);
     generation_ = generation;
     type_ = type;
@@ -64,7 +67,7 @@ CudaPackedWeight& packed(LinearWeight& weight) {
 const void* weight_for(Context& context, LinearWeight& weight, const ConstTensorView& y) {
   if (y.dtype == DType::f32) return weight.master.address;
   return packed(weight).weight.of(context, weight.master, weight.generation, y.dtype,
-                                  y.shape[1] * weight.master.shape[1]);
+                                  y.shape[1] * weight.master.shape[1], weight.rounding);
 }
 
 const void* bias_for(Context& context, LinearWeight& weight, ConstTensorView bias, const ConstTensorView& y) {
