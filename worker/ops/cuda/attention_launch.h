@@ -28,20 +28,27 @@ void with_tiled_head(DType dtype, int head_size, const Body& body) {
 }
 
 // A block for every `rows` rows of every head of every sequence.
+inline dim3 attention_grid(const AttentionTask& task, std::int64_t sequences, int rows) {
+  return {static_cast<unsigned>((task.length + rows - 1) / rows), static_cast<unsigned>(task.heads),
+          static_cast<unsigned>(sequences)};
+}
+
+template <class... Parameters>
+void allow_shared_memory(void (*kernel)(Parameters...), std::size_t bytes) {
+  constexpr std::size_t kDefaultBytes = 48 << 10;  // a kernel must ask for more
+  if (bytes <= kDefaultBytes) return;
+  check_cuda(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+             "asking for shared memory");
+}
+
 template <class... Parameters, class... Arguments>
 void launch_attention(Context& context, const char* name, void (*kernel)(AttentionTask, Parameters...),
                       const AttentionTask& task, std::int64_t sequences, int rows, unsigned threads,
                       std::size_t shared_bytes, Arguments... arguments) {
-  constexpr std::size_t kDefaultBytes = 48 << 10;  // a kernel must ask for more
-  if (shared_bytes > kDefaultBytes) {
-    check_cuda(
-        cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-        name);
-  }
-  const dim3 grid(static_cast<unsigned>((task.length + rows - 1) / rows), static_cast<unsigned>(task.heads),
-                  static_cast<unsigned>(sequences));
-  launch(context, name, kernel, grid, threads, shared_bytes, task, arguments...);
+  allow_shared_memory(kernel, shared_bytes);
+  launch(context, name, kernel, attention_grid(task, sequences, rows), threads, shared_bytes, task,
+         arguments...);
 }
 
 }  // namespace podium::ops::cuda

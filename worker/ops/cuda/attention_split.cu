@@ -5,12 +5,15 @@
 //
 //   M = max_w m_w    out = sum_w O_w 2^(m_w - M) / sum_w l_w 2^(m_w - M)
 //
-// At batch 1, length 128 and 16 heads that is 128 blocks, whose warps make one step each. Bound by latency.
+// At batch 1, length 128 and 16 heads that is 128 blocks, whose warps make one step each. Bound by latency;
+// the kernel starts while the one before it ends (dependent_launch.cuh).
 #include <type_traits>
 
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
 #include "worker/ops/cuda/attention_softmax.cuh"
+#include "worker/ops/cuda/dependent_launch.cuh"
+#include "worker/ops/cuda/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
 
 namespace podium::ops::cuda {
@@ -101,6 +104,8 @@ __device__ __forceinline__ void join(int warp, const WarpRows& rows, Results& re
 template <class T, class Out>
 __global__ void __launch_bounds__(kThreads)
     split_attention_kernel(AttentionTask task, const T* qkv, Out* out, float out_factor) {
+  let_next_start();
+  wait_for_previous();
   const AttentionHead head = head_of_block(task);
   const int query = static_cast<int>(blockIdx.x) * kQueries, warp = static_cast<int>(threadIdx.x) / 32;
   if (query >= head.rows) return;
@@ -147,8 +152,11 @@ __global__ void __launch_bounds__(kThreads)
 template <class T, class Out>
 void launch_split(Context& context, const AttentionTask& task, std::int64_t sequences, ConstTensorView qkv,
                   TensorView out, float out_scale) {
-  launch_attention(context, "attention_forward", split_attention_kernel<T, Out>, task, sequences, kQueries,
-                   kThreads, kSharedBytes, elements<T>(qkv), elements<Out>(out), 1.0F / out_scale);
+  const auto kernel = split_attention_kernel<T, Out>;
+  allow_shared_memory(kernel, kSharedBytes);
+  launch_dependent(context, cuda_state(context).overlaps_launches(), "attention_forward", kernel,
+                   attention_grid(task, sequences, kQueries), kThreads, kSharedBytes, task, elements<T>(qkv),
+                   elements<Out>(out), 1.0F / out_scale);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
 // y = (x - mean) * inverse_deviation * gamma + beta over the rows of x [rows, columns], and where wanted the
 // same in 8 bits: one read and one write of each, a block a row, the row in registers in between. At a
 // sequence's 128 rows this is a matter of latency: all of a row's loads are under way at once, and mean and
-// variance take one barrier each.
+// variance take one barrier each. The kernel starts while the one before it ends (dependent_launch.cuh).
+#include "worker/ops/cuda/dependent_launch.cuh"
 #include "worker/ops/cuda/inference_layer_norm.h"
+#include "worker/ops/cuda/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
 #include "worker/ops/cuda/reduce.cuh"
 #include "worker/ops/cuda/row_team.cuh"
-#include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -28,12 +29,17 @@ __global__ void __launch_bounds__(Team::kThreads) inference_layer_norm_kernel(Ro
   const std::int64_t begin = blockIdx.x * p.columns;
   const auto count = static_cast<float>(p.columns);
   float x[Team::kVectors][kVector], gamma[Team::kVectors][kVector], beta[Team::kVectors][kVector];
+  let_next_start();
+#pragma unroll
+  for (int v = 0; v < Team::kVectors; ++v) {
+    load(p.gamma, Team::column(v), p.columns, gamma[v]);
+    load(p.beta, Team::column(v), p.columns, beta[v]);
+  }
+  wait_for_previous();
   float sum = 0.0F;
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
     load(p.x + begin, Team::column(v), p.columns, x[v]);
-    load(p.gamma, Team::column(v), p.columns, gamma[v]);
-    load(p.beta, Team::column(v), p.columns, beta[v]);
 #pragma unroll
     for (int i = 0; i < kVector; ++i) sum += x[v][i];
   }
@@ -70,8 +76,9 @@ void launch_rows(Context& context, ConstTensorView x, const LayerNormParameters&
                      parameters.epsilon,
                      x.shape[1]};
   with_row_team(p.columns, [&]<class Team>(Team) {
-    launch(context, "inference_layer_norm", inference_layer_norm_kernel<T, Q, Team>,
-           static_cast<unsigned>(x.shape[0]), Team::kThreads, 0, p);
+    launch_dependent(context, cuda_state(context).overlaps_launches(), "inference_layer_norm",
+                     inference_layer_norm_kernel<T, Q, Team>, static_cast<unsigned>(x.shape[0]),
+                     Team::kThreads, 0, p);
   });
 }
 

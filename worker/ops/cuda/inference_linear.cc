@@ -117,7 +117,7 @@ void compute_by_tiles(Context& context, const InferenceProduct& p, TilePlan plan
     task.partial_sums = cuda_state(context).scratch(
         tiles * static_cast<std::size_t>(plan.splits * tile.out * tile.rows) * sizeof(float));
   }
-  const bool overlaps = state.capability >= 90;
+  const bool overlaps = cuda_state(context).overlaps_launches();
   switch (p.x.dtype) {
     case DType::f16:
       return launch_inference_kernel<__half>(context, task, plan, overlaps);

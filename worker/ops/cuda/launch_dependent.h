@@ -5,7 +5,7 @@
 
 namespace podium::ops::cuda {
 
-// `overlaps`: whether the device knows dependent launches (compute capability 9.0).
+// `overlaps`: CudaState::overlaps_launches().
 template <class... Parameters, class... Arguments>
 void launch_dependent(Context& context, bool overlaps, const char* name, void (*kernel)(Parameters...),
                       dim3 grid, dim3 block, std::size_t shared_bytes, Arguments&&... arguments) {

@@ -8,6 +8,14 @@ void check_cuda(cudaError_t error, const char* what) {
                   cudaGetErrorName(error) + ")");
 }
 
+CudaState::CudaState(cudaStream_t stream) : stream_(stream) {
+  int device = 0, major = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+             "asking for the device's compute capability");
+  overlaps_launches_ = major >= 9;
+}
+
 CudaState::~CudaState() { cudaFree(scratch_); }
 
 void* CudaState::scratch(std::size_t bytes) {

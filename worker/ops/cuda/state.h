@@ -22,10 +22,12 @@ void check_cuda(cudaError_t error, const char* what);
 
 class CudaState final : public BackendState {
  public:
-  explicit CudaState(cudaStream_t stream) : stream_(stream) {}
+  explicit CudaState(cudaStream_t stream);
   ~CudaState() override;
 
   cudaStream_t stream() const { return stream_; }
+  // Whether the device knows dependent launches (compute capability 9.0; see dependent_launch.cuh).
+  bool overlaps_launches() const { return overlaps_launches_; }
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
 
@@ -34,6 +36,7 @@ class CudaState final : public BackendState {
 
  private:
   cudaStream_t stream_;
+  bool overlaps_launches_ = false;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };
