@@ -25,22 +25,34 @@ class OnLayout : public testing::TestWithParam<std::string> {
   const JobLayout layout_ = layout_of_name(GetParam());
 };
 
-TEST_P(OnLayout, AKilledRunResumesToTheBit) {
-  WorkerJob unbroken(job());
-  ASSERT_THAT(unbroken.run(layout_), Each(0)) << unbroken.errors();
+// Killed before the first checkpoint, between two and far on, it ends as a run that was not.
+void expect_to_resume(const JobSpec& job, const JobLayout& layout) {
+  WorkerJob unbroken(job);
+  ASSERT_THAT(unbroken.run(layout), Each(0)) << unbroken.errors();
   EXPECT_EQ(unbroken.last_status(), "succeeded");
 
-  WorkerJob broken(job());
-  for (const std::int64_t step : {3, 12, 23}) {  // before the first checkpoint, between two, far on
-    broken.start(layout_);
+  WorkerJob broken(job);
+  for (const std::int64_t step : {3, 12, 23}) {
+    broken.start(layout);
     ASSERT_TRUE(broken.wait_for_step(step)) << broken.errors();
-    for (int rank = 0; rank < layout_.processes; ++rank) broken.rank(rank).signal(SIGKILL);
+    for (int rank = 0; rank < layout.processes; ++rank) broken.rank(rank).signal(SIGKILL);
     EXPECT_THAT(broken.wait(), Each(-SIGKILL));
   }
-  ASSERT_THAT(broken.run(layout_), Each(0)) << broken.errors();
+  ASSERT_THAT(broken.run(layout), Each(0)) << broken.errors();
   EXPECT_EQ(broken.tensors(kSteps), unbroken.tensors(kSteps));
   EXPECT_EQ(broken.metric("train/loss"), unbroken.metric("train/loss"));
   EXPECT_EQ(broken.metric("eval/mlm_loss"), unbroken.metric("eval/mlm_loss"));
+}
+
+TEST_P(OnLayout, AKilledRunResumesToTheBit) { expect_to_resume(job(), layout_); }
+
+// fp16 also skips the steps that overflow.
+TEST(InFewerBits, AKilledRunResumesToTheBit) {
+  JobSpec spec = tiny_job(kSteps);
+  spec.training.precision = Precision::fp16;
+  spec.training.fp8 = true;
+  spec.training.stochastic_rounding = true;
+  expect_to_resume(spec, layout_of_name("tensor2"));
 }
 
 TEST_P(OnLayout, SigtermSavesAndTheNextAttemptGoesOnFromThere) {
