@@ -103,7 +103,10 @@ class ThreadStream final : public DeviceStream {
 
 class ThreadDevice final : public Device {
  public:
-  explicit ThreadDevice(const std::string& uuid) { description_.uuid = uuid; }
+  explicit ThreadDevice(const std::string& uuid, const std::string& architecture = "") {
+    description_.uuid = uuid;
+    description_.architecture = architecture;
+  }
 
   const DeviceDescription& description() const override { return description_; }
   void use() override {}
