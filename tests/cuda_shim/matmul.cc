@@ -15,12 +15,14 @@ float value_at(const void* values, DType type, std::int64_t i) {
   if (type == DType::bf16) return to_float(static_cast<const BFloat16*>(values)[i]);
   if (type == DType::e4m3) return to_float(static_cast<const Float8E4M3*>(values)[i]);
   if (type == DType::e5m2) return to_float(static_cast<const Float8E5M2*>(values)[i]);
-  PODIUM_CHECK(type == DType::f16, "products take f32, bf16, f16, e4m3 and e5m2 only");
+  if (type == DType::i8) return static_cast<const std::int8_t*>(values)[i];
+  PODIUM_CHECK(type == DType::f16, "products take f32, bf16, f16, e4m3, e5m2 and i8 only");
   return to_float(static_cast<const Float16*>(values)[i]);
 }
 
 void set_value(void* values, DType type, std::int64_t i, float value) {
   if (type == DType::f32) static_cast<float*>(values)[i] = value;
+  if (type == DType::i32) static_cast<std::int32_t*>(values)[i] = static_cast<std::int32_t>(value);
   if (type == DType::bf16) static_cast<BFloat16*>(values)[i] = to_bfloat16(value);
   if (type == DType::f16) static_cast<Float16*>(values)[i] = to_float16(value);
 }

@@ -1,6 +1,6 @@
 // The tiles of inference_plan.h for one type of x and the weight. Their stages are as many as leave room for
 // two blocks on a multiprocessor of Hopper, so that the next kernel's blocks fetch their weights beside this
-// one's.
+// one's; but for the largest tile's, whose registers leave room for one.
 #pragma once
 
 #include "worker/ops/cuda/inference_kernel.cuh"
@@ -15,7 +15,7 @@ auto tile_shape() {
   if constexpr (kNumber == 1) return Tile<T, kSparse, TileShape<64, 32, 2, 1, 2, kSparse ? 5 : 8>>{};
   if constexpr (kNumber == 2) return Tile<T, kSparse, TileShape<64, 64, 2, 2, 2, kSparse ? 4 : 6>>{};
   if constexpr (kNumber == 3) return Tile<T, kSparse, TileShape<128, 64, 4, 2, 1, kSparse ? 3 : 4>>{};
-  if constexpr (kNumber == 4) return Tile<T, kSparse, TileShape<128, 128, 4, 2, 1, 3>>{};
+  if constexpr (kNumber == 4) return Tile<T, kSparse, TileShape<128, 128, 4, 2, 1, kSparse ? 3 : 4>>{};
 }
 
 template <class T, bool kSparse, int kNumber>

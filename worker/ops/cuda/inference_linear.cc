@@ -42,7 +42,10 @@ struct Key {
 // Of a context; see CudaState::inference.
 struct InferenceState final : BackendState {
   explicit InferenceState(cudaStream_t stream)
-      : tickets(allocate(kMaxSplitTiles * sizeof(unsigned), "allocating tickets of split products")) {
+      : tickets(allocate(kMaxSplitTiles * sizeof(unsigned), "allocating tickets of split products")),
+        one(allocate(sizeof(float), "allocating a scale")) {
+    constexpr float kOne = 1.0F;
+    check_cuda(cudaMemcpyAsync(one.get(), &kOne, sizeof(kOne), cudaMemcpyHostToDevice, stream), "copying");
     check_cuda(cudaMemsetAsync(tickets.get(), 0, kMaxSplitTiles * sizeof(unsigned), stream),
                "clearing memory");
   }
@@ -51,6 +54,7 @@ struct InferenceState final : BackendState {
       10 * attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor);
   const int shared_bytes = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   DeviceMemory tickets;
+  DeviceMemory one;  // cuBLASLt's scale of e4m3: every output has its own, which is applied afterwards
   std::map<Key, InferenceWay> ways;
 };
 
@@ -151,12 +155,17 @@ const void* dense_values(Context& context, InferenceWeight& weight) {
   return dense.get();
 }
 
-// 16-bit sums are rounded once more than those of tiles, as they are in training.
+// What cuBLASLt leaves its sums in. 16-bit ones are rounded once more than those of tiles, as in training.
+DType sums_type(const InferenceProduct& p) {
+  if (p.x.dtype == DType::i8) return DType::i32;
+  return size_of(p.x.dtype) == 2 && size_of(p.y.dtype) == 2 ? p.x.dtype : DType::f32;
+}
+
 void compute_by_library(Context& context, const InferenceProduct& p) {
-  const DType sums = size_of(p.y.dtype) == 2 ? p.x.dtype : DType::f32;
-  const bool is_simple = p.epilogue.activation == Activation::none &&
-                         p.epilogue.residual.address == nullptr && p.y.dtype == sums;
+  const DType sums = sums_type(p);
   const bool in_place = p.y.dtype == sums && p.epilogue.residual.address == nullptr;
+  const bool is_simple =
+      in_place && p.epilogue.activation == Activation::none && p.weight.scales.address == nullptr;
   const Product product{.m = p.y.shape[0],
                         .n = p.y.shape[1],
                         .k = p.x.shape[1],
@@ -167,9 +176,14 @@ void compute_by_library(Context& context, const InferenceProduct& p) {
   void* const to = in_place
                        ? p.y.address
                        : cuda_state(context).scratch(static_cast<std::size_t>(p.y.size()) * size_of(sums));
+  const auto* const one = static_cast<const float*>(state_of(context).one.get());
   multiply(context, product,
-           {p.x.address, dense_values(context, p.weight), to,
-            product.bias ? bias_for(context, p.weight, sums) : nullptr});
+           {.a = p.x.address,
+            .b = dense_values(context, p.weight),
+            .c = to,
+            .bias = product.bias ? bias_for(context, p.weight, sums) : nullptr,
+            .scale_a = one,
+            .scale_b = one});
   if (!is_simple) finish_inference(context, {to, sums, p.y.shape}, finish_of(p));
 }
 
@@ -225,7 +239,7 @@ void check_operands(const InferenceProduct& p, int capability) {
                    aligned(p.epilogue.residual.address) && aligned(p.weight.bias.address) &&
                    aligned(p.weight.scales.address),
                "the operands of a CUDA inference product lie at multiples of 16 bytes");
-  if ((p.x.dtype == DType::e4m3) && capability < 89)
+  if (p.x.dtype == DType::e4m3 && capability < 89)
     throw CudaError("this device multiplies no e4m3, which needs compute capability 8.9: use i8 or f16");
 }
 
@@ -233,13 +247,13 @@ void check_operands(const InferenceProduct& p, int capability) {
 
 std::vector<InferenceWay> inference_ways(Context& context, const InferenceProduct& p) {
   const bool is_sparse = p.weight.positions.address != nullptr;
-  const bool is_short = p.x.dtype == DType::i8 || p.x.dtype == DType::e4m3;
   const ProductSizes sizes{p.y.shape[0], p.y.shape[1], row_bytes(p.weight.values), row_bytes(p.x)};
   std::vector<InferenceWay> ways;
   if (p.x.dtype != DType::f32 && sizes.weight_bytes % kAlignedBytes == 0)
     for (const TilePlan plan : tile_plans(sizes, state_of(context).shared_bytes))
       ways.push_back({false, plan});
-  if (!is_short && (!is_sparse || ways.empty()))
+  const bool is_aligned = sizes.x_bytes % kAlignedBytes == 0 && sizes.out % kAlignedBytes == 0;
+  if ((size_of(p.x.dtype) > 1 || is_aligned) && (!is_sparse || ways.empty()))
     ways.insert(sizes.rows > kFewRows ? ways.begin() : ways.end(), {true, {}});
   if (ways.empty())
     throw CudaError("a weight in " + std::string(to_string(p.x.dtype)) + " with rows of " +

@@ -12,7 +12,9 @@
 
 #include "common/base/check.h"
 #include "worker/ops/cuda/cublas_lt.h"
+#include "worker/ops/cuda/device_memory.h"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/cuda/stopwatch.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -41,8 +43,12 @@ cudaDataType_t cuda_type(DType type) {
       return CUDA_R_8F_E4M3;
     case DType::e5m2:
       return CUDA_R_8F_E5M2;
+    case DType::i8:
+      return CUDA_R_8I;
+    case DType::i32:
+      return CUDA_R_32I;
     default:
-      PODIUM_CHECK(false, "CUDA products take f32, bf16, f16, e4m3 and e5m2 only");
+      PODIUM_CHECK(false, "CUDA products take f32, bf16, f16, e4m3, e5m2 and i8 only");
   }
 }
 
@@ -80,7 +86,10 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
 
 Operation make_operation(const Product& p) {
   cublasLtMatmulDesc_t made = nullptr;
-  check_cublas(cublas_lt().make_operation(&made, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
+  const bool is_integer = p.type == DType::i8;
+  check_cublas(cublas_lt().make_operation(&made, is_integer ? CUBLAS_COMPUTE_32I : CUBLAS_COMPUTE_32F,
+                                          is_integer ? CUDA_R_32I : CUDA_R_32F),
+               "describing a product");
   Operation operation(made, cublas_lt().destroy_operation);
   set(made, CUBLASLT_MATMUL_DESC_TRANSA, p.transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(made, CUBLASLT_MATMUL_DESC_TRANSB, p.transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -129,46 +138,6 @@ struct Plan {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-struct DeviceFree {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-using DeviceMemory = std::unique_ptr<void, DeviceFree>;
-
-DeviceMemory allocate(std::size_t bytes, const char* what) {
-  void* memory = nullptr;
-  check_cuda(cudaMalloc(&memory, bytes), what);
-  return DeviceMemory(memory);
-}
-
-// A span of a stream's time.
-class Stopwatch {
- public:
-  explicit Stopwatch(cudaStream_t stream) : stream_(stream) {
-    check_cuda(cudaEventCreate(&begin_), "making an event");
-    check_cuda(cudaEventCreate(&end_), "making an event");
-  }
-  ~Stopwatch() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
-  void start() { check_cuda(cudaEventRecord(begin_, stream_), "recording an event"); }
-  float stop_ms() {
-    float duration_ms = 0.0F;
-    check_cuda(cudaEventRecord(end_, stream_), "recording an event");
-    check_cuda(cudaEventSynchronize(end_), "timing a product");
-    check_cuda(cudaEventElapsedTime(&duration_ms, begin_, end_), "timing a product");
-    return duration_ms;
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
-};
-
 void set_pointers(const Product& product, const ProductOperands& operands, cublasLtMatmulDesc_t operation) {
   if (product.bias) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
   if (product.end != ProductEnd::plain)
@@ -199,8 +168,10 @@ class Products final : public BackendState {
   cublasStatus_t start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
                        const Plan& plan) const {
     constexpr float kAlpha = 1.0F;
+    constexpr std::int32_t kIntegerAlpha = 1;  // with i8; beta's zero has the same bits in both types
+    const void* const alpha = product.type == DType::i8 ? static_cast<const void*>(&kIntegerAlpha) : &kAlpha;
     set_pointers(product, operands, plan.operation.get());
-    return cublas_lt().matmul(handle_, plan.operation.get(), &kAlpha, operands.b, plan.b.get(), operands.a,
+    return cublas_lt().matmul(handle_, plan.operation.get(), alpha, operands.b, plan.b.get(), operands.a,
                               plan.a.get(), &plan.beta, operands.c, plan.c.get(), operands.c, plan.c.get(),
                               &plan.algorithm, workspace_.get(), kWorkspaceBytes, stream);
   }

@@ -10,6 +10,8 @@
 // of 16; the product is multiplied by the two operands' scales. The first kind may sum in fewer bits than f32
 // has (Hopper's "fast accumulation"), which forward stands and gradients would show.
 //
+// Products in i8 are exact sums in i32, without bias; b is stored as [n, k], and n and k are multiples of 16.
+//
 // This is the seam to NVIDIA's cuBLASLt (matmul.cc); where the back end's sources run on the host, tests
 // bring a plain loop instead.
 #pragma once
@@ -30,7 +32,7 @@ struct Product {
   std::int64_t n = 0;
   std::int64_t k = 0;
   DType type = DType::f32;    // of a, and of b but for e5m2, with which b is e4m3
-  DType result = DType::f32;  // of c and bias; f32, the type of a and b, or with FP8 any but that
+  DType result = DType::f32;  // of c and bias; f32, the type of a and b, with FP8 any but that, of i8 i32
   bool transposed_a = false;  // a is stored as [k, m]
   std::int64_t pitch_a = 0;   // elements from one stored row of a to the next; 0: they follow one another
   bool transposed_b = false;  // b is stored as [n, k]
