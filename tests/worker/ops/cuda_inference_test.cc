@@ -158,7 +158,7 @@ TEST_P(CudaInference, FinishesInEveryType) {
     for (const DType y_type : {DType::f32, DType::bf16, DType::f16, DType::i8, DType::e4m3})
       for (const bool has_residual : {false, true})
         if (!has_residual || !ops::is_quantised(y_type))
-          check_ways({19, 72, in() / 2 / 32 * 32, type(), y_type, is_sparse(), activation, has_residual},
+          check_ways({19, 80, in() / 2 / 32 * 32, type(), y_type, is_sparse(), activation, has_residual},
                      wanted);
 }
 
