@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "common/base/check.h"
-#include "tests/cuda_shim/device_memory.h"
+#include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -45,10 +45,7 @@ float ended(const Product& p, const ProductOperands& operands, std::int64_t i, f
   return static_cast<float>(sum * gelu_sigmoid(sum));
 }
 
-}  // namespace
-
-void multiply(Context&, const Product& p, const ProductOperands& operands) {
-  const shim::DeviceAccess access;
+void multiply_now(const Product& p, const ProductOperands& operands) {
   const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
   const float scale = p.is_float8() ? *operands.scale_a * *operands.scale_b : 1.0F;
   for (std::int64_t i = 0; i < p.m; ++i) {
@@ -63,6 +60,13 @@ void multiply(Context&, const Product& p, const ProductOperands& operands) {
       set_value(operands.c, p.result, i * p.n + j, ended(p, operands, i * p.n + j, sum));
     }
   }
+}
+
+}  // namespace
+
+void multiply(Context& context, const Product& product, const ProductOperands& operands) {
+  check_cuda(shim::put_on(cuda_state(context).stream(), [=] { multiply_now(product, operands); }),
+             "multiplying");
 }
 
 }  // namespace podium::ops::cuda

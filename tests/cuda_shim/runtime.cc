@@ -45,8 +45,20 @@ const char* cudaGetErrorName(cudaError_t error) {
       return "cudaErrorNoDevice";
     case cudaErrorNoKernelImageForDevice:
       return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorIllegalState:
+      return "cudaErrorIllegalState";
     case cudaErrorNotReady:
       return "cudaErrorNotReady";
+    case cudaErrorStreamCaptureUnsupported:
+      return "cudaErrorStreamCaptureUnsupported";
+    case cudaErrorStreamCaptureInvalidated:
+      return "cudaErrorStreamCaptureInvalidated";
+    case cudaErrorStreamCaptureIsolation:
+      return "cudaErrorStreamCaptureIsolation";
+    case cudaErrorStreamCaptureImplicit:
+      return "cudaErrorStreamCaptureImplicit";
+    case cudaErrorCapturedEvent:
+      return "cudaErrorCapturedEvent";
   }
   return "unknown error";
 }
@@ -54,21 +66,25 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
+  if (const cudaError_t error = podium::shim::check_not_capturing(); error != cudaSuccess) return error;
   *memory = podium::shim::allocate_device_memory(bytes);
   return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 cudaError_t cudaFree(void* memory) {
+  if (const cudaError_t error = podium::shim::check_not_capturing(); error != cudaSuccess) return error;
   podium::shim::free_device_memory(memory);
   return cudaSuccess;
 }
 
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+  if (const cudaError_t error = podium::shim::check_not_capturing(); error != cudaSuccess) return error;
   *memory = std::malloc(bytes);
   return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void* memory) {
+  if (const cudaError_t error = podium::shim::check_not_capturing(); error != cudaSuccess) return error;
   std::free(memory);
   return cudaSuccess;
 }
@@ -79,63 +95,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  const podium::shim::DeviceAccess access;
-  std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
-  const podium::shim::DeviceAccess access;
-  std::memset(memory, value, bytes);
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = nullptr;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
-  return cudaStreamCreateWithFlags(stream, flags);
-}
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  *least = *greatest = 0;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
   if (value < 0 || static_cast<std::size_t>(value) > podium::shim::kSharedBytes) return cudaErrorInvalidValue;
   podium::shim::opted_in()[kernel] = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = nullptr;
-  return cudaSuccess;
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
-
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
-
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
-
-cudaError_t cudaEventElapsedTime(float* duration_ms, cudaEvent_t, cudaEvent_t) {
-  *duration_ms = 0.0F;
-  return cudaSuccess;
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;

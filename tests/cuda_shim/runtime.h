@@ -1,9 +1,10 @@
-// The part of the CUDA runtime that Podium's back end calls, with one device whose streams run at once. Sizes
-// that a device would refuse are refused with the runtime's own codes; what a kernel does wrong is thrown as
-// KernelError.
+// The part of the CUDA runtime that Podium's back end calls, with one device whose streams do what is put on
+// them at once. Sizes that a device would refuse are refused with the runtime's own codes; what a kernel does
+// wrong is thrown as KernelError.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -18,7 +19,13 @@ enum cudaError_t {
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorNoKernelImageForDevice = 209,
-  cudaErrorNotReady = 600
+  cudaErrorIllegalState = 401,
+  cudaErrorNotReady = 600,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907
 };
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost,
@@ -54,6 +61,18 @@ cudaError_t cudaEventQuery(cudaEvent_t event);
 // Nothing takes time here: always 0.
 cudaError_t cudaEventElapsedTime(float* duration_ms, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+
+// Capture of the calling thread's work on one stream; see stream.cc.
+using cudaGraph_t = struct CudaShimGraph*;
+using cudaGraphExec_t = struct CudaShimGraph*;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes);
 cudaError_t cudaFreeHost(void* memory);
@@ -112,7 +131,12 @@ struct cudaLaunchConfig_t {
 
 namespace podium::shim {
 cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel);
-}
+// What a call has to do on a stream: done at once, or where the stream is captured each time the graph is
+// launched.
+cudaError_t put_on(cudaStream_t stream, std::function<void()> work);
+// For what a thread must not call while it captures: an error then, and the capture has failed.
+cudaError_t check_not_capturing();
+}  // namespace podium::shim
 
 // As for a real launch, arguments are converted and copied before the kernel runs.
 template <class... Parameters, class... Arguments>
@@ -120,9 +144,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments&&... arguments) {
   const cudaError_t error = podium::shim::check_launch(*config, reinterpret_cast<const void*>(kernel));
   if (error != cudaSuccess) return error;
-  const podium::shim::DeviceAccess access;
   const std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
-  podium::shim::run_grid(config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                         [&] { std::apply(kernel, copies); });
-  return cudaSuccess;
+  return podium::shim::put_on(config->stream, [kernel, copies, launch = *config] {
+    podium::shim::run_grid(launch.gridDim, launch.blockDim, launch.dynamicSmemBytes,
+                           [&] { std::apply(kernel, copies); });
+  });
 }

@@ -30,8 +30,10 @@ std::vector<std::int32_t> first_positions(const MicroBatch& batch) {
 
 }  // namespace
 
-BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row)
+BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row,
+                         const PassValues& values)
     : block_(block_size(static_cast<std::int64_t>(batch.labels.size()), logit_bytes_a_row)),
+      kept_values_(values),
       kept_first_rows_(layout.rows_of(first_positions(batch))),
       kept_scored_rows_(layout.rows_of(batch.scored_positions)),
       kept_labels_(batch.labels),
@@ -41,7 +43,8 @@ BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::
       begins_(layout.begins()),
       first_rows_(kept_first_rows_),
       next_sentence_labels_(batch.next_sentence_labels),
-      numbers_(layout.numbers()) {
+      numbers_(layout.numbers()),
+      values_(&kept_values_, 1) {
   for (std::vector<std::int32_t>* const filled : {&kept_scored_rows_, &kept_labels_})
     if (!filled->empty())
       filled->resize(static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(filled->size()), block_)),
@@ -57,11 +60,11 @@ void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
         rounded_up(static_cast<std::int64_t>(array.size_bytes()), std::int64_t{kAlignment}));
   };
   std::size_t bytes = 0;
-  for_each_array([&](const auto& array) { bytes += room_of(array); });
+  for_each_array(*this, [&](const auto& array) { bytes += room_of(array); });
   std::byte* host = buffer.room(bytes).data();
   auto* const begin = static_cast<std::byte*>(arena.allocate_bytes(bytes));
   std::byte* device = begin;
-  for_each_array([&](auto& array) {
+  for_each_array(*this, [&](auto& array) {
     using Element = typename std::remove_reference_t<decltype(array)>::element_type;
     std::memcpy(host, array.data(), array.size_bytes());
     const std::size_t room = room_of(array);
@@ -70,6 +73,14 @@ void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
     device += room;
   });
   buffer.send(begin);
+  uploaded_ = true;
+}
+
+std::vector<std::int64_t> BatchInputs::extents() const {
+  std::vector<std::int64_t> extents{block_};
+  for_each_array(*this,
+                 [&](const auto& array) { extents.push_back(static_cast<std::int64_t>(array.size())); });
+  return extents;
 }
 
 std::vector<ScoredBlock> BatchInputs::scored_blocks() const {

@@ -1,5 +1,5 @@
-// The integers of a micro-batch that kernels read, in the memory that the context computes in: on the host
-// those of the batch and its row layout themselves, on a device their copies, which travel together.
+// The integers and numbers of a micro-batch that kernels read, in the memory that the context computes in: on
+// the host those of the batch and its row layout themselves, on a device their copies, which travel together.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "worker/nn/row_layout.h"
+#include "worker/ops/step_value.h"
 #include "worker/tensor/arena.h"
+#include "worker/tensor/random.h"
 #include "worker/tensor/upload_buffer.h"
 
 namespace podium {
@@ -20,10 +22,20 @@ struct ScoredBlock {
   std::span<const std::int32_t> labels;
 };
 
+// Numbers that differ between micro-batches of one shape.
+struct PassValues {
+  PhiloxKey dropout_key;
+  std::uint64_t first_row = 0;            // the first own row's number among the dropouts'
+  std::uint64_t first_attention_row = 0;  // and that of the first sequence's in attention's
+  float language_scale = 0.0F;            // LossScales
+  float next_sentence_scale = 0.0F;
+};
+
 class BatchInputs {
  public:
   // Batch and layout must outlive the inputs. `logit_bytes_a_row`: what the logits of one scored row take.
-  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row);
+  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row,
+              const PassValues& values);
 
   // Moves all to a device's memory, in order with the work on the buffer's stream.
   void upload(UploadBuffer& buffer, Arena& arena);
@@ -40,21 +52,34 @@ class BatchInputs {
   std::span<const std::int32_t> next_sentence_labels() const { return next_sentence_labels_; }
   std::vector<ScoredBlock> scored_blocks() const;
 
+  template <class T>
+  ops::StepValue<T> value(T PassValues::*member) const {
+    return {kept_values_.*member, uploaded_ ? &(values_.data()->*member) : nullptr};
+  }
+
+  // Equal for micro-batches of one length that are computed by the same launches, on memory at the same
+  // places of the arena.
+  std::vector<std::int64_t> extents() const;
+
  private:
-  template <class Visit>
-  void for_each_array(const Visit& visit) {
-    for (auto* array : {&ids_, &types_, &positions_, &begins_, &valid_lengths_, &first_rows_,
-                        &next_sentence_labels_, &scored_rows_, &labels_})
+  template <class Self, class Visit>
+  static void for_each_array(Self& self, const Visit& visit) {
+    for (auto* array : {&self.ids_, &self.types_, &self.positions_, &self.begins_, &self.valid_lengths_,
+                        &self.first_rows_, &self.next_sentence_labels_, &self.scored_rows_, &self.labels_})
       visit(*array);
-    visit(numbers_);
+    visit(self.numbers_);
+    visit(self.values_);
   }
 
   std::int64_t block_ = 0;  // rows of a scored block
+  bool uploaded_ = false;
+  PassValues kept_values_;
   std::vector<std::int32_t> kept_first_rows_, kept_scored_rows_, kept_labels_;
 
   std::span<const std::int32_t> ids_, types_, positions_, begins_, valid_lengths_, first_rows_,
       next_sentence_labels_, scored_rows_, labels_;
   std::span<const std::int64_t> numbers_;
+  std::span<const PassValues> values_;
 };
 
 }  // namespace podium

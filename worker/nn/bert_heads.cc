@@ -73,9 +73,8 @@ void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const Head
 }
 
 void BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
-  const LossScales& scales = step.pass.scales;
-  masked_.run(step, encoded, {scales.language, dencoded});
-  next_sentence_.run(step, encoded, {scales.next_sentence, dencoded});
+  masked_.run(step, encoded, {step.inputs.value(&PassValues::language_scale), dencoded});
+  next_sentence_.run(step, encoded, {step.inputs.value(&PassValues::next_sentence_scale), dencoded});
 }
 
 }  // namespace podium

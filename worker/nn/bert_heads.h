@@ -16,6 +16,10 @@ class MaskedLanguageHead {
   MaskedLanguageHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                      ParameterId word);
 
+  void prepare(const Step& step) {
+    transform_.prepare(step.context, step.compute);
+    decoder_.prepare(step);
+  }
   // encoded and gradient.dx [all rows, hidden].
   void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
@@ -33,6 +37,10 @@ class NextSentenceHead {
  public:
   NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
 
+  void prepare(const Step& step) {
+    pooler_.prepare(step.context, step.compute);
+    classifier_.prepare(step.context, step.compute);
+  }
   void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
@@ -46,6 +54,10 @@ class BertHeads {
   BertHeads(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
 
+  void prepare(const Step& step) {
+    masked_.prepare(step);
+    next_sentence_.prepare(step);
+  }
   // Adds to dencoded, or only evaluates where it has no address.
   void run(const Step& step, ConstTensorView encoded, TensorView dencoded);
 

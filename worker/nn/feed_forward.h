@@ -23,6 +23,10 @@ class FeedForward {
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
               const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias);
 
+  void prepare(const Step& step) {
+    expand_.prepare(step);
+    contract_.prepare(step);
+  }
   // x and y [own rows, hidden].
   void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
   // Replaces dx or adds to it.

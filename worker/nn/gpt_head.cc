@@ -11,7 +11,7 @@ GptHead::GptHead(ParameterStore& store, const TensorGroup&, const ModelSpec& spe
 
 void GptHead::run(const Step& step, ConstTensorView x, TensorView dx) {
   for (const ScoredBlock& block : step.inputs.scored_blocks())
-    run_block(step, x, block, {step.pass.scales.language, dx});
+    run_block(step, x, block, {step.inputs.value(&PassValues::language_scale), dx});
 }
 
 void GptHead::run_block(const Step& step, ConstTensorView x, const ScoredBlock& block,

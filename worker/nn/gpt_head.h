@@ -12,6 +12,7 @@ class GptHead {
  public:
   GptHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word);
 
+  void prepare(const Step& step) { decoder_.prepare(step); }
   // x and dx [all rows, hidden]. Adds to dx, or only evaluates where it has no address.
   void run(const Step& step, ConstTensorView x, TensorView dx);
 

@@ -63,6 +63,14 @@ ConstTensorView Linear::bias(bool wanted) const {
   return has_bias_ && wanted ? store_.weight(bias_, count_) : ConstTensorView{};
 }
 
+void Linear::prepare(Context& context, DType type, std::int64_t columns) {
+  ops::linear_prepare(context, current_weight(), bias(), type, columns > 0 ? columns : out_);
+}
+
+void Linear::prepare_float8(Context& context, DType type) {
+  ops::float8_linear_prepare(context, current_weight(), bias(), type);
+}
+
 void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add_bias) {
   ops::linear_forward(context, x, current_weight(), bias(add_bias), y);
 }

@@ -27,6 +27,9 @@ class Linear {
 
   std::int64_t out() const { return out_; }  // here
 
+  // As ops::linear_prepare; `columns`: of y, where not out().
+  void prepare(Context& context, DType type, std::int64_t columns = 0);
+  void prepare_float8(Context& context, DType type);  // for y of this type
   void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
   ops::GeluSaved gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
                               TensorView y);
@@ -46,7 +49,7 @@ class Linear {
 
  private:
   ops::LinearWeight& current_weight();
-  ConstTensorView bias(bool wanted) const;
+  ConstTensorView bias(bool wanted = true) const;
 
   ParameterStore& store_;
   ParameterId weight_;

@@ -16,6 +16,11 @@ void multiply(const Step& step, Linear& linear, ConstTensorView x, TensorView y,
   linear.forward(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::rows), y, add_bias);
 }
 
+void prepare_weight(const Step& step, Linear& linear) {
+  if (step.fp8) return linear.prepare_float8(step.context, step.compute);
+  linear.prepare(step.context, step.compute);
+}
+
 // In workspace memory where it is converted.
 OutputGradient output_gradient(const Step& step, ConstTensorView dy) {
   if (!step.fp8) return {dy, {}};
@@ -47,6 +52,8 @@ ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGr
                                            std::int64_t in, BiasGradient bias_gradient)
     : bias_by_(bias_gradient),
       linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
+
+void ColumnParallelLinear::prepare(const Step& step) { prepare_weight(step, linear_); }
 
 void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   const ArenaScope scope(step.workspace);
@@ -97,6 +104,8 @@ RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& t
               {.split = LinearOptions::Split::inputs,
                .deviation = deviation,
                .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows()}) {}
+
+void RowParallelLinear::prepare(const Step& step) { prepare_weight(step, linear_); }
 
 void RowParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   step.tensor.sum(step.workspace, y,

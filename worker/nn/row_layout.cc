@@ -33,7 +33,9 @@ RowLayout::RowLayout(const MicroBatch& batch, bool unpadded, RowSplit split)
     : batch_(batch), filled_(std::int64_t{batch.sequences} * batch.length) {
   check_batch(batch);
   if (unpadded) drop_padding();
-  rows_ = rounded_up(filled_, (unpadded ? kUnpaddedMultiple : 1) * split.parts);
+  const std::int64_t multiple = (unpadded ? kUnpaddedMultiple : 1) * split.parts;
+  rows_ = rounded_up(filled_, multiple);
+  filler_begin_ = unpadded ? rows_ - multiple : filled_;
   own_rows_ = rows_ / split.parts;
   own_begin_ = own_rows_ * split.part;
   if (unpadded || rows_ > filled_) describe_rows();

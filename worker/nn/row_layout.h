@@ -25,7 +25,8 @@ class RowLayout {
   RowLayout(const MicroBatch& batch, bool unpadded, RowSplit split);
 
   std::int64_t rows() const { return rows_; }
-  std::int64_t filled_rows() const { return filled_; }  // without the filler
+  // No row before this one is filler, in any batch of so many sequences and rows.
+  std::int64_t filler_begin() const { return filler_begin_; }
   std::int64_t own_begin() const { return own_begin_; }
   std::int64_t own_rows() const { return own_rows_; }
 
@@ -50,7 +51,8 @@ class RowLayout {
   void describe_rows();
 
   const MicroBatch& batch_;
-  std::int64_t filled_ = 0;
+  std::int64_t filled_ = 0;  // rows that are no filler
+  std::int64_t filler_begin_ = 0;
   std::int64_t rows_ = 0;
   std::int64_t own_begin_ = 0;
   std::int64_t own_rows_ = 0;

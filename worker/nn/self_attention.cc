@@ -3,19 +3,20 @@
 namespace podium {
 namespace {
 
-// Attention works on the filled rows alone.
-TensorView filled(const Step& step, TensorView x) {
-  x.shape = x.shape.with(0, step.rows.filled_rows());
+// Attention reads and writes the sequences' rows alone.
+TensorView first_rows(TensorView x, std::int64_t rows) {
+  x.shape = x.shape.with(0, rows);
   return x;
 }
-ConstTensorView filled(const Step& step, ConstTensorView x) {
-  x.shape = x.shape.with(0, step.rows.filled_rows());
+ConstTensorView first_rows(ConstTensorView x, std::int64_t rows) {
+  x.shape = x.shape.with(0, rows);
   return x;
 }
 
+// Before attention writes the rows that are not filler.
 void clear_filler(const Step& step, TensorView x) {
-  const std::size_t used = filled(step, x).bytes();
-  step.context.memory.clear(static_cast<std::byte*>(x.address) + used, x.bytes() - used);
+  const std::size_t before = first_rows(x, step.rows.filler_begin()).bytes();
+  step.context.memory.clear(static_cast<std::byte*>(x.address) + before, x.bytes() - before);
 }
 
 }  // namespace
@@ -42,11 +43,11 @@ ops::AttentionShape SelfAttention::shape(const Step& step) const {
           .first_head = first_head_,
           .total_heads = total_heads_,
           .row_begins = step.inputs.begins(),
-          .packed_rows = step.rows.filled_rows()};
+          .packed_rows = step.rows.rows()};
 }
 
 ops::Dropout SelfAttention::dropout(const Step& step) const {
-  return step.attention_dropout(dropout_, site_, total_heads_);
+  return step.attention_dropout(dropout_, site_);
 }
 
 void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
@@ -61,9 +62,10 @@ void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, S
   }
 
   query_key_value_.forward(step, x, saved.qkv);
-  ops::attention_forward(step.context, shape, filled(step, saved.qkv), step.inputs.valid_lengths(),
-                         dropout(step), saved.probabilities, filled(step, saved.heads_out));
   clear_filler(step, saved.heads_out);
+  ops::attention_forward(step.context, shape, first_rows(saved.qkv, shape.rows()),
+                         step.inputs.valid_lengths(), dropout(step), saved.probabilities,
+                         first_rows(saved.heads_out, shape.rows()));
   output_.forward(step, saved.heads_out, y);
 }
 
@@ -74,11 +76,11 @@ void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorVie
   const TensorView dheads = step.temporary_all(shape.hidden());
   const TensorView dqkv = step.temporary_all(3 * shape.hidden());
   output_.backward(step, saved.heads_out, dy, dheads);
-  ops::attention_backward(step.context, shape, filled(step, ConstTensorView(dheads)),
-                          filled(step, ConstTensorView(saved.heads_out)),
-                          filled(step, ConstTensorView(saved.qkv)), step.inputs.valid_lengths(),
-                          saved.probabilities, dropout(step), filled(step, dqkv));
   clear_filler(step, dqkv);
+  ops::attention_backward(step.context, shape, first_rows(ConstTensorView(dheads), shape.rows()),
+                          first_rows(ConstTensorView(saved.heads_out), shape.rows()),
+                          first_rows(ConstTensorView(saved.qkv), shape.rows()), step.inputs.valid_lengths(),
+                          saved.probabilities, dropout(step), first_rows(dqkv, shape.rows()));
   query_key_value_.backward(step, x, dqkv, dx, accumulate);
 }
 

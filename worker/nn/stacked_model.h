@@ -16,6 +16,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/nn/flops.h"
 #include "worker/nn/model.h"
+#include "worker/nn/slot.h"
 #include "worker/nn/step.h"
 #include "worker/nn/token_embeddings.h"
 
@@ -74,52 +75,47 @@ class StackedModel final : public Model {
   ConstTensorView forward(int chunk_index, int slot_index, const Pass& pass, ConstTensorView input) override {
     Chunk& chunk = chunk_at(chunk_index);
     Slot& slot = slots_.try_emplace(slot_index, context_.memory).first->second;
-    slot.begin(pass.batch, RowLayout(pass.batch, options_.unpadded, tensor_.row_split()),
-               logit_bytes_a_row());
+    RowLayout rows(pass.batch, options_.unpadded, tensor_.row_split());
+    const PassValues values = values_of(pass, rows);
+    slot.begin(pass.batch, std::move(rows), logit_bytes_a_row(), values,
+               {chunk_index, pass.training, pass.batch.sequences, pass.batch.length});
+    Plan& plan = slot.plan();
     const Step step = make_step(slot, pass);
-    ConstTensorView x = input;
-    if (chunk.embeddings) x = embed(chunk, step, slot);
-    check_boundary(x, slot);
-    slot.layers.resize(chunk.layers.size());
-    slot.layer_inputs.resize(chunk.layers.size());
-    for (std::size_t i = 0; i < chunk.layers.size(); ++i) {
-      slot.layer_inputs[i] = x;
-      const TensorView y = step.save_own(spec_.hidden);
-      if (pass.training && options_.recompute != Recompute::full)
-        chunk.layers[i].forward(step, x, y, slot.layers[i]);
-      else
-        forward_without_saving(chunk.layers[i], step, x, y);
-      x = y;
-    }
-    if (!chunk.heads) return x;
-    run_heads(chunk, step, slot, x);
-    return {};
+    prepare_weights(step);
+    const ConstTensorView x = chunk.embeddings ? ConstTensorView() : placed(step, input);
+    run(slot, plan.forward, [&] { compute_forward(chunk, step, plan, x); });
+    if (!pass.training) ++plan.passes;
+    return plan.output;
   }
 
   ConstTensorView backward(int chunk_index, int slot_index, const Pass& pass, ConstTensorView doutput,
                            const GradientsReady& ready) override {
     Chunk& chunk = chunk_at(chunk_index);
     Slot& slot = slots_.at(slot_index);
+    Plan& plan = slot.plan();
     const Step step = make_step(slot, pass);
     if (!chunk.heads) {
-      check_boundary(doutput, slot);
-      slot.gradient = step.save_own(spec_.hidden);
-      context_.memory.copy(slot.gradient.address, doutput.address, doutput.bytes());
+      check_boundary(doutput, step);
+      context_.memory.copy(plan.gradient.address, doutput.address, doutput.bytes());
     }
+    // One recording for each range that is announced: what sums it up over the ranks must not be recorded.
+    plan.backward.resize(chunk.layers.size() + 1);
     chunk.announce(chunk.layers.size() + 1, ready);
     for (std::size_t i = chunk.layers.size(); i-- > 0;) {
-      if (options_.recompute == Recompute::full)
-        backward_recomputing(chunk.layers[i], step, slot.layer_inputs[i], slot.gradient);
-      else
-        chunk.layers[i].backward(step, slot.gradient, slot.layers[i]);
+      run(slot, plan.backward[i + 1], [&] { compute_backward(chunk.layers[i], step, plan, i); });
       chunk.announce(i + 1, ready);
     }
-    if (chunk.embeddings) chunk.embeddings->backward(step, slot.gradient, slot.embeddings);
+    if (chunk.embeddings)
+      run(slot, plan.backward[0], [&] { chunk.embeddings->backward(step, plan.gradient, plan.embeddings); });
     chunk.announce(0, ready);
-    return chunk.embeddings ? ConstTensorView() : slot.gradient;
+    ++plan.passes;
+    return chunk.embeddings ? ConstTensorView() : plan.gradient;
   }
 
  private:
+  using Slot = podium::Slot<Embeddings, Layer>;
+  using Plan = typename Slot::Plan;
+
   static constexpr std::int64_t kFlatMultiple = 16;  // of the flat buffers, for each data rank
 
   struct Chunk {
@@ -130,29 +126,6 @@ class StackedModel final : public Model {
 
     void announce(std::size_t part, const GradientsReady& ready) const {
       if (ready && bounds[part] < bounds[part + 1]) ready(bounds[part], bounds[part + 1]);
-    }
-  };
-
-  // The activations of one micro-batch on its way through one chunk.
-  struct Slot {
-    MemorySpace memory;
-    Arena arena;
-    std::optional<UploadBuffer> upload;  // where memory is a device's
-    std::optional<RowLayout> rows;
-    std::optional<BatchInputs> inputs;
-    typename Embeddings::Saved embeddings;
-    std::vector<typename Layer::Saved> layers;
-    std::vector<ConstTensorView> layer_inputs;
-    TensorView gradient;  // of the layers' output, then of their input
-
-    explicit Slot(MemorySpace where) : memory(where), arena(where.device) {
-      if (!where.on_host()) upload.emplace(where);
-    }
-    void begin(const MicroBatch& batch, RowLayout layout, std::int64_t logit_bytes_a_row) {
-      arena.reset();
-      rows.emplace(std::move(layout));
-      inputs.emplace(batch, *rows, logit_bytes_a_row);
-      if (upload) inputs->upload(*upload, arena);
     }
   };
 
@@ -174,8 +147,52 @@ class StackedModel final : public Model {
 
   Chunk& chunk_at(int index) { return chunks_[static_cast<std::size_t>(index)]; }
 
+  PassValues values_of(const Pass& pass, const RowLayout& rows) const {
+    const auto first_sample = static_cast<std::uint64_t>(pass.batch.first_sample);
+    const auto length = static_cast<std::uint64_t>(pass.batch.length);
+    return {.dropout_key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step)),
+            .first_row = static_cast<std::uint64_t>(rows.first_number()),
+            .first_attention_row = first_sample * length * static_cast<std::uint64_t>(spec_.heads),
+            .language_scale = pass.scales.language,
+            .next_sentence_scale = pass.scales.next_sentence};
+  }
+
+  // Layers that communicate cannot be recorded, and a profiler wants to see each op.
+  bool records() const {
+    return context_.recordings && !context_.memory.on_host() && context_.profiler == nullptr &&
+           tensor_.alone();
+  }
+
+  template <class Work>
+  void run(Slot& slot, Recording& recording, const Work& work) {
+    if (!records()) return work();
+    const std::int64_t moves = slot.arena.moves() + workspace_.moves() + passing_.moves() +
+                               (context_.state ? context_.state->moves : 0);
+    recording.run(*context_.memory.stream, moves, slot.plan().passes > 0, work);
+  }
+
+  // On a device ahead of what is recorded, which cannot renew copies of weights.
+  void prepare_weights(const Step& step) {
+    if (context_.memory.on_host() || prepared_ == store_.generation()) return;
+    for (Chunk& chunk : chunks_) {
+      for (Layer& layer : chunk.layers) layer.prepare(step);
+      if (chunk.heads) chunk.heads->prepare(step);
+    }
+    prepared_ = store_.generation();
+  }
+
+  // What another stage has sent; on a device where recorded work of this shape looks for it.
+  ConstTensorView placed(const Step& step, ConstTensorView input) {
+    check_boundary(input, step);
+    if (context_.memory.on_host()) return input;
+    const TensorView copy = step.save_own(spec_.hidden);
+    context_.memory.copy(copy.address, input.address, input.bytes());
+    return copy;
+  }
+
   Step make_step(Slot& slot, const Pass& pass) {
     workspace_.reset();
+    passing_.reset();
     return {.context = context_,
             .tensor = tensor_,
             .pass = pass,
@@ -212,15 +229,41 @@ class StackedModel final : public Model {
             .workspace = step.workspace};
   }
 
-  void check_boundary(const ConstTensorView& x, const Slot& slot) const {
-    PODIUM_CHECK(x.address != nullptr && x.dtype == compute_ &&
-                     x.shape == (Shape{slot.rows->own_rows(), spec_.hidden}),
-                 "what passes between chunks is a boundary tensor of its batch");
+  void check_boundary(const ConstTensorView& x, const Step& step) const {
+    PODIUM_CHECK(
+        x.address != nullptr && x.dtype == compute_ && x.shape == (Shape{step.rows.own_rows(), spec_.hidden}),
+        "what passes between chunks is a boundary tensor of its batch");
   }
 
-  ConstTensorView embed(Chunk& chunk, const Step& step, Slot& slot) {
+  void compute_forward(Chunk& chunk, const Step& step, Plan& plan, ConstTensorView x) {
+    const bool training = step.pass.training;
+    plan.gradient = training ? step.save_own(spec_.hidden) : TensorView{};
+    if (chunk.embeddings) x = embed(chunk, step, plan);
+    plan.layers.resize(chunk.layers.size());
+    plan.layer_inputs.resize(chunk.layers.size());
+    for (std::size_t i = 0; i < chunk.layers.size(); ++i) {
+      plan.layer_inputs[i] = x;
+      const TensorView y = step.save_own(spec_.hidden);
+      if (training && options_.recompute != Recompute::full)
+        chunk.layers[i].forward(step, x, y, plan.layers[i]);
+      else
+        forward_without_saving(chunk.layers[i], step, x, y);
+      x = y;
+    }
+    if (chunk.heads) run_heads(chunk, step, plan.gradient, x);
+    plan.output = chunk.heads ? ConstTensorView() : x;
+  }
+
+  void compute_backward(Layer& layer, const Step& step, Plan& plan, std::size_t index) {
+    if (options_.recompute == Recompute::full)
+      backward_recomputing(layer, step, plan.layer_inputs[index], plan.gradient);
+    else
+      layer.backward(step, plan.gradient, plan.layers[index]);
+  }
+
+  ConstTensorView embed(Chunk& chunk, const Step& step, Plan& plan) {
     const TensorView x = step.save_own(spec_.hidden);
-    chunk.embeddings->forward(step, x, slot.embeddings);
+    chunk.embeddings->forward(step, x, plan.embeddings);
     return x;
   }
 
@@ -238,22 +281,16 @@ class StackedModel final : public Model {
     layer.backward(again, dy, saved);
   }
 
-  void run_heads(Chunk& chunk, const Step& step, Slot& slot, ConstTensorView x) {
-    slot.gradient = {};
-    if (step.pass.training) {
-      slot.gradient = step.save_own(spec_.hidden);
-      context_.memory.clear(slot.gradient.address, slot.gradient.bytes());
-    }
+  // `gradient` without an address: only evaluates.
+  void run_heads(Chunk& chunk, const Step& step, TensorView gradient, ConstTensorView x) {
+    if (gradient.address != nullptr) context_.memory.clear(gradient.address, gradient.bytes());
     const ArenaScope scope(workspace_);
     const ConstTensorView all = tensor_.all_rows(workspace_, x);
-    if (!tensor_.splits_rows() || !step.pass.training) {
-      chunk.heads->run(step, all, slot.gradient);
-      return;
-    }
-    const TensorView gradient = step.temporary_all(spec_.hidden);
-    context_.memory.clear(gradient.address, gradient.bytes());
-    chunk.heads->run(step, all, gradient);
-    tensor_.copy_own_rows(gradient, slot.gradient);
+    if (!tensor_.splits_rows() || gradient.address == nullptr) return chunk.heads->run(step, all, gradient);
+    const TensorView terms = step.temporary_all(spec_.hidden);
+    context_.memory.clear(terms.address, terms.bytes());
+    chunk.heads->run(step, all, terms);
+    tensor_.copy_own_rows(terms, gradient);
   }
 
   Context& context_;
@@ -267,7 +304,8 @@ class StackedModel final : public Model {
   std::map<int, Slot> slots_;
   Arena workspace_;
   Arena passing_;
-  Tensor head_sums_;  // HeadSums that were not taken yet
+  Tensor head_sums_;           // HeadSums that were not taken yet
+  std::int64_t prepared_ = 0;  // the store's generation that copies of weights are of
 };
 
 }  // namespace podium

@@ -49,20 +49,20 @@ struct Step {
 
   // The dropout at `site` over a tensor of own rows.
   ops::Dropout dropout(double probability, std::uint32_t site) const {
-    ops::Dropout made = make_dropout(probability, site, rows.first_number());
+    ops::Dropout made = make_dropout(probability, site, &PassValues::first_row);
     made.rows = inputs.numbers();
     return made;
   }
   // The dropout of attention probabilities, whose rows are (sequence, head of the whole model, query).
-  ops::Dropout attention_dropout(double probability, std::uint32_t site, std::int64_t heads) const {
-    return make_dropout(probability, site, pass.batch.first_sample * heads * pass.batch.length);
+  ops::Dropout attention_dropout(double probability, std::uint32_t site) const {
+    return make_dropout(probability, site, &PassValues::first_attention_row);
   }
 
  private:
-  ops::Dropout make_dropout(double probability, std::uint32_t site, std::int64_t first_row) const {
-    const PhiloxKey key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step));
-    return ops::make_dropout(pass.training ? probability : 0.0, key, site,
-                             static_cast<std::uint64_t>(first_row));
+  ops::Dropout make_dropout(double probability, std::uint32_t site,
+                            std::uint64_t PassValues::*first_row) const {
+    return ops::make_dropout(pass.training ? probability : 0.0, inputs.value(&PassValues::dropout_key), site,
+                             inputs.value(first_row));
   }
 };
 

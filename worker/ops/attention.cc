@@ -22,8 +22,8 @@ void check_sequences(const Context& context, const AttentionShape& s,
     PODIUM_CHECK(valid >= 1 && valid <= s.length, "a valid length lies between 1 and the sequence length");
   }
   if (s.row_begins.empty()) return;
-  PODIUM_CHECK(s.row_begins.front() == 0 && s.row_begins.back() == s.packed_rows,
-               "sequences without padding take all rows");
+  PODIUM_CHECK(s.row_begins.front() == 0 && s.row_begins.back() <= s.packed_rows,
+               "sequences without padding follow one another from the first row on");
   for (std::size_t i = 0; i < sequences; ++i) {
     const std::int32_t rows = s.row_begins[i + 1] - s.row_begins[i];
     PODIUM_CHECK(rows >= 1 && rows <= s.length, "a sequence has between 1 and `length` rows");

@@ -29,7 +29,7 @@ struct AttentionShape {
   // [sequences + 1]: sequence s has the rows from row_begins[s] up to row_begins[s + 1] and no padding.
   // Empty: every sequence has `length` rows. Lies where the tensors do.
   std::span<const std::int32_t> row_begins = {};
-  std::int64_t packed_rows = 0;  // the last of row_begins
+  std::int64_t packed_rows = 0;  // of the tensors; from the last of row_begins on they are left alone
 
   std::int64_t hidden() const { return heads * head_size; }
   std::int64_t rows() const { return row_begins.empty() ? sequences * length : packed_rows; }

@@ -10,7 +10,7 @@
 namespace podium::ops {
 
 Dropout make_dropout(double probability, const StepValue<PhiloxKey>& key, std::uint32_t site,
-                     std::uint64_t first_row) {
+                     const StepValue<std::uint64_t>& first_row) {
   PODIUM_CHECK(probability >= 0 && probability < 1, "a dropout probability lies in [0, 1)");
   const auto threshold = static_cast<std::uint32_t>(std::lround(probability * 65536.0));
   return {.key = key,

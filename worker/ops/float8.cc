@@ -71,6 +71,13 @@ void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out) {
   cpu::to_float8(context, x, out);
 }
 
+void float8_linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type) {
+  check_extents(weight);
+  current_copies(context, weight);
+  if (context.device_ops != nullptr)
+    context.device_ops->prepare_bias(context, weight, bias, type, weight.master.shape[0]);
+}
+
 void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight& weight,
                            ConstTensorView bias, TensorView y) {
   const std::int64_t rows = y.shape[0], out = weight.master.shape[0], in = weight.master.shape[1];

@@ -57,6 +57,8 @@ void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out);
 // As in linear.h, for inputs and outputs that are multiples of 16; y and dx are bf16 or f16. x must be there
 // by rows in forward and by columns in backward, dy by rows for dx and by columns for dW. The weight's FP8
 // copies are made once a generation.
+// float8_linear_prepare: as linear_prepare, for y of this type.
+void float8_linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type);
 void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight& weight,
                            ConstTensorView bias, TensorView y);
 void float8_linear_backward_input(Context& context, const Float8Matrix& dy, LinearWeight& weight,

@@ -16,6 +16,14 @@ void check_output(const Context& context, const ConstTensorView& tensor, std::in
 
 }  // namespace
 
+void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                    std::int64_t columns) {
+  PODIUM_CHECK(columns >= weight.master.shape[0], "a product has a column for each row of its weight");
+  if (context.device_ops == nullptr) return;
+  context.device_ops->prepare_weight(context, weight, type, columns);
+  context.device_ops->prepare_bias(context, weight, bias, type, columns);
+}
+
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];

@@ -49,6 +49,11 @@ struct ProductOptions {
   TensorView column_sums = {};
 };
 
+// Renews the copies that products with y or dy of `columns` columns and this type make of weight and bias.
+// Work that is recorded must find them renewed; else every product renews what it finds outdated.
+void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                    std::int64_t columns);
+
 // `bias` without an address: none.
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);

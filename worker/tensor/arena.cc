@@ -24,7 +24,8 @@ void* Arena::allocate_bytes(std::size_t bytes) {
   return memory;
 }
 
-Arena::Block Arena::make_block(std::size_t capacity) const {
+Arena::Block Arena::make_block(std::size_t capacity) {
+  ++moves_;
   return {allocate_aligned(capacity, device_), capacity, 0};
 }
 

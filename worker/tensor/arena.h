@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "worker/tensor/tensor.h"
@@ -23,6 +24,8 @@ class Arena {
   void reset();
   std::size_t used() const;
   std::size_t capacity() const;  // held, used or not
+  // Changes with the memory that is held: as long as it stays, the same allocations get the same addresses.
+  std::int64_t moves() const { return moves_; }
 
  private:
   friend class ArenaScope;
@@ -39,11 +42,12 @@ class Arena {
   Mark mark() const;
   void rewind(Mark mark);
 
-  Block make_block(std::size_t capacity) const;
+  Block make_block(std::size_t capacity);
 
   Device* device_ = nullptr;
   std::vector<Block> blocks_;
   std::size_t current_ = 0;  // blocks after this one are empty
+  std::int64_t moves_ = 0;
 };
 
 // Scratch memory: what is allocated after the scope opens is taken back when it closes.

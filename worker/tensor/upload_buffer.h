@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "worker/tensor/memory_space.h"
 
@@ -16,19 +17,25 @@ class UploadBuffer {
   UploadBuffer(const UploadBuffer&) = delete;
   UploadBuffer& operator=(const UploadBuffer&) = delete;
 
-  // To be filled; waits until what was sent before has left.
+  // To be filled. Waits only where many rooms before it have not been sent yet.
   std::span<std::byte> room(std::size_t bytes);
   // Puts the copy of the whole room to the device's memory at `to` on the stream.
   void send(void* to);
 
  private:
-  void release();
+  struct Part {
+    std::byte* host = nullptr;
+    std::size_t capacity = 0;
+    std::unique_ptr<DeviceEvent> sent;  // null: never used
+  };
+
+  Part& free_part();
+  void release(Part& part);
 
   MemorySpace memory_;
-  std::byte* host_ = nullptr;
-  std::size_t capacity_ = 0;
-  std::size_t used_ = 0;
-  std::unique_ptr<DeviceEvent> sent_;
+  std::vector<Part> parts_;
+  std::size_t current_ = 0;  // the last one given out
+  std::size_t used_ = 0;     // of it
 };
 
 }  // namespace podium

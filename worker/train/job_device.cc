@@ -1,6 +1,7 @@
 #include "worker/train/job_device.h"
 
 #include <cstdlib>
+#include <string_view>
 
 #include "worker/comm/device_transport.h"
 #include "worker/comm/gloo_communicator.h"
@@ -18,6 +19,8 @@ JobDevice open_gpu(int local_rank) {
   opened.device = library.open(devices[static_cast<std::size_t>(local_rank) % devices.size()].index);
   opened.stream = opened.device->make_stream();
   opened.ops = &library.ops();
+  const char* const graphs = std::getenv("PODIUM_CUDA_GRAPHS");
+  opened.recordings = graphs == nullptr || std::string_view(graphs) != "0";
   return opened;
 }
 
@@ -26,6 +29,7 @@ JobDevice open_gpu(int local_rank) {
 void JobDevice::lend_to(Context& context) const {
   context.memory = {device.get(), stream.get()};
   context.device_ops = ops;
+  context.recordings = recordings;
 }
 
 JobDevice open_job_device(const std::string& kind, int local_rank) {

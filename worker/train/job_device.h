@@ -16,6 +16,7 @@ struct JobDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<DeviceStream> stream;
   ops::DeviceOps* ops = nullptr;
+  bool recordings = true;  // Context::recordings
 
   void lend_to(Context& context) const;
 };

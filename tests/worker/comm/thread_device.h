@@ -2,14 +2,19 @@
 // that takes its time, so that what does not wait for another stream's work comes too early.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "worker/tensor/device.h"
 
@@ -39,6 +44,35 @@ class ThreadEvent final : public DeviceEvent {
   std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+class ThreadTimestamp final : public DeviceTimestamp {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit ThreadTimestamp(std::future<Clock::time_point> time) : time_(time.share()) {}
+  double seconds_since(const DeviceTimestamp& earlier) override {
+    const auto& from = static_cast<const ThreadTimestamp&>(earlier);
+    return std::chrono::duration<double>(time_.get() - from.time_.get()).count();
+  }
+
+ private:
+  std::shared_future<Clock::time_point> time_;
+};
+
+using ThreadWork = std::vector<std::function<void()>>;
+
+class ThreadRecording final : public DeviceRecording {
+ public:
+  ThreadRecording(std::function<void(std::function<void()>)> put, ThreadWork work)
+      : put_(std::move(put)), work_(std::move(work)) {}
+  void replay() override {
+    for (const std::function<void()>& work : work_) put_(work);
+  }
+
+ private:
+  std::function<void(std::function<void()>)> put_;
+  ThreadWork work_;
+};
+
 class ThreadStream final : public DeviceStream {
  public:
   ThreadStream() : thread_([this] { run(); }) {}
@@ -49,6 +83,7 @@ class ThreadStream final : public DeviceStream {
 
   // After everything put before it; null ends the thread.
   void put(std::function<void()> work) {
+    if (recorded_) return recorded_->push_back(std::move(work));
     {
       const std::lock_guard lock(mutex_);
       work_.push_back(std::move(work));
@@ -67,6 +102,11 @@ class ThreadStream final : public DeviceStream {
     });
     return event;
   }
+  std::unique_ptr<DeviceTimestamp> stamp() override {
+    const auto time = std::make_shared<std::promise<ThreadTimestamp::Clock::time_point>>();
+    put([time] { time->set_value(ThreadTimestamp::Clock::now()); });
+    return std::make_unique<ThreadTimestamp>(time->get_future());
+  }
   void wait_for(const DeviceEvent& event) override {
     put([state = static_cast<const ThreadEvent&>(event).state()] { ThreadEvent::wait(*state); });
   }
@@ -76,6 +116,11 @@ class ThreadStream final : public DeviceStream {
   }
   void clear(void* memory, std::size_t bytes) override {
     put([=] { std::memset(memory, 0, bytes); });
+  }
+  void begin_recording() override { recorded_.emplace(); }
+  std::unique_ptr<DeviceRecording> end_recording() override {
+    ThreadWork work = *std::exchange(recorded_, std::nullopt);
+    return std::make_unique<ThreadRecording>([this](auto one) { put(std::move(one)); }, std::move(work));
   }
   void* native() override { return this; }
 
@@ -98,6 +143,7 @@ class ThreadStream final : public DeviceStream {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> work_;
+  std::optional<ThreadWork> recorded_;  // while work is recorded
   std::thread thread_;
 };
 

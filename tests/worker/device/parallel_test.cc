@@ -15,7 +15,6 @@ namespace {
 constexpr std::int64_t kBucket = 3000;  // elements: several to a model
 constexpr int kMicroBatches = 2;        // of a step, over all data ranks
 constexpr int kSequences = 2;           // of a micro-batch
-constexpr int kSteps = 2;
 constexpr double kRate = 1e-2;
 
 struct Way {
@@ -33,7 +32,7 @@ ModelSpec spec_of(const Way& way) {
 }
 
 // Whole weights after some steps, on the world's rank 0.
-std::vector<FullTensor> train(const Way& way, Communicator& world, Context context) {
+std::vector<FullTensor> train(const Way& way, Communicator& world, Context context, int steps) {
   const ModelSpec spec = spec_of(way);
   ParallelGroups groups = make_groups(world, way.layout);
   const auto model = make_model(context, spec, {.sequence_parallel = way.sequence_parallel}, groups);
@@ -43,7 +42,7 @@ std::vector<FullTensor> train(const Way& way, Communicator& world, Context conte
   GradientReducer reducer(*groups.data, parameters.gradients(), kBucket, way.distributed);
   const auto optimizer = make_optimizer({.name = OptimizerKind::lamb, .lr = kRate}, parameters,
                                         reducer.shard(), groups, context);
-  for (int step = 1; step <= kSteps; ++step) {
+  for (int step = 1; step <= steps; ++step) {
     std::vector<MicroBatch> mine;
     for (int i = groups.place.data; i < kMicroBatches; i += way.layout.data) {
       mine.push_back(random_batch(spec, kSequences, static_cast<std::uint64_t>(10 * step + i), 20));
@@ -60,36 +59,53 @@ std::vector<FullTensor> train(const Way& way, Communicator& world, Context conte
   return gather_full(groups, parameters, parameters.memory().downloaded<float>(parameters.weights()));
 }
 
-class DeviceParallel : public OnDevice, public testing::WithParamInterface<Way> {};
-
-TEST_P(DeviceParallel, TrainsAsTheCpuAlone) {
-  Way lone = GetParam();
-  lone.layout = {};
-  SingleCommunicator self;
-  const std::vector<FullTensor> expected = train(lone, self, cpu_context());
-  std::vector<FullTensor> found;
-  const int port = free_port();
-  {
+class DeviceParallel : public OnDevice, public testing::WithParamInterface<Way> {
+ protected:
+  static std::vector<FullTensor> train_on_device(bool recordings, int steps) {
+    std::vector<FullTensor> found;
+    const int port = free_port();
     std::vector<std::jthread> ranks;
     for (int rank = 0; rank < GetParam().layout.world(); ++rank)
       ranks.emplace_back([&, rank] {
         const JobDevice device = open_device_under_test();
         Context context;
         device.lend_to(context);
+        context.recordings = recordings;
         const int size = GetParam().layout.world();
         StagedCommunicator world(std::make_unique<GlooCommunicator>(world_options(rank, size, port)),
                                  context.memory);
-        std::vector<FullTensor> full = train(GetParam(), world, std::move(context));
+        std::vector<FullTensor> full = train(GetParam(), world, std::move(context), steps);
         if (rank == 0) found = std::move(full);
         world.barrier();
       });
+    ranks.clear();
+    return found;
   }
+};
+
+TEST_P(DeviceParallel, TrainsAsTheCpuAlone) {
+  constexpr int kSteps = 2;
+  Way lone = GetParam();
+  lone.layout = {};
+  SingleCommunicator self;
+  const std::vector<FullTensor> expected = train(lone, self, cpu_context(), kSteps);
+  const std::vector<FullTensor> found = train_on_device(true, kSteps);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(found[i].name, expected[i].name);
     EXPECT_LT(distance(found[i].values, expected[i].values), 2e-3 * (norm(expected[i].values) + 0.1))
         << found[i].name;
   }
+}
+
+// What is recorded is cut where gradients are announced, and finds what other stages send.
+TEST_P(DeviceParallel, RecordedGivesTheSameBits) {
+  constexpr int kSteps = 4;
+  const std::vector<FullTensor> found = train_on_device(true, kSteps);
+  const std::vector<FullTensor> expected = train_on_device(false, kSteps);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(found[i].values, expected[i].values) << found[i].name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeviceParallel,

@@ -44,7 +44,7 @@ Values random_qkv(const ops::AttentionShape& s) { return random_values(s.rows() 
 std::vector<bool> kept_keys(const ops::Dropout& dropout, std::int64_t row, std::int64_t keys) {
   Context context = make_context(1);
   ops::Dropout one_row = dropout;
-  one_row.first_row += static_cast<std::uint64_t>(row);
+  one_row.first_row.value += static_cast<std::uint64_t>(row);
   Tensor ones = tensor_of(Values(static_cast<std::size_t>(keys), 1.0F), DType::f32, {1, keys});
   ops::dropout(context, ones.view(), one_row);
   std::vector<bool> kept;

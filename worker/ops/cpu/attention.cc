@@ -69,7 +69,7 @@ struct Head {
         valid(valid_lengths.empty() ? sequence.rows
                                     : valid_lengths[static_cast<std::size_t>(index / s.heads)]),
         first_dropout_row(
-            dropout.first_row +
+            dropout.first_row.value +
             static_cast<std::uint64_t>((index / s.heads * (s.total_heads > 0 ? s.total_heads : s.heads) +
                                         s.first_head + index % s.heads) *
                                        s.length)) {}

@@ -28,6 +28,44 @@ class CudaEvent final : public DeviceEvent {
   cudaEvent_t event_ = nullptr;
 };
 
+class CudaTimestamp final : public DeviceTimestamp {
+ public:
+  explicit CudaTimestamp(cudaStream_t stream) {
+    check_cuda(cudaEventCreate(&event_), "making an event");
+    check_cuda(cudaEventRecord(event_, stream), "recording an event");
+  }
+  ~CudaTimestamp() override { cudaEventDestroy(event_); }
+
+  double seconds_since(const DeviceTimestamp& earlier) override {
+    float duration_ms = 0.0F;
+    check_cuda(cudaEventSynchronize(event_), "waiting for an event");
+    check_cuda(cudaEventElapsedTime(&duration_ms, static_cast<const CudaTimestamp&>(earlier).event_, event_),
+               "asking for the time between events");
+    return static_cast<double>(duration_ms) * 1e-3;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+// A graph: one launch of the host for many of kernels.
+class CudaRecording final : public DeviceRecording {
+ public:
+  // Takes the graph.
+  CudaRecording(cudaGraph_t graph, cudaStream_t stream) : stream_(stream) {
+    const cudaError_t error = cudaGraphInstantiate(&executable_, graph, 0);
+    cudaGraphDestroy(graph);
+    check_cuda(error, "making a graph of recorded work");
+  }
+  ~CudaRecording() override { cudaGraphExecDestroy(executable_); }
+
+  void replay() override { check_cuda(cudaGraphLaunch(executable_, stream_), "launching a graph"); }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
 class CudaStream final : public DeviceStream {
  public:
   CudaStream(int device, StreamPriority priority) : device_(device) {
@@ -40,6 +78,7 @@ class CudaStream final : public DeviceStream {
   ~CudaStream() override { cudaStreamDestroy(stream_); }
 
   std::unique_ptr<DeviceEvent> record() override { return std::make_unique<CudaEvent>(stream()); }
+  std::unique_ptr<DeviceTimestamp> stamp() override { return std::make_unique<CudaTimestamp>(stream()); }
   void wait_for(const DeviceEvent& event) override {
     check_cuda(cudaStreamWaitEvent(stream(), static_cast<const CudaEvent&>(event).get(), 0),
                "waiting for an event");
@@ -50,6 +89,16 @@ class CudaStream final : public DeviceStream {
   }
   void clear(void* memory, std::size_t bytes) override {
     check_cuda(cudaMemsetAsync(memory, 0, bytes, stream()), "clearing memory");
+  }
+  // Other threads may go on using their streams and allocating.
+  void begin_recording() override {
+    check_cuda(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal),
+               "beginning to record work");
+  }
+  std::unique_ptr<DeviceRecording> end_recording() override {
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamEndCapture(stream(), &graph), "recording work");
+    return std::make_unique<CudaRecording>(graph, stream_);
   }
   void* native() override { return stream_; }
 

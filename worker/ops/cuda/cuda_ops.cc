@@ -89,6 +89,13 @@ class CudaOps final : public DeviceOps {
                           const EmbeddingGradients& gradients) override {
     cuda::embedding_backward(context, input, dy, gradients);
   }
+  void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) override {
+    cuda::prepare_weight(context, weight, type, columns);
+  }
+  void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                    std::int64_t columns) override {
+    cuda::prepare_bias(context, weight, bias, type, columns);
+  }
   void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                       TensorView y) override {
     cuda::linear_forward(context, x, weight, bias, y);

@@ -27,7 +27,7 @@ struct DeviceDropout {
 struct DropoutParameter {
   StepValue<PhiloxKey> key;
   std::uint32_t site;
-  std::uint64_t first_row;
+  StepValue<std::uint64_t> first_row;
   std::uint32_t threshold;
   float scale;
   const std::int64_t* rows;
@@ -41,7 +41,7 @@ struct DropoutParameter {
         rows(d.rows.empty() ? nullptr : d.rows.data()) {}
 
   __device__ operator DeviceDropout() const {
-    return {current(key), site, first_row, threshold, scale, rows};
+    return {current(key), site, current(first_row), threshold, scale, rows};
   }
 };
 

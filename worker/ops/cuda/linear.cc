@@ -39,6 +39,7 @@ class RoundedCopy {
  private:
   void allocate(Context& context, std::int64_t size, std::size_t element_bytes) {
     const std::size_t bytes = static_cast<std::size_t>(size) * element_bytes;
+    ++cuda_state(context).moves;
     check_cuda(cudaFree(memory_), "freeing the copy of a weight");
     check_cuda(cudaMalloc(&memory_, bytes), "allocating the copy of a weight");
     check_cuda(cudaMemsetAsync(memory_, 0, bytes, cuda_state(context).stream()), "clearing memory");
@@ -132,6 +133,15 @@ void multiply_float8(Context& context, const TensorView& a, const TensorView& sc
 }
 
 }  // namespace
+
+void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) {
+  weight_for(context, weight, {nullptr, type, Shape{0, columns}});
+}
+
+void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                  std::int64_t columns) {
+  bias_for(context, weight, bias, {nullptr, type, Shape{0, columns}});
+}
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y) {

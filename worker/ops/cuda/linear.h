@@ -5,6 +5,9 @@
 
 namespace podium::ops::cuda {
 
+void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns);
+void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                  std::int64_t columns);
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
 GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,

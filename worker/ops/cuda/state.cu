@@ -20,6 +20,7 @@ CudaState::~CudaState() { cudaFree(scratch_); }
 
 void* CudaState::scratch(std::size_t bytes) {
   if (bytes <= scratch_bytes_) return scratch_;
+  ++moves;
   check_cuda(cudaStreamSynchronize(stream_), "waiting for the ops that use scratch memory");
   check_cuda(cudaFree(scratch_), "freeing scratch memory");
   scratch_bytes_ = 0;

@@ -1,0 +1,54 @@
+// A device's stream that counts what is recorded and replayed on it.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "worker/tensor/device.h"
+
+namespace podium::test {
+
+class CountingStream final : public DeviceStream {
+ public:
+  struct Counts {
+    int recordings = 0;
+    int replays = 0;
+  };
+
+  explicit CountingStream(DeviceStream& stream) : stream_(stream) {}
+  const Counts& counts() const { return counts_; }
+
+  std::unique_ptr<DeviceEvent> record() override { return stream_.record(); }
+  std::unique_ptr<DeviceTimestamp> stamp() override { return stream_.stamp(); }
+  void wait_for(const DeviceEvent& event) override { stream_.wait_for(event); }
+  void synchronise() override { stream_.synchronise(); }
+  void copy(void* to, const void* from, std::size_t bytes) override { stream_.copy(to, from, bytes); }
+  void clear(void* memory, std::size_t bytes) override { stream_.clear(memory, bytes); }
+  void begin_recording() override { stream_.begin_recording(); }
+  std::unique_ptr<DeviceRecording> end_recording() override {
+    auto recording = stream_.end_recording();
+    ++counts_.recordings;
+    return std::make_unique<Counted>(std::move(recording), counts_);
+  }
+  void* native() override { return stream_.native(); }
+
+ private:
+  class Counted final : public DeviceRecording {
+   public:
+    Counted(std::unique_ptr<DeviceRecording> recording, Counts& counts)
+        : recording_(std::move(recording)), counts_(counts) {}
+    void replay() override {
+      ++counts_.replays;
+      recording_->replay();
+    }
+
+   private:
+    std::unique_ptr<DeviceRecording> recording_;
+    Counts& counts_;
+  };
+
+  DeviceStream& stream_;
+  Counts counts_;
+};
+
+}  // namespace podium::test

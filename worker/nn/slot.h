@@ -1,0 +1,79 @@
+// The activations of one micro-batch on its way through one chunk, from forward to backward. Where they lie
+// in the slot's arena follows from the shape of the micro-batch, so the work on micro-batches of one shape
+// can be recorded on a device and replayed.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "worker/nn/batch_inputs.h"
+#include "worker/nn/row_layout.h"
+#include "worker/tensor/recording.h"
+
+namespace podium {
+
+// What the host keeps of passes over micro-batches of one shape: what forward leaves to backward, and both
+// recorded.
+template <class Embeddings, class Layer>
+struct PassPlan {
+  typename Embeddings::Saved embeddings;
+  std::vector<typename Layer::Saved> layers;
+  std::vector<ConstTensorView> layer_inputs;
+  ConstTensorView output;  // of the layers; without an address where the heads took it
+  TensorView gradient;     // of the layers' output, then of their input
+
+  std::int64_t passes = 0;  // so far
+  Recording forward;
+  std::vector<Recording> backward;  // of embeddings, of each layer
+  std::int64_t last_use = 0;
+};
+
+template <class Embeddings, class Layer>
+class Slot {
+ public:
+  using Plan = PassPlan<Embeddings, Layer>;
+  using Key = std::vector<std::int64_t>;
+
+  explicit Slot(MemorySpace memory) : arena(memory.device) {
+    if (!memory.on_host()) upload_.emplace(memory);
+  }
+
+  // Takes in a micro-batch, whose inputs come first in the arena. `key`: what else than their extents decides
+  // on the work.
+  void begin(const MicroBatch& batch, RowLayout layout, std::int64_t logit_bytes_a_row,
+             const PassValues& values, Key key) {
+    arena.reset();
+    rows.emplace(std::move(layout));
+    inputs.emplace(batch, *rows, logit_bytes_a_row, values);
+    if (upload_) inputs->upload(*upload_, arena);
+    std::ranges::copy(inputs->extents(), std::back_inserter(key));
+    choose_plan(key);
+  }
+
+  Plan& plan() { return *plan_; }
+
+  Arena arena;
+  std::optional<RowLayout> rows;
+  std::optional<BatchInputs> inputs;
+
+ private:
+  static constexpr std::size_t kMostPlans = 32;  // batches without padding are of ever other shapes
+
+  void choose_plan(const Key& key) {
+    plan_ = &plans_[key];
+    plan_->last_use = ++uses_;
+    if (plans_.size() <= kMostPlans) return;
+    const auto oldest =
+        std::ranges::min_element(plans_, {}, [](const auto& entry) { return entry.second.last_use; });
+    plans_.erase(oldest);
+  }
+
+  std::optional<UploadBuffer> upload_;  // where the memory is a device's
+  std::map<Key, Plan> plans_;
+  Plan* plan_ = nullptr;  // of the micro-batch in hand
+  std::int64_t uses_ = 0;
+};
+
+}  // namespace podium
