@@ -124,7 +124,8 @@ BatchResult run_batch(const Context& context, Model& model, const MicroBatch& ba
     LossScales scales{.language = static_cast<float>(scale / static_cast<double>(batch.labels.size()))};
     if (!batch.next_sentence_labels.empty())
       scales.next_sentence = static_cast<float>(scale / batch.sequences);
-    const LossSums sums = engine.train({&batch, 1}, scales, {}, [](std::int64_t, std::int64_t) {});
+    engine.train({&batch, 1}, scales, {}, [](std::int64_t, std::int64_t) {});
+    const LossSums sums = engine.take_losses();
     std::vector<float> gradients = context.memory.downloaded<float>(model.parameters().gradients());
     switch (scaler.judge(rough_norm(gradients, world))) {
       case StepVerdict::take:

@@ -57,9 +57,9 @@ double Trainee::step(const std::function<void()>& before_update) {
   ++step_;
   const LossScales scales{.language = 1.0F / static_cast<float>(batch_.labels.size()),
                           .next_sentence = 1.0F / static_cast<float>(batch_.sequences)};
-  const LossSums losses =
-      engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
+  engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
   const double norm = optimizer_->gradient_norm(parameters());
+  const LossSums losses = engine_.take_losses();
   before_update();
   optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0));
   parameters().weights_changed();

@@ -65,7 +65,10 @@ class Model {
   // gradient of `input`, without an address where it begins with the embeddings.
   virtual ConstTensorView backward(int chunk, int slot, const Pass& pass, ConstTensorView doutput,
                                    const GradientsReady& ready) = 0;
-  // Of the micro-batches that went through the heads since the last call; zero on stages without heads.
+  // Begins to bring to the host what take_losses() will return: the call then waits for no later work.
+  virtual void fetch_losses() = 0;
+  // Of the micro-batches that went through the heads before fetch_losses() was called, or else before this,
+  // and after the time before; zero on stages without heads.
   virtual LossSums take_losses() = 0;
 
   virtual ModelMemory memory() const = 0;

@@ -19,6 +19,7 @@
 #include "worker/nn/slot.h"
 #include "worker/nn/step.h"
 #include "worker/nn/token_embeddings.h"
+#include "worker/tensor/download_buffer.h"
 
 namespace podium {
 
@@ -35,7 +36,8 @@ class StackedModel final : public Model {
         store_(context.memory),
         workspace_(context.memory.device),
         passing_(context.memory.device),
-        head_sums_(DType::u8, Shape{sizeof(HeadSums)}, context.memory.device) {
+        head_sums_(DType::u8, Shape{sizeof(HeadSums)}, context.memory.device),
+        fetched_sums_(context.memory) {
     if (groups.last_stage() && !groups.first_stage())
       word_ = declare_word_embeddings(store_, tensor_, spec, Embeddings::kWordName, true);
     for (int chunk = 0; chunk < options.interleave; ++chunk)
@@ -53,11 +55,15 @@ class StackedModel final : public Model {
   Shape boundary_shape(const MicroBatch& batch) const override {
     return {RowLayout(batch, options_.unpadded, tensor_.row_split()).own_rows(), spec_.hidden};
   }
+  void fetch_losses() override {
+    if (!chunks_.back().heads) return;
+    fetched_sums_.fetch(std::span(head_sums(), 1));
+    clear_head_sums();
+  }
   LossSums take_losses() override {
     if (!chunks_.back().heads) return {};
-    HeadSums sums;
-    context_.memory.download(&sums, head_sums(), sizeof(HeadSums));
-    clear_head_sums();
+    if (!fetched_sums_.fetching()) fetch_losses();
+    const HeadSums& sums = fetched_sums_.arrived<HeadSums>().front();
     const ops::CrossEntropySums &language = sums.language, &next = sums.next_sentence;
     return {language.loss, language.rows, language.correct, next.loss, next.rows, next.correct};
   }
@@ -304,7 +310,8 @@ class StackedModel final : public Model {
   std::map<int, Slot> slots_;
   Arena workspace_;
   Arena passing_;
-  Tensor head_sums_;           // HeadSums that were not taken yet
+  Tensor head_sums_;  // HeadSums that were not fetched yet
+  DownloadBuffer fetched_sums_;
   std::int64_t prepared_ = 0;  // the store's generation that copies of weights are of
 };
 

@@ -109,6 +109,9 @@ class DeviceOps {
   virtual void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) = 0;
   virtual void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
                               std::span<Squares> squares) = 0;
+  virtual void lamb_scales(Context& context, const OptimizerShard& shard,
+                           std::span<const std::int32_t> chunk_begins, std::span<const Squares> squares,
+                           float learning_rate, std::span<float> scales) = 0;
   virtual void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) = 0;
 };
 

@@ -28,6 +28,14 @@ void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& 
   if (!squares.empty()) device_ops(context).lamb_direction(context, shard, rates, squares);
 }
 
+void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const std::int32_t> chunk_begins,
+                 std::span<const Squares> squares, float learning_rate, std::span<float> scales) {
+  PODIUM_CHECK(squares.size() == shard.chunks.size() && chunk_begins.size() == scales.size() + 1,
+               "two sums a chunk, and a begin a parameter and the end");
+  if (!squares.empty())
+    device_ops(context).lamb_scales(context, shard, chunk_begins, squares, learning_rate, scales);
+}
+
 void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) {
   if (!shard.chunks.empty()) device_ops(context).lamb_step(context, shard, scales);
 }

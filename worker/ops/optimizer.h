@@ -52,6 +52,11 @@ void adamw(Context& context, const OptimizerShard& shard, const Rates& rates);
 // Leaves each chunk's directions in place of its gradients, and their squares' sums.
 void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
                     std::span<Squares> squares);
+// Each parameter's scale from the sums of all its chunks: the learning rate, times |w| / |u| where weight
+// decay applies and neither is zero. The chunks of parameter p are those from chunk_begins[p] up to
+// chunk_begins[p + 1].
+void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const std::int32_t> chunk_begins,
+                 std::span<const Squares> squares, float learning_rate, std::span<float> scales);
 // w -= scale u, with each parameter's scale. Clears the directions.
 void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales);
 

@@ -23,13 +23,19 @@ Engine::Engine(const Context& context, Model& model, const ParallelGroups& group
       transport_(*groups.pipeline, context.memory),
       partial_(context.memory.device) {}
 
-LossSums Engine::train(std::span<const MicroBatch> batches, const LossScales& scales,
-                       const DropoutKey& dropout, const GradientsReady& ready) {
-  return execute({batches, scales, dropout, true, ready});
+void Engine::train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
+                   const GradientsReady& ready) {
+  execute({batches, scales, dropout, true, ready});
 }
 
 LossSums Engine::evaluate(std::span<const MicroBatch> batches) {
-  return execute({batches, {}, {}, false, nullptr});
+  execute({batches, {}, {}, false, nullptr});
+  return take_losses();
+}
+
+LossSums Engine::take_losses() {
+  const LossSums losses = model_.take_losses();
+  return groups_.place.tensor == 0 ? losses : LossSums{};
 }
 
 std::vector<PipelineOp> Engine::schedule_of(int stage, const Run& run) const {
@@ -38,7 +44,7 @@ std::vector<PipelineOp> Engine::schedule_of(int stage, const Run& run) const {
                       : evaluation_schedule(shape_, micro_batches);
 }
 
-LossSums Engine::execute(const Run& run) {
+void Engine::execute(const Run& run) {
   if (shape_.stages > 1) expect_messages(run);
   for (const PipelineOp& op : schedule_of(stage_, run)) {
     inputs_.resize(std::max(inputs_.size(), static_cast<std::size_t>(op.slot) + 1));
@@ -52,8 +58,7 @@ LossSums Engine::execute(const Run& run) {
     sum_embeddings();
     run.ready(0, shared_end_);
   }
-  const LossSums losses = model_.take_losses();
-  return groups_.place.tensor == 0 ? losses : LossSums{};
+  model_.fetch_losses();
 }
 
 void Engine::expect_messages(const Run& run) {

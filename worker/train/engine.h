@@ -21,11 +21,13 @@ class Engine {
   Engine(const Context& context, Model& model, const ParallelGroups& groups);
 
   // Adds the gradients of all micro-batches; `ready` learns which are final, from the end of the buffer to
-  // its beginning. Losses are zero but on tensor rank 0 of the last stage, so that they add up over all
-  // ranks. Collective over the ranks of one model copy.
-  LossSums train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
-                 const GradientsReady& ready);
-  LossSums evaluate(std::span<const MicroBatch> batches);
+  // its beginning. A device may still be at it on return. Collective over the ranks of one model copy.
+  void train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
+             const GradientsReady& ready);
+  // Of the last train(), for which it waits. Zero but on tensor rank 0 of the last stage, so that losses add
+  // up over all ranks.
+  LossSums take_losses();
+  LossSums evaluate(std::span<const MicroBatch> batches);  // likewise
 
  private:
   // One pass of micro-batches over all chunks.
@@ -43,7 +45,7 @@ class Engine {
   };
 
   std::vector<PipelineOp> schedule_of(int stage, const Run& run) const;
-  LossSums execute(const Run& run);
+  void execute(const Run& run);
   void expect_messages(const Run& run);
   void forward(const PipelineOp& op, const Run& run);
   void backward(const PipelineOp& op, const Run& run);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace podium {
 namespace {
@@ -47,17 +48,35 @@ class Lamb final : public Optimizer {
   void update_on_device(ParameterStore& parameters, const Rates& rates) {
     const MemorySpace& memory = context_.memory;
     const ops::OptimizerShard shard = device_shard(parameters);
-    const std::span<Squares> sums = room_for<Squares>(squares_, chunks_.size());
-    ops::lamb_direction(context_, shard, rates, sums);
-    const std::vector<Squares> squares = memory.downloaded<Squares>(sums);
+    const std::span<Squares> squares = room_for<Squares>(squares_, chunks_.size());
+    const std::span<float> scales = room_for<float>(scales_, parameters.list().size());
+    ops::lamb_direction(context_, shard, rates, squares);
+    if (holds_whole_parameters())
+      ops::lamb_scales(context_, shard, chunk_begins(scales.size()), squares, rates.learning_rate, scales);
+    else
+      memory.upload<float>(scales, scales_of(parameters, rates, memory.downloaded<Squares>(squares)));
+    ops::lamb_step(context_, shard, scales);
+  }
+
+  // On the device: of each parameter's chunks, which follow one another, and the end.
+  std::span<const std::int32_t> chunk_begins(std::size_t parameters) {
+    if (chunk_begins_.shape().rank() == 0) {
+      std::vector<std::int32_t> begins(parameters + 1);
+      for (const Chunk& chunk : chunks_) ++begins[chunk.parameter + 1];
+      std::partial_sum(begins.begin(), begins.end(), begins.begin());
+      context_.memory.upload<std::int32_t>(room_for<std::int32_t>(chunk_begins_, begins.size()), begins);
+    }
+    return room_for<std::int32_t>(chunk_begins_, parameters + 1);
+  }
+
+  std::vector<float> scales_of(ParameterStore& parameters, const Rates& rates,
+                               const std::vector<Squares>& squares) {
     const std::vector<double> trust = trust_ratios(squares, parameters.list().size());
     std::vector<float> scales;
     for (std::size_t p = 0; p < trust.size(); ++p)
       scales.push_back(static_cast<float>(static_cast<double>(rates.learning_rate) *
                                           (parameters.list()[p].decay ? trust[p] : 1)));
-    const std::span<float> there = room_for<float>(scales_, scales.size());
-    memory.upload<float>(there, scales);
-    ops::lamb_step(context_, shard, there);
+    return scales;
   }
 
   // |w| / |u| of each parameter, 1 where either is zero.
@@ -74,7 +93,7 @@ class Lamb final : public Optimizer {
     return trust;
   }
 
-  Tensor squares_, scales_;  // on a device
+  Tensor squares_, scales_, chunk_begins_;  // on a device
 };
 
 std::unique_ptr<Optimizer> make(const OptimizerSpec& spec, ParameterStore& parameters,
@@ -104,7 +123,8 @@ Optimizer::Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std:
       shard_(std::move(shard)),
       whole_(length_of(shard_) == static_cast<std::int64_t>(parameters.weights().size())),
       first_(DType::f32, {length_of(shard_)}, context.memory.device),
-      second_(DType::f32, {length_of(shard_)}, context.memory.device) {
+      second_(DType::f32, {length_of(shard_)}, context.memory.device),
+      fetched_sums_(context.memory) {
   for (std::size_t index = 0; index < parameters.list().size(); ++index) {
     const Parameter& parameter = parameters.list()[index];
     const bool sliced = parameter.slice.axis >= 0;
@@ -157,7 +177,9 @@ std::vector<double> Optimizer::squares_of_chunks(ParameterStore& parameters) {
   if (on_device()) {
     const std::span<double> sums = room_for<double>(device_sums_, chunks_.size());
     ops::sum_of_squares(context_, device_shard(parameters), sums);
-    return context_.memory.downloaded<double>(sums);
+    fetched_sums_.fetch(sums);
+    const std::span<const double> arrived = fetched_sums_.arrived<double>();
+    return {arrived.begin(), arrived.end()};
   }
   const float* const gradients = parameters.gradients().data();
   std::vector<double> squares(chunks_.size());
@@ -184,6 +206,10 @@ void Optimizer::update(ParameterStore& parameters, std::int64_t step, double lea
   update_chunks(parameters, rates_of(spec_, step, learning_rate, gradient_scale));
   clear_outside_shard(parameters);
   parameters.weights_changed();
+}
+
+bool Optimizer::holds_whole_parameters() const {
+  return groups_ == nullptr || (groups_->tensor->size() == 1 && whole_ && groups_->ends->size() == 1);
 }
 
 void Optimizer::sum_over_holders(std::vector<Squares>& sums) {

@@ -13,6 +13,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/nn/parameters.h"
 #include "worker/tensor/context.h"
+#include "worker/tensor/download_buffer.h"
 #include "worker/train/flat_range.h"
 #include "worker/train/optimizer_kernels.h"
 
@@ -26,8 +27,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
 
   // The Euclidean norm of the gradients of the whole model; not finite where one of them is not. The same
-  // bits on every rank. Collective over the model group, and the data group where the shard is not
-  // everything.
+  // bits on every rank. Waits for a device. Collective over the model group, and the data group where the
+  // shard is not everything.
   double gradient_norm(ParameterStore& parameters);
 
   // One update of the shard's weights. `step` counts from 1. Gradients are scaled by `gradient_scale` first
@@ -56,6 +57,7 @@ class Optimizer {
   // Makes of each parameter's sum over this rank's chunks the sum over all elements of the whole parameter,
   // the same bits on every rank that holds a part of it.
   void sum_over_holders(std::vector<Squares>& sums);
+  bool holds_whole_parameters() const;  // no other rank has a part of one: sum_over_holders() changes nothing
 
   // For the passes on a device.
   bool on_device() const { return context_.device_ops != nullptr; }
@@ -87,6 +89,7 @@ class Optimizer {
   Tensor second_;
   Tensor device_chunks_;  // ops::OptimizerChunk of each chunk
   Tensor device_sums_;    // a double of each chunk
+  DownloadBuffer fetched_sums_;
 };
 
 // Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which with `context`

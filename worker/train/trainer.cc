@@ -165,11 +165,11 @@ bool Trainer::train_step() {
   }
   if (spec_.training.stochastic_rounding)
     parameters().round_stochastically(spec_.training.seed, state_.step + 1);
-  LossSums losses =
-      engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
-                    {spec_.training.seed, state_.step + 1},
-                    [&](std::int64_t first, std::int64_t last) { reducer_.ready(first, last); });
+  engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
+                {spec_.training.seed, state_.step + 1},
+                [&](std::int64_t first, std::int64_t last) { reducer_.ready(first, last); });
   const double gradient_norm = update();
+  LossSums losses = engine_.take_losses();  // which came before the norm
   ++busy_steps_;
   const bool log = due(spec_.training.log_every);
   if (log) losses = sum_over(parts_.world, losses);

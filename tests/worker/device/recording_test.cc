@@ -123,6 +123,17 @@ TEST_P(DeviceRecordings, TrainToTheSameBits) {
   EXPECT_LT(recorded.state().loss_scaler.skipped, 5);
 }
 
+TEST_P(DeviceRecordings, AStepWaitsOnce) {
+  for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::lamb}) {
+    CountingStream stream(*device_.stream);
+    Trainee trainee(GetParam(), Precision::bf16, kind, counted_context(stream));
+    for (int step = 0; step < 3; ++step) trainee.step();
+    const int before = stream.counts().waits;
+    trainee.step();
+    EXPECT_EQ(stream.counts().waits, before + 1);
+  }
+}
+
 TEST_F(OnDevice, ARecordingFailsWhereItAllocates) {
   device_.stream->begin_recording();
   EXPECT_THROW(device_.device->allocate(1 << 20), std::exception);

@@ -31,9 +31,10 @@ class Trainee {
                                           random_batch(spec_, 2, seed + 1, 20)};
     const auto scale = static_cast<float>(scaler_.scale());
     if (rounds_stochastically) parameters().round_stochastically(1, step_);
-    const LossSums losses = engine_.train(batches, {0.05F * scale, 0.25F * scale}, {.seed = 1, .step = step_},
-                                          [](std::int64_t, std::int64_t) {});
+    engine_.train(batches, {0.05F * scale, 0.25F * scale}, {.seed = 1, .step = step_},
+                  [](std::int64_t, std::int64_t) {});
     const double norm = optimizer_->gradient_norm(parameters()) / scale;
+    const LossSums losses = engine_.take_losses();
     if (before_update) before_update();
     if (scaler_.judge(norm) == StepVerdict::take)
       optimizer_->update(parameters(), step_, 1e-2, clip_factor(norm, 1.0) / scale);

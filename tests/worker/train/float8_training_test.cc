@@ -34,8 +34,9 @@ std::vector<double> losses_of(ModelFamily family, const ModelOptions& options) {
   const float scale = 1.0F / static_cast<float>(batches[0].labels.size());
   std::vector<double> losses;
   for (int step = 1; step <= kSteps; ++step) {
-    const LossSums sums = engine.train(batches, {scale, 1.0F / kSequences}, {.seed = 1, .step = step},
-                                       [](std::int64_t, std::int64_t) {});
+    engine.train(batches, {scale, 1.0F / kSequences}, {.seed = 1, .step = step},
+                 [](std::int64_t, std::int64_t) {});
+    const LossSums sums = engine.take_losses();
     losses.push_back(sums.language / static_cast<double>(sums.language_count));
     optimizer->update(parameters, step, 1e-3, clip_factor(optimizer->gradient_norm(parameters), 1.0));
   }

@@ -180,6 +180,10 @@ class CudaOps final : public DeviceOps {
                       std::span<Squares> squares) override {
     cuda::lamb_direction(context, shard, rates, squares);
   }
+  void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const std::int32_t> chunk_begins,
+                   std::span<const Squares> squares, float learning_rate, std::span<float> scales) override {
+    cuda::lamb_scales(context, shard, chunk_begins, squares, learning_rate, scales);
+  }
   void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) override {
     cuda::lamb_step(context, shard, scales);
   }

@@ -142,6 +142,26 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) squares[blockIdx.x] = {weights, direction};
 }
 
+// A block for each parameter; thread t adds its chunks t, t + kThreads, ...
+__global__ void __launch_bounds__(kThreads)
+    lamb_scales_kernel(const OptimizerChunk* chunks, const std::int32_t* begins, const Squares* squares,
+                       float learning_rate, float* scales) {
+  __shared__ double sums[2][kThreads];
+  const std::int32_t begin = begins[blockIdx.x], end = begins[blockIdx.x + 1];
+  double weights = 0, direction = 0;
+  for (std::int32_t c = begin + static_cast<std::int32_t>(threadIdx.x); c < end;
+       c += static_cast<std::int32_t>(kThreads)) {
+    weights += squares[c].weights;
+    direction += squares[c].direction;
+  }
+  weights = sum_over_block(weights, sums[0]);
+  direction = sum_over_block(direction, sums[1]);
+  if (threadIdx.x > 0) return;
+  const bool trusts = begin < end && chunks[begin].decay != 0 && weights > 0 && direction > 0;
+  scales[blockIdx.x] =
+      static_cast<float>(static_cast<double>(learning_rate) * (trusts ? sqrt(weights / direction) : 1.0));
+}
+
 __global__ void __launch_bounds__(kThreads) lamb_step_kernel(Table table, const float* scales) {
   const Part part = table.of_block(0.0F);
   const float scale = scales[part.parameter];
@@ -172,6 +192,12 @@ void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& 
                     std::span<Squares> squares) {
   launch(context, "lamb_direction", lamb_direction_kernel, blocks_of(shard), kThreads, 0, table_of(shard),
          rates, squares.data());
+}
+
+void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const std::int32_t> chunk_begins,
+                 std::span<const Squares> squares, float learning_rate, std::span<float> scales) {
+  launch(context, "lamb_scales", lamb_scales_kernel, static_cast<unsigned>(scales.size()), kThreads, 0,
+         shard.chunks.data(), chunk_begins.data(), squares.data(), learning_rate, scales.data());
 }
 
 void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) {
