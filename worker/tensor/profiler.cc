@@ -43,16 +43,38 @@ std::int64_t Profiler::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();
 }
 
-void Profiler::open(const char* name, bool is_phase, const ProfileWork& work) {
+void Profiler::open(const char* name, bool is_phase, const ProfileWork& work, DeviceStream* stream) {
+  if (open_ < 0) stream_ = stream;
+  PODIUM_CHECK(stream == stream_, "scopes within each other are timed on one stream");
+  if (stream_ != nullptr) stamps_.push_back({stream_->stamp(), nullptr});
   events_.push_back({name, is_phase, now_ns(), -1, work, open_});
   open_ = static_cast<std::ptrdiff_t>(events_.size()) - 1;
 }
 
 void Profiler::close() {
   PODIUM_CHECK(open_ >= 0, "a profile scope closes once");
-  ProfileEvent& event = events_[static_cast<std::size_t>(open_)];
+  const auto index = static_cast<std::size_t>(open_);
+  ProfileEvent& event = events_[index];
   event.duration_ns = now_ns() - event.begin_ns;
   open_ = event.parent;
+  if (stream_ == nullptr) return;
+  stamps_[index - (events_.size() - stamps_.size())].end = stream_->stamp();
+  if (open_ < 0) read_stamps();
+}
+
+// The host's clock says when the outermost scope began, the device's all else.
+void Profiler::read_stamps() {
+  const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
+  const std::size_t first = events_.size() - stamps_.size();
+  const DeviceTimestamp& outermost = *stamps_.front().begin;
+  const std::int64_t took_ns = ns(stamps_.front().end->seconds_since(outermost));
+  const std::int64_t begin_ns = now_ns() - took_ns;  // it is over now
+  for (std::size_t i = 0; i < stamps_.size(); ++i) {
+    ProfileEvent& event = events_[first + i];
+    event.begin_ns = begin_ns + ns(stamps_[i].begin->seconds_since(outermost));
+    event.duration_ns = ns(stamps_[i].end->seconds_since(*stamps_[i].begin));
+  }
+  stamps_.clear();
 }
 
 std::vector<ProfileEvent> select_phases(const std::vector<ProfileEvent>& events, std::string_view name,

@@ -1,11 +1,16 @@
 // Where a step's time goes: scopes that ops and phases open while they run, kept as a list of events. Without
 // a profiler in the context a scope costs one null check. Scopes close in reverse order of opening, on the
 // context's thread; names must outlive the profiler (string literals).
+//
+// On a device the time is the device's: a scope begins where the stream is done with what was put on it
+// before the scope opened, and ends where it is done with what was put on it within. So steps and ops follow
+// one another without gaps, and one that the device had to wait for takes the longer.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +46,9 @@ class Profiler {
  public:
   using Clock = std::chrono::steady_clock;
 
-  void open(const char* name, bool is_phase, const ProfileWork& work);
-  void close();
+  // `stream`: the device's that the scope is timed on; the same for all scopes within.
+  void open(const char* name, bool is_phase, const ProfileWork& work, DeviceStream* stream = nullptr);
+  void close();  // of the outermost scope: waits for the device
 
   // Complete only while no scope is open. An event's parent comes before it.
   const std::vector<ProfileEvent>& events() const { return events_; }
@@ -53,11 +59,19 @@ class Profiler {
   const std::map<std::string, std::int64_t>& memory() const { return memory_; }
 
  private:
+  // When a scope on a device opened and closed.
+  struct Stamps {
+    std::unique_ptr<DeviceTimestamp> begin, end;
+  };
+
   std::int64_t now_ns() const;
+  void read_stamps();
 
   Clock::time_point start_ = Clock::now();
   std::vector<ProfileEvent> events_;
-  std::ptrdiff_t open_ = -1;  // the innermost open scope
+  std::ptrdiff_t open_ = -1;        // the innermost open scope
+  DeviceStream* stream_ = nullptr;  // of the open scopes
+  std::vector<Stamps> stamps_;      // of the events of the outermost scope that is open, on a device
   std::map<std::string, std::int64_t> memory_;
 };
 
@@ -65,7 +79,7 @@ class Profiler {
 class ProfileScope {
  public:
   ProfileScope(const Context& context, const char* name, const ProfileWork& work = {})
-      : ProfileScope(context.profiler, name, false, work) {}
+      : ProfileScope(context, name, false, work) {}
   ~ProfileScope() {
     if (profiler_ != nullptr) profiler_->close();
   }
@@ -73,9 +87,9 @@ class ProfileScope {
   ProfileScope& operator=(const ProfileScope&) = delete;
 
  protected:
-  ProfileScope(Profiler* profiler, const char* name, bool is_phase, const ProfileWork& work)
-      : profiler_(profiler) {
-    if (profiler_ != nullptr) profiler_->open(name, is_phase, work);
+  ProfileScope(const Context& context, const char* name, bool is_phase, const ProfileWork& work)
+      : profiler_(context.profiler) {
+    if (profiler_ != nullptr) profiler_->open(name, is_phase, work, context.memory.stream);
   }
 
  private:
@@ -85,7 +99,7 @@ class ProfileScope {
 // One phase of a step while it runs.
 class ProfilePhase : public ProfileScope {
  public:
-  ProfilePhase(const Context& context, const char* name) : ProfileScope(context.profiler, name, true, {}) {}
+  ProfilePhase(const Context& context, const char* name) : ProfileScope(context, name, true, {}) {}
 };
 
 // The events of outermost phases called `name` and all within them, without the first `skip` of those phases.

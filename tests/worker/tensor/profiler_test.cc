@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/worker/comm/thread_device.h"
 #include "worker/tensor/tensor.h"
 
 namespace podium {
@@ -53,6 +54,29 @@ TEST(Profiler, RecordsScopesInsideEachOther) {
   EXPECT_EQ(events[1].work.bytes, 16);
   EXPECT_GE(events[1].duration_ns, 2'000'000);
   EXPECT_EQ(events[2].parent, 0);
+  EXPECT_GE(events[2].begin_ns, events[1].begin_ns + events[1].duration_ns);
+  EXPECT_GE(events[0].duration_ns, events[1].duration_ns + events[2].duration_ns);
+}
+
+// Whose streams take 300 us for whatever is put on them, while the host goes on.
+TEST(Profiler, TakesADevicesTimeOnADevice) {
+  ThreadDevice device("GPU-0");
+  const auto stream = device.make_stream(StreamPriority::normal);
+  Profiler profiler;
+  const Context context{.memory = {&device, stream.get()}, .profiler = &profiler};
+  int from = 1, to = 0;
+  {
+    const ProfilePhase phase(context, "step");
+    {
+      const ProfileScope op(context, "long");
+      for (int i = 0; i < 20; ++i) stream->copy(&to, &from, sizeof(int));
+    }
+    const ProfileScope op(context, "short");
+    stream->copy(&to, &from, sizeof(int));
+  }
+  const auto& events = profiler.events();
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_GE(events[1].duration_ns, 20 * 300'000);
   EXPECT_GE(events[2].begin_ns, events[1].begin_ns + events[1].duration_ns);
   EXPECT_GE(events[0].duration_ns, events[1].duration_ns + events[2].duration_ns);
 }
