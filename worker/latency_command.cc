@@ -24,7 +24,7 @@ Examples:
   podium-worker latency bert-large --gpu --shape 1x128 --shape 1x384 --shape 64x128 --json    # an object a line
 
 A preset's name stands for random weights, and in int8 and fp8 for ranges out of thin air: the time does not depend on
-them. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
+them. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
 
 constexpr int kVocabulary = 30528;  // BERT's, padded
 

@@ -76,6 +76,15 @@ void BertSession::set_inputs(const InferenceBatch& batch) {
 
 void BertSession::run(const ProductObserver& observer) {
   observer_ = observer;
+  const bool recorded = context_.recordings && !context_.memory.on_host() && context_.profiler == nullptr &&
+                        observer == nullptr;
+  if (!recorded) return compute();
+  recording_.run(*context_.memory.stream, context_.state ? context_.state->moves : 0, ran_,
+                 [&] { compute(); });
+  ran_ = true;
+}
+
+void BertSession::compute() {
   embed();
   for (std::size_t i = 0; i < weights_.layers.size(); ++i)
     run_layer(weights_.layers[i], i + 1 < weights_.layers.size() ? &weights_.layers[i + 1] : nullptr);

@@ -5,7 +5,8 @@
 //   ─ feed-forward 1 + GELU ─ feed-forward 2 + residual ─ norm
 //
 // In 8 bits attention, the first feed-forward product and the norms quantise what they write for the product
-// behind them; residuals stay in 16 bits. Used by one thread at a time.
+// behind them; residuals stay in 16 bits. On a device a pass is recorded (as a CUDA graph) when it comes a
+// second time, and replayed from then on. Used by one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "worker/infer/bert_weights.h"
 #include "worker/ops/quantised.h"
+#include "worker/tensor/recording.h"
 
 namespace podium {
 
@@ -67,6 +69,7 @@ class BertSession {
   static ConstTensorView view_if(bool there, const Tensor& tensor) {
     return there ? tensor.view() : ConstTensorView{};
   }
+  void compute();
   Tensor allocate(DType type, std::int64_t rows, std::int64_t columns) const;
   void embed();
   void run_layer(EncoderLayer& layer, const EncoderLayer* next);
@@ -81,6 +84,8 @@ class BertSession {
   BertWeights& weights_;
   SessionShape shape_;
   ProductObserver observer_;
+  Recording recording_;
+  bool ran_ = false;  // launch by launch
 
   Tensor ids_, types_, valid_lengths_, first_rows_, masked_rows_;  // i32
   Tensor x_, short_x_;  // [rows, hidden]: a layer's input, and in 8 bits

@@ -22,9 +22,17 @@ struct Kept {
 
 // The places of the two largest magnitudes of four, in order; of equal ones the first.
 std::array<int, 2> largest_two(const float* group) {
-  std::array<int, 4> order{0, 1, 2, 3};
-  std::ranges::stable_sort(order, [&](int a, int b) { return std::abs(group[a]) > std::abs(group[b]); });
-  return {std::min(order[0], order[1]), std::max(order[0], order[1])};
+  std::array<int, 2> places{};
+  std::size_t found = 0;
+  for (int i = 0; i < 4; ++i) {
+    int before = 0;
+    for (int j = 0; j < 4; ++j) {
+      const float own = std::abs(group[i]), other = std::abs(group[j]);
+      before += other > own || (other == own && j < i) ? 1 : 0;
+    }
+    if (before < 2 && found < 2) places[found++] = i;
+  }
+  return places;
 }
 
 Kept prune(std::span<const float> weight) {

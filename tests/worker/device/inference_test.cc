@@ -1,4 +1,5 @@
 // Inference on the device against the CPU, in every precision.
+#include "tests/worker/device/counting_stream.h"
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/infer/small_source.h"
 #include "worker/infer/calibration.h"
@@ -84,6 +85,20 @@ TEST_F(DeviceInference, ComputesWhatTheCpuComputes) {
   expect_as_on_cpu(source_, {}, 1e-4);
   expect_as_on_cpu(source_, {.precision = InferencePrecision::fp16}, 4e-3);
   expect_as_on_cpu(source_, {.precision = InferencePrecision::bf16}, 3e-2);
+}
+
+TEST_F(DeviceInference, RecordsAPassOnceAndReplaysItForOtherBatches) {
+  const std::vector<MicroBatch> batches{batch(1), batch(2), batch(3), batch(1)};
+  for (const InferencePrecision precision : {InferencePrecision::fp32, InferencePrecision::fp16}) {
+    CountingStream stream(*device_.stream);
+    Context counted = device_context(), eager = device_context();
+    counted.memory.stream = &stream;
+    eager.recordings = false;
+    EXPECT_EQ(run(std::move(counted), source_, {precision}, batches),
+              run(std::move(eager), source_, {precision}, batches));
+    EXPECT_EQ(stream.counts().recordings, 1);
+    EXPECT_EQ(stream.counts().replays, 3);
+  }
 }
 
 TEST_F(DeviceInference, AlsoSparse) {
