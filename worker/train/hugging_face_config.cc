@@ -2,6 +2,8 @@
 // be that way in the file, too.
 #include "worker/train/hugging_face_config.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -15,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr double kBertEpsilon = 1e-12, kGptEpsilon = 1e-5;  // of the layer norms
-constexpr std::int64_t kLargest = 1 << 30;
+constexpr int kLargest = 1 << 30;
+constexpr int kMostLayers = 1000;  // as a spec may ask for
 
 class Config {
  public:
@@ -33,10 +36,10 @@ class Config {
     return value.is_string() ? value.get<std::string>() : "";
   }
 
-  int count(const char* key) const {
+  int count(const char* key, int most = kLargest) const {
     const json value = json_.value(key, json());
-    if (!value.is_number_integer() || value < 1 || value > kLargest)
-      throw BadData(path_ + ": " + key + " must be a positive number");
+    if (!value.is_number_integer() || value < 1 || value > most)
+      throw BadData(fmt::format("{}: {} must be a number from 1 to {}", path_, key, most));
     return value;
   }
 
@@ -75,7 +78,7 @@ ModelSpec read_bert(const Config& config) {
   config.expect_near("layer_norm_eps", kBertEpsilon);
   ModelSpec spec;
   spec.family = ModelFamily::bert;
-  spec.layers = config.count("num_hidden_layers");
+  spec.layers = config.count("num_hidden_layers", kMostLayers);
   spec.hidden = config.count("hidden_size");
   spec.heads = config.count("num_attention_heads");
   spec.intermediate = config.count("intermediate_size");
@@ -96,7 +99,7 @@ ModelSpec read_gpt(const Config& config) {
   config.expect_near("layer_norm_epsilon", kGptEpsilon);
   ModelSpec spec;
   spec.family = ModelFamily::gpt;
-  spec.layers = config.count("n_layer");
+  spec.layers = config.count("n_layer", kMostLayers);
   spec.hidden = config.count("n_embd");
   spec.heads = config.count("n_head");
   spec.intermediate = config.is_set("n_inner") ? config.count("n_inner") : 4 * spec.hidden;

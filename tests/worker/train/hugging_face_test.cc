@@ -328,6 +328,7 @@ TEST_P(HuggingFace, AnotherActivationOrKindOfModelIsRefused) {
   EXPECT_THAT(error_with("model_type", "t5"), HasSubstr("model_type is \"t5\""));
   EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("vocab_size must be"));
   EXPECT_THAT(error_with("vocab_size", -3), HasSubstr("vocab_size must be"));
+  EXPECT_THAT(error_with(gpt ? "n_layer" : "num_hidden_layers", 1'000'000'000), HasSubstr("from 1 to 1000"));
   EXPECT_THAT(error_with("vocab_size", 1e300), HasSubstr("vocab_size must be"));
 }
 
