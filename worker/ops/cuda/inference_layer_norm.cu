@@ -6,7 +6,7 @@
 #include "worker/ops/cuda/inference_layer_norm.h"
 #include "worker/ops/cuda/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
-#include "worker/ops/cuda/reduce.cuh"
+#include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"
 
 namespace podium::ops::cuda {
@@ -27,7 +27,6 @@ struct Rows {
 template <class T, class Q, class Team>
 __global__ void __launch_bounds__(Team::kThreads) inference_layer_norm_kernel(Rows<T, Q> p) {
   const std::int64_t begin = blockIdx.x * p.columns;
-  const auto count = static_cast<float>(p.columns);
   float x[Team::kVectors][kVector], gamma[Team::kVectors][kVector], beta[Team::kVectors][kVector];
   let_next_start();
 #pragma unroll
@@ -43,17 +42,7 @@ __global__ void __launch_bounds__(Team::kThreads) inference_layer_norm_kernel(Ro
 #pragma unroll
     for (int i = 0; i < kVector; ++i) sum += x[v][i];
   }
-  const float mean = reduce_block<Team::kWarps>(sum, Sum{}) / count;
-  float squares = 0.0F;
-#pragma unroll
-  for (int v = 0; v < Team::kVectors; ++v) {
-#pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      const float centred = Team::column(v) + i < p.columns ? x[v][i] - mean : 0.0F;
-      squares += centred * centred;
-    }
-  }
-  const float inverse = rsqrtf(reduce_block<Team::kWarps>(squares, Sum{}) / count + p.epsilon);
+  const auto [mean, inverse] = row_moments<Team>(x, sum, p.columns, p.epsilon);
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
 #pragma unroll

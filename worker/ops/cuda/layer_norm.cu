@@ -8,6 +8,7 @@
 #include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/reduce.cuh"
+#include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"
 #include "worker/ops/cuda/state.h"
 
@@ -49,7 +50,6 @@ __device__ __forceinline__ void load_sum(const Forward<T>& p, const DeviceDropou
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DropoutParameter parameter) {
   const DeviceDropout dropout = parameter;
-  const auto count = static_cast<float>(p.columns);
   for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
     float x[Team::kVectors][kVector];
     float sum = 0.0F;
@@ -59,17 +59,7 @@ __global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, D
 #pragma unroll
       for (int i = 0; i < kVector; ++i) sum += x[v][i];
     }
-    const float mean = reduce_block<Team::kWarps>(sum, Sum{}) / count;
-    float squares = 0.0F;
-#pragma unroll
-    for (int v = 0; v < Team::kVectors; ++v) {
-#pragma unroll
-      for (int i = 0; i < kVector; ++i) {
-        const float centred = Team::column(v) + i < p.columns ? x[v][i] - mean : 0.0F;
-        squares += centred * centred;
-      }
-    }
-    const float inverse = rsqrtf(reduce_block<Team::kWarps>(squares, Sum{}) / count + p.epsilon);
+    const auto [mean, inverse] = row_moments<Team>(x, sum, p.columns, p.epsilon);
 #pragma unroll
     for (int v = 0; v < Team::kVectors; ++v) {
       float gamma[kVector], beta[kVector];
