@@ -7,17 +7,38 @@
 namespace podium {
 namespace {
 
+// What to send of the stream from `offset` on; nothing new where it is neither bytes nor after a gap.
+StreamChunk next_chunk(TaskId id, const Task& task, StreamKind kind, std::int64_t offset, std::size_t room,
+                       std::string& bytes) {
+  const auto path = task.folder->stream_path(kind);
+  StreamChunk chunk{id, kind, offset, {}};
+  const std::size_t limit = std::min(room, kChunkBytes);
+  if (kind == StreamKind::events) {
+    bytes = read_range(path, offset, limit);
+    chunk.final = task.record.exit && offset + std::ssize(bytes) >= task.folder->stream_size(kind);
+    if (!chunk.final) keep_whole_lines(bytes, limit);
+    // In a full chunk it is a line that is too long; here there was only too little room for it.
+    if (!chunk.final && limit < kChunkBytes && !bytes.ends_with('\n')) bytes.clear();
+  } else {
+    const DataRange data = next_data(path, offset);
+    chunk.offset = data.begin;
+    chunk.after_gap = data.begin > offset;
+    bytes = read_range(path, data.begin, std::min(limit, static_cast<std::size_t>(data.end - data.begin)));
+  }
+  chunk.bytes = bytes;
+  return chunk;
+}
+
 // Adds the task's news to the batch; false when the batch is full.
 bool add_task(Batch& batch, std::size_t& room, TaskId id, const Task& task) {
   for (std::size_t i = 0; i < kStreams.size(); ++i) {
     if (room == 0) return false;
     if (task.is_delivered(i)) continue;
     const std::int64_t offset = task.record.delivered[i];
-    const std::size_t limit = std::min(room, kChunkBytes);
-    std::string bytes = read_range(task.folder->stream_path(kStreams[i]), offset, limit);
-    if (kStreams[i] == StreamKind::events && !task.record.exit) keep_whole_lines(bytes, limit);
-    if (bytes.empty()) continue;
-    append_chunk(batch.body, {id, kStreams[i], offset, bytes});
+    std::string bytes;
+    const StreamChunk chunk = next_chunk(id, task, kStreams[i], offset, room, bytes);
+    if (bytes.empty() && !chunk.after_gap) continue;
+    append_chunk(batch.body, chunk);
     batch.sends.push_back({id, kStreams[i], offset});
     batch.last = id;
     room -= bytes.size();
@@ -40,7 +61,7 @@ Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after) {
 
 std::int64_t undelivered_bytes(const Task& task) {
   std::int64_t bytes = 0;
-  if (!task.folder) return bytes;
+  if (!task.folder || task.settled) return bytes;
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     bytes += std::max<std::int64_t>(0, task.folder->stream_size(kStreams[i]) - task.record.delivered[i]);
   return bytes;

@@ -10,8 +10,8 @@
 
 namespace podium {
 
-inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;    // of file content in one request
-inline constexpr std::size_t kChunkBytes = std::size_t{256} << 10;  // of one file in one request
+inline constexpr std::size_t kBatchBytes = std::size_t{1} << 20;  // of file content in one request
+inline constexpr std::size_t kChunkBytes = kLongestEventLine;     // of one file in one request: any line fits
 
 struct Batch {
   std::string body;                   // as common/model/stream_chunk.h says
@@ -19,7 +19,8 @@ struct Batch {
   TaskId last;                        // the task to go on after
 };
 
-// Begins with the task after `after`. An empty body: nothing new. Running tasks' events go in whole lines.
+// Begins with the task after `after`. An empty body: nothing new. Events go in whole lines, but for one that
+// is too long and the last of a task that has ended. Output that is no longer on disk is passed over.
 Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after);
 
 // Bytes on disk that the coordinator does not have.

@@ -8,6 +8,9 @@
 namespace podium {
 namespace {
 
+// Orders hold a spec for each task; more than this is no answer of a coordinator.
+constexpr std::size_t kLongestAnswer = std::size_t{32} << 20;
+
 // The sentence of a problem+json body, or the beginning of any other.
 std::string words_of(const HttpResponse& response) {
   const auto problem = nlohmann::json::parse(response.body, nullptr, false);
@@ -20,7 +23,7 @@ std::string words_of(const HttpResponse& response) {
 
 CoordinatorConnection::CoordinatorConnection(boost::asio::any_io_executor executor,
                                              const CoordinatorConfig& config, std::string path)
-    : client_(executor, config.url, ClientOptions{config.ca_file}),
+    : client_(executor, config.url, ClientOptions{config.ca_file, kLongestAnswer}),
       target_("/api/v1/nodes/" + encode_component(config.node.value) + std::move(path)),
       authorization_("Bearer " + config.token),
       origin_(config.url.origin()),

@@ -15,10 +15,6 @@ namespace podium {
 namespace {
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
-
-constexpr auto kAnswerTimeout = 25s;  // the coordinator holds its answer for up to 15 s
-
 NodeOrders checked_orders(const std::string& body, const NodeId& node) {
   NodeOrders orders = node_orders_from_json(nlohmann::json::parse(body));
   if (const Errors errors = check_orders(orders, node); !errors.empty())
@@ -55,15 +51,26 @@ asio::awaitable<void> Link::run() {
 }
 
 asio::awaitable<void> Link::sync() {
-  node_.devices = devices_.list();
-  const NodeReport report{node_, supervisor_.reports(), supervisor_.orders_seen(), devices_.readings()};
+  node_.devices = devices_.reported();
+  const NodeReport report{node_,
+                          supervisor_.reports(),
+                          supervisor_.orders_seen(),
+                          devices_.readings(),
+                          !connected_,
+                          supervisor_.cluster(),
+                          ClockTelling{wall_clock_.now(), heard_, answered_},
+                          supervisor_.highest_job()};
   const Headers headers{{"Content-Type", "application/json"}};
-  const std::string answer = co_await connection_.post(headers, to_json(report).dump(), kAnswerTimeout);
+  const Time sent = supervisor_.now();
+  const std::string answer = co_await connection_.post(headers, to_json(report).dump(), answer_timeout_);
+  heard_ = wall_clock_.now();
   NodeOrders orders = checked_orders(answer, node_.id);
+  answered_ = orders.clock;
+  answer_timeout_ = lease::answer_timeout(orders.lease);
+  supervisor_.follow(std::move(orders), sent);
   connection_.succeeded();
-  if (!connected_) spdlog::info("in touch with the coordinator; orders {}", orders.version);
+  if (!connected_) spdlog::info("in touch with the coordinator; orders {}", supervisor_.orders_seen());
   connected_ = true;
-  supervisor_.follow(std::move(orders));
   co_await asio::post(asio::use_awaitable);  // what the orders start belongs into the next report
 }
 

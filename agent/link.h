@@ -29,9 +29,12 @@ class Link {
   const NodeDevices& devices_;
   Supervisor& supervisor_;
   boost::asio::steady_timer timer_;
-  bool waiting_ = false;    // for the answer to a report
-  bool outdated_ = false;   // that report
-  bool connected_ = false;  // the last sync was answered
+  Duration answer_timeout_ = lease::answer_timeout(lease::kUsual);
+  SystemClock wall_clock_;
+  Time heard_{}, answered_{};  // of the last answer: NodeReport::clock
+  bool waiting_ = false;       // for the answer to a report
+  bool outdated_ = false;      // that report
+  bool connected_ = false;     // the last sync was answered
 };
 
 }  // namespace podium

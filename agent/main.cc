@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <string>
 
-#include "agent/boot_clock.h"
 #include "agent/device/artificial_devices.h"
 #include "agent/device/cpu_slots.h"
 #include "agent/device/nvml_probe.h"
@@ -21,7 +20,10 @@
 #include "agent/link.h"
 #include "agent/node_devices.h"
 #include "agent/options.h"
+#include "agent/process/home_id.h"
+#include "agent/process/shared_fence.h"
 #include "agent/shipper.h"
+#include "common/base/boot_clock.h"
 #include "common/base/logging.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
@@ -31,6 +33,9 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+
+constexpr auto kTellFor =
+    5s;  // how long an agent that leaves with its tasks waits for their exits to be heard
 
 std::vector<Device> find_node_devices(const AgentOptions& options) {
   DeviceProbes probes;
@@ -50,6 +55,7 @@ NodeDescription describe_node(const AgentOptions& options) {
   node.id.value = options.name;
   node.address = options.address.empty() ? find_address(options.coordinator) : options.address;
   node.agent_version = "0.1.0";
+  node.key = home_id(options.home);
   node.boot = random_hex(8);
   node.labels = options.labels;
   return node;
@@ -70,10 +76,11 @@ std::unique_ptr<GpuWatch> watch_gpus(const asio::any_io_executor& executor, Node
   return watch;
 }
 
-SupervisorConfig supervisor_config(const AgentOptions& options) {
+SupervisorConfig supervisor_config(const AgentOptions& options, const std::string& shared_id) {
   SupervisorConfig config;
   config.home = options.home;
   config.shared = options.shared;
+  config.shared_id = shared_id;
   config.data = options.data;
   config.worker = options.worker;
   config.shim = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "podium-shim";
@@ -96,7 +103,9 @@ asio::awaitable<void> leave_on_signal(asio::io_context& loop, Supervisor& superv
   if (stop_tasks) {
     supervisor.stop_all();
     asio::steady_timer pause(loop);
-    while (supervisor.running() > 0) {
+    const auto told_by = [] { return std::chrono::steady_clock::now() + kTellFor; };
+    for (auto end = told_by(); supervisor.held() > 0 && std::chrono::steady_clock::now() < end;) {
+      if (supervisor.running() > 0) end = told_by();
       pause.expires_after(20ms);
       co_await pause.async_wait(asio::use_awaitable);
     }
@@ -113,6 +122,8 @@ int run(const AgentOptions& options) {
     return 1;
   }
   std::filesystem::create_directories(options.shared);
+  NodeDescription node = describe_node(options);
+  node.shared = shared_folder_id(options.shared, random_hex(16));
   const CoordinatorConfig coordinator{
       options.coordinator, options.ca_file, read_token(options.token_file), {options.name}};
 
@@ -121,12 +132,12 @@ int run(const AgentOptions& options) {
   Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another
   Shipper* shipper = nullptr;
   NodeDevices devices(find_node_devices(options));
-  Supervisor supervisor(loop.get_executor(), supervisor_config(options), devices, clock, [&] {
+  Supervisor supervisor(loop.get_executor(), supervisor_config(options, node.shared), devices, clock, [&] {
     link->report_now();
     shipper->look_now();
   });
-  Link the_link(loop.get_executor(), coordinator, describe_node(options), devices, supervisor);
-  Shipper the_shipper(loop.get_executor(), coordinator, supervisor, options.spool_limit);
+  Link the_link(loop.get_executor(), coordinator, std::move(node), devices, supervisor);
+  Shipper the_shipper(loop.get_executor(), coordinator, supervisor, options.spool_limit, options.log_limit);
   link = &the_link;
   shipper = &the_shipper;
 

@@ -28,6 +28,21 @@ void NodeDevices::set_watch(std::function<std::uint64_t()> request_look) {
   for (const Device& device : devices_) left(device.kind, device.index);
 }
 
+std::vector<Device> NodeDevices::reported() const {
+  std::vector<Device> devices = devices_;
+  for (Device& device : devices)
+    if (device.health.empty()) device.health = node_health_;
+  return devices;
+}
+
+bool NodeDevices::set_node_health(const std::string& reason) {
+  if (reason == node_health_) return false;
+  spdlog::log(reason.empty() ? spdlog::level::info : spdlog::level::err, "this node {}",
+              reason.empty() ? "takes tasks again" : "takes no tasks: " + reason);
+  node_health_ = reason;
+  return true;
+}
+
 const Device* NodeDevices::find(const std::string& kind, int index) const {
   const auto found = std::ranges::find_if(
       devices_, [&](const Device& device) { return device.kind == kind && device.index == index; });

@@ -25,6 +25,10 @@ class NodeDevices {
   void set_watch(std::function<std::uint64_t()> request_look);
 
   const std::vector<Device>& list() const { return devices_; }
+  // As the coordinator hears of them: none is healthy on a node that cannot start tasks.
+  std::vector<Device> reported() const;
+  // Why the node cannot start tasks; "": it can. True when that was another reason before.
+  bool set_node_health(const std::string& reason);
   const std::vector<DeviceReading>& readings() const { return readings_; }
   const Device* find(const std::string& kind, int index) const;  // nullptr: there is none
 
@@ -41,6 +45,7 @@ class NodeDevices {
   std::string judge_holders(int index, const std::vector<MemoryHolder>& holders);
 
   std::vector<Device> devices_;
+  std::string node_health_;
   std::vector<DeviceReading> readings_;
   std::function<std::uint64_t()> request_look_;
   std::map<int, std::uint64_t> left_;     // GPUs that tasks have left: the look that will tell

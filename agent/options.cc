@@ -11,6 +11,7 @@
 
 #include "common/base/file.h"
 #include "common/base/units.h"
+#include "common/model/node.h"
 
 namespace podium {
 namespace {
@@ -35,6 +36,7 @@ struct RawOptions {
   std::vector<std::string> labels;
   std::string machine;
   std::string spool_limit = "1GiB";
+  std::string log_limit = "64MB";
 };
 
 void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
@@ -66,6 +68,9 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
   app.add_option("--label", raw.labels, "KEY=VALUE for the node; may be repeated");
   app.add_option("--spool-limit", raw.spool_limit, "Files of ended tasks that may wait for delivery")
       ->capture_default_str();
+  app.add_option("--log-limit", raw.log_limit,
+                 "Of a task's stdout or stderr so much stays on disk, its beginning and its end")
+      ->capture_default_str();
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning, error or off")
       ->default_val("info")
       ->check(CLI::IsMember({"trace", "debug", "info", "warning", "error", "off"}));
@@ -85,24 +90,24 @@ Errors interpret(const RawOptions& raw, AgentOptions& options) {
     const std::size_t equals = label.find('=');
     if (equals == 0 || equals == std::string::npos)
       errors.push_back({ErrorCode::invalid, "\"" + label + "\" must be KEY=VALUE", "--label"});
+    else if (!is_label_text(label.substr(0, equals)) || !is_label_text(label.substr(equals + 1)))
+      errors.push_back({ErrorCode::invalid,
+                        "the key and the value of \"" + label + "\" " + std::string(kLabelRule), "--label"});
     else
       options.labels[label.substr(0, equals)] = label.substr(equals + 1);
   }
   options.machine = find_node_preset(raw.machine);
   if (options.machine) add_labels(*options.machine, options.labels);
-  const auto limit = parse_size(raw.spool_limit);
-  if (limit)
-    options.spool_limit = *limit;
-  else
-    errors.push_back(
-        {ErrorCode::invalid, "\"" + raw.spool_limit + "\" must be a size such as 512MB", "--spool-limit"});
+  const auto read_size = [&errors](const std::string& text, std::int64_t& size, const char* option) {
+    const auto parsed = parse_size(text);
+    if (parsed)
+      size = *parsed;
+    else
+      errors.push_back({ErrorCode::invalid, "\"" + text + "\" must be a size such as 512MB", option});
+  };
+  read_size(raw.spool_limit, options.spool_limit, "--spool-limit");
+  read_size(raw.log_limit, options.log_limit, "--log-limit");
   return errors;
-}
-
-bool is_node_name(const std::string& name) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-  return !name.empty() && name.size() <= 63 && name.find_first_not_of(kAllowed) == std::string::npos &&
-         name[0] != '.';
 }
 
 }  // namespace
@@ -131,8 +136,7 @@ ParsedOptions parse_options(int count, char** arguments) {
 Errors settle(AgentOptions& options) {
   Errors errors;
   if (!is_node_name(options.name))
-    errors.push_back(
-        {ErrorCode::invalid, "must be at most 63 letters, digits, \"-\", \"_\" and \".\"", "--name"});
+    errors.push_back({ErrorCode::invalid, std::string(kNodeNameRule), "--name"});
   if (options.worker.empty())
     options.worker = fs::read_symlink("/proc/self/exe").parent_path() / "podium-worker";
   for (fs::path* path : {&options.home, &options.shared, &options.data, &options.worker})

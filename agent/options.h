@@ -28,6 +28,7 @@ struct AgentOptions {
   std::map<std::string, std::string> labels;
   const NodePreset* machine = nullptr;  // nullptr: none of the known ones
   std::int64_t spool_limit = 0;         // bytes
+  std::int64_t log_limit = 0;           // bytes
   std::string log_level;
   bool stop_tasks_on_exit = false;
 };

@@ -6,6 +6,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "agent/process/file_tail.h"
 #include "common/net/zstd.h"
 
 namespace podium {
@@ -16,20 +17,26 @@ using namespace std::chrono_literals;
 
 constexpr auto kLookEvery = 100ms;
 constexpr auto kKeepHouseEvery = 5s;
+constexpr auto kBoundFilesEvery = 1s;
 constexpr auto kAnswerTimeout = 30s;
+constexpr std::int64_t kFreedAtOnce = 1 << 20;
+constexpr std::int64_t kPage = 4096;  // less than one cannot be freed
 
 }  // namespace
 
 Shipper::Shipper(asio::any_io_executor executor, const CoordinatorConfig& coordinator, Supervisor& supervisor,
-                 std::int64_t spool_limit)
+                 std::int64_t spool_limit, std::int64_t log_limit)
     : connection_(executor, coordinator, "/streams"),
       supervisor_(supervisor),
       spool_limit_(spool_limit),
+      log_limit_(log_limit),
       timer_(executor) {}
 
 asio::awaitable<void> Shipper::run() {
   while (true) {
-    if (std::chrono::steady_clock::now() >= next_housekeeping_) keep_house();
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= next_housekeeping_) keep_house();
+    if (now >= next_bounding_) bound_files();
     std::chrono::milliseconds wait = kLookEvery;
     try {
       Batch batch = next_batch(supervisor_.tasks(), last_);
@@ -58,6 +65,7 @@ asio::awaitable<void> Shipper::send(Batch batch) {
   batch.body = {};
   last_ = batch.last;
   const std::string answer = co_await connection_.post(headers, std::move(packed), kAnswerTimeout);
+  for (const std::string& note : notes_from_json(answer)) spdlog::warn("the coordinator says: {}", note);
   if (!acknowledge(batch, positions_from_json(answer)))
     throw std::runtime_error("the coordinator takes no more of task " + to_string(batch.last) + "'s files");
 }
@@ -82,6 +90,7 @@ bool Shipper::acknowledge(const Batch& batch, const std::vector<StreamPosition>&
 void Shipper::keep_house() {
   next_housekeeping_ = std::chrono::steady_clock::now() + kKeepHouseEvery;
   supervisor_.save_records();
+  supervisor_.look_after();
   std::int64_t waiting = 0;
   for (const auto& [id, task] : supervisor_.tasks())
     if (task.record.exit) waiting += undelivered_bytes(task);
@@ -95,6 +104,29 @@ void Shipper::keep_house() {
         to_string(id), bytes, waiting, spool_limit_);
     supervisor_.give_up_delivery(id);
     waiting -= bytes;
+  }
+}
+
+void Shipper::bound_files() {
+  next_bounding_ = std::chrono::steady_clock::now() + kBoundFilesEvery;
+  for (const auto& [id, task] : supervisor_.tasks())
+    for (std::size_t i = 0; task.folder && !task.settled && i < kStreams.size(); ++i) bound_file(task, i);
+}
+
+// Of events only what is delivered may go; of output the middle, for it is not kept by the coordinator
+// either.
+void Shipper::bound_file(const Task& task, std::size_t stream) {
+  const auto path = task.folder->stream_path(kStreams[stream]);
+  const std::int64_t size = task.folder->stream_size(kStreams[stream]);
+  const std::int64_t known =
+      kStreams[stream] == StreamKind::events ? std::min(size, task.record.delivered[stream]) : size;
+  if (known <= log_limit_) return;
+  try {
+    const std::int64_t begin = next_data(path, (log_limit_ / 4 + kPage - 1) / kPage * kPage).begin;
+    const std::int64_t end = (known - log_limit_ / 2) / kPage * kPage;
+    if (end - begin >= kFreedAtOnce) free_range(path, begin, end);
+  } catch (const std::exception& error) {
+    spdlog::warn("{}; it grows on", error.what());
   }
 }
 

@@ -14,9 +14,10 @@ namespace podium {
 class Shipper {
  public:
   // `spool_limit`: bytes of ended tasks that may wait for delivery; beyond it the oldest are given up, with a
-  // warning.
+  // warning. `log_limit`: of a task's stdout and stderr so much stays on disk each, delivered or not: a
+  // quarter from the beginning and half from the end.
   Shipper(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, Supervisor& supervisor,
-          std::int64_t spool_limit);
+          std::int64_t spool_limit, std::int64_t log_limit);
 
   boost::asio::awaitable<void> run();  // until the executor stops
 
@@ -27,13 +28,16 @@ class Shipper {
   boost::asio::awaitable<void> send(Batch batch);
   bool acknowledge(const Batch& batch, const std::vector<StreamPosition>& positions);
   void keep_house();
+  void bound_files();
+  void bound_file(const Task& task, std::size_t stream);
 
   CoordinatorConnection connection_;
   Supervisor& supervisor_;
   const std::int64_t spool_limit_;
+  const std::int64_t log_limit_;
   boost::asio::steady_timer timer_;
   TaskId last_;
-  std::chrono::steady_clock::time_point next_housekeeping_{};
+  std::chrono::steady_clock::time_point next_housekeeping_{}, next_bounding_{};
 };
 
 }  // namespace podium

@@ -12,9 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/process/adoption.h"
 #include "agent/process/fence_file.h"
-#include "agent/process/shim_protocol.h"
 #include "agent/process/task_exit.h"
 #include "common/net/spawn.h"
 
@@ -25,11 +23,9 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 constexpr Duration kTellExitAfter = 2s;  // the longest an exit waits for the events before it to be delivered
-constexpr std::size_t kKeptFolders = 50;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
-asio::awaitable<std::string> read_to_end(asio::any_io_executor executor, Fd fd) {
-  asio::posix::stream_descriptor pipe(executor, fd.release());
+asio::awaitable<std::string> read_to_end(asio::posix::stream_descriptor pipe) {
   std::string text;
   co_await asio::async_read(pipe, asio::dynamic_buffer(text), kAsTuple);
   co_return text;
@@ -46,74 +42,24 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       on_change_(std::move(on_change)),
       cgroups_(Cgroups::find(config_.home)),
       lease_(config_.home),
-      wake_(executor) {
-  renew_lease();
+      start_health_(config_.home, [this] { fences_.probe(); }),
+      wake_(executor),
+      fences_([this](FenceNews news) {
+        asio::post(executor_, [this, news = std::move(news)] { take_news(news); });
+      }) {
+  fences_.expect(config_.shared, config_.shared_id);
+  cluster_ = read_cluster(config_.home);
+  resume_lease();
   table_.forgotten = read_fences(config_.home);
   spdlog::info(cgroups_ ? "tasks get a cgroup each"
                         : "no writable cgroup v2: tasks get a process group each");
 }
 
-void Supervisor::adopt() {
-  std::vector<std::filesystem::path> strange;
-  for (const TaskId id : find_tasks(config_.home, strange)) adopt_one(id);
-  for (const auto& path : strange)
-    spdlog::warn("{} is not the folder of a task that was started: left alone", path.string());
-  act_soon();
-}
-
-void Supervisor::adopt_one(TaskId id) {
-  const TaskFolder folder(config_.home, id);
-  const TaskRecord record = folder.read_record();
-  if (record.forgotten) return keep(id);
-  Task& task = tasks_[id];
-  task.record = task.saved = record;
-  task.folder = folder;
-  Process& process = table_.processes[id];
-  process.device_kind = record.device_kind;
-  process.device_index = record.device_index;
-  if (record.exit) return set_exit(id, *record.exit);
-  if (record.boot != boot_id()) return set_exit(id, {0, SIGKILL, "the node was restarted"});
-  AdoptedShim shim = adopt_shim(folder.path());
-  switch (shim.state) {
-    case ShimState::gone:
-      return ended(id);
-    case ShimState::unborn:
-      return drop_unborn(id);
-    case ShimState::starting:
-      return spawn(executor_, "adopt " + to_string(id), adopt_later(id));
-    case ShimState::alive:
-      process.state = TaskState::running;
-      task.record.pid = shim.program;
-      spdlog::info("task {} still runs (pid {}): adopted", to_string(id), shim.program);
-      return watch(id, std::move(shim.pidfd), Fd());
-  }
-}
-
-// The earlier agent ended between writing the record and starting the program: the task may yet be started,
-// once.
-void Supervisor::drop_unborn(TaskId id) {
-  tasks_.at(id).folder->remove();
-  tasks_.erase(id);
-  table_.processes.erase(id);
-}
-
-asio::awaitable<void> Supervisor::adopt_later(TaskId id) {
-  asio::steady_timer pause(executor_, 20ms);
-  co_await pause.async_wait(asio::use_awaitable);
-  adopt_one(id);
-  act_soon();
-}
-
-void Supervisor::follow(NodeOrders orders) {
+void Supervisor::follow(NodeOrders orders, Time sent) {
+  join(orders);
   orders_ = std::move(orders);
-  override_orders();
-  renew_lease();
+  table_.last_sync = sent;
   act_soon();
-}
-
-void Supervisor::renew_lease() {
-  table_.last_sync = clock_.now();
-  lease_.set(table_.last_sync + orders_.lease);
 }
 
 // Never from within act: an action's consequences are looked at afresh, after all actions of this turn.
@@ -136,6 +82,8 @@ void Supervisor::act() {
       spdlog::error("{}; will be tried again", error.what());
     }
   }
+  watch_fences();
+  write_leases();
   std::optional<Time> wake_at = actions.wake_at;
   for (auto& [id, task] : tasks_) {
     if (!task.record.exit || task.exit_told) continue;
@@ -151,110 +99,22 @@ void Supervisor::act() {
   });
 }
 
-void Supervisor::carry_out(const Start& start) {
-  const TaskId id = start.launch.task;
-  Task& task = tasks_[id];
-  task.record.task = id;
-  task.record.boot = boot_id();
-  task.record.device_kind = start.launch.device_kind;
-  task.record.device_index = start.launch.device_index;
-  Process& process = table_.processes[id];
-  process.device_kind = start.launch.device_kind;
-  process.device_index = start.launch.device_index;
-  try {
-    launch(task, start);
-  } catch (const std::system_error& error) {
-    const bool written = task.folder.has_value();
-    set_exit(id, {written ? shim::kCannotRun : shim::kCannotWrite, 0, error.what()});
-  }
-  changed();
-}
-
-TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) const {
-  const auto checkpoints = config_.shared / "jobs" / to_string(order.task.attempt.job) / "checkpoints";
-  return {folder.path(), folder.launch_path(), folder.stream_path(StreamKind::events),
-          config_.data,  checkpoints,          config_.worker};
-}
-
-void Supervisor::launch(Task& task, const Start& start) {
-  const TaskId id = start.launch.task;
-  const TaskFolder folder(config_.home, id);
-  const TaskPaths paths = paths_of(start.launch, folder);
-  const Result<Command> command = make_command(start, paths, config_.environment, gpu_uuids());
-  if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
-  std::filesystem::create_directories(paths.checkpoints);
-  folder.create(task.record, complete_launch(start.launch, paths));
-  task.folder = folder;
-  const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
-  const Device* device = devices_.find(start.launch.device_kind, start.launch.device_index);
-  SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,
-                                 cgroup, device ? device->numa : -1});
-  task.shim = shim.pid;
-  spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
-  watch(id, std::move(shim.pidfd), std::move(shim.ready));
-}
-
-std::map<int, std::string> Supervisor::gpu_uuids() const {
-  std::map<int, std::string> uuids;
-  for (const Device& device : devices_.list())
-    if (device.kind == "gpu" && !device.artificial && !device.uuid.empty()) uuids[device.index] = device.uuid;
-  return uuids;
-}
-
-void Supervisor::carry_out(const Refuse& refuse) {
-  spdlog::warn("task {}: {}", to_string(refuse.task), refuse.exit.message);
-  tasks_[refuse.task].record.task = refuse.task;
-  set_exit(refuse.task, refuse.exit);
-}
-
-void Supervisor::carry_out(const Terminate& terminate) {
-  Task& task = tasks_.at(terminate.task);
-  if (!task.pidfd) return;  // its shim is just being adopted
-  spdlog::info("task {}: SIGTERM, because {}", to_string(terminate.task), terminate.reason);
-  signal_pidfd(task.pidfd->native_handle(), SIGTERM);
-  Process& process = table_.processes.at(terminate.task);
-  process.stopping = Stopping::terminating;
-  process.kill_at = terminate.kill_at;
-}
-
-void Supervisor::carry_out(const Kill& kill) {
-  Task& task = tasks_.at(kill.task);
-  if (!task.pidfd) return;  // as above
-  spdlog::info("task {}: SIGKILL, because {}", to_string(kill.task), kill.reason);
-  signal_pidfd(task.pidfd->native_handle(), SIGUSR1);  // the shim does it, and says how the program ended
-  table_.processes.at(kill.task).stopping = Stopping::killing;
-}
-
-void Supervisor::carry_out(const Forget& forget) {
-  raise_fence(config_.home, table_.forgotten, forget.task.attempt);
-  Task& task = tasks_.at(forget.task);
-  if (task.folder) {
-    task.record.forgotten = true;
-    task.folder->write_record(task.record);
-    keep(forget.task);
-  }
-  tasks_.erase(forget.task);
-  table_.processes.erase(forget.task);
-  spdlog::info("task {}: forgotten", to_string(forget.task));
-  changed();
-  act_soon();
-}
-
-// The newest folders stay for people to look into.
-void Supervisor::keep(TaskId id) {
-  kept_.push_back(id);
-  if (kept_.size() <= kKeptFolders) return;
-  TaskFolder(config_.home, kept_.front()).remove();
-  kept_.pop_front();
-}
-
+// Throws what Asio throws where it cannot watch them; then nobody watches the task.
 void Supervisor::watch(TaskId id, Fd pidfd, Fd ready) {
-  tasks_.at(id).pidfd.emplace(executor_, pidfd.release());
-  spawn(executor_, "watch " + to_string(id), watch_to_end(id, std::move(ready)));
+  asio::posix::stream_descriptor shim(executor_, pidfd.get());
+  pidfd.release();
+  std::optional<asio::posix::stream_descriptor> pipe;
+  if (ready) {
+    pipe.emplace(executor_, ready.get());
+    ready.release();
+  }
+  tasks_.at(id).pidfd.emplace(std::move(shim));
+  spawn(executor_, "watch " + to_string(id), watch_to_end(id, std::move(pipe)));
 }
 
-asio::awaitable<void> Supervisor::watch_to_end(TaskId id, Fd ready) {
-  if (ready) heard(id, parse_ready(co_await read_to_end(executor_, std::move(ready))));
+asio::awaitable<void> Supervisor::watch_to_end(TaskId id,
+                                               std::optional<asio::posix::stream_descriptor> ready) {
+  if (ready) heard(id, parse_ready(co_await read_to_end(std::move(*ready))));
   co_await tasks_.at(id).pidfd->async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
   ended(id);
   act_soon();
@@ -263,9 +123,11 @@ asio::awaitable<void> Supervisor::watch_to_end(TaskId id, Fd ready) {
 void Supervisor::heard(TaskId id, const Ready& ready) {
   Task& task = tasks_.at(id);
   if (ready.pid < 0) {
-    task.failed_start = TaskExit{ready.exit_code, 0, ready.message};
+    task.failed_start = ready.exit;
+    if (ready.exit.cause == ExitCause::not_started) start_failed(ready.exit.message, true);
     return;
   }
+  start_health_.succeeded();
   task.record.pid = ready.pid;
   table_.processes.at(id).state = TaskState::running;
   spdlog::info("task {}: runs, pid {}", to_string(id), ready.pid);
@@ -277,9 +139,9 @@ void Supervisor::ended(TaskId id) {
   task.pidfd.reset();
   if (task.shim > 0) ::waitpid(task.shim, nullptr, WNOHANG);  // an adopted shim is init's child
   try {
-    set_exit(id, task.failed_start ? *task.failed_start : find_exit(id, *task.folder, cgroups_));
+    set_exit(id, task.failed_start ? *task.failed_start : find_exit(id, *task.folder, cgroups_, task.asked));
   } catch (const std::exception& error) {
-    set_exit(id, {0, SIGKILL, std::string("how it ended cannot be known: ") + error.what()});
+    set_exit(id, {0, SIGKILL, error.what(), ExitCause::shim_killed});
   }
 }
 
@@ -293,6 +155,8 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
   process.state = TaskState::exited;
   if (task.folder) devices_.left(process.device_kind, process.device_index);
   if (cgroups_) cgroups_->remove(id);
+  if (task.folder && !std::filesystem::exists(task.folder->path()))
+    task.folder.reset();  // the program's doing
   save(task);
   check_delivered(id);
 }
@@ -309,7 +173,7 @@ void Supervisor::check_delivered(TaskId id) {
   if (!task.exit_told && task.is_delivered(0)) tell_exit(task);
   Process& process = table_.processes.at(id);
   if (process.delivered || !task.is_delivered(0) || !task.is_delivered(1) || !task.is_delivered(2)) return;
-  process.delivered = true;
+  process.delivered = task.settled = true;
   act_soon();
 }
 
@@ -329,9 +193,9 @@ void Supervisor::give_up_delivery(TaskId id) {
 
 void Supervisor::save(Task& task) {
   if (!task.folder || task.record == task.saved) return;
+  task.saved = task.record;  // also when it fails: tried again once there is more to save
   try {
     task.folder->write_record(task.record);
-    task.saved = task.record;
   } catch (const std::system_error& error) {
     spdlog::error("{}; after a restart of the agent some of its output is sent twice", error.what());
   }
@@ -344,6 +208,13 @@ void Supervisor::leave() {
 
 void Supervisor::save_records() {
   for (auto& [id, task] : tasks_) save(task);
+}
+
+void Supervisor::look_after() {
+  for (auto& [id, task] : tasks_)
+    if (task.pidfd) signal_pidfd(task.pidfd->native_handle(), SIGCONT);
+  collect_ended();
+  if (start_health_.look(clock_.now())) tell_health();
 }
 
 std::vector<TaskReport> Supervisor::reports() const {
@@ -367,14 +238,9 @@ std::set<int> Supervisor::gpus_in_use() const {
 }
 
 void Supervisor::stop_all() {
-  stops_all_ = true;
-  override_orders();
+  table_.leaving = true;
+  tell_health();
   act_soon();
-}
-
-void Supervisor::override_orders() {
-  if (!stops_all_) return;
-  for (TaskOrder& order : orders_.tasks) order.action = TaskAction::stop;
 }
 
 std::size_t Supervisor::running() const {

@@ -18,15 +18,19 @@
 #include "agent/core/reconcile.h"
 #include "agent/node_devices.h"
 #include "agent/process/cgroup.h"
+#include "agent/process/cluster_file.h"
+#include "agent/process/fence_watch.h"
 #include "agent/process/lease_file.h"
 #include "agent/process/spawn.h"
 #include "agent/process/task_folder.h"
+#include "agent/start_health.h"
 
 namespace podium {
 
 struct SupervisorConfig {
   std::filesystem::path home;            // state of this agent
   std::filesystem::path shared;          // the same folder on every node
+  std::string shared_id;                 // its identity: process/shared_fence.h
   std::filesystem::path data;            // where a spec's relative data paths begin
   std::filesystem::path worker;          // podium-worker
   std::filesystem::path shim;            // podium-shim
@@ -38,14 +42,17 @@ struct Task {
   TaskRecord record;
   TaskRecord saved;                  // what task.json holds
   std::optional<TaskFolder> folder;  // none: refused or failed before anything was on disk
+  std::optional<TaskLease> lease;    // none: its shim is of before, or it has none
   std::optional<boost::asio::posix::stream_descriptor> pidfd;  // of the shim, while it is watched
   pid_t shim = -1;                                             // when it is this agent's own child
   std::optional<TaskExit> failed_start;
-  Time tell_exit_at{};     // at the latest; before that when its events are delivered
-  bool exit_told = false;  // the reports say exited
+  std::optional<ExitCause> asked;  // to leave, and why, where this agent did
+  Time tell_exit_at{};             // at the latest; before that when its events are delivered
+  bool exit_told = false;          // the reports say exited
+  bool settled = false;            // exited and delivered: nobody looks at its files again
 
   bool is_delivered(std::size_t stream) const {
-    return !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
+    return settled || !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
   }
 };
 
@@ -58,13 +65,17 @@ class Supervisor {
   // Takes up the tasks an earlier agent left in this home. Once, before anything else.
   void adopt();
 
-  // The coordinator's answer to a sync, which also renews the lease. It has passed check_orders.
-  void follow(NodeOrders orders);
+  // The coordinator's answer to the report that was sent at `sent`, which also renews the lease. It has
+  // passed check_orders.
+  void follow(NodeOrders orders, Time sent);
+  Time now() const { return clock_.now(); }
 
   std::set<int> gpus_in_use() const;   // by tasks whose processes live, by index
   void devices_seen() { act_soon(); }  // what is occupied may have changed
 
   std::int64_t orders_seen() const { return orders_.version; }
+  const ClusterName& cluster() const { return cluster_.name; }
+  std::int64_t highest_job() const;  // that is known here of the cluster's
   std::vector<TaskReport> reports() const;
 
   // For the shipper: what there is to deliver, and that it has been.
@@ -73,36 +84,51 @@ class Supervisor {
   void give_up_delivery(TaskId task);  // all of it counts as delivered from now on
   void save_records();
 
+  // Every few seconds, for nothing tells of it: wakes shims that their programs have stopped, collects those
+  // that nobody watched, and looks whether the node can start tasks.
+  void look_after();
+
   void leave();  // before an end in order: all is on disk, nothing empty stays behind
 
   // SIGTERM to every task, for an agent that leaves with its tasks; none is started from now on. Then wait
-  // until `running` is 0.
+  // until `running` is 0, and for a while until the coordinator has taken note and none is `held`.
   void stop_all();
   std::size_t running() const;
+  std::size_t held() const { return tasks_.size(); }
 
  private:
-  void override_orders();
-  void renew_lease();
+  void resume_lease();
+  void write_leases();
+  void watch_fences();
+  std::filesystem::path jobs_folder() const { return config_.shared / cluster_.folder; }
+  void take_news(const FenceNews& news);
+  void join(const NodeOrders& orders);
   void act_soon();
   void act();
   void carry_out(const Start& start);
   void carry_out(const Refuse& refuse);
   void carry_out(const Terminate& terminate);
   void carry_out(const Kill& kill);
+  void carry_out(const Destroy& destroy);
   void carry_out(const Forget& forget);
 
+  Task* advance(TaskId id, Stopping to, Time next_at);
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
   void launch(Task& task, const Start& start);
   std::map<int, std::string> gpu_uuids() const;
   void adopt_one(TaskId id);
+  void try_to_adopt(TaskId id);
   void drop_unborn(TaskId id);
   boost::asio::awaitable<void> adopt_later(TaskId id);
   void watch(TaskId id, Fd pidfd, Fd ready);
-  boost::asio::awaitable<void> watch_to_end(TaskId id, Fd ready);
+  boost::asio::awaitable<void> watch_to_end(TaskId id,
+                                            std::optional<boost::asio::posix::stream_descriptor> ready);
   void heard(TaskId id, const Ready& ready);
   void ended(TaskId id);
   void set_exit(TaskId id, TaskExit exit);
   void tell_exit(Task& task);
+  void start_failed(const std::string& why, bool shortage);
+  void tell_health();
   void save(Task& task);
   void check_delivered(TaskId id);
   void keep(TaskId id);
@@ -115,14 +141,20 @@ class Supervisor {
   const std::function<void()> on_change_;
   const std::optional<Cgroups> cgroups_;
   const LeaseFile lease_;
+  StartHealth start_health_;
+  std::optional<LeaseRecord> lease_written_;
+  Time left_to_tasks_{};  // that have no lease of their own, by the agent before this one
   boost::asio::steady_timer wake_;
 
+  FollowedCluster cluster_;
+  std::int64_t highest_job_ = 0;  // in the shared folder
+
   bool act_pending_ = false;
-  bool stops_all_ = false;  // whatever the orders say
   NodeOrders orders_;
   ProcessTable table_;
   std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
   std::deque<TaskId> kept_;       // forgotten tasks whose folders are still there, the oldest first
+  FenceWatch fences_;             // last: it ends before what it tells of
 };
 
 }  // namespace podium

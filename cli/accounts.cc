@@ -1,7 +1,9 @@
-// podium accounts: the account tree, what each holds and has used; podium accounts set: share, quota, limit.
+// podium accounts: the account tree, what each holds and has used; podium accounts set: makes one, and its
+// share, quota and limit; podium accounts delete.
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <set>
 #include <utility>
@@ -87,11 +89,11 @@ std::string table_of(const json& accounts, const Terminal& terminal) {
                  {number_of(field(account, "quota"), kind)},
                  {number_of(field(account, "limit"), kind)},
                  {std::to_string(integer_field(usage, "waiting_devices"))},
-                 {fmt::format("{:.1f}", usage.value("device_seconds", 0.0) / 3600)},
-                 {fmt::format("{:.1f}", usage.value("factor", 0.0) / 3600)}});
+                 {fmt::format("{:.1f}", number_field(usage, "device_seconds") / 3600)},
+                 {fmt::format("{:.1f}", number_field(usage, "factor") / 3600)}});
     }
   }
-  return table.empty() ? "No accounts yet. Jobs name theirs under account:, or run for \"default\".\n"
+  return table.empty() ? "No accounts yet: jobs run for \"default\". Make one: podium accounts set nlp\n"
                        : table.render(terminal);
 }
 
@@ -107,11 +109,21 @@ void set(const Change& change, const Session& session) {
   if (!change.limit.empty()) body["limit"] = devices_of(change.limit);
   const json account = Client(session).post("/accounts/" + encode_component(change.account), body);
   print(session.json ? account.dump() + "\n" : table_of(json::array({account}), detect_terminal()));
+  if (session.json) return;
+  for (const json& warning : account.value("warnings", json::array()))
+    fmt::print(stderr, "warning: {}\n", warning.get<std::string>());
+}
+
+void remove(const std::string& account, const Session& session) {
+  Client(session).remove("/accounts/" + encode_component(account));
+  print(session.json ? json{{"account", account}, {"deleted", true}}.dump() + "\n"
+                     : "account " + account + " is deleted\n");
 }
 
 void add_set(CLI::App& accounts, Session& session) {
   const auto change = std::make_shared<Change>();
-  CLI::App* command = accounts.add_subcommand("set", "Change an account; what is not named stays");
+  CLI::App* command =
+      accounts.add_subcommand("set", "Make an account, or change it; what is not named stays");
   command->add_option("ACCOUNT", change->account, "As jobs name it: nlp, or nlp/bert below it")->required();
   command->add_option("--share", change->share, "Of what its parent gets, against its siblings")
       ->check(CLI::Range(1, 1'000'000));
@@ -119,16 +131,33 @@ void add_set(CLI::App& accounts, Session& session) {
   command->add_option("--quota", change->quota, "Guaranteed devices; none lifts it")->check(devices);
   command->add_option("--limit", change->limit, "Most devices at a time; none lifts it")->check(devices);
   command->footer(R"(
+Jobs may name accounts that were made, and "default". nlp/bert is made after nlp.
+
 Examples:
   podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
+  podium accounts set nlp/bert
   podium accounts set nlp/bert --limit gpu=none)");
   command->callback([change, &session] { set(*change, session); });
+}
+
+void add_delete(CLI::App& accounts, Session& session) {
+  const auto account = std::make_shared<std::string>();
+  CLI::App* command =
+      accounts.add_subcommand("delete", "Delete an account that no job needs, and what it has used");
+  command->add_option("ACCOUNT", *account, "As jobs name it")->required();
+  command->footer(R"(
+Refused while jobs of it wait or run, an account is below it, or a node is reserved for it.
+
+Examples:
+  podium accounts delete nlp/bert)");
+  command->callback([account, &session] { remove(*account, session); });
 }
 
 }  // namespace
 
 void add_accounts(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("accounts", "Show the account tree, or change an account");
+  CLI::App* command =
+      app.add_subcommand("accounts", "Show the account tree; make, change and delete accounts");
   command->require_subcommand(0, 1);
   command->footer(R"(
 Each line counts an account with all below it. HELD devices beyond what quotas guarantee are BORROWED and may be taken
@@ -137,11 +166,13 @@ BY SHARE is what the policy fair-share goes by: of the accounts at one place of 
 
 Examples:
   podium accounts
-  podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128)");
+  podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
+  podium accounts delete nlp/bert)");
   command->callback([command, &session] {
     if (command->get_subcommands().empty()) list(session);
   });
   add_set(*command, session);
+  add_delete(*command, session);
 }
 
 }  // namespace podium::cli

@@ -127,6 +127,14 @@ json Client::get_pages(std::string_view path, Query query, const char* key, std:
   }
 }
 
+void Client::remove(std::string_view path) const {
+  HttpRequest request;
+  request.method = "DELETE";
+  request.target = api_target(path);
+  request.headers = headers();
+  send(std::move(request), 1);
+}
+
 json Client::post(std::string_view path, const json& body, const std::string& key) const {
   HttpRequest request;
   request.method = "POST";

@@ -29,6 +29,8 @@ class Client {
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
   nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "") const;
 
+  void remove(std::string_view path) const;
+
   const Url& server() const { return server_; }
   const std::string& ca_file() const { return ca_file_; }
   Headers headers() const;

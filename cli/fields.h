@@ -17,6 +17,11 @@ inline std::int64_t integer_field(const nlohmann::json& object, const char* key)
   return found != object.end() && found->is_number() ? found->get<std::int64_t>() : 0;
 }
 
+inline double number_field(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 inline bool flag_field(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_boolean() && found->get<bool>();

@@ -51,6 +51,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_release(app, session);
   add_requeue(app, session);
   add_priority(app, session);
+  add_extend(app, session);
   add_metrics(app, session);
   add_series(app, session);
   add_events(app, session);

@@ -1,4 +1,4 @@
-// podium nodes drain | resume | reserve | unreserve | label: what operators do to nodes.
+// podium nodes drain | resume | reserve | unreserve | label | adopt: what operators do to nodes.
 #include <spdlog/fmt/fmt.h>
 
 #include <memory>
@@ -144,15 +144,40 @@ Examples:
   });
 }
 
+void add_adopt(CLI::App& nodes, Session& session) {
+  const auto name = std::make_shared<std::string>();
+  const auto stop = std::make_shared<bool>(false);
+  CLI::App* command =
+      nodes.add_subcommand("adopt", "Take a node that runs tasks of which nothing is known here");
+  command->add_option("NODE", *name, "The node")->required();
+  command->add_flag("--stop", *stop, "Stop those tasks now, with their grace period");
+  command->footer(R"(
+After a database was lost or an older copy of it restored, nodes may run tasks that it never ordered. They are parked:
+they go on, and the node gets no work. Adopted, they may run to their end; with --stop they are stopped. Then the node
+works again. The word holds until the coordinator's next start.
+
+Examples:
+  podium nodes adopt node-1
+  podium nodes adopt node-1 --stop)");
+  command->callback([name, stop, &session] {
+    operate(*name, "adopt", {{"stop", *stop}},
+            *stop ? "is adopted: its unknown tasks are stopped"
+                  : "is adopted: its unknown tasks run to their end",
+            session);
+  });
+}
+
 }  // namespace
 
 void add_node_operations(CLI::App& nodes, Session& session) {
   add_drain(nodes, session);
-  add_undo(nodes, session, "resume", "Let drained nodes take work again", "takes work again");
+  add_undo(nodes, session, "resume", "Let drained nodes take work again, and forget what failed on them",
+           "takes work again");
   add_reserve(nodes, session);
   add_undo(nodes, session, "unreserve", "Let every account use reserved nodes again",
            "is open to every account");
   add_label(nodes, session);
+  add_adopt(nodes, session);
 }
 
 }  // namespace podium::cli

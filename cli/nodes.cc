@@ -10,6 +10,7 @@
 #include "cli/print.h"
 #include "cli/table.h"
 #include "common/base/time.h"
+#include "common/base/units.h"
 #include "common/net/url.h"
 
 namespace podium::cli {
@@ -46,8 +47,15 @@ std::string window_summary(const json& window) {
 
 // ", drained until …, reserved for nlp from …"; "" for a node that takes all work.
 std::string limits_summary(const json& node) {
+  const json unknown = field(node, "unknown");
   const json drain = field(node, "drain"), reservation = field(node, "reservation");
   std::string text;
+  if (unknown.is_object())
+    text += fmt::format(", {} unknown tasks{}{}", field(unknown, "tasks").size(),
+                        field(unknown, "cluster").is_null() ? "" : " of another cluster",
+                        field(unknown, "adopted").is_null()        ? " (podium nodes adopt)"
+                        : text_field(unknown, "adopted") == "stop" ? ", being stopped"
+                                                                   : ", which run to their end");
   if (!drain.is_null()) text += ", drained" + window_summary(drain);
   if (!reservation.is_null())
     text += ", reserved for " + text_field(reservation, "account") + window_summary(reservation);
@@ -62,6 +70,22 @@ std::string labels_summary(const json& labels) {
   return text;
 }
 
+bool clock_is_off(const json& node) {
+  const json clock = field(node, "clock");
+  return clock.is_object() && flag_field(clock, "off");
+}
+
+// "+12ms", "-1h": beside the cluster's time.
+std::string clock_summary(const json& clock) {
+  if (!clock.is_object()) return "–";
+  const Duration ahead{integer_field(clock, "ahead_ms")};
+  if (ahead == Duration{0}) return "0ms";
+  const bool far = flag_field(clock, "off");
+  const Duration size = std::chrono::abs(ahead);
+  return (ahead < Duration{0} ? "-" : "+") +
+         format_duration(far ? std::chrono::floor<std::chrono::seconds>(size) : size);
+}
+
 std::string nodes_table(const json& nodes, const Terminal& terminal) {
   Table table({{"NODE", false, true},
                {"STATE"},
@@ -69,6 +93,7 @@ std::string nodes_table(const json& nodes, const Terminal& terminal) {
                {"LABELS", false, true},
                {"ADDRESS"},
                {"AGENT"},
+               {"CLOCK", true},
                {"SEEN", true}});
   for (const json& node : nodes) {
     const std::string state = text_field(node, "state", "?") + limits_summary(node);
@@ -78,6 +103,7 @@ std::string nodes_table(const json& nodes, const Terminal& terminal) {
                {labels_summary(node.value("labels", json::object()))},
                {text_field(node, "address")},
                {text_field(node, "agent_version")},
+               {clock_summary(field(node, "clock")), clock_is_off(node) ? Colour::red : Colour::none},
                {human_ago(field(node, "last_seen_ms"), now_millis())}});
   }
   return table.empty() ? "No nodes. Start an agent on each machine: podium-agent --help\n"
@@ -104,7 +130,9 @@ std::string devices_table(const json& node, const Terminal& terminal) {
 }
 
 void run(const std::string& name, const Session& session) {
-  const json reply = Client(session).get(name.empty() ? "/nodes" : "/nodes/" + encode_component(name));
+  const Client client(session);
+  const json reply = name.empty() ? client.get_pages("/nodes", {}, "nodes", std::size_t{1} << 20)
+                                  : client.get("/nodes/" + encode_component(name));
   if (session.json) return print(reply.dump() + "\n");
   const Terminal terminal = detect_terminal();
   if (name.empty()) return print(nodes_table(reply.at("nodes"), terminal));

@@ -1,4 +1,4 @@
-// podium hold, release, requeue, priority: what an operator does to jobs that have not ended.
+// podium hold, release, requeue, priority, extend: what an operator does to jobs.
 #include <spdlog/fmt/fmt.h>
 
 #include <memory>
@@ -52,9 +52,10 @@ Examples:
 }
 
 void add_requeue(CLI::App& app, Session& session) {
-  add(app, session, "requeue", "Stop running jobs at a checkpoint and queue them again, at no cost")
-      ->footer(R"(
-A job that waits because it failed soon after its start is tried at once, on any node.
+  add(app, session, "requeue", "Queue jobs again, which go on from their newest checkpoint")->footer(R"(
+A running job stops at a checkpoint first, at no cost. A job that waits because it failed soon after its start is tried
+at once, on any node. A job that failed, ran out of walltime or was cancelled goes on under its number, with all its
+restarts and its whole walltime again.
 
 Examples:
   podium requeue 12
@@ -74,6 +75,24 @@ Examples:
   podium priority 80 12
   podium priority 10 12 13 14)");
   command->callback([ids, priority, &session] { run("priority", *ids, {{"priority", *priority}}, session); });
+}
+
+void add_extend(CLI::App& app, Session& session) {
+  const auto ids = std::make_shared<Ids>();
+  const auto walltime = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("extend", "Give jobs a longer walltime");
+  command->add_option("JOB", *ids, "The jobs' numbers")->required();
+  command
+      ->add_option("--walltime", *walltime,
+                   "How long an attempt may take from its start, the running one too")
+      ->type_name("DURATION")
+      ->required();
+  command->footer(R"(
+A job that ran out of its walltime has ended: podium requeue lets it go on.
+
+Examples:
+  podium extend 12 --walltime 96h)");
+  command->callback([ids, walltime, &session] { run("walltime", *ids, {{"walltime", *walltime}}, session); });
 }
 
 }  // namespace podium::cli

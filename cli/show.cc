@@ -45,6 +45,11 @@ std::string after_text(const json& job) {
   return text;
 }
 
+std::string resumed_text(const json& job) {
+  const json::json_pointer resumed("/spec/resume/job");
+  return job.contains(resumed) ? fmt::format("job {}", job.at(resumed).get<std::int64_t>()) : "";
+}
+
 std::string page_of(const json& job, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
   const json ttt = field(job, "time_to_train_seconds");
@@ -58,6 +63,7 @@ std::string page_of(const json& job, const Terminal& terminal) {
   text += row("devices", devices_text(job));
   text += row("layout", layout_text(job));
   text += row("after", after_text(job));
+  text += row("resumes", resumed_text(job));
   text += row("account", text_field(job, "account"));
   text += row("held", flag_field(job, "held") ? "until podium release" : "");
   text += row("priority", std::to_string(integer_field(job, "priority")));

@@ -9,6 +9,7 @@
 #include "cli/print.h"
 #include "cli/spec_file.h"
 #include "common/spec/load.h"
+#include "common/spec/warnings.h"
 
 namespace podium::cli {
 namespace {
@@ -22,7 +23,10 @@ struct Options {
 
 json verdict_of(const Result<LoadedExperiment>& loaded) {
   if (loaded.ok())
-    return {{"valid", true}, {"jobs", loaded->jobs.size()}, {"normalised", loaded->normalised}};
+    return {{"valid", true},
+            {"jobs", loaded->jobs.size()},
+            {"warnings", warnings_of(loaded->jobs)},
+            {"normalised", loaded->normalised}};
   json errors = json::array();
   for (const Error& error : loaded.errors())
     errors.push_back({{"message", error.message}, {"where", error.where}, {"pointer", error.pointer}});
@@ -38,7 +42,10 @@ std::string verdict_text(const std::string& name, const json& verdict) {
                               verdict.at("errors").size() == 1 ? "" : "s");
   }
   const auto jobs = verdict.at("jobs").get<std::int64_t>();
-  return fmt::format("{} is valid: {} job{}\n", name, jobs, jobs == 1 ? "" : "s");
+  std::string text = fmt::format("{} is valid: {} job{}\n", name, jobs, jobs == 1 ? "" : "s");
+  for (const json& warning : verdict.value("warnings", json::array()))  // an old coordinator has none
+    text += fmt::format("  warning: {}\n", warning.get<std::string>());
+  return text;
 }
 
 json check(const SpecFile& spec, bool server, const Session& session) {

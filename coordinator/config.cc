@@ -58,7 +58,9 @@ class YamlConfig final : public CLI::Config {
 };
 
 std::string check_duration(const std::string& text) {
-  return parse_duration(text) ? "" : "\"" + text + "\" is not a duration; write it like 90s or 2h30m";
+  return parse_duration(text) ? ""
+                              : "\"" + text + "\" is not a duration; write it like 90s or 2h30m, at most " +
+                                    format_duration(kLongestDuration);
 }
 
 std::string check_listen(const std::string& text) {
@@ -81,6 +83,14 @@ void add_duration(CLI::App& app, const std::string& name, Duration& value, const
       ->default_str(format_duration(value));
 }
 
+void add_optional_duration(CLI::App& app, const std::string& name, std::optional<Duration>& value,
+                           const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [&value](const std::string& text) { value = *parse_duration(text); }, help)
+      ->type_name("DURATION")
+      ->check(CLI::Validator(check_duration, ""));
+}
+
 void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
   app.add_option_function<std::string>(
          "--policy", [&scheduling](const std::string& name) { scheduling.policy = *policy_named(name); },
@@ -97,14 +107,62 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
       ->type_name("FACTOR")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
+  add_duration(app, "--max-walltime", scheduling.max_walltime,
+               "longest walltime that a job may be submitted with; those submitted before keep theirs");
   add_duration(app, "--half-life", scheduling.half_life,
                "after which what an account has used counts half, for the policy fair-share");
+}
+
+void add_limits(CLI::App& app, Config& config) {
+  app.add_flag("--nothing-shared", config.nothing_shared,
+               "the nodes have no shared folder: without a fence in it, tasks stop when the lease is over");
+  add_optional_duration(
+      app, "--lease", config.lease,
+      "what a node's right to run tasks lasts after each sync [1m; 30m with --nothing-shared]");
+  add_duration(app, "--orphan-after", config.limits.orphan,
+               "without the coordinator tasks go on for so long, by the fence in the shared folder");
+  add_optional_duration(app, "--node-unknown-after", config.unknown_after,
+                        "silence that makes a node unknown [a third of the lease, at most 20s]");
+  add_optional_duration(
+      app, "--node-lost-after", config.lost_after,
+      "silence that makes a node lost, and its tasks with it [as soon as the lease permits]");
+}
+
+std::string check_size(const std::string& text) {
+  return parse_size(text) ? "" : "\"" + text + "\" is not a size; write it like 64MB or 10GiB";
+}
+
+template <class Size>
+void add_size(CLI::App& app, const std::string& name, Size& value, const std::string& otherwise,
+              const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [&value](const std::string& text) { value = *parse_size(text); }, help)
+      ->type_name("SIZE")
+      ->check(CLI::Validator(check_size, ""))
+      ->default_str(otherwise);
+}
+
+void add_store(CLI::App& app, StoreOptions& store) {
+  add_size(app, "--log-limit", store.logs.one, "64MB",
+           "of one task's stdout or stderr so much is kept, a quarter of it from the beginning");
+  add_size(app, "--logs-quota", store.logs.all, "10GB",
+           "of all logs; those of the jobs that ended longest ago are removed first");
+  add_duration(app, "--keep-logs", store.logs.keep, "after a job's end its logs are removed");
+  add_duration(app, "--keep-points", store.retention.points,
+               "after a job's end its curves are thinned to some 2000 points each");
+  add_duration(app, "--keep-history", store.retention.history,
+               "after a job's end what happened to it is forgotten, line by line");
+  add_size(app, "--disk-reserve", store.disk_reserve, "256MB, or a tenth of a smaller disk",
+           "with less than this free on the home's disk submissions, logs and "
+           "metrics are refused until there is room again");
 }
 
 void add_options(CLI::App& app, Config& config) {
   app.add_option("--home", config.home, "folder of everything the coordinator keeps; made when absent")
       ->type_name("FOLDER")
       ->required();
+  app.add_flag("--begin-anew", config.begin_anew,
+               "begin a new cluster where the database of the old one is gone; its nodes' tasks are parked");
   app.add_option_function<std::string>(
          "--listen", [&config](const std::string& text) { config.listen = *parse_host_port(text); },
          "address and port; port 0 takes any free one and <home>/coordinator.address names it")
@@ -129,11 +187,12 @@ void add_options(CLI::App& app, Config& config) {
   key->needs(certificate);
   app.add_flag("--open-reads", config.open_reads, "reading needs no token, whoever can reach the address");
   add_scheduling(app, config.scheduling);
-  add_duration(app, "--node-unknown-after", config.limits.unknown_after, "silence that makes a node unknown");
-  add_duration(app, "--node-lost-after", config.limits.lost_after,
-               "silence that makes a node lost, and its tasks with it");
-  add_duration(app, "--lease", config.limits.lease,
-               "an agent that hears nothing for so long stops its tasks");
+  add_limits(app, config);
+  add_store(app, config.store);
+  add_duration(app, "--start-within", config.limits.start_within,
+               "a task that its node does not start in so long is given to another");
+  add_duration(app, "--stop-within", config.limits.stop_within,
+               "a task that its node does not end in so long is given up, and the node drained");
   app.add_option_function<std::vector<std::string>>(
          "--specs",
          [&config](const std::vector<std::string>& texts) {
@@ -148,12 +207,40 @@ void add_options(CLI::App& app, Config& config) {
       ->capture_default_str();
 }
 
-// Giving a node's devices away before its agent has let go of them would run two jobs on one device.
+// What is not given follows from the lease.
+void settle_limits(Config& config) {
+  Limits& limits = config.limits;
+  limits.shared = !config.nothing_shared;
+  limits.lease = config.lease.value_or(limits.shared ? lease::kUsual : lease::kUsualAlone);
+  limits.unknown_after = config.unknown_after.value_or(lease::unknown_after(limits.lease));
+  limits.lost_after = config.lost_after.value_or(
+      std::max(limits.unknown_after, lease::lost_after(limits.lease, limits.shared)));
+}
+
+// With less than these a task could run twice, or none at all.
 std::string check_limits(const Limits& limits) {
-  const Duration least = limits.lease + std::chrono::seconds(15) + std::chrono::seconds(30);
+  const auto at_least = [](const char* option, Duration least, const std::string& why) {
+    return std::string(option) + " must be at least " + format_duration(least) + ": " + why;
+  };
+  if (limits.lease < lease::kLeast)
+    return at_least("--lease", lease::kLeast,
+                    "agents must be able to renew it, and their tasks to leave after it");
+  if (limits.lease > lease::kMost) return "--lease must be at most " + format_duration(lease::kMost);
+  if (limits.orphan < limits.lease)
+    return at_least("--orphan-after", limits.lease, "tasks may go on for the lease anyway");
+  if (const Duration hold = lease::longest_hold(limits.lease); limits.unknown_after <= hold)
+    return "--node-unknown-after must be more than " + format_duration(hold) +
+           ", which an agent waits for news";
+  if (limits.stop_within <= std::chrono::seconds(30))
+    return "--stop-within must be longer than the 30s that tasks have to leave";
+  if (limits.start_within < std::chrono::seconds(5))
+    return "--start-within must be at least 5s: a node has to read its orders first";
+  const Duration least = std::max(limits.unknown_after, lease::lost_after(limits.lease, limits.shared));
   if (limits.lost_after >= least) return "";
-  return "--node-lost-after must be at least " + format_duration(least) +
-         ": the lease, 15s for the answer the agent heard last and 30s for its tasks to leave";
+  return at_least("--node-lost-after", least,
+                  limits.shared ? "until then the node is unknown, or its lease may not be over"
+                                : "until then the node's lease may not be over, and its tasks have " +
+                                      format_duration(lease::leave(limits.lease)) + " to leave");
 }
 
 }  // namespace
@@ -171,6 +258,7 @@ std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
   add_options(app, config);
   try {
     app.parse(argc, argv);
+    settle_limits(config);
     if (const std::string wrong = check_limits(config.limits); !wrong.empty())
       throw CLI::ValidationError(wrong);
   } catch (const CLI::ParseError& error) {

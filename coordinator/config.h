@@ -9,6 +9,7 @@
 #include "common/net/url.h"
 #include "coordinator/core/state.h"
 #include "coordinator/specs/spec_repository.h"
+#include "coordinator/store/store.h"
 
 namespace podium {
 
@@ -24,8 +25,12 @@ struct Config {
   std::vector<SpecRepository> specs;
   Duration specs_every = std::chrono::seconds(60);
   std::string log_level = "info";
-  Limits limits;
+  bool begin_anew = false;
+  bool nothing_shared = false;
+  std::optional<Duration> lease, unknown_after, lost_after;  // as given
+  Limits limits;                                             // as settled
   SchedulingOptions scheduling;
+  StoreOptions store;
 
   bool loopback_only() const;
 };

@@ -9,18 +9,19 @@
 
 #include "common/base/logging.h"
 #include "common/net/spawn.h"
+#include "common/net/token.h"
 #include "coordinator/api/router.h"
 #include "coordinator/api/submit.h"
+#include "coordinator/home.h"
 
 namespace podium {
 namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t kPoolThreads = 2;
+constexpr std::size_t kPoolThreads = 2;  // of each pool
 // An agent keeps two: this is 10,000 nodes, and people.
 constexpr std::size_t kMaxConnections = 24'000;
-constexpr std::chrono::milliseconds kLongestHold{15'000};
 constexpr std::chrono::milliseconds kStopGrace{5'000};
 
 ServerOptions server_options(const Config& config) {
@@ -54,20 +55,54 @@ ClusterState empty_state(const Config& config) {
 
 Coordinator::Coordinator(const Config& config, const Tokens& tokens)
     : config_(config),
-      store_(config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); }),
-      loop_(io_.get_executor(), store_, clock_, store_.load(empty_state(config))),
-      pool_(store_, kPoolThreads),
-      holds_(io_.get_executor(), loop_.state(), kLongestHold),
+      store_(
+          config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
+          config.store),
+      loop_(io_.get_executor(), store_, clock_, load()),
+      pool_(store_, "the readers of the store", kPoolThreads, 1000),
+      checks_(store_, "the check of specs", kPoolThreads, 64),
+      forecasts_(store_, "forecasts", Explainer::kAtOnce, Explainer::kMostAsked),
+      agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
+      streams_(store_, "what tasks have written", kPoolThreads, 64),
+      counts_(store_.open_reader()->job_counts()),
+      holds_(io_.get_executor(), loop_.state(), lease::longest_hold(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
       feed_(io_.get_executor(), loop_, pool_, live_),
-      explainer_(io_.get_executor(), loop_, pool_),
-      api_{api_options(config, tokens), loop_,       store_, pool_, holds_, live_, feed_, explainer_,
-           KeyLock(io_.get_executor()), clock_.now()},
-      server_(io_.get_executor(), server_options(config),
-              [this](ServerRequest request) { return answer_request(api_, std::move(request)); }),
+      explainer_(io_.get_executor(), loop_, forecasts_),
+      api_{api_options(config, tokens),
+           loop_,
+           store_,
+           counts_,
+           pool_,
+           checks_,
+           agents_,
+           streams_,
+           holds_,
+           live_,
+           feed_,
+           explainer_,
+           KeyLock(io_.get_executor()),
+           clock_.now()},
+      server_(
+          io_.get_executor(), server_options(config),
+          [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
+          [this](const ServerRequest& head) { return refuse_request(api_, head); }),
       signals_(io_, SIGTERM, SIGINT) {
   loop_.on_decided([this](const Events& events) { holds_.check(events); });
+  loop_.on_decided([this](const Events& events) { feed_.notice(events); });
+  loop_.on_committed([this](const Events& events) { counts_.follow(events); });
   loop_.on_committed([this](const Events& events) { feed_.tell(events); });
+}
+
+Loaded Coordinator::load() {
+  ClusterState empty = empty_state(config_);
+  const ClusterRecord record = store_.begin(random_hex(16));
+  empty.cluster = record.name;
+  empty.folder = record.folder;
+  check_cluster(config_.home, record.name, config_.begin_anew);
+  Loaded loaded = store_.load(empty);
+  clock_.not_before(loaded.newest_event);
+  return loaded;
 }
 
 std::string Coordinator::address() const {
@@ -119,7 +154,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   live_.close();
   co_await server_.stop(kStopGrace);
   // Elsewhere, because a submission under way waits for this thread.
-  co_await pool_.run([this] { return specs_.reset(), true; });
+  co_await agents_.run([this] { return specs_.reset(), true; });
   feed_.stop();
   loop_.stop();
   co_await loop_.durable();

@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "common/base/boot_clock.h"
 #include "coordinator/api/api.h"
 #include "coordinator/api/explainer.h"
 #include "coordinator/config.h"
+#include "coordinator/loop/cluster_clock.h"
 #include "coordinator/specs/spec_sync.h"
 
 namespace podium {
@@ -30,16 +32,20 @@ class Coordinator {
   std::string address() const;  // "http://127.0.0.1:7070"
 
  private:
+  Loaded load();
   boost::asio::awaitable<void> stop_on_signal();
   // On the spec sync's thread: waits for the loop's answer.
   Result<ExperimentId> submit_spec(const SpecSubmission& submission);
 
   Config config_;
-  SystemClock clock_;
+  SystemClock wall_clock_;
+  BootClock boot_clock_;
+  ClusterClock clock_{wall_clock_, boot_clock_};
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
-  WorkPool pool_;
+  WorkPool pool_, checks_, forecasts_, agents_, streams_;
+  JobCounts counts_;
   SyncHolds holds_;
   LiveStream live_;
   LiveFeed feed_;

@@ -22,7 +22,43 @@ bool readable_by_others(const fs::path& file) {
          fs::perms::none;
 }
 
+bool has_content(const fs::path& path) { return fs::exists(path) && !fs::is_empty(path); }
+
 }  // namespace
+
+Result<bool> check_history(const fs::path& home, bool begin_anew) {
+  if (has_content(home / "podium.db")) return true;
+  std::vector<fs::path> traces;
+  for (const char* name : {"cluster.id", "logs", "podium.db-wal", "podium.db-shm"})
+    if (has_content(home / name)) traces.push_back(home / name);
+  if (traces.empty()) return true;
+  if (!begin_anew)
+    return Error{
+        ErrorCode::conflict,
+        (home / "podium.db").string() + " is missing or empty, but " + traces.front().string() +
+            " shows that jobs ran here; restore the database, or give --begin-anew to begin a new cluster "
+            "(what is left of the old one is set aside)",
+        ""};
+  const fs::path aside = home / ("before-" + random_hex(4));
+  fs::create_directory(aside);
+  for (const fs::path& trace : traces) fs::rename(trace, aside / trace.filename());
+  spdlog::warn("a new cluster begins; what was left of the old one is in {}", aside.string());
+  return true;
+}
+
+void check_cluster(const fs::path& home, const ClusterName& name, bool begin_anew) {
+  const fs::path file = home / "cluster.id";
+  if (fs::exists(file)) {
+    std::string known = read_file(file);
+    while (known.ends_with('\n')) known.pop_back();
+    if (known == name.id) return;
+    if (!begin_anew)
+      throw std::runtime_error(file.string() + " names cluster " + known +
+                               ", but the database beside it is that of " + name.id +
+                               "; restore the right one, or give --begin-anew");
+  }
+  write_file_atomic(file, name.id + "\n");
+}
 
 Result<Fd> claim_home(const fs::path& home) {
   if (fs::create_directories(home)) fs::permissions(home, fs::perms::owner_all);

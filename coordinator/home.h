@@ -6,6 +6,7 @@
 
 #include "common/base/error.h"
 #include "common/base/file.h"
+#include "common/model/sync.h"
 
 namespace podium {
 
@@ -15,5 +16,13 @@ Result<Fd> claim_home(const std::filesystem::path& home);
 
 // Reads the token in `file`, or makes one there (0600) when the file does not exist.
 Result<std::string> read_or_make_token(const std::filesystem::path& file);
+
+// Refuses a home whose database is gone while what it wrote is there: a new one would give the numbers of
+// jobs again that nodes may still run. With `begin_anew` it is set aside instead. Before the database is
+// opened.
+Result<bool> check_history(const std::filesystem::path& home, bool begin_anew);
+
+// Keeps the cluster's name beside its database. Throws when another's is there, unless told to begin anew.
+void check_cluster(const std::filesystem::path& home, const ClusterName& name, bool begin_anew);
 
 }  // namespace podium

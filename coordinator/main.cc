@@ -3,12 +3,16 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <thread>
 
 #include "common/base/logging.h"
 #include "coordinator/coordinator.h"
 #include "coordinator/home.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -40,22 +44,49 @@ Errors check_tokens(const Config& config, const std::string& user, const std::st
        ""}};
 }
 
+// For people and scripts; a full disk must not keep the coordinator from starting.
+void tell_address(const std::filesystem::path& file, const std::string& address) {
+  try {
+    write_file_atomic(file, address + "\n");
+  } catch (const std::exception& error) {
+    spdlog::error("{}; going on without it", error.what());
+  }
+}
+
+// Waits for room on a disk that is full, as a coordinator that runs does.
+std::unique_ptr<Coordinator> make_coordinator(const Config& config, const Tokens& tokens) {
+  for (bool told = false;; told = true) {
+    try {
+      return std::make_unique<Coordinator>(config, tokens);
+    } catch (const SqliteError& error) {
+      const int kind = error.code() & 0xff;
+      if (kind != SQLITE_FULL && kind != SQLITE_IOERR) throw;
+      if (!told)
+        spdlog::error("{}; starting once the disk takes writes again: make room on it, or mend it",
+                      error.what());
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+}
+
 int serve(const Config& config) {
   const Result<Fd> home = claim_home(config.home);
   if (!home) return complain(home.errors());
+  const Result<bool> history = check_history(config.home, config.begin_anew);
+  if (!history) return complain(history.errors());
   const Result<std::string> user = read_or_make_token(config.user_token_file);
   const Result<std::string> agent = read_or_make_token(config.agent_token_file);
   for (const auto* token : {&user, &agent})
     if (!token->ok()) return complain(token->errors());
   if (const Errors same = check_tokens(config, *user, *agent); !same.empty()) return complain(same);
-  Coordinator coordinator(config, {*user, *agent});
-  write_file_atomic(config.home / "coordinator.address", coordinator.address() + "\n");
-  spdlog::info("podium-coordinator {} serves {} from {}", PODIUM_VERSION, coordinator.address(),
+  const auto coordinator = make_coordinator(config, {*user, *agent});
+  tell_address(config.home / "coordinator.address", coordinator->address());
+  spdlog::info("podium-coordinator {} serves {} from {}", PODIUM_VERSION, coordinator->address(),
                config.home.string());
   if (!config.loopback_only() && config.tls_certificate.empty())
     spdlog::warn("tokens travel in the clear on {}; --tls-cert and --tls-key encrypt them",
                  config.listen.text());
-  coordinator.run();
+  coordinator->run();
   spdlog::info("stopped");
   return 0;
 }
@@ -67,6 +98,7 @@ int main(int argc, char** argv) {
   // Few threads allocate much: more arenas would only keep more memory.
   mallopt(M_ARENA_MAX, 2);
   podium::allow_many_connections();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error like a full disk
   int exit_code = 0;
   try {
     const auto config = podium::read_config(argc, argv, exit_code);

@@ -1,5 +1,7 @@
 #include "tests/cluster.h"
 
+#include <unistd.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <chrono>
@@ -25,6 +27,14 @@ HttpRequest user_post(const std::string& path, const json& body) {
           .headers = {{"Authorization", std::string("Bearer ") + kUserToken},
                       {"Content-Type", "application/json"}},
           .body = body.dump()};
+}
+
+// Of this process's clusters alone: every coordinator gives the same ports, and tests run beside each other.
+// A pid has 22 bits at most.
+std::string own_address() {
+  const int pid = ::getpid();
+  return "127." + std::to_string(1 + pid / 65536) + "." + std::to_string(pid / 256 % 256) + "." +
+         std::to_string(pid % 256);
 }
 
 std::string program(const std::string& name) { return std::string(PODIUM_BIN_DIR "/") + name; }
@@ -63,7 +73,8 @@ Cluster::~Cluster() {
 }
 
 std::filesystem::path Cluster::checkpoints(JobId job) const {
-  return folder() / "shared" / "jobs" / to_string(job) / "checkpoints";
+  const std::string cluster = get("/health").at("cluster");
+  return folder() / "shared" / cluster / "jobs" / to_string(job) / "checkpoints";
 }
 
 std::filesystem::path Cluster::task_folder(int node, TaskId task) const {
@@ -91,15 +102,33 @@ void Cluster::start_coordinator() {
   port_ = std::stoi(address.substr(address.rfind(':') + 1));
 }
 
-void Cluster::start_agent(int node) {
+std::vector<std::string> Cluster::agent_command(int node, const std::filesystem::path& home) const {
+  return {program("podium-agent"),
+          "--name",
+          "node-" + std::to_string(node),
+          "--address",
+          own_address(),
+          "--coordinator",
+          "http://127.0.0.1:" + std::to_string(port_),
+          "--token-file",
+          folder() / "agent.token",
+          "--home",
+          home,
+          "--shared",
+          folder() / "shared",
+          "--data",
+          data(),
+          "--cpu-slots",
+          std::to_string(slots_per_node_),
+          "--threads-per-slot",
+          "1"};
+}
+
+void Cluster::start_agent(int node, const std::vector<std::string>& more) {
   const std::string name = "node-" + std::to_string(node);
-  auto agent = std::make_unique<Child>(
-      std::vector<std::string>{program("podium-agent"), "--name", name, "--coordinator",
-                               "http://127.0.0.1:" + std::to_string(port_), "--token-file",
-                               folder() / "agent.token", "--home", folder() / name, "--shared",
-                               folder() / "shared", "--data", data(), "--cpu-slots",
-                               std::to_string(slots_per_node_), "--threads-per-slot", "1"},
-      folder() / (name + ".log"));
+  std::vector<std::string> command = agent_command(node, folder() / name);
+  command.insert(command.end(), more.begin(), more.end());
+  auto agent = std::make_unique<Child>(command, folder() / (name + ".log"));
   const auto at = static_cast<std::size_t>(node - 1);
   if (at == agents_.size())
     agents_.push_back(std::move(agent));
@@ -155,6 +184,8 @@ void Cluster::post_streams(const std::string& node, const std::string& body) con
 }
 
 void Cluster::cancel(JobId job) const { post("/jobs/" + to_string(job) + "/cancel", json::object()); }
+
+void Cluster::requeue(JobId job) const { post("/jobs/" + to_string(job) + "/requeue", json::object()); }
 
 json Cluster::wait_for(JobId job, const std::function<bool(const json&)>& done) const {
   json seen;

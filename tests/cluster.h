@@ -32,11 +32,14 @@ class Cluster {
   Child& agent(int node) { return *agents_.at(static_cast<std::size_t>(node - 1)); }
   // Starts a new process in the place of one that has ended; the coordinator keeps its port.
   void start_coordinator();
-  void start_agent(int node);
+  void start_agent(int node, const std::vector<std::string>& more = {});
+  // As start_agent has it, but for its home.
+  std::vector<std::string> agent_command(int node, const std::filesystem::path& home) const;
 
   nlohmann::json get(const std::string& path) const;  // under /api/v1; fails the test on any status but 200
   JobId submit(const std::string& yaml) const;        // the spec's first job
   void cancel(JobId job) const;
+  void requeue(JobId job) const;
   // `count` submissions one after the other over one kept connection. Safe from several threads at once.
   void submit_all(int count, const std::function<std::string(int)>& yaml) const;
   // POST /nodes/{node}/streams with the agents' token.

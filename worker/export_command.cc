@@ -55,8 +55,11 @@ void copy_tokenizer(const Arguments& arguments, const TokenizerSpec& tokenizer) 
 void export_checkpoint(const Arguments& arguments) {
   const CheckpointManifest manifest = read_whole_checkpoint(arguments.checkpoint);
   const ModelSpec model = model_of(manifest);
-  write_hugging_face(arguments.out, model, read_full_weights(arguments.checkpoint, manifest, model),
-                     arguments.shard_bytes);
+  CheckpointReader reader(arguments.checkpoint, manifest);
+  const auto source = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
+    return read_full_weight(reader, name, shape);
+  };
+  write_hugging_face(arguments.out, model, source, arguments.shard_bytes);
   copy_tokenizer(arguments, manifest.state.spec.data.tokenizer);
   fmt::print("step {} of job \"{}\" is now the {} model {}\n", manifest.state.step, manifest.state.spec.name,
              to_string(model.family), arguments.out.string());

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "common/base/logging.h"
+#include "common/model/launch.h"
 #include "worker/comm/socket.h"
 
 extern char** environ;
@@ -67,7 +68,8 @@ class Gang {
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       if (code != 0 && exit_code_ == 0) {
         exit_code_ = code;
-        spdlog::error("rank {} ended with exit code {}", ended->second, code);
+        if (code != static_cast<int>(WorkerExit::saved))
+          spdlog::error("rank {} ended with exit code {}", ended->second, code);
         signal_all(SIGTERM);
       }
       ranks_.erase(ended);

@@ -131,9 +131,10 @@ BatchResult run_batch(const Context& context, Model& model, const MicroBatch& ba
       case StepVerdict::take:
         for (float& value : gradients) value = static_cast<float>(value / scale);
         return {mean_losses(sums, world), std::move(gradients)};
-      case StepVerdict::skip:
+      case StepVerdict::rescale:
         model.parameters().clear_gradients();
         break;
+      case StepVerdict::pass_over:
       case StepVerdict::diverged:
         throw Failure(WorkerExit::diverged, "the gradients of this batch are not finite");
     }

@@ -9,6 +9,7 @@
 
 #include "worker/commands.h"
 #include "worker/train/checkpoint_reader.h"
+#include "worker/train/run_identity.h"
 
 namespace podium {
 namespace {
@@ -22,9 +23,13 @@ std::string describe_state(const CheckpointState& state) {
                       state.layout.world() == 1 ? "" : "s", tensor, pipeline, data,
                       state.spec.parallel.distributed_optimizer ? ", optimizer distributed" : "");
   if (state.spec.training.precision == Precision::fp16)
+    text += fmt::format("loss scale {}\n", state.loss_scaler.scale);
+  if (state.loss_scaler.skipped > 0)
     text +=
-        fmt::format("loss scale {}, {} steps skipped\n", state.loss_scaler.scale, state.loss_scaler.skipped);
-  return text + fmt::format("fingerprint of model, data and training: {}\n", state.fingerprint);
+        fmt::format("{} batches passed over, whose gradients were not finite\n", state.loss_scaler.skipped);
+  if (!state.text.xxh3.empty())
+    text += fmt::format("trained on {} tokens of text, XXH3 {}\n", state.text.tokens, state.text.xxh3);
+  return text + fmt::format("fingerprint of model and training: {}\n", run_fingerprint(state.spec));
 }
 
 std::string describe_parameters(const CheckpointManifest& manifest) {

@@ -9,8 +9,10 @@
 #include "common/base/logging.h"
 #include "worker/commands.h"
 #include "worker/data/bad_data.h"
+#include "worker/file_limit.h"
 #include "worker/signals.h"
 #include "worker/train/failure.h"
+#include "worker/train/read_together.h"
 #include "worker/train/run.h"
 
 namespace {
@@ -31,8 +33,8 @@ Examples:
   podium-worker latency bert-large --gpu        how long one batch takes
   podium-worker COMMAND --help                  options and examples of a command
 
-Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write, 74 another rank is lost,
-75 port taken, 76 training diverged, 77 no such device, 1 anything else.
+Exit codes: 0 done, 64 bad spec, 65 bad data, 73 cannot write or read a checkpoint, 74 another rank is lost,
+75 port taken, 76 training diverged, 77 no such device, 79 saved and left after SIGTERM, 1 anything else.
 )";
 
 struct Arguments {
@@ -72,6 +74,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
 
 int main(int argc, char** argv) {
   set_up_logging("podium-worker", "info");
+  raise_file_limit();
   CLI::App app("Podium's training program.", "podium-worker");
   app.footer(kExamples);
   app.require_subcommand(1);
@@ -94,5 +97,5 @@ int main(int argc, char** argv) {
     spdlog::error("{}", error.what());
     exit = WorkerExit::bug;
   }
-  return static_cast<int>(exit);
+  leave_process(static_cast<int>(exit));
 }

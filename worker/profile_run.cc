@@ -20,6 +20,7 @@ using nlohmann::json;
 
 constexpr char kProfileFile[] = "profile.json";
 constexpr char kTraceFile[] = "trace.json";
+constexpr std::string_view kStep = "step";  // the trainer's phase of one batch
 
 // So many steps of the first phase and nothing beside them.
 JobSpec only_steps(JobSpec spec, std::int64_t steps) {
@@ -97,8 +98,7 @@ ProfileResult run_profile(const ProfileRun& run, const fs::path& trace) {
   const std::vector<fs::path> launches = write_launches(local);
   std::vector<std::vector<std::string>> arguments;
   for (const fs::path& launch : launches)
-    arguments.push_back(
-        {"profile", launch.string(), "--as-rank", "--warmup=" + std::to_string(run.warmup)});
+    arguments.push_back({"profile", launch.string(), "--as-rank", "--warmup=" + std::to_string(run.warmup)});
   ProfileResult result{.exit_code = run_gang(local.program, arguments)};
   if (result.exit_code != 0) return result;
   for (const fs::path& launch : launches)
@@ -113,7 +113,13 @@ WorkerExit profile_rank(const fs::path& path, int warmup, const std::atomic<bool
   Profiler profiler;
   const WorkerExit exit = run_worker(launch, stop, &profiler);
   if (exit != WorkerExit::done) return exit;
-  const std::vector<ProfileEvent> events = select_phases(profiler.events(), "step", warmup);
+  // Before the steps to be measured come the warm-up and, in fp16, the batches that find the loss scale.
+  const auto batches = std::ranges::count_if(profiler.events(), [](const ProfileEvent& event) {
+    return event.parent < 0 && event.is_phase && event.name == kStep;
+  });
+  const std::int64_t measured = launch.spec.training.schedule.steps - warmup;
+  const std::vector<ProfileEvent> events =
+      select_phases(profiler.events(), kStep, static_cast<int>(batches - measured));
   write_file_atomic(path.parent_path() / kProfileFile, to_json(measure(profiler, events)).dump());
   write_file_atomic(path.parent_path() / kTraceFile,
                     trace_json(events, launch.task.rank, "rank " + std::to_string(launch.task.rank)));

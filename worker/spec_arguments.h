@@ -23,8 +23,8 @@ struct SpecArguments {
 // SPEC, --job, --devices, --gpu, --tensor, --pipeline and --set.
 void add_spec_arguments(CLI::App& command, SpecArguments& arguments);
 
-// The job, with resources.kind as `gpu` says and resources.devices the processes to start. `notes` gets what a person
-// should know of the choice. Throws Failure(bad_spec) with every problem.
+// The job, with resources.kind as `gpu` says and resources.devices the processes to start. `notes` gets what
+// a person should know of the choice. Throws Failure(bad_spec) with every problem.
 JobSpec read_spec(const SpecArguments& arguments, std::vector<std::string>& notes);
 
 }  // namespace podium

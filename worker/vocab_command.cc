@@ -36,8 +36,9 @@ void build_wordpiece(const Arguments& arguments) {
 
 void build_byte_pairs(const Arguments& arguments) {
   BpeBuilder builder;
+  Reading reading;
   for (const auto& file : expand_globs(arguments.corpus, ""))
-    for_each_document(file, [&](std::string_view document) { builder.add_text(document); });
+    for_each_document(file, reading, [&](std::string_view document) { builder.add_text(document); });
   const BpeFiles files = builder.build(arguments.size);
   std::filesystem::create_directories(arguments.out);
   write_file_atomic(arguments.out / "vocab.json", files.vocab_json);

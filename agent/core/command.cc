@@ -46,6 +46,7 @@ void add_podium(std::vector<std::string>& out, const Launch& launch, const TaskP
       {"DATA", paths.data},
       {"CHECKPOINTS", paths.checkpoints}};
   for (const auto& [name, value] : variables) out.push_back("PODIUM_" + std::string(name) + "=" + value);
+  if (!paths.resume.empty()) out.push_back("PODIUM_RESUME=" + paths.resume);
 }
 
 // LOCAL_RANK indexes into CUDA_VISIBLE_DEVICES. By uuid: CUDA leaves out a GPU that has fallen off the bus,
@@ -77,6 +78,7 @@ Launch complete_launch(const Launch& order, const TaskPaths& paths) {
   Launch launch = order;
   launch.data_folder = paths.data;
   launch.checkpoint_folder = paths.checkpoints;
+  launch.resume_folder = paths.resume;
   launch.events_path = paths.events;
   return launch;
 }

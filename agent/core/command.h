@@ -19,6 +19,7 @@ struct TaskPaths {
   std::string events;       // events.jsonl in it
   std::string data;         // the node's data folder
   std::string checkpoints;  // of the job
+  std::string resume;       // of the job that its spec resumes; "" for none
   std::string worker;       // podium-worker
 };
 

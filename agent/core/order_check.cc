@@ -14,6 +14,8 @@ class OrderCheck {
   Errors run(const NodeOrders& orders) && {
     require(orders.version > 0, "orders", "the version must be positive");
     require(orders.lease >= 1s, "orders", "the lease must be at least 1s");
+    require(is_plain(orders.folder), "orders",
+            "the jobs' folder must be a plain path below the shared folder");
     std::set<TaskId> seen;
     for (const TaskOrder& order : orders.tasks) {
       const std::string where = "task " + to_string(order.launch.task);
@@ -39,6 +41,11 @@ class OrderCheck {
     require(launch.device_index >= 0 && launch.threads >= 0, where,
             "device index and threads must not be negative");
     require(launch.grace >= 0s && launch.grace <= 24h, where, "the grace period must lie between 0s and 24h");
+  }
+
+  static bool is_plain(const std::string& folder) {
+    return !folder.empty() && folder.size() <= 100 && folder.front() != '/' &&
+           folder.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz/") == std::string::npos;
   }
 
   void require(bool holds, const std::string& where, std::string message) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "agent/core/fence_look.h"
 #include "common/base/id.h"
 #include "common/base/time.h"
 #include "common/model/sync.h"
@@ -15,16 +16,18 @@ namespace podium {
 
 // How far the agent has gone in stopping a task; it never turns back.
 //
-//   none → terminating (SIGTERM sent) → killing (SIGKILL sent)
+//   none → terminating (SIGTERM sent) → killing (podium-shim was told to kill it) → destroying (the agent
+//   did)
 //
-enum class Stopping { none, terminating, killing };
+enum class Stopping { none, terminating, killing, destroying };
 
 struct Process {
   TaskState state = TaskState::starting;
   std::string device_kind;
   int device_index = 0;
   Stopping stopping = Stopping::none;
-  Time kill_at{};          // when terminating: SIGKILL is due
+  Time next_at{};          // when terminating or killing: the next of these is due
+  Time granted{};          // until when the agent before this one let it run
   bool delivered = false;  // when exited: the coordinator has every byte of the task's files
 };
 
@@ -33,7 +36,9 @@ struct ProcessTable {
   std::map<JobId, std::int32_t>
       forgotten;                // the highest attempt of a job whose tasks are no longer in the table
   std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
-  Time last_sync{};             // when the coordinator last answered, on the clock of `now`
+  FenceLooks fences;            // the newest looks at the shared fences of the jobs here
+  Time last_sync{};             // when the report was sent that was answered last, on the clock of `now`
+  bool leaving = false;         // the agent stops, and its tasks with it
 };
 
 }  // namespace podium

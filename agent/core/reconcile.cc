@@ -8,15 +8,22 @@
 namespace podium {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr Duration kLongestLeave = 30s;  // what the coordinator allows for after the lease
+constexpr Duration kShimKillsWithin = std::chrono::seconds(5);
 
 class Reconciliation {
  public:
   Reconciliation(const NodeOrders& orders, const ProcessTable& table, Time now)
       : orders_(orders), table_(table), now_(now) {
-    for (const TaskOrder& order : orders.tasks) ordered_.emplace(order.launch.task, &order);
+    for (const auto& [task, process] : table.processes) {
+      see(task.attempt);
+      if (process.state == TaskState::exited) continue;
+      held_.emplace(process.device_kind, process.device_index);
+      living_[task.attempt.job].insert(task.attempt.number);
+    }
+    for (const TaskOrder& order : orders.tasks) {
+      see(order.launch.task.attempt);
+      ordered_.emplace(order.launch.task, &order);
+    }
   }
 
   Actions run() && {
@@ -36,48 +43,70 @@ class Reconciliation {
       if (dropped && process.delivered) actions_.list.push_back(Forget{task});
       return;
     }
-    if (dropped) return kill(task, process, "its orders no longer hold it");
-    if (process.stopping == Stopping::terminating) return kill_when_due(task, process, process.kill_at);
-    if (process.stopping == Stopping::killing) return;
+    if (process.stopping == Stopping::destroying) return;
+    if (process.stopping == Stopping::killing) return destroy_when_due(task, process);
+    if (dropped) return kill(task, "its orders no longer hold it");
+    if (fence_of(task.attempt.job).epoch > task.attempt.number)
+      return kill(task, "a newer attempt of its job was started elsewhere");
+    if (process.stopping == Stopping::terminating) return kill_when_due(task, process);
 
-    const Duration grace = order ? order->launch.grace : kLongestLeave;
-    if (order && order->action == TaskAction::stop)
-      return terminate(task, now_ + grace, "its orders say stop");
-    const LeaseDeadlines lease = lease_deadlines(table_.last_sync, orders_.lease, grace);
-    if (now_ >= lease.terminate)
-      return terminate(task, lease.kill, "the coordinator has been silent for too long");
-    wake_at(lease.terminate);
+    const Duration leave = lease::leave(orders_.lease);
+    const Duration grace = order ? order->launch.grace : leave;
+    if (order && order->action == TaskAction::stop) return terminate(task, now_ + grace, ExitCause::ordered);
+    if (table_.leaving) return terminate(task, now_ + grace, ExitCause::agent_stopped);
+    const Time end = right_ends(orders_, table_, task);
+    if (now_ >= end) return terminate(task, end + std::min(grace, leave), ExitCause::lease);
+    wake_at(end);
   }
 
   // An order without a task: start it, refuse it or wait.
   void begin(const TaskOrder& order) {
     const TaskId task = order.launch.task;
-    if (order.action == TaskAction::stop) return refuse(task, {0, SIGTERM, "stopped before it was started"});
+    if (order.action == TaskAction::stop)
+      return refuse(task, {0, SIGTERM, "stopped before it was started", ExitCause::ordered});
+    if (table_.leaving) return refuse(task, {0, 0, "its agent is being stopped", ExitCause::not_started});
+    if (order.action == TaskAction::keep)
+      return refuse(
+          task, {0, SIGKILL, "the agent's home folder was lost, or is another one", ExitCause::no_record});
     const std::int32_t newest = newest_attempt(task.attempt.job);
     if (task.attempt.number < newest)
-      return refuse(task, {0, SIGKILL,
-                           "not started: this node has seen attempt " + std::to_string(newest) +
-                               " of its job, which is newer"});
+      return refuse(
+          task, {0, 0, "this node has seen attempt " + std::to_string(newest) + " of its job, which is newer",
+                 ExitCause::not_started});
     if (was_forgotten(task))
-      return refuse(task, {0, SIGKILL, "not started: this node has run this attempt before"});
-    const LeaseDeadlines lease = lease_deadlines(table_.last_sync, orders_.lease, order.launch.grace);
-    if (now_ >= lease.terminate) return;
+      return refuse(task, {0, 0, "this node has run this attempt before", ExitCause::not_started});
+    const FenceLook fence = fence_of(task.attempt.job);
+    if (fence.epoch > task.attempt.number)
+      return refuse(task, {0, 0,
+                           "attempt " + std::to_string(fence.epoch) +
+                               " of its job, which is newer, was started elsewhere",
+                           ExitCause::not_started});
+    if (!fence.failure.empty())
+      return refuse(task,
+                    {0, 0, fence.failure, fence.anothers ? ExitCause::refused : ExitCause::not_started});
+    const Time lease_end = table_.last_sync + orders_.lease;
+    if (now_ >= lease_end || fence.epoch < task.attempt.number) return;
+    if (now_ < fence.since + order.wait) return wake_at(fence.since + order.wait);
     if (must_wait(order.launch)) return;
     if (!claimed_.emplace(order.launch.device_kind, order.launch.device_index).second) return;
-    wake_at(lease.terminate);
+    wake_at(lease_end);
     actions_.list.push_back(Start{order.launch, visible_devices(task.attempt)});
   }
 
+  FenceLook fence_of(JobId job) const {
+    const auto found = table_.fences.find(job);
+    return found == table_.fences.end() ? FenceLook{} : found->second;
+  }
+
+  void see(AttemptId attempt) {
+    std::int32_t& newest = newest_[attempt.job];
+    newest = std::max(newest, attempt.number);
+  }
+
+  // Of a job that is ordered.
   std::int32_t newest_attempt(JobId job) const {
-    std::int32_t newest = 0;
-    if (const auto found = table_.forgotten.find(job); found != table_.forgotten.end())
-      newest = found->second;
-    for (auto it = table_.processes.lower_bound(TaskId{{job, 0}, 0});
-         it != table_.processes.end() && it->first.attempt.job == job; ++it)
-      newest = std::max(newest, it->first.attempt.number);
-    for (const TaskOrder& order : orders_.tasks)
-      if (order.launch.task.attempt.job == job) newest = std::max(newest, order.launch.task.attempt.number);
-    return newest;
+    const auto ran = table_.forgotten.find(job);
+    return std::max(newest_.at(job), ran == table_.forgotten.end() ? 0 : ran->second);
   }
 
   bool was_forgotten(TaskId task) const {
@@ -89,21 +118,17 @@ class Reconciliation {
   // next reconcile.
   bool must_wait(const Launch& launch) const {
     if (launch.device_kind == "gpu" && table_.occupied_gpus.contains(launch.device_index)) return true;
-    return std::any_of(table_.processes.begin(), table_.processes.end(), [&](const auto& entry) {
-      const auto& [task, process] = entry;
-      if (process.state == TaskState::exited) return false;
-      const bool older = task.attempt.job == launch.task.attempt.job && task.attempt != launch.task.attempt;
-      const bool holds_device =
-          process.device_kind == launch.device_kind && process.device_index == launch.device_index;
-      return older || holds_device;
-    });
+    if (held_.contains({launch.device_kind, launch.device_index})) return true;
+    const AttemptId attempt = launch.task.attempt;
+    const auto living = living_.find(attempt.job);
+    return living != living_.end() && (living->second.size() > 1 || !living->second.contains(attempt.number));
   }
 
   std::vector<int> visible_devices(AttemptId attempt) const {
     std::map<int, int> by_local_rank;
-    for (const TaskOrder& order : orders_.tasks)
-      if (order.launch.task.attempt == attempt)
-        by_local_rank[order.launch.local_rank] = order.launch.device_index;
+    for (auto it = ordered_.lower_bound(TaskId{attempt, 0});
+         it != ordered_.end() && it->first.attempt == attempt; ++it)
+      by_local_rank[it->second->launch.local_rank] = it->second->launch.device_index;
     std::vector<int> devices;
     for (const auto& [local_rank, index] : by_local_rank) devices.push_back(index);
     return devices;
@@ -111,18 +136,24 @@ class Reconciliation {
 
   void refuse(TaskId task, TaskExit exit) { actions_.list.push_back(Refuse{task, std::move(exit)}); }
 
-  void terminate(TaskId task, Time kill_at, std::string reason) {
-    actions_.list.push_back(Terminate{task, kill_at, std::move(reason)});
+  void terminate(TaskId task, Time kill_at, ExitCause cause) {
+    actions_.list.push_back(Terminate{task, kill_at, cause});
     wake_at(kill_at);
   }
 
-  void kill_when_due(TaskId task, const Process& process, Time due) {
-    if (now_ < due) return wake_at(due);
-    kill(task, process, "it did not leave within its grace period");
+  void kill_when_due(TaskId task, const Process& process) {
+    if (now_ < process.next_at) return wake_at(process.next_at);
+    kill(task, "it did not leave within its grace period");
   }
 
-  void kill(TaskId task, const Process& process, std::string reason) {
-    if (process.stopping != Stopping::killing) actions_.list.push_back(Kill{task, std::move(reason)});
+  void kill(TaskId task, std::string reason) {
+    actions_.list.push_back(Kill{task, now_ + kShimKillsWithin, std::move(reason)});
+    wake_at(now_ + kShimKillsWithin);
+  }
+
+  void destroy_when_due(TaskId task, const Process& process) {
+    if (now_ < process.next_at) return wake_at(process.next_at);
+    actions_.list.push_back(Destroy{task});
   }
 
   void wake_at(Time time) { actions_.wake_at = std::min(actions_.wake_at.value_or(time), time); }
@@ -131,15 +162,21 @@ class Reconciliation {
   const ProcessTable& table_;
   const Time now_;
   std::map<TaskId, const TaskOrder*> ordered_;
-  std::set<std::pair<std::string, int>> claimed_;  // devices of the tasks started in this run
+  std::map<JobId, std::int32_t> newest_;            // attempt in table and orders
+  std::map<JobId, std::set<std::int32_t>> living_;  // attempts that have a process
+  std::set<std::pair<std::string, int>> held_;      // devices of these
+  std::set<std::pair<std::string, int>> claimed_;   // devices of the tasks started in this run
   Actions actions_;
 };
 
 }  // namespace
 
-LeaseDeadlines lease_deadlines(Time last_sync, Duration lease, Duration grace) {
-  const Time terminate = last_sync + lease;
-  return {terminate, terminate + std::min(grace, kLongestLeave)};
+Time right_ends(const NodeOrders& orders, const ProcessTable& table, TaskId task) {
+  const Time synced = std::max(table.last_sync + orders.lease, table.processes.at(task).granted);
+  const auto fence = table.fences.find(task.attempt.job);
+  if (fence == table.fences.end() || fence->second.epoch != task.attempt.number) return synced;
+  const Time fenced = fence->second.read + lease::fence_lease(orders.lease);
+  return std::max(synced, std::min(fenced, table.last_sync + orders.orphan));
 }
 
 Actions reconcile(const NodeOrders& orders, const ProcessTable& table, Time now) {

@@ -1,16 +1,17 @@
 // The agent's decisions: what to do so that the node's tasks become what the orders say. Pure.
 //
 // Rules it keeps, whatever the orders:
-// - a task is started at most once, and never after a newer attempt of its job has been seen (the attempt
-// fences);
+// - a task is started at most once: only when its orders say start, which they do until it was first
+// reported,
+//   and never after a newer attempt of its job has been seen (the attempt fences);
 // - a task starts only when no older attempt of its job lives here, no other task holds its device, and a
 // GPU's
 //   memory is free;
 // - SIGTERM comes before SIGKILL by the grace period, except for tasks the orders no longer hold: these are
-// fenced;
-// - a node that hears nothing for a lease stops its tasks within 30 s of its end, because after that the
-// coordinator
-//   may start their jobs elsewhere.
+//   fenced;
+// - a task starts only behind its job's shared fence, and is killed when that stands at a newer attempt;
+// - a node stops its tasks when its right to run them ends, because after that the coordinator may start
+//   their jobs elsewhere (common/model/lease.h).
 #pragma once
 
 #include <optional>
@@ -36,12 +37,20 @@ struct Refuse {
 struct Terminate {
   TaskId task;
   Time kill_at;
+  ExitCause cause;
+};
+
+// By podium-shim, which has until `destroy_at` for it.
+struct Kill {
+  TaskId task;
+  Time destroy_at;
   std::string reason;
 };
 
-struct Kill {
+// Its shim does not do it, for instance because the program has stopped it: the agent kills both, and all
+// that belongs to the task.
+struct Destroy {
   TaskId task;
-  std::string reason;
 };
 
 // Drop the task from the table and raise `forgotten` to its attempt.
@@ -49,20 +58,16 @@ struct Forget {
   TaskId task;
 };
 
-using Action = std::variant<Start, Refuse, Terminate, Kill, Forget>;
+using Action = std::variant<Start, Refuse, Terminate, Kill, Destroy, Forget>;
 
 struct Actions {
   std::vector<Action> list;
   std::optional<Time> wake_at;  // reconcile again then, even if nothing else happens
 };
 
-// When a silent coordinator makes the agent stop a task with this grace period. The coordinator counts on
-// `kill`: see `lost_after` in coordinator/core/state.h.
-struct LeaseDeadlines {
-  Time terminate;
-  Time kill;
-};
-LeaseDeadlines lease_deadlines(Time last_sync, Duration lease, Duration grace);
+// Until when a task of the table may run as things stand: the lease after the last sync, what the agent
+// before this one had granted it, or what its shared fence grants beyond both.
+Time right_ends(const NodeOrders& orders, const ProcessTable& table, TaskId task);
 
 // Orders of version 0 are "none heard yet": then only the lease acts.
 Actions reconcile(const NodeOrders& orders, const ProcessTable& table, Time now);

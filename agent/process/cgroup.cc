@@ -6,6 +6,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "agent/process/home_id.h"
 #include "common/base/file.h"
 
 namespace podium {
@@ -32,20 +33,6 @@ std::string own_cgroup(const std::string& cgroup) {
     if (line.starts_with("0::")) return line.substr(3);
   return "";
 }
-
-namespace {
-
-// A name of this home's own, made once. Neither its path nor its inode would do: both can come back with
-// another home, while processes of the first still live in its groups.
-std::string home_id(const fs::path& home) {
-  const fs::path path = home / "id";
-  if (!fs::exists(path)) write_file_atomic(path, read_file("/proc/sys/kernel/random/uuid"), 0600);
-  std::string id = read_file(path);
-  while (id.ends_with('\n')) id.pop_back();
-  return id;
-}
-
-}  // namespace
 
 std::optional<Cgroups> Cgroups::find(const fs::path& home) {
   const std::string mount = cgroup_mount(read_file("/proc/self/mountinfo"));

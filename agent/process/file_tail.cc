@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -26,6 +27,22 @@ std::string read_range(const std::filesystem::path& path, std::int64_t offset, s
   }
   text.resize(used);
   return text;
+}
+
+DataRange next_data(const std::filesystem::path& path, std::int64_t offset) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd && errno == ENOENT) return {offset, offset};
+  if (!fd) throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
+  const off_t size = std::max<off_t>(offset, ::lseek(fd.get(), 0, SEEK_END));
+  const off_t begin = ::lseek(fd.get(), offset, SEEK_DATA);
+  if (begin < 0) return errno == ENXIO ? DataRange{size, size} : DataRange{offset, size};
+  return {begin, ::lseek(fd.get(), begin, SEEK_HOLE)};
+}
+
+void free_range(const std::filesystem::path& path, std::int64_t begin, std::int64_t end) {
+  const Fd fd = open_file(path, O_WRONLY);
+  if (::fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin, end - begin) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot free a part of " + path.string());
 }
 
 void keep_whole_lines(std::string& text, std::size_t limit) {

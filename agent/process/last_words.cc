@@ -23,18 +23,33 @@ std::string printable(std::string_view text) {
   return nlohmann::json::parse(dumped).get<std::string>();
 }
 
+std::string text_of(const nlohmann::json& event, const char* key) {
+  return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();
+}
+
+// The last event that is `wanted`; null where there is none.
+template <class Wanted>
+nlohmann::json last_event(std::string_view events, const Wanted& wanted) {
+  while (!events.empty()) {
+    nlohmann::json event = nlohmann::json::parse(take_last_line(events), nullptr, false);
+    if (event.is_object() && wanted(event)) return event;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string last_error_note(std::string_view events) {
-  while (!events.empty()) {
-    const auto event = nlohmann::json::parse(take_last_line(events), nullptr, false);
-    if (!event.is_object()) continue;
-    const auto text = [&](const char* key) {
-      return event.contains(key) && event[key].is_string() ? event[key].get<std::string>() : std::string();
-    };
-    if (text("type") == "note" && text("level") == "error") return text("message");
-  }
-  return "";
+  const auto note = last_event(events, [](const nlohmann::json& event) {
+    return text_of(event, "type") == "note" && text_of(event, "level") == "error";
+  });
+  return note.is_null() ? "" : text_of(note, "message");
+}
+
+bool says_preempted(std::string_view events) {
+  const auto finished =
+      last_event(events, [](const nlohmann::json& event) { return text_of(event, "type") == "finished"; });
+  return !finished.is_null() && text_of(finished, "status") == "preempted";
 }
 
 std::string last_line(std::string_view text) {

@@ -10,6 +10,9 @@ namespace podium {
 // note, or "".
 std::string last_error_note(std::string_view events);
 
+// Whether its last word was that it left before it was through: `finished: preempted`.
+bool says_preempted(std::string_view events);
+
 // The last line of `text` that is not blank, cut to a length that fits a table; "" when there is none.
 std::string last_line(std::string_view text);
 

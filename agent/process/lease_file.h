@@ -1,24 +1,55 @@
-// <home>/lease: until when the node may run its tasks. The agent writes it, every podium-shim reads it, so
-// that the lease also holds when the agent is dead.
+// The ends of rights to run tasks, on disk, so that they also hold when the agent is dead. The agent writes
+// them; every podium-shim reads its task's, and the next agent goes on with what is left. Times are on the
+// clock that counts from the machine's start.
+//
+//   <task's folder>/lease  until when this task may run, and how long it has to leave then
+//   <home>/lease           how things stood with the coordinator. It begins with the end for tasks without a
+//                          file of their own, whose shims are of before there was one
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "common/base/file.h"
 #include "common/base/time.h"
 
 namespace podium {
 
+struct LeaseRecord {
+  Time end;        // of the right to run tasks without a file of their own
+  Time last_sync;  // when the report was sent that was answered last
+  Duration lease;  // and how long that answer lets them run: NodeOrders
+  Duration orphan;
+
+  bool operator==(const LeaseRecord&) const = default;
+};
+
 class LeaseFile {
  public:
   explicit LeaseFile(const std::filesystem::path& home);
 
-  // `end` is on the clock that counts from the machine's start.
-  void set(Time end) const;
+  void set(const LeaseRecord& record) const;
+  std::optional<LeaseRecord> read() const;  // nothing in a home without tasks
 
  private:
   std::filesystem::path path_;
   Fd fd_;
+};
+
+// Opened by its path each time, as the shim does: a program that deletes the file or its folder runs on, and
+// the next write makes both anew.
+class TaskLease {
+ public:
+  explicit TaskLease(const std::filesystem::path& folder);
+  static bool exists(const std::filesystem::path& folder);
+
+  void set(Time end, Duration leave);  // `leave`: from SIGTERM to SIGKILL after the end
+  Time end() const;                    // as this agent or the one before has written; 0: never
+
+ private:
+  std::filesystem::path path_;
+  std::optional<std::pair<Time, Duration>> written_;
 };
 
 }  // namespace podium

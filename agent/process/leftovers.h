@@ -1,12 +1,17 @@
-// Ends what a task leaves when its shim was killed: the one case in which nobody else does.
+// Ends what tasks leave when their shim was killed, or the agent's memory of them is gone: nobody else does.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace podium {
 
 // Kills every process that has `variable` ("NAME=value") in its environment, until a look finds none; returns
 // how many. Never kills the caller.
 int kill_marked(const std::string& variable);
+
+// The same for every process that has the variable `name` with a value that is `doomed`.
+int kill_marked(const std::string& name, const std::function<bool(std::string_view value)>& doomed);
 
 }  // namespace podium

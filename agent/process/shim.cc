@@ -9,8 +9,11 @@
 // The agent acts first when the lease runs out; where it is dead, the shim stops the program.
 //
 // Run by the agent with every signal blocked and with the descriptors of shim_protocol.h; FOLDER is the
-// task's. It tells the agent "pid N\n", or "error CODE MESSAGE\n" when there is no program to watch. SIGTERM
-// goes to the program's group; SIGUSR1 kills it with everything it has started.
+// task's. It tells the agent "pid N\n", "failed CODE MESSAGE\n" when the program cannot be executed, or
+// "error MESSAGE\n" when it could not try. SIGTERM goes to the program's group; SIGUSR1 kills it with
+// everything it has started. The agent queues both with an ExitCause, of which the first that comes while the
+// program lives is what exit.json says. A signal without one is a stranger's: it explains an end that follows
+// within five minutes, and none later.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,40 +32,55 @@
 #include "agent/process/kernel_text.h"
 #include "agent/process/numa_binding.h"
 #include "agent/process/shim_protocol.h"
+#include "common/model/exit_cause.h"
+#include "common/model/lease.h"
 
 namespace {
 
 using namespace podium::shim;
+using podium::ExitCause;
 
 constexpr size_t kExitBytes =
     1024;  // reserved on disk at the start, so that a full disk cannot lose the exit
+
+// Longer than a machine that shuts down gives its programs, and than one needs to save.
+constexpr long long kStrangerExplains = 5 * 60 * 1000;
 
 struct Program {
   pid_t pid = -1;
   const char* cgroup = nullptr;  // null: none
   int numa = -1;                 // -1: any
-  long long asked_at = 0;        // to leave, by SIGTERM, in milliseconds since boot; 0: not yet
+  char lease[4096] = "";         // the file, whatever becomes of the working folder
+  ExitCause cause = ExitCause::program;
+  // In milliseconds since boot; 0: not yet.
+  long long lease_ended = 0;    // when the program was asked to leave for it
+  long long stranger_came = 0;  // the newest signal that was not the agent's
+  LeaseEnd right{};             // as read last; an end of 0: there is no lease
 };
 
 // Tells the agent, if it still listens, and leaves.
-[[noreturn]] void give_up(int code, const char* what) {
-  dprintf(kReadyFd, "error %d %s: %s\n", code, what, strerror(errno));
-  _exit(code);
+[[noreturn]] void give_up(const char* what) {
+  dprintf(kReadyFd, "error %s: %s\n", what, strerror(errno));
+  _exit(1);
 }
 
 int reserve_exit_file() {
   const int fd = open(kExitDraft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0 || (errno = posix_fallocate(fd, 0, kExitBytes)) != 0)
-    give_up(kCannotWrite, "cannot write the task's folder");
+  if (fd < 0 || (errno = posix_fallocate(fd, 0, kExitBytes)) != 0) give_up("cannot write the task's folder");
   return fd;
 }
 
-void write_exit(int fd, int code, int signal) {
+void write_exit(int fd, const char* folder, int code, int signal, ExitCause cause) {
   char text[kExitBytes];
   memset(text, ' ', sizeof text);
-  const int length = snprintf(text, sizeof text, R"({"code":%d,"signal":%d})", code, signal);
+  const int length = snprintf(text, sizeof text, R"({"code":%d,"signal":%d,"cause":"%s"})", code, signal,
+                              podium::name_of(cause));
   text[length] = '\n';
-  if (pwrite(fd, text, sizeof text, 0) < 0 || rename(kExitDraft, kExitFile) != 0)
+  if (pwrite(fd, text, sizeof text, 0) == sizeof text && rename(kExitDraft, kExitFile) == 0) return;
+  // A program that has deleted its folder still ended as it did: the folder is made anew to say so.
+  mkdir(folder, 0700);
+  const int again = chdir(folder) == 0 ? open(kExitFile, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+  if (again < 0 || pwrite(again, text, sizeof text, 0) != sizeof text)
     fprintf(stderr, "podium-shim: cannot write %s: %s\n", kExitFile, strerror(errno));
 }
 
@@ -74,9 +93,12 @@ void kill_cgroup(const char* cgroup) {
   if (fd >= 0) close(fd);
 }
 
-// In the child: waits for the gate to open, so that no program runs that the shim has not told of.
+// In the child: waits for the gate to open, so that no program runs that the shim has not told of. Dies with
+// the shim: without one nobody would end the program when the lease does. (A shim that dies before it is
+// asked for that leaves the gate shut.)
 [[noreturn]] void become_program(int gate, int failure, int numa, char** arguments) {
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   char byte;
   if (read(gate, &byte, 1) != 1) _exit(kCannotRun);  // the shim was killed
   if (numa >= 0) podium::bind_to_numa_node(numa);
@@ -108,10 +130,9 @@ pid_t fork_into(const char* cgroup) {
 int start(Program& program, char** arguments) {
   int gate[2];
   int failure[2];
-  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0)
-    give_up(kCannotRun, "cannot make a pipe");
+  if (pipe2(gate, O_CLOEXEC) != 0 || pipe2(failure, O_CLOEXEC) != 0) give_up("cannot make a pipe");
   program.pid = fork_into(program.cgroup);
-  if (program.pid < 0) give_up(kCannotRun, "cannot fork");
+  if (program.pid < 0) give_up("cannot fork");
   if (program.pid == 0) {
     close(gate[1]);
     become_program(gate[0], failure[1], program.numa, arguments);
@@ -164,41 +185,86 @@ long long boot_millis() {
   return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-void ask_to_leave(Program& program) {
-  if (program.asked_at == 0) program.asked_at = boot_millis();
+void note_cause(Program& program, ExitCause cause) {
+  if (cause == ExitCause::signalled)
+    program.stranger_came = boot_millis();
+  else if (program.cause == ExitCause::program)
+    program.cause = cause;
+}
+
+// Of an end that was just seen.
+ExitCause cause_of_end(const Program& program) {
+  const bool strangers =
+      program.stranger_came != 0 && boot_millis() <= program.stranger_came + kStrangerExplains;
+  return program.cause == ExitCause::program && strangers ? ExitCause::signalled : program.cause;
+}
+
+// What the agent says with its signal; nobody else queues one.
+ExitCause cause_of(const siginfo_t& signal) {
+  const int value = signal.si_value.sival_int;
+  const bool told = signal.si_code == SI_QUEUE && value > 0 && value < podium::kExitCauses;
+  return told ? static_cast<ExitCause>(value) : ExitCause::signalled;
+}
+
+void ask_to_leave(Program& program, ExitCause cause) {
+  note_cause(program, cause);
   kill(-program.pid, SIGTERM);
 }
 
-// Without a lease file there is no lease.
-void enforce_lease(Program& program, int lease) {
-  int64_t end = 0;
-  if (pread(lease, &end, sizeof end, 0) != sizeof end || boot_millis() < end + kAgentFirstMillis) return;
-  if (program.asked_at == 0) ask_to_leave(program);
-  if (boot_millis() >= program.asked_at + kLeaveMillis) kill_all(program);
+// By its path, each time: where the program has deleted the file, and its folder with it, the agent makes it
+// anew. What was read last counts until then.
+void read_lease(Program& program) {
+  const int lease = open(program.lease, kLeaseFlags);
+  LeaseEnd right;
+  if (pread(lease, &right, sizeof right, 0) == sizeof right) program.right = right;
+  if (lease >= 0) close(lease);
 }
 
+// Whoever has asked the program to leave before, it has its time from the end of the lease on.
+void enforce_lease(Program& program) {
+  read_lease(program);
+  const LeaseEnd& right = program.right;
+  if (right.end == 0 || boot_millis() < right.end + podium::lease::kAgentFirst.count()) return;
+  if (program.lease_ended == 0) {
+    program.lease_ended = boot_millis();
+    ask_to_leave(program, ExitCause::lease);
+  }
+  if (boot_millis() >= program.lease_ended + right.leave) kill_all(program);
+}
+
+// Orphans that the shim has inherited are collected, but never the program itself.
+void collect_orphans(const Program& program) {
+  siginfo_t orphan{};
+  while (waitid(P_ALL, 0, &orphan, WEXITED | WNOHANG | WNOWAIT) == 0 && orphan.si_pid != 0 &&
+         orphan.si_pid != program.pid) {
+    waitpid(orphan.si_pid, nullptr, 0);
+    orphan = {};
+  }
+}
+
+// Every turn looks first whether the program has ended, so that the agent's signal which came later is not
+// its cause (a stranger may have sent the program its SIGTERM as well), and at the lease, however many
+// signals come.
 siginfo_t watch(Program& program) {
-  const int lease = open(kLeaseFile, O_RDONLY | O_CLOEXEC);
-  const timespec second{1, 0};
+  const timespec look{std::chrono::duration_cast<std::chrono::seconds>(podium::lease::kShimLooks).count(), 0};
   sigset_t all;
   sigfillset(&all);
   while (true) {
-    const int signal = sigtimedwait(&all, nullptr, &second);
-    if (signal < 0) enforce_lease(program, lease);
-    if (signal == SIGTERM) ask_to_leave(program);
-    if (signal == SIGUSR1) kill_all(program);
-    if (signal != SIGCHLD) continue;
+    siginfo_t told{};
+    const int signal = sigtimedwait(&all, &told, &look);
+    const ExitCause cause = cause_of(told);
+    if (signal == SIGTERM && cause == ExitCause::signalled) note_cause(program, cause);
     siginfo_t ended{};
     if (waitid(P_PID, static_cast<id_t>(program.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         ended.si_pid != 0)
       return ended;
-    // An orphan the shim has inherited: collect it, but never the program itself.
-    siginfo_t orphan{};
-    while (waitid(P_ALL, 0, &orphan, WEXITED | WNOHANG | WNOWAIT) == 0 && orphan.si_pid != 0 &&
-           orphan.si_pid != program.pid) {
-      waitpid(orphan.si_pid, nullptr, 0);
-      orphan = {};
+    enforce_lease(program);
+    if (signal == SIGTERM) ask_to_leave(program, cause);
+    if (signal == SIGUSR1) {
+      note_cause(program, cause);
+      kill_all(program);
     }
+    if (signal == SIGCHLD) collect_orphans(program);
   }
 }
 
@@ -212,26 +278,27 @@ int main(int count, char** arguments) {
   fcntl(kLockFd, F_SETFD, FD_CLOEXEC);
   fcntl(kReadyFd, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  if (chdir(arguments[1]) != 0) give_up(kCannotWrite, "cannot enter the task's folder");
+  if (chdir(arguments[1]) != 0) give_up("cannot enter the task's folder");
   const int exit_file = reserve_exit_file();
 
   Program program;
   if (strcmp(arguments[2], "-") != 0) program.cgroup = arguments[2];
   if (strcmp(arguments[3], "-") != 0) program.numa = atoi(arguments[3]);
+  snprintf(program.lease, sizeof program.lease, "%s/%s", arguments[1], kLeaseFile);
+  read_lease(program);  // before the program can delete it
   if (const int error = start(program, arguments + 4); error != 0) {
     waitpid(program.pid, nullptr, 0);
-    write_exit(exit_file, kCannotRun, 0);
-    errno = error;
-    char what[512];
-    snprintf(what, sizeof what, "cannot run %s", arguments[4]);
-    give_up(kCannotRun, what);
+    write_exit(exit_file, arguments[1], kCannotRun, 0, ExitCause::program);
+    dprintf(kReadyFd, "failed %d cannot run %s: %s\n", kCannotRun, arguments[4], strerror(error));
+    return 1;
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));
   close(kReadyFd);
 
   const siginfo_t ended = watch(program);
+  const ExitCause cause = cause_of_end(program);
   kill_leftovers(program);
   const bool exited = ended.si_code == CLD_EXITED;
-  write_exit(exit_file, exited ? ended.si_status : 0, exited ? 0 : ended.si_status);
+  write_exit(exit_file, arguments[1], exited ? ended.si_status : 0, exited ? 0 : ended.si_status, cause);
   return 0;
 }

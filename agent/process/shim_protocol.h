@@ -1,6 +1,10 @@
 // What podium-shim and the agent agree on. Plain constants: the shim links no library.
 #pragma once
 
+#include <fcntl.h>
+
+#include <cstdint>
+
 namespace podium::shim {
 
 // Descriptors the shim starts with, beside the task's stdin, stdout and stderr.
@@ -10,17 +14,17 @@ inline constexpr int kFirstClosedFd = 5;
 
 // In the task's folder. shim.lock holds "SHIM_PID PROGRAM_PID\n" before the program runs.
 inline constexpr char kLockFile[] = "shim.lock";
-inline constexpr char kExitFile[] = "exit.json";  // {"code":n,"signal":n}
+inline constexpr char kExitFile[] = "exit.json";  // {"code":n,"signal":n,"cause":"…"}
 inline constexpr char kExitDraft[] = "exit.tmp";
 
-// In the agent's home, seen from the task's folder: the end of the lease in milliseconds of CLOCK_BOOTTIME,
-// an int64.
-inline constexpr char kLeaseFile[] = "../../../../lease";
-inline constexpr long long kAgentFirstMillis = 2'000;  // a living agent acts before its shims do
-inline constexpr long long kLeaveMillis = 30'000;      // from SIGTERM to SIGKILL after the lease
+inline constexpr char kLeaseFile[] = "lease";  // a LeaseEnd, renewed by the agent
+// To read it with: whatever a program puts in its place makes nobody wait.
+inline constexpr int kLeaseFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+struct LeaseEnd {
+  std::int64_t end = 0;    // of the right to run the task, in milliseconds of CLOCK_BOOTTIME
+  std::int64_t leave = 0;  // from SIGTERM to SIGKILL after it, in milliseconds
+};
 
-// Exit codes of tasks whose program never ran.
-inline constexpr int kCannotRun = 127;   // as shells say it
-inline constexpr int kCannotWrite = 73;  // WorkerExit::disk_full
+inline constexpr int kCannotRun = 127;  // exit code of a program that cannot be executed, as shells say it
 
 }  // namespace podium::shim

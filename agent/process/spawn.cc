@@ -5,16 +5,22 @@
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "agent/process/shim_protocol.h"
 
 namespace podium {
 namespace {
+
+constexpr auto kEndPause = std::chrono::milliseconds(5);
+constexpr int kEndTries = 100;
 
 void expect(int error, const std::string& what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
@@ -113,9 +119,25 @@ SpawnedShim spawn_shim(const SpawnRequest& request) {
   expect(::posix_spawn(&spawned.pid, request.shim.c_str(), actions.get(), attributes.get(),
                        pointers(arguments).data(), pointers(environment).data()),
          "cannot start " + request.shim.string() + " in " + request.folder.string());
-  spawned.pidfd = open_pidfd(spawned.pid);
-  if (!spawned.pidfd) expect(ESRCH, "cannot watch the new process");
+  try {
+    spawned.pidfd = open_pidfd(spawned.pid);
+    if (!spawned.pidfd) expect(ESRCH, "cannot watch the new process");
+  } catch (const std::system_error&) {
+    end_shim(spawned.pid);
+    throw;
+  }
   return spawned;
+}
+
+void end_shim(pid_t shim) {
+  ::kill(shim, SIGKILL);
+  for (int tries = 0; tries < kEndTries && ::waitpid(shim, nullptr, WNOHANG) == 0; ++tries)
+    std::this_thread::sleep_for(kEndPause);
+}
+
+void collect_ended() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
 }
 
 Ready parse_ready(const std::string& text) {
@@ -123,15 +145,16 @@ Ready parse_ready(const std::string& text) {
   const char* end = text.data() + text.size();
   if (text.starts_with("pid ")) {
     std::from_chars(text.data() + 4, end, ready.pid);
+  } else if (text.starts_with("failed ")) {
+    const auto [at, error] = std::from_chars(text.data() + 7, end, ready.exit.code);
+    if (error == std::errc{} && at < end) ready.exit.message = std::string(at + 1, end);
   } else if (text.starts_with("error ")) {
-    const auto [at, error] = std::from_chars(text.data() + 6, end, ready.exit_code);
-    if (error == std::errc{} && at < end) ready.message = std::string(at + 1, end);
-    while (ready.message.ends_with('\n')) ready.message.pop_back();
+    ready.exit.message = text.substr(6);
   }
-  if (ready.pid < 0 && ready.message.empty()) {
-    ready.exit_code = shim::kCannotRun;
-    ready.message = "podium-shim ended before it started the program";
-  }
+  while (ready.exit.message.ends_with('\n')) ready.exit.message.pop_back();
+  if (ready.pid >= 0 || ready.exit.code != 0) return ready;
+  ready.exit.cause = ExitCause::not_started;
+  if (ready.exit.message.empty()) ready.exit.message = "podium-shim ended before it started the program";
   return ready;
 }
 
@@ -144,6 +167,18 @@ Fd open_pidfd(pid_t pid) {
 void signal_pidfd(int pidfd, int signal) {
   if (::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0) != 0 && errno != ESRCH)
     expect(errno, "cannot signal a process");
+}
+
+void tell_shim(int pidfd, int signal, ExitCause cause) {
+  siginfo_t info{};
+  info.si_signo = signal;
+  info.si_code = SI_QUEUE;
+  info.si_pid = ::getpid();
+  info.si_uid = ::getuid();
+  info.si_value.sival_int = static_cast<int>(cause);
+  if (::syscall(SYS_pidfd_send_signal, pidfd, signal, &info, 0) != 0 && errno != ESRCH)
+    expect(errno, "cannot signal podium-shim");
+  signal_pidfd(pidfd, SIGCONT);
 }
 
 }  // namespace podium

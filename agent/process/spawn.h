@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/file.h"
+#include "common/model/task_exit.h"
 
 namespace podium {
 
@@ -27,14 +28,20 @@ struct SpawnedShim {
   Fd ready;  // the shim's word, up to its end: see parse_ready
 };
 
-// Throws std::system_error that names the file or call.
+// Throws std::system_error that names the file or call; then nothing runs.
 SpawnedShim spawn_shim(const SpawnRequest& request);
+
+// Kills a shim that nobody will watch; its program dies with it. One that the kernel holds on to is not
+// waited for: collect_ended collects it.
+void end_shim(pid_t shim);
+
+// Of this process's children.
+void collect_ended();
 
 // What the shim said: the program's pid, or why it does not run.
 struct Ready {
   pid_t pid = -1;
-  int exit_code = 0;    // when pid < 0
-  std::string message;  // likewise
+  TaskExit exit;  // when pid < 0
 };
 Ready parse_ready(const std::string& text);
 
@@ -43,5 +50,8 @@ Fd open_pidfd(pid_t pid);
 
 // pidfd_send_signal(2); a process that has ended is not an error.
 void signal_pidfd(int pidfd, int signal);
+
+// SIGTERM or SIGUSR1 to a shim, with what exit.json shall say; a shim that was stopped is woken for it.
+void tell_shim(int pidfd, int signal, ExitCause cause);
 
 }  // namespace podium

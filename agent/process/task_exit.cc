@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLastWordsBytes = 64 << 10;
 
 // The mark by which processes without a shim are found; make_command puts it into the environment.
-std::string mark_of(const TaskFolder& folder) { return "PODIUM_TASK_FOLDER=" + folder.path().string(); }
+constexpr char kMark[] = "PODIUM_TASK_FOLDER";
 
 std::string tail_of(const TaskFolder& folder, StreamKind stream) {
   const std::int64_t size = folder.stream_size(stream);
@@ -32,16 +32,31 @@ std::string last_words(const TaskFolder& folder) {
 
 }  // namespace
 
-TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups) {
+int kill_strangers(const std::filesystem::path& home, const std::set<TaskId>& known) {
+  std::set<std::string, std::less<>> folders;
+  for (const TaskId task : known) folders.insert(TaskFolder(home, task).path().string());
+  const std::string jobs = (home / "jobs").string() + "/";
+  return kill_marked(
+      kMark, [&](std::string_view folder) { return folder.starts_with(jobs) && !folders.contains(folder); });
+}
+
+TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups,
+                   std::optional<ExitCause> asked) {
   if (std::optional<TaskExit> exit = folder.read_exit()) {
-    if (!exit->clean() && exit->message.empty()) exit->message = last_words(folder);
+    if ((exit->code != 0 || exit->signal != 0) && exit->message.empty()) exit->message = last_words(folder);
+    if (exit->succeeded() && says_preempted(tail_of(folder, StreamKind::events)))
+      exit->cause = ExitCause::signalled;  // by its own word: it left before it was through
     return *exit;
   }
   if (cgroups) cgroups->kill(id);
-  const int killed = kill_marked(mark_of(folder));
-  spdlog::warn("task {}: podium-shim was killed; {} process(es) it watched were killed too", to_string(id),
+  const int killed = kill_marked(std::string(kMark) + "=" + folder.path().string());
+  spdlog::warn("task {}: podium-shim left no exit.json; {} process(es) it watched were killed", to_string(id),
                killed);
-  return {0, SIGKILL, "podium-shim, which watched the program, was killed, and the program with it"};
+  if (!std::filesystem::exists(folder.path()))
+    return {0, SIGKILL, folder.path().string() + ", which would tell it, was deleted",
+            ExitCause::shim_killed};
+  return {0, SIGKILL, "podium-shim, which watched the program, was killed, and the program with it",
+          asked.value_or(ExitCause::shim_killed)};
 }
 
 }  // namespace podium

@@ -57,12 +57,6 @@ std::vector<std::pair<Number, fs::path>> numbered(const fs::path& folder, std::v
   return found;
 }
 
-json exit_json(const TaskExit& exit) {
-  return {{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}};
-}
-
-TaskExit exit_from(const json& in) { return {in.at("code"), in.at("signal"), in.value("message", "")}; }
-
 json json_of(const TaskRecord& record) {
   json out{{"version", 1},
            {"job", record.task.attempt.job.value},
@@ -71,10 +65,11 @@ json json_of(const TaskRecord& record) {
            {"boot", record.boot},
            {"device", {{"kind", record.device_kind}, {"index", record.device_index}}},
            {"pid", record.pid},
+           {"leased", record.leased},
            {"forgotten", record.forgotten}};
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
-  if (record.exit) out["exit"] = exit_json(*record.exit);
+  if (record.exit) out["exit"] = to_json(*record.exit);
   return out;
 }
 
@@ -86,10 +81,11 @@ TaskRecord record_from(const json& in) {
   record.device_kind = in.at("device").at("kind");
   record.device_index = in.at("device").at("index");
   record.pid = in.at("pid");
+  record.leased = in.value("leased", false);
   record.forgotten = in.at("forgotten");
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     record.delivered[i] = in.at("delivered").at(std::string(to_string(kStreams[i])));
-  if (in.contains("exit")) record.exit = exit_from(in.at("exit"));
+  if (in.contains("exit")) record.exit = task_exit_from_json(in.at("exit"));
   return record;
 }
 
@@ -126,6 +122,7 @@ void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
 void TaskFolder::write_record(const TaskRecord& record) const {
   const fs::path path = path_ / kRecordFile;
   const fs::path draft = path_ / "task.json.tmp";
+  if (fs::is_directory(path)) fs::remove_all(path);  // the program's doing
   const Fd fd = open_file(draft, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   write_all(fd.get(), json_of(record).dump(1) + "\n", draft);
   if (::fsync(fd.get()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0)
@@ -148,7 +145,7 @@ TaskRecord TaskFolder::read_record() const {
 std::optional<TaskExit> TaskFolder::read_exit() const {
   const fs::path path = path_ / shim::kExitFile;
   if (!fs::exists(path)) return std::nullopt;
-  return exit_from(json::parse(read_file(path)));
+  return task_exit_from_json(json::parse(read_file(path)));
 }
 
 std::int64_t TaskFolder::stream_size(StreamKind stream) const {

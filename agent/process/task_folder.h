@@ -28,6 +28,7 @@ struct TaskRecord {
   int device_index = 0;
   std::int64_t pid = 0;                     // of the program; 0: not known yet
   std::optional<TaskExit> exit;             // once the agent has seen it
+  bool leased = false;                      // its shim reads its right in its folder
   bool forgotten = false;                   // by the coordinator: kept for people alone
   std::array<std::int64_t, 3> delivered{};  // bytes of each of kStreams that the coordinator has
 

@@ -38,9 +38,10 @@ double seconds_of(const Body& body) {
 // What one round measured, in seconds.
 struct Round {
   std::vector<double> plain_steps;
-  std::vector<double> saving_steps;  // each with a save under way when it began
-  double begin = 0;                  // the training thread in begin_save
-  double wait = 0;                   // and in before_update, over all those steps
+  std::vector<double> saving_steps;   // each with a save under way when it began
+  std::vector<double> plain_updates;  // of the same steps, the optimizer's part
+  std::vector<double> saving_updates;
+  double begin = 0;  // the training thread in begin_save
   FinishedSave saved;
   double plain_write = 0;
 };
@@ -48,8 +49,9 @@ struct Round {
 nlohmann::ordered_json line_of(const Round& round) {
   return {{"plain_steps", round.plain_steps},
           {"saving_steps", round.saving_steps},
+          {"plain_updates", round.plain_updates},
+          {"saving_updates", round.saving_updates},
           {"begin", round.begin},
-          {"wait", round.wait},
           {"bytes", round.saved.bytes},
           {"seconds", round.saved.seconds},
           {"plain_write", round.plain_write}};
@@ -60,14 +62,16 @@ class Bench {
   explicit Bench(const Options& options)
       : options_(options),
         trainee_(options),
-        store_(options.folder / "checkpoints", 1, trainee_.world(), {}) {
+        store_({options.folder / "checkpoints", true}, 1, trainee_.world(), {}) {
     for (int i = 0; i < 3; ++i) trainee_.step();  // compiles the products and grows the arenas
   }
 
   Round round() {
     Round round;
-    for (int i = 0; i < options_.steps; ++i)
+    for (int i = 0; i < options_.steps; ++i) {
       round.plain_steps.push_back(seconds_of([&] { trainee_.step(); }));
+      round.plain_updates.push_back(trainee_.update_seconds());
+    }
     round.begin = seconds_of([&] { begin_save(); });
     while (true) {
       const auto saved = store_.poll();
@@ -75,8 +79,9 @@ class Bench {
         round.saved = saved.front();
         break;
       }
-      round.saving_steps.push_back(seconds_of(
-          [&] { trainee_.step([&] { round.wait += seconds_of([&] { store_.before_update(); }); }); }));
+      round.saving_steps.push_back(
+          seconds_of([&] { trainee_.step([&] { return store_.before_update(); }); }));
+      round.saving_updates.push_back(trainee_.update_seconds());
     }
     round.plain_write = seconds_of([&] { write_plainly(round.saved.bytes); });
     return round;

@@ -4,6 +4,8 @@
 #include <ctime>
 #include <utility>
 
+#include "coordinator/core/account_rules.h"
+
 namespace podium {
 namespace {
 
@@ -42,11 +44,16 @@ NodeDescription describe(int number) {
 }
 
 std::string team_name(int team) { return "team-" + std::to_string(team); }
+std::string account_name(int user) {
+  return team_name(user / kUsers) + "/user-" + std::to_string(user % kUsers);
+}
 
 }  // namespace
 
 Workload::Workload(const SchedulingOptions& options, const Accounts& accounts) : accounts_(accounts) {
   state_.scheduling = options;
+  for (int user = 0; accounts.many && user < kTeams * kUsers; ++user)
+    apply_all(state_, missing_accounts(state_, account_name(user), now_));
   for (int team = 0; accounts.quotas && team < kTeams; ++team) {
     const Command promised =
         ChangeAccount{team_name(team), {}, {{"gpu", kNodes * kDevicesPerNode / kTeams}}, {}};
@@ -78,8 +85,7 @@ JobRequest Workload::draw_request() {
 
 std::string Workload::draw_account() {
   const double even = static_cast<double>(random_() % 1'000'000) / 1e6;
-  const int user = static_cast<int>(even * even * even * kTeams * kUsers);
-  return team_name(user / kUsers) + "/user-" + std::to_string(user % kUsers);
+  return account_name(static_cast<int>(even * even * even * kTeams * kUsers));
 }
 
 void Workload::queue_jobs(int count) {

@@ -1,5 +1,7 @@
 #include "bench/training/trainee.h"
 
+#include <chrono>
+
 #include "worker/tensor/random.h"
 
 namespace podium {
@@ -53,15 +55,17 @@ Trainee::Trainee(const TraineeOptions& options)
   parameters().initialise(1, options.model.initializer_range);
 }
 
-double Trainee::step(const std::function<void()>& before_update) {
+double Trainee::step(const std::function<BeforeChange()>& before_update) {
   ++step_;
   const LossScales scales{.language = 1.0F / static_cast<float>(batch_.labels.size()),
                           .next_sentence = 1.0F / static_cast<float>(batch_.sequences)};
   engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
   const double norm = optimizer_->gradient_norm(parameters());
   const LossSums losses = engine_.take_losses();
-  before_update();
-  optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0));
+  const auto start = std::chrono::steady_clock::now();
+  optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0),
+                     before_update ? before_update() : nullptr);
+  update_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   parameters().weights_changed();
   return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
 }

@@ -26,14 +26,18 @@ class Trainee {
  public:
   explicit Trainee(const TraineeOptions& options);
 
-  // One step; returns its mean loss. `before_update` is called once the gradients are there.
-  double step(const std::function<void()>& before_update = [] {});
+  // One step; returns its mean loss. `before_update`, where given, is called once the gradients are there and
+  // returns what the update is to be told of.
+  double step(const std::function<BeforeChange()>& before_update = nullptr);
 
   double flops() const { return model_->training_flops(batch_); }  // of a step
   Communicator& world() { return world_; }
   ParameterStore& parameters() { return model_->parameters(); }
   Optimizer& optimizer() { return *optimizer_; }
   std::int64_t steps() const { return step_; }  // done so far
+  double update_seconds() const {
+    return update_seconds_;
+  }  // of the last step: `before_update` and the update
 
  private:
   JobDevice device_;
@@ -45,6 +49,7 @@ class Trainee {
   std::unique_ptr<Optimizer> optimizer_;
   MicroBatch batch_;
   std::int64_t step_ = 0;
+  double update_seconds_ = 0;
 };
 
 }  // namespace podium

@@ -61,6 +61,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
     if (next_unit == kDurationUnits.end()) return std::nullopt;
     const auto part = scaled(*number, next_unit->second);
     if (!part || __builtin_add_overflow(total, *part, &total)) return std::nullopt;
+    if (total > kLongestDuration.count()) return std::nullopt;
     ++next_unit;
   }
   return std::chrono::milliseconds{total};

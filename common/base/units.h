@@ -9,7 +9,11 @@
 
 namespace podium {
 
-// Units ms, s, m, h, d, each at most once and from large to small. Nothing for anything else.
+// Far longer than anything waits or runs, and short enough that a time and several of these add up.
+inline constexpr std::chrono::milliseconds kLongestDuration = std::chrono::days(36'500);
+
+// Units ms, s, m, h, d, each at most once and from large to small. Nothing for anything else, nor for more
+// than kLongestDuration.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // The shortest form parse_duration reads back exactly: 90s -> "1m30s".

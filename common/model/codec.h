@@ -28,6 +28,9 @@ Enum enum_value(const EnumNames<Enum, N>& names, std::string_view text, std::str
   throw std::invalid_argument(std::string(field) + " cannot be \"" + std::string(text) + "\"");
 }
 
+// As text, with U+FFFD for what is no UTF-8: a stray byte in what a program said must fail nothing.
+std::string dump(const nlohmann::json& json);
+
 // JSON has no NaN or infinity: they travel as "NaN", "Infinity" and "-Infinity".
 nlohmann::json number_to_json(double value);
 double number_from_json(const nlohmann::json& json);

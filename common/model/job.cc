@@ -37,6 +37,7 @@ constexpr std::pair<JobState, JobState> kTransitions[] = {
     {JobState::running, JobState::cancelled}, {JobState::running, JobState::stopping},
     {JobState::stopping, JobState::queued},   {JobState::stopping, JobState::cancelled},
     {JobState::stopping, JobState::failed},   {JobState::stopping, JobState::succeeded},
+    {JobState::failed, JobState::queued},     {JobState::cancelled, JobState::queued},
 };
 
 }  // namespace

@@ -6,10 +6,13 @@
 //              ↓
 //            queued | cancelled | failed | succeeded
 //
+//   failed | cancelled → queued  (an operator requeues it: it goes on from its newest checkpoint)
+//
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,11 +59,15 @@ struct JobRequest {
   int pipeline = 1;  // stages; the ranks of one, devices / pipeline in a row, belong under one switch
   // Of an elastic job: on how many devices it may run, from `devices` up; empty where on `devices` alone.
   std::vector<int> sizes = {};
-  bool saves = false;  // writes checkpoints as it goes, not only when it is told to stop
+  bool saves = false;                // writes checkpoints as it goes, not only when it is told to stop
+  std::optional<JobId> resume = {};  // starts from the newest checkpoint of that job
 
   bool elastic() const { return !sizes.empty(); }
   bool operator==(const JobRequest&) const = default;
 };
+
+// What any spec may ask for; an operator may allow less.
+inline constexpr Duration kLongestWalltime = std::chrono::days(3650);
 
 bool may_follow(JobState from, JobState to);
 bool is_terminal(JobState state);

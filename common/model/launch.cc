@@ -5,7 +5,7 @@ namespace podium {
 using nlohmann::json;
 
 json to_json(const Launch& launch) {
-  return {
+  json out{
       {"version", 1},
       {"job", launch.task.attempt.job.value},
       {"attempt", launch.task.attempt.number},
@@ -26,6 +26,8 @@ json to_json(const Launch& launch) {
         {"checkpoints", launch.checkpoint_folder},
         {"events", launch.events_path}}},
       {"grace_ms", launch.grace.count()}};
+  if (!launch.resume_folder.empty()) out["paths"]["resume"] = launch.resume_folder;
+  return out;
 }
 
 Launch launch_from_json(const json& in) {
@@ -48,6 +50,7 @@ Launch launch_from_json(const json& in) {
   launch.spec = job_spec_from_json(in.at("spec"));
   launch.data_folder = in.at("paths").at("data");
   launch.checkpoint_folder = in.at("paths").at("checkpoints");
+  launch.resume_folder = in.at("paths").value("resume", "");
   launch.events_path = in.at("paths").at("events");
   launch.grace = Duration{in.at("grace_ms").get<std::int64_t>()};
   return launch;

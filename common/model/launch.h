@@ -14,15 +14,16 @@ namespace podium {
 
 // What podium-worker's exit status means. Each class has its own retry rule in coordinator/core.
 enum class WorkerExit : int {
-  done = 0,             // finished, or saved and left after SIGTERM (the coordinator knows which)
+  done = 0,             // finished
   bug = 1,              // an unexpected failure; retried
   bad_spec = 64,        // EX_USAGE: the job can never work as written; not retried
   bad_data = 65,        // EX_DATAERR: unreadable or malformed input; not retried
-  disk_full = 73,       // EX_CANTCREAT: a checkpoint or event could not be written; not retried
+  disk_full = 73,       // EX_CANTCREAT: a file not written, or a checkpoint not read; retried after a pause
   peer_lost = 74,       // EX_IOERR: another rank vanished; retried, never the root cause
-  address_in_use = 75,  // EX_TEMPFAIL: rank 0 could not listen on its port; retried at once
+  address_in_use = 75,  // EX_TEMPFAIL: another has rank 0's port or the checkpoint folder; retried at once
   diverged = 76,        // the loss is not a number; not retried
   no_device = 77,       // the device or its driver is missing; retried elsewhere
+  saved = 79,           // told to leave by SIGTERM: saved and left, and goes on when it is started again
 };
 
 struct Launch {
@@ -48,6 +49,7 @@ struct Launch {
   // Filled in by the agent, absolute.
   std::string data_folder;        // where relative data paths begin
   std::string checkpoint_folder;  // shared by all nodes of the job and by all its attempts
+  std::string resume_folder;      // checkpoints of the job that the spec resumes, only read; "" for none
   std::string events_path;        // events.jsonl of this task
 
   Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL

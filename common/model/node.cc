@@ -1,5 +1,7 @@
 #include "common/model/node.h"
 
+#include <algorithm>
+
 #include "common/model/codec.h"
 
 namespace podium {
@@ -12,6 +14,25 @@ constexpr EnumNames<NodeState, 3> kStates{
 }
 
 std::string_view to_string(NodeState state) { return enum_name(kStates, state); }
+
+namespace {
+
+// 1 to `longest` ASCII letters, digits and characters of `others`.
+bool holds_only(std::string_view text, std::size_t longest, std::string_view others) {
+  const auto allowed = [others](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && text.size() <= longest && std::ranges::all_of(text, allowed);
+}
+
+}  // namespace
+
+bool is_node_name(std::string_view text) {
+  return holds_only(text, 63, "-_.") && text.front() != '.' && text.find("..") == std::string_view::npos;
+}
+bool is_address(std::string_view text) { return holds_only(text, 253, "-_.:%"); }
+bool is_label_text(std::string_view text) { return holds_only(text, 63, "-_./"); }
 
 json to_json(const Device& device) {
   json out{{"index", device.index},
@@ -47,8 +68,11 @@ Device device_from_json(const json& in) {
 json to_json(const NodeDescription& node) {
   json devices = json::array();
   for (const Device& device : node.devices) devices.push_back(to_json(device));
-  return {{"id", node.id.value}, {"address", node.address}, {"agent_version", node.agent_version},
-          {"boot", node.boot},   {"labels", node.labels},   {"devices", std::move(devices)}};
+  json out{{"id", node.id.value}, {"address", node.address}, {"agent_version", node.agent_version},
+           {"boot", node.boot},   {"labels", node.labels},   {"devices", std::move(devices)}};
+  if (!node.key.empty()) out["key"] = node.key;
+  if (!node.shared.empty()) out["shared"] = node.shared;
+  return out;
 }
 
 NodeDescription node_description_from_json(const json& in) {
@@ -56,9 +80,11 @@ NodeDescription node_description_from_json(const json& in) {
   node.id.value = in.at("id");
   node.address = in.at("address");
   node.agent_version = in.value("agent_version", "");
+  node.key = in.value("key", "");
   node.boot = in.value("boot", "");
   node.labels = in.value("labels", std::map<std::string, std::string>{});
   for (const json& device : in.at("devices")) node.devices.push_back(device_from_json(device));
+  node.shared = in.value("shared", "");
   return node;
 }
 

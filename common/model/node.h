@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/id.h"
@@ -37,17 +38,32 @@ struct NodeDescription {
   std::string boot;  // random for each agent process
   std::map<std::string, std::string> labels;
   std::vector<Device> devices;
+  std::string key =
+      {};  // of the agent: made at its first start, kept in its home; "" from before there was one
+  std::string shared = {};  // identity of its shared folder; "": it has not said
 
   bool operator==(const NodeDescription&) const = default;
 };
 
-// Silence makes a node unknown; only when the lease has run out as well is it lost, and its attempts with it.
+// Silence makes a node unknown, and longer silence lost, and its attempts with it (common/model/lease.h).
 //
 //   up ⇄ unknown → lost → up
 //
 enum class NodeState { up, unknown, lost };
 
 std::string_view to_string(NodeState state);
+
+// What names may be, on the command line of an agent as in its reports: nothing that a line, a header or a
+// path could take for something else. The rules complete "… must".
+inline constexpr std::string_view kNodeNameRule =
+    "must have 1 to 63 letters, digits, \"-\", \"_\" and \".\", and neither begin with \".\" nor hold \"..\"";
+inline constexpr std::string_view kAddressRule =
+    "must be a host name or an IP address: 1 to 253 letters, digits and \"-\", \"_\", \".\", \":\", \"%\"";
+inline constexpr std::string_view kLabelRule =
+    "must have 1 to 63 letters, digits, \"-\", \"_\", \".\" and \"/\"";
+bool is_node_name(std::string_view text);
+bool is_address(std::string_view text);
+bool is_label_text(std::string_view text);
 
 nlohmann::json to_json(const Device& device);
 Device device_from_json(const nlohmann::json& json);

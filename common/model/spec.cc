@@ -297,6 +297,7 @@ json to_json(const JobSpec& spec) {
            {"account", spec.account}};
   if (spec.target) out["target"] = target_json(*spec.target);
   if (!spec.after.empty()) out["after"] = after_json(spec.after);
+  if (spec.resume) out["resume"] = {{"job", spec.resume->value}};
   if (!spec.command.empty()) {
     out["command"] = spec.command;
     return out;
@@ -305,7 +306,9 @@ json to_json(const JobSpec& spec) {
   out["data"] = data_json(spec.data);
   out["training"] = training_json(spec.training);
   out["parallel"] = parallel_json(spec.parallel);
-  out["checkpoint"] = {{"every", steps_text(spec.checkpoint.every)}, {"keep", spec.checkpoint.keep}};
+  out["checkpoint"] = {{"every", steps_text(spec.checkpoint.every)},
+                       {"keep", spec.checkpoint.keep},
+                       {"begin_anew", spec.checkpoint.begin_anew}};
   out["evaluate"] = {{"every", steps_text(spec.evaluate.every)}, {"sequences", spec.evaluate.sequences}};
   if (!spec.evaluate.data.empty()) out["evaluate"]["data"] = spec.evaluate.data;
   return out;
@@ -327,6 +330,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.account = in.value("account", JobSpec{}.account);
   if (in.contains("target")) spec.target = target_from(in.at("target"));
   if (in.contains("after")) spec.after = after_from(in.at("after"));
+  if (in.contains("resume")) spec.resume = JobId{in.at("resume").at("job").get<std::int64_t>()};
   if (in.contains("command")) {
     spec.command = in.at("command").get<std::vector<std::string>>();
     return spec;
@@ -337,6 +341,7 @@ JobSpec job_spec_from_json(const json& in) {
   spec.parallel = parallel_from(in.at("parallel"));
   spec.checkpoint.every = steps_from(in.at("checkpoint").at("every"), "checkpoint.every");
   spec.checkpoint.keep = in.at("checkpoint").at("keep");
+  spec.checkpoint.begin_anew = in.at("checkpoint").value("begin_anew", false);
   spec.evaluate.every = steps_from(in.at("evaluate").at("every"), "evaluate.every");
   spec.evaluate.data = in.at("evaluate").value("data", "");
   spec.evaluate.sequences = in.at("evaluate").at("sequences");

@@ -59,8 +59,8 @@ struct OptimizerSpec {
   double weight_decay = 0.01;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double epsilon = 1e-6;
-  double clip = 1.0;  // global gradient norm; 0: none
+  double epsilon = 1e-6;  // of BERT's recipes; common/spec takes 1e-8 for gpt with adamw, as Megatron-LM
+  double clip = 1.0;      // global gradient norm; 0: none
 };
 
 struct ScheduleSpec {
@@ -130,6 +130,7 @@ struct ResourcesSpec {
 struct CheckpointSpec {
   std::int64_t every = 0;  // steps; 0: only at the end and on SIGTERM
   int keep = 3;
+  bool begin_anew = false;  // where no checkpoint is whole, instead of failing
 };
 
 struct EvaluateSpec {
@@ -163,6 +164,7 @@ struct JobSpec {
   int priority = 50;
   std::string account = "default";  // "nlp/bert"
   std::vector<Dependency> after;    // jobs that must end before this one may start
+  std::optional<JobId> resume;      // starts from the newest checkpoint of that job
   std::vector<std::string>
       command;  // any program instead of podium-worker; then model, data, training are unused
 };

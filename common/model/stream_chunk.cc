@@ -10,6 +10,9 @@ using nlohmann::json;
 constexpr EnumNames<StreamKind, 3> kStreams{
     {{StreamKind::events, "events"}, {StreamKind::out, "stdout"}, {StreamKind::err, "stderr"}}};
 
+constexpr std::size_t kMostChunks = 10'000;  // an agent sends a few for each of its tasks
+constexpr std::size_t kLongestHeader = 1024;
+
 json header(TaskId task, StreamKind stream) {
   return {{"job", task.attempt.job.value},
           {"attempt", task.attempt.number},
@@ -34,6 +37,8 @@ void append_chunk(std::string& body, const StreamChunk& chunk) {
   json line = header(chunk.task, chunk.stream);
   line["offset"] = chunk.offset;
   line["length"] = chunk.bytes.size();
+  if (chunk.final) line["final"] = true;
+  if (chunk.after_gap) line["after_gap"] = true;
   body += line.dump();
   body += '\n';
   body += chunk.bytes;
@@ -43,14 +48,19 @@ Result<std::vector<StreamChunk>> parse_chunks(std::string_view body) {
   std::vector<StreamChunk> chunks;
   std::size_t at = 0;
   while (at < body.size()) {
-    const std::size_t line_end = body.find('\n', at);
+    if (chunks.size() == kMostChunks)
+      return malformed(at,
+                       "there are more than " + std::to_string(kMostChunks) + " chunks; send fewer at once");
+    const std::size_t line_end = body.substr(0, at + kLongestHeader).find('\n', at);
     if (line_end == std::string_view::npos) return malformed(at, "a header line without an end");
     try {
       const json line = json::parse(body.substr(at, line_end - at));
       StreamChunk chunk{task_from(line),
                         stream_kind_from(line.at("stream").get<std::string>()),
                         line.at("offset").get<std::int64_t>(),
-                        {}};
+                        {},
+                        line.value("final", false),
+                        line.value("after_gap", false)};
       const auto length = line.at("length").get<std::int64_t>();
       const std::size_t left = body.size() - line_end - 1;
       if (length < 0 || chunk.offset < 0 || static_cast<std::uint64_t>(length) > left)
@@ -65,14 +75,17 @@ Result<std::vector<StreamChunk>> parse_chunks(std::string_view body) {
   return chunks;
 }
 
-std::string positions_to_json(const std::vector<StreamPosition>& positions) {
+std::string positions_to_json(const std::vector<StreamPosition>& positions,
+                              const std::vector<std::string>& notes) {
   json streams = json::array();
   for (const StreamPosition& position : positions) {
     json entry = header(position.task, position.stream);
     entry["next"] = position.next;
     streams.push_back(std::move(entry));
   }
-  return json{{"streams", std::move(streams)}}.dump();
+  json answer{{"streams", std::move(streams)}};
+  if (!notes.empty()) answer["notes"] = notes;
+  return dump(answer);
 }
 
 std::vector<StreamPosition> positions_from_json(std::string_view text) {
@@ -82,6 +95,10 @@ std::vector<StreamPosition> positions_from_json(std::string_view text) {
     positions.push_back(
         {task_from(entry), stream_kind_from(entry.at("stream").get<std::string>()), entry.at("next")});
   return positions;
+}
+
+std::vector<std::string> notes_from_json(std::string_view text) {
+  return json::parse(text).value("notes", std::vector<std::string>{});
 }
 
 }  // namespace podium

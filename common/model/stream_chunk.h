@@ -2,7 +2,9 @@
 //   {"job":12,"attempt":3,"rank":0,"stream":"events","offset":4096,"length":812}
 // followed by exactly `length` raw bytes of that file from that offset. The coordinator keeps what is new by
 // (task, stream, offset), so a chunk sent twice changes nothing and a gap is answered with the offset to go
-// back to.
+// back to. `"final":true` says that the file ends with these bytes, so that a last line without its end is a
+// line;
+// `"after_gap":true` that the output before them is gone from the node.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +19,17 @@ namespace podium {
 
 enum class StreamKind { events, out, err };  // "events", "stdout", "stderr" on the wire
 
+// A line of events is at most so long, its end included. One that is longer is sent in pieces of this size,
+// and the coordinator leaves it out up to its end.
+inline constexpr std::size_t kLongestEventLine = std::size_t{256} << 10;
+
 struct StreamChunk {
   TaskId task;
   StreamKind stream = StreamKind::events;
   std::int64_t offset = 0;
   std::string_view bytes;  // borrowed from the body
+  bool final = false;
+  bool after_gap = false;  // of output only
 };
 
 // The answer for one stream: all bytes before `next` are on the coordinator's disk.
@@ -39,8 +47,11 @@ StreamKind stream_kind_from(std::string_view text);  // throws std::invalid_argu
 void append_chunk(std::string& body, const StreamChunk& chunk);
 Result<std::vector<StreamChunk>> parse_chunks(std::string_view body);
 
-// {"streams":[{"job":…,"attempt":…,"rank":…,"stream":"events","next":n},…]}
-std::string positions_to_json(const std::vector<StreamPosition>& positions);
+// {"streams":[{"job":…,"attempt":…,"rank":…,"stream":"events","next":n},…],"notes":["…"]}; notes are what the
+// agent's own log should say, and may be absent.
+std::string positions_to_json(const std::vector<StreamPosition>& positions,
+                              const std::vector<std::string>& notes = {});
 std::vector<StreamPosition> positions_from_json(std::string_view text);  // throws nlohmann::json::exception
+std::vector<std::string> notes_from_json(std::string_view text);         // likewise
 
 }  // namespace podium

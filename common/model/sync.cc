@@ -9,7 +9,8 @@ using nlohmann::json;
 
 constexpr EnumNames<TaskState, 3> kTaskStates{
     {{TaskState::starting, "starting"}, {TaskState::running, "running"}, {TaskState::exited, "exited"}}};
-constexpr EnumNames<TaskAction, 2> kActions{{{TaskAction::run, "run"}, {TaskAction::stop, "stop"}}};
+constexpr EnumNames<TaskAction, 3> kActions{
+    {{TaskAction::start, "start"}, {TaskAction::keep, "keep"}, {TaskAction::stop, "stop"}}};
 
 json task_json(const TaskReport& task) {
   json out{{"job", task.task.attempt.job.value},
@@ -17,8 +18,7 @@ json task_json(const TaskReport& task) {
            {"rank", task.task.rank},
            {"state", to_string(task.state)},
            {"pid", task.pid}};
-  if (task.exit)
-    out["exit"] = {{"code", task.exit->code}, {"signal", task.exit->signal}, {"message", task.exit->message}};
+  if (task.exit) out["exit"] = to_json(*task.exit);
   return out;
 }
 
@@ -27,13 +27,24 @@ TaskReport task_from(const json& in) {
   task.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
   task.state = enum_value(kTaskStates, in.at("state").get<std::string>(), "tasks.state");
   task.pid = in.value("pid", std::int64_t{0});
-  if (in.contains("exit")) {
-    const json& exit = in.at("exit");
-    task.exit = TaskExit{exit.at("code"), exit.at("signal"), exit.value("message", "")};
-  }
+  if (in.contains("exit")) task.exit = task_exit_from_json(in.at("exit"));
   if ((task.state == TaskState::exited) != task.exit.has_value())
     throw std::invalid_argument("a task has an exit exactly when it is exited");
   return task;
+}
+
+json cluster_json(const ClusterName& cluster) {
+  return {{"id", cluster.id}, {"generation", cluster.generation}};
+}
+
+ClusterName cluster_from(const json& in) {
+  if (!in.contains("cluster")) return {};
+  return {in.at("cluster").at("id"), in.at("cluster").at("generation")};
+}
+
+ClockTelling clock_from(const json& in) {
+  const auto time = [&in](const char* key) { return from_millis(in.at(key).get<std::int64_t>()); };
+  return {time("sent_ms"), time("heard_ms"), time("answered_ms")};
 }
 
 }  // namespace
@@ -46,7 +57,14 @@ json to_json(const NodeReport& report) {
   json out{{"version", 1},
            {"node", to_json(report.node)},
            {"tasks", std::move(tasks)},
-           {"orders_seen", report.orders_seen}};
+           {"orders_seen", report.orders_seen},
+           {"interrupted", report.interrupted},
+           {"cluster", cluster_json(report.cluster)},
+           {"highest_job", report.highest_job}};
+  if (report.clock)
+    out["clock"] = {{"sent_ms", to_millis(report.clock->sent)},
+                    {"heard_ms", to_millis(report.clock->heard)},
+                    {"answered_ms", to_millis(report.clock->answered)}};
   for (const DeviceReading& reading : report.readings) out["readings"].push_back(to_json(reading));
   return out;
 }
@@ -57,6 +75,10 @@ NodeReport node_report_from_json(const json& in) {
   report.node = node_description_from_json(in.at("node"));
   for (const json& task : in.at("tasks")) report.tasks.push_back(task_from(task));
   report.orders_seen = in.at("orders_seen");
+  report.interrupted = in.value("interrupted", false);
+  report.cluster = cluster_from(in);
+  report.highest_job = in.value("highest_job", std::int64_t{0});
+  if (in.contains("clock")) report.clock = clock_from(in.at("clock"));
   for (const json& reading : in.value("readings", json::array()))
     report.readings.push_back(device_reading_from_json(reading));
   return report;
@@ -65,10 +87,18 @@ NodeReport node_report_from_json(const json& in) {
 json to_json(const NodeOrders& orders) {
   json tasks = json::array();
   for (const TaskOrder& task : orders.tasks)
-    tasks.push_back({{"action", enum_name(kActions, task.action)}, {"launch", to_json(task.launch)}});
+    tasks.push_back({{"action", enum_name(kActions, task.action)},
+                     {"launch", to_json(task.launch)},
+                     {"wait_ms", task.wait.count()},
+                     {"born_ms", to_millis(task.born)},
+                     {"begun_ms", to_millis(task.begun)}});
   return {{"version", 1},
           {"orders", orders.version},
           {"lease_ms", orders.lease.count()},
+          {"orphan_ms", orders.orphan.count()},
+          {"cluster", cluster_json(orders.cluster)},
+          {"folder", orders.folder},
+          {"clock_ms", to_millis(orders.clock)},
           {"tasks", std::move(tasks)}};
 }
 
@@ -77,9 +107,16 @@ NodeOrders node_orders_from_json(const json& in) {
   NodeOrders orders;
   orders.version = in.at("orders");
   orders.lease = Duration{in.at("lease_ms").get<std::int64_t>()};
+  orders.orphan = Duration{in.value("orphan_ms", std::int64_t{0})};
+  orders.cluster = cluster_from(in);
+  orders.folder = in.value("folder", "jobs");
+  orders.clock = from_millis(in.value("clock_ms", std::int64_t{0}));
   for (const json& task : in.at("tasks"))
     orders.tasks.push_back({enum_value(kActions, task.at("action").get<std::string>(), "tasks.action"),
-                            launch_from_json(task.at("launch"))});
+                            launch_from_json(task.at("launch")),
+                            Duration{task.value("wait_ms", std::int64_t{0})},
+                            from_millis(task.value("born_ms", std::int64_t{0})),
+                            from_millis(task.value("begun_ms", std::int64_t{0}))});
   return orders;
 }
 

@@ -1,7 +1,7 @@
 // The sync between an agent and the coordinator: POST /api/v1/nodes/{id}/sync carries a NodeReport up and
 // NodeOrders down. Both are whole states, never differences, so repeating or losing one is harmless. The
 // coordinator holds its answer until the orders differ from `orders_seen`, a newer report of the node
-// arrives, or 15 s have passed.
+// arrives, or lease::longest_hold has passed; a report that was `interrupted` is answered at once.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,11 @@
 
 #include "common/model/device_reading.h"
 #include "common/model/launch.h"
+#include "common/model/lease.h"
 #include "common/model/node.h"
+#include "common/model/task_exit.h"
 
 namespace podium {
-
-// How a process ended: by itself with `code`, or by `signal`.
-struct TaskExit {
-  int code = 0;
-  int signal = 0;
-  std::string message;  // the task's last error note, or why it could not be started
-
-  bool clean() const { return code == 0 && signal == 0; }
-  bool operator==(const TaskExit&) const = default;
-};
 
 enum class TaskState { starting, running, exited };
 
@@ -38,28 +30,60 @@ struct TaskReport {
   bool operator==(const TaskReport&) const = default;
 };
 
+// Whose jobs an agent runs: numbers of jobs mean nothing without it. An id is made with a database; the
+// generation goes up at each start of its coordinator.
+struct ClusterName {
+  std::string id;  // "": of none yet
+  std::int64_t generation = 0;
+
+  bool operator==(const ClusterName&) const = default;
+};
+
+// What the coordinator measures a node's wall clock by: when this report was sent and when the answer before
+// it was heard, both by that clock, and the coordinator's own time that the answer gave.
+struct ClockTelling {
+  Time sent{};
+  Time heard{};
+  Time answered{};  // 0: there was no answer before
+
+  bool operator==(const ClockTelling&) const = default;
+};
+
 struct NodeReport {
   NodeDescription node;
   std::vector<TaskReport> tasks;
   std::int64_t orders_seen = 0;              // the version of the orders this report answers; 0: none yet
   std::vector<DeviceReading> readings = {};  // of the devices that measure anything
+  bool interrupted = false;                  // the sync before it was not answered, or there was none
+  ClusterName cluster = {};                  // whose orders its tasks follow
+  std::optional<ClockTelling> clock = {};
+  std::int64_t highest_job = 0;  // of those that this cluster has in the shared folder
 
   bool operator==(const NodeReport&) const = default;
 };
 
-enum class TaskAction { run, stop };
+enum class TaskAction { start, keep, stop };
 
-// run: the process shall exist (started at most once). stop: SIGTERM, after the grace period SIGKILL.
-// A task the agent has and the orders lack is killed and, once its files are delivered, forgotten.
+// start: the process shall exist. keep: likewise, but an agent has reported it before: one that does not have
+// it says so (ExitCause::no_record) and never starts it. stop: SIGTERM, after the grace period SIGKILL. A
+// task the agent has and the orders lack is killed and, once its files are delivered, forgotten.
 struct TaskOrder {
-  TaskAction action = TaskAction::run;
+  TaskAction action = TaskAction::start;
   Launch launch;
+  Duration wait = {};  // from when the job's shared fence stands at this attempt until it may start
+  // A restored database may give numbers again; these tell what it gave from what was given before.
+  Time born = {};   // when the job was first submitted
+  Time begun = {};  // when the attempt was decided: of two of one number the later goes before
 };
 
 struct NodeOrders {
   std::int64_t version = 0;
-  Duration lease = std::chrono::seconds(60);  // without any sync for this long the agent stops its tasks
+  Duration lease = lease::kUsual;  // from the sending of a report that is answered: common/model/lease.h
+  Duration orphan = {};            // likewise, how long tasks may go on by the shared fence alone
   std::vector<TaskOrder> tasks;
+  ClusterName cluster = {};     // whose tasks these are: an agent follows no other's
+  std::string folder = "jobs";  // of that cluster's jobs, in the shared folder
+  Time clock = {};              // the coordinator's, when it answered
 };
 
 std::string_view to_string(TaskState state);

@@ -1,12 +1,16 @@
 #include "common/net/http_client.h"
 
 #include <array>
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/http.hpp>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "common/base/check.h"
 #include "common/net/transport.h"
@@ -73,7 +77,7 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
   // A server may answer, and close, before it has read all: then the answer counts, not the broken write.
   const auto [write_error, written] = co_await http::async_write(stream, request, kAsTuple);
   http::response_parser<http::buffer_body> parser;
-  parser.body_limit(boost::none);
+  parser.body_limit(boost::none);  // counted below: a stream's pieces are not kept
   parser.skip(request.method() == http::verb::head);
   const auto [header_error, header_bytes] =
       co_await http::async_read_header(stream, buffer, parser, kAsTuple);
@@ -86,6 +90,10 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
   outcome.response.headers = headers_from(parser.get().base());
 
   const bool live = sink.on_data && outcome.response.status == 200;
+  if (!live && !parser.is_done() && parser.content_length().value_or(0) > sink.max_body) {
+    outcome.error = http::error::body_limit;
+    co_return outcome;
+  }
   std::array<char, 16384> piece;
   while (!parser.is_done()) {
     parser.get().body() = {piece.data(), piece.size(), true};
@@ -98,14 +106,35 @@ awaitable<Outcome> exchange(Stream& stream, beast::flat_buffer& buffer, WireRequ
     }
     const std::size_t got = piece.size() - parser.get().body().size;
     if (live && got > 0 && !sink.on_data({piece.data(), got})) co_return outcome;
-    if (!live) outcome.response.body.append(piece.data(), got);
-    if (outcome.response.body.size() > sink.max_body) {
+    if (live) continue;
+    if (got > sink.max_body - outcome.response.body.size()) {
       outcome.error = http::error::body_limit;
       co_return outcome;
     }
+    outcome.response.body.append(piece.data(), got);
   }
   outcome.keep = parser.keep_alive() && !write_error;
   co_return outcome;
+}
+
+// A name being looked up, on a thread that nobody waits for: getaddrinfo cannot be called off, and takes as
+// long as the system's resolver likes. Shared with that thread, which may outlive the client.
+struct Lookup {
+  std::atomic<bool> done = false;  // set last
+  error_code error;
+  std::vector<Tcp::endpoint> endpoints;
+};
+
+std::shared_ptr<const Lookup> start_lookup(const std::string& host, std::uint16_t port) {
+  const auto lookup = std::make_shared<Lookup>();
+  std::thread([lookup, host, port] {
+    asio::io_context io;
+    Tcp::resolver resolver(io);
+    for (const auto& entry : resolver.resolve(host, std::to_string(port), lookup->error))
+      lookup->endpoints.push_back(entry.endpoint());
+    lookup->done = true;
+  }).detach();
+  return lookup;
 }
 
 }  // namespace
@@ -124,7 +153,7 @@ class HttpClient::Impl {
   std::size_t max_body() const { return options_.max_body; }
 
  private:
-  awaitable<Tcp::resolver::results_type> resolve();
+  awaitable<std::vector<Tcp::endpoint>> resolve(Milliseconds timeout);
   awaitable<void> connect(std::string what, Milliseconds timeout);
   awaitable<Outcome> exchange_once(const HttpRequest& request, BodySink sink);
   void close();
@@ -148,25 +177,35 @@ void HttpClient::Impl::cancel() {
   close();
 }
 
-awaitable<Tcp::resolver::results_type> HttpClient::Impl::resolve() {
+awaitable<std::vector<Tcp::endpoint>> HttpClient::Impl::resolve(Milliseconds timeout) {
   error_code not_literal;
   const auto address = asio::ip::make_address(server_.host, not_literal);
-  if (!not_literal)  // spares the resolver's thread
-    co_return Tcp::resolver::results_type::create(Tcp::endpoint(address, server_.port), server_.host, "");
-  Tcp::resolver resolver(executor_);
-  co_return co_await resolver.async_resolve(server_.host, std::to_string(server_.port), asio::use_awaitable);
+  if (!not_literal) co_return std::vector{Tcp::endpoint(address, server_.port)};
+  const auto lookup = start_lookup(server_.host, server_.port);
+  asio::steady_timer look(executor_);
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!lookup->done) {
+    if (cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
+    if (std::chrono::steady_clock::now() >= deadline)
+      throw boost::system::system_error(error_code(beast::error::timeout));
+    look.expires_after(Milliseconds(2));
+    co_await look.async_wait(kAsTuple);
+  }
+  if (lookup->error) throw boost::system::system_error(lookup->error);
+  co_return lookup->endpoints;
 }
 
 awaitable<void> HttpClient::Impl::connect(std::string what, Milliseconds timeout) {
   buffer_.clear();
   try {
-    const auto endpoints = co_await resolve();
+    const auto begun = std::chrono::steady_clock::now();
+    const auto endpoints = co_await resolve(timeout);
     if (tls_)
       transport_ = std::make_unique<Transport>(std::in_place_type<TlsStream>, executor_, *tls_);
     else
       transport_ = std::make_unique<Transport>(std::in_place_type<PlainStream>, executor_);
     auto& tcp = tcp_layer(*transport_);
-    tcp.expires_after(timeout);
+    tcp.expires_at(begun + timeout);
     if (cancelled_) throw boost::system::system_error(asio::error::operation_aborted);
     co_await tcp.async_connect(endpoints, asio::use_awaitable);
     tcp.socket().set_option(Tcp::no_delay(true));

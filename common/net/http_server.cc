@@ -15,7 +15,7 @@ using asio::awaitable;
 
 class HttpServer::Impl {
  public:
-  Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler);
+  Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler, HeadCheck check);
 
   awaitable<void> accept_loop(std::shared_ptr<Impl> self);
   awaitable<void> stop(std::chrono::milliseconds grace);
@@ -31,19 +31,23 @@ class HttpServer::Impl {
   asio::any_io_executor executor_;
   ServerOptions options_;
   HttpHandler handler_;
+  HeadCheck check_;
   std::optional<asio::ssl::context> tls_;
   Tcp::acceptor acceptor_;
   std::uint16_t port_ = 0;
   std::set<HttpSession*> sessions_;  // each lives in its coroutine
   std::string id_prefix_ = random_hex(4);
   std::uint64_t requests_ = 0;
+  std::uint64_t room_for_bodies_ = options_.max_bodies;
   std::function<std::string()> new_id_ = [this] { return id_prefix_ + "-" + std::to_string(++requests_); };
 };
 
-HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler)
+HttpServer::Impl::Impl(asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
+                       HeadCheck check)
     : executor_(std::move(executor)),
       options_(std::move(options)),
       handler_(std::move(handler)),
+      check_(std::move(check)),
       acceptor_(executor_) {
   if (!options_.tls_certificate.empty())
     tls_.emplace(make_server_tls(options_.tls_certificate, options_.tls_key));
@@ -86,7 +90,8 @@ awaitable<void> HttpServer::Impl::accept_loop(std::shared_ptr<Impl> self) {
 }
 
 awaitable<void> HttpServer::Impl::session(std::shared_ptr<Impl> self, Tcp::socket socket, bool refuse) {
-  HttpSession session(make_transport(std::move(socket)), options_, handler_, new_id_);
+  HttpSession session(make_transport(std::move(socket)),
+                      {options_, handler_, check_, new_id_, room_for_bodies_});
   struct Listed {
     std::set<HttpSession*>& sessions;
     HttpSession* session;
@@ -116,8 +121,10 @@ void HttpServer::Impl::close() {
   for (HttpSession* session : sessions_) session->close();
 }
 
-HttpServer::HttpServer(asio::any_io_executor executor, ServerOptions options, HttpHandler handler)
-    : impl_(std::make_shared<Impl>(std::move(executor), std::move(options), std::move(handler))) {}
+HttpServer::HttpServer(asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
+                       HeadCheck check)
+    : impl_(std::make_shared<Impl>(std::move(executor), std::move(options), std::move(handler),
+                                   std::move(check))) {}
 
 HttpServer::~HttpServer() { impl_->close(); }
 

@@ -23,6 +23,10 @@ struct ServerOptions {
 
   std::uint32_t max_header = 16 * 1024;
   std::uint64_t max_body = 8 * 1024 * 1024;
+  // Larger bodies than `small_body` have `max_bodies` together, from their header to their answer; what does
+  // not fit gets a 503. Smaller ones are always taken.
+  std::uint64_t small_body = 64 * 1024;
+  std::uint64_t max_bodies = 512 * 1024 * 1024;
   std::size_t max_connections = 2048;
   // A client that is late is cut off without an answer.
   std::chrono::milliseconds idle_timeout{75'000};    // between two requests of a connection
@@ -42,6 +46,10 @@ struct ServerReply : HttpResponse {
   std::function<boost::asio::awaitable<std::optional<std::string>>()> next_piece;
 };
 
+// Judges a request by its header alone: with a reply it is refused, and its body is never taken in. So what a
+// stranger sends costs nothing but the reading over it.
+using HeadCheck = std::function<std::optional<ServerReply>(const ServerRequest& head)>;
+
 // What a handler throws becomes a 500 that names only the request's id; the log has the rest.
 using HttpHandler = std::function<boost::asio::awaitable<ServerReply>(ServerRequest)>;
 
@@ -49,7 +57,8 @@ using HttpHandler = std::function<boost::asio::awaitable<ServerReply>(ServerRequ
 class HttpServer {
  public:
   // Binds and listens; throws std::runtime_error naming the address.
-  HttpServer(boost::asio::any_io_executor executor, ServerOptions options, HttpHandler handler);
+  HttpServer(boost::asio::any_io_executor executor, ServerOptions options, HttpHandler handler,
+             HeadCheck check = {});
   ~HttpServer();
 
   void start();

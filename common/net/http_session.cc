@@ -1,11 +1,43 @@
 #include "common/net/http_session.h"
 
 #include <boost/beast/http.hpp>
+#include <utility>
 
 #include "common/base/logging.h"
 #include "common/net/problem.h"
 
 namespace podium {
+
+// Of ServerOptions::max_bodies, while its request is dealt with.
+class BodyRoom {
+ public:
+  BodyRoom() = default;
+  BodyRoom(std::uint64_t& left, std::uint64_t bytes) : left_(&left), bytes_(bytes) { left -= bytes; }
+  BodyRoom(BodyRoom&& other) noexcept : left_(std::exchange(other.left_, nullptr)), bytes_(other.bytes_) {}
+  BodyRoom& operator=(BodyRoom&& other) noexcept {
+    std::swap(left_, other.left_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~BodyRoom() {
+    if (left_) *left_ += bytes_;
+  }
+
+ private:
+  std::uint64_t* left_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+struct Received {
+  bool closed = false;                 // nothing more to do on this connection
+  std::optional<ServerReply> refusal;  // instead of the handler's answer
+  bool malformed = false;  // what follows on the connection cannot be understood, or is not wanted
+  unsigned version = 11;
+  bool keep_alive = false;
+  ServerRequest request;
+  BodyRoom room;
+};
+
 namespace {
 
 namespace http = beast::http;
@@ -15,47 +47,40 @@ using RequestParser = http::request_parser<http::string_body>;
 beast::tcp_stream& tcp(PlainStream& stream) { return stream; }
 beast::tcp_stream& tcp(TlsStream& stream) { return stream.next_layer(); }
 
-struct Received {
-  bool closed = false;           // nothing more to do on this connection
-  std::optional<int> malformed;  // the status that says what is wrong with the request
-  std::string detail;
-  unsigned version = 11;
-  bool keep_alive = false;
-  ServerRequest request;
-};
-
-Received refused(int status, std::string detail) {
-  Received out;
-  out.malformed = status;
-  out.detail = std::move(detail);
-  return out;
+void turn_down(Received& out, int status, const std::string& detail) {
+  out.malformed = true;
+  out.refusal = problem(status, detail, out.request.id);
 }
 
-Received from_error(const error_code& error, const ServerOptions& options) {
+void turn_down(Received& out, const error_code& error, const ServerOptions& options) {
   if (error == http::error::header_limit)
-    return refused(431, "the request header is larger than " + std::to_string(options.max_header) + " bytes");
-  if (error == http::error::body_limit)
-    return refused(413, "the body is larger than " + std::to_string(options.max_body) + " bytes");
-  if (error != http::error::end_of_stream && error != http::error::partial_message &&
-      error.category() == http::make_error_code(http::error::bad_method).category())
-    return refused(400, "this is not an HTTP/1.1 request: " + error.message());
-  Received out;
-  out.closed = true;
-  return out;
+    turn_down(out, 431, "the request header is larger than " + std::to_string(options.max_header) + " bytes");
+  else if (error == http::error::body_limit)
+    turn_down(out, 413, "the body is larger than " + std::to_string(options.max_body) + " bytes");
+  else if (error != http::error::end_of_stream && error != http::error::partial_message &&
+           error.category() == http::make_error_code(http::error::bad_method).category())
+    turn_down(out, 400, "this is not an HTTP/1.1 request: " + error.message());
+  else
+    out.closed = true;
 }
 
-Received from_parser(RequestParser& parser) {
-  auto& message = parser.get();
-  Received out;
+// Fields that decide who may do what: two of one mean something else to everyone who reads them.
+constexpr http::field kOnce[] = {http::field::host, http::field::authorization, http::field::origin,
+                                 http::field::content_type};
+
+void take_head(const RequestParser& parser, Received& out) {
+  const auto& message = parser.get();
   out.version = message.version();
   out.keep_alive = message.keep_alive();
   out.request.method = std::string(message.method_string());
   out.request.target = std::string(message.target());
   out.request.headers = headers_from(message.base());
-  out.request.body = std::move(message.body());
+  for (const http::field field : kOnce)
+    if (message.count(field) > 1)
+      return turn_down(out, 400,
+                    "the field " + std::string(http::to_string(field)) + " is there twice; send it once");
   if (out.version >= 11 && !out.request.headers.find("Host"))
-    return refused(400, "an HTTP/1.1 request needs a Host field");
-  return out;
+    turn_down(out, 400, "an HTTP/1.1 request needs a Host field");
 }
 
 template <class Stream>
@@ -64,25 +89,6 @@ awaitable<error_code> send_continue(Stream& stream, const ServerOptions& options
   tcp(stream).expires_after(options.write_timeout);
   const auto [error, bytes] = co_await http::async_write(stream, proceed, kAsTuple);
   co_return error;
-}
-
-template <class Stream>
-awaitable<Received> receive(Stream& stream, beast::flat_buffer& buffer, const ServerOptions& options) {
-  RequestParser parser;
-  parser.header_limit(options.max_header);
-  parser.body_limit(options.max_body);
-  tcp(stream).expires_after(options.header_timeout);
-  const auto [header_error, header_bytes] =
-      co_await http::async_read_header(stream, buffer, parser, kAsTuple);
-  if (header_error) co_return from_error(header_error, options);
-  if (equal_ignoring_case(std::string_view(parser.get()[http::field::expect]), "100-continue")) {
-    const error_code error = co_await send_continue(stream, options);
-    if (error) co_return from_error(error, options);
-  }
-  tcp(stream).expires_after(options.body_timeout);
-  const auto [body_error, body_bytes] = co_await http::async_read(stream, buffer, parser, kAsTuple);
-  if (body_error) co_return from_error(body_error, options);
-  co_return from_parser(parser);
 }
 
 template <class Body>
@@ -139,9 +145,8 @@ awaitable<bool> send_stream(Stream& stream, ServerReply reply, const Received& r
 
 }  // namespace
 
-HttpSession::HttpSession(Transport transport, const ServerOptions& options, const HttpHandler& handler,
-                         const std::function<std::string()>& new_id)
-    : transport_(std::move(transport)), options_(options), handler_(handler), new_id_(new_id) {
+HttpSession::HttpSession(Transport transport, SessionContext context)
+    : transport_(std::move(transport)), context_(context) {
   error_code gone;
   const auto endpoint = tcp_layer(transport_).socket().remote_endpoint(gone);
   if (!gone) peer_ = HostPort{endpoint.address().to_string(), endpoint.port()}.text();
@@ -169,7 +174,7 @@ awaitable<void> HttpSession::refuse() {
   auto* plain = std::get_if<PlainStream>(&transport_);
   if (!plain) co_return;
   Received received;
-  received.request.id = new_id_();
+  received.request.id = context_.new_id();
   ServerReply reply = problem(503, "too many connections are open; try again soon", received.request.id);
   co_await send_whole(*plain, std::move(reply), received, false, std::chrono::seconds(1));
   co_await finish(*plain);
@@ -179,7 +184,7 @@ awaitable<ServerReply> HttpSession::answer(ServerRequest request) {
   const std::string id = request.id, what = request.method + " " + request.target;
   ServerReply reply;
   try {
-    reply = co_await handler_(std::move(request));
+    reply = co_await context_.handler(std::move(request));
   } catch (const std::exception& error) {
     spdlog::error("request {} {} from {} failed: {}", id, what, peer_, error.what());
     reply = problem(500, "the server failed to answer; its log says why under this request id", id);
@@ -188,19 +193,85 @@ awaitable<ServerReply> HttpSession::answer(ServerRequest request) {
   co_return reply;
 }
 
+// A request up to the end of its body, or what is wrong with it; who may send it is decided before its body.
+template <class Stream>
+awaitable<Received> HttpSession::receive(Stream& stream) {
+  Received out;
+  out.request.id = context_.new_id();
+  out.request.peer = peer_;
+  RequestParser parser;
+  parser.header_limit(options_.max_header);
+  parser.body_limit(options_.max_body);
+  tcp(stream).expires_after(options_.header_timeout);
+  const auto [header_error, header_bytes] =
+      co_await http::async_read_header(stream, buffer_, parser, kAsTuple);
+  if (header_error) {
+    unread_ = header_error == http::error::body_limit;
+    turn_down(out, header_error, options_);
+    co_return out;
+  }
+  take_head(parser, out);
+  if (!out.refusal && context_.check) out.refusal = context_.check(out.request);
+  const std::uint64_t size = parser.chunked() ? options_.max_body : parser.content_length().value_or(0);
+  if (!out.refusal && size > options_.small_body) {
+    if (context_.room_for_bodies < size)
+      turn_down(out, 503, "the server is reading many large requests; send this one again soon");
+    else
+      out.room = BodyRoom(context_.room_for_bodies, size);
+  }
+  if (out.refusal) {
+    unread_ = !parser.is_done();
+    out.malformed = out.malformed || unread_;
+    co_return out;
+  }
+  if (equal_ignoring_case(std::string_view(parser.get()[http::field::expect]), "100-continue")) {
+    const error_code error = co_await send_continue(stream, options_);
+    out.closed = static_cast<bool>(error);
+    if (error) co_return out;
+  }
+  tcp(stream).expires_after(options_.body_timeout);
+  const auto [body_error, body_bytes] = co_await http::async_read(stream, buffer_, parser, kAsTuple);
+  if (body_error) {
+    unread_ = body_error == http::error::body_limit;
+    turn_down(out, body_error, options_);
+  } else {
+    out.request.body = std::move(parser.get().body());
+  }
+  co_return out;
+}
+
 // Lets the client read what was sent before the connection goes: closing with unread bytes would reset it.
+// One that still sends a body which was refused may need a while before it looks.
 template <class Stream>
 awaitable<void> HttpSession::finish(Stream& stream) {
   error_code ignored;
   tcp(stream).socket().shutdown(Tcp::socket::shutdown_send, ignored);
-  tcp(stream).expires_after(std::chrono::seconds(2));
-  std::size_t drained = 0;
-  while (drained < 2 * options_.max_body) {
+  tcp(stream).expires_after(std::chrono::seconds(unread_ ? 15 : 2));
+  while (true) {
     buffer_.clear();
     const auto [error, bytes] = co_await tcp(stream).async_read_some(buffer_.prepare(65536), kAsTuple);
     if (error) break;
-    drained += bytes;
   }
+}
+
+// False when the connection is no longer usable.
+template <class Stream>
+awaitable<bool> HttpSession::reply_to(Stream& stream, Received received) {
+  tcp(stream).expires_never();
+  ServerReply reply;
+  if (received.refusal) {
+    spdlog::debug("refused a request from {}: {}", peer_, received.refusal->status);
+    reply = std::move(*received.refusal);
+  } else {
+    ServerRequest request = received.request;
+    received.request.body.clear();
+    reply = co_await answer(std::move(request));
+  }
+  const bool keep_alive = received.keep_alive && !received.malformed && !stopping_;
+  const auto timeout = options_.write_timeout;
+  if (reply.next_piece)
+    co_return co_await send_stream(stream, std::move(reply), received, keep_alive, timeout);
+  co_return co_await send_whole(stream, std::move(reply), received, keep_alive, timeout);
 }
 
 template <class Stream>
@@ -215,25 +286,9 @@ awaitable<void> HttpSession::serve(Stream& stream) {
       buffer_.commit(bytes);
       idle_ = false;
     }
-    Received received = co_await receive(stream, buffer_, options_);
+    Received received = co_await receive(stream);
     if (received.closed) co_return;
-    received.request.id = new_id_();
-    received.request.peer = peer_;
-    tcp(stream).expires_never();
-    ServerReply reply;
-    if (received.malformed) {
-      spdlog::debug("refused a request from {}: {}", peer_, received.detail);
-      reply = problem(*received.malformed, received.detail, received.request.id);
-    } else {
-      ServerRequest request = received.request;
-      received.request.body.clear();
-      reply = co_await answer(std::move(request));
-    }
-    const bool keep_alive = received.keep_alive && !received.malformed && !stopping_;
-    if (reply.next_piece)
-      keep = co_await send_stream(stream, std::move(reply), received, keep_alive, options_.write_timeout);
-    else
-      keep = co_await send_whole(stream, std::move(reply), received, keep_alive, options_.write_timeout);
+    keep = co_await reply_to(stream, std::move(received));
   }
   co_await finish(stream);
 }

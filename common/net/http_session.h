@@ -8,11 +8,20 @@
 
 namespace podium {
 
+// What all connections of a server share; it outlives them.
+struct SessionContext {
+  const ServerOptions& options;
+  const HttpHandler& handler;
+  const HeadCheck& check;                      // may be empty
+  const std::function<std::string()>& new_id;  // names requests
+  std::uint64_t& room_for_bodies;              // bytes of ServerOptions::max_bodies that nobody has taken
+};
+
+struct Received;
+
 class HttpSession {
  public:
-  // `new_id` names requests. The references outlive the session.
-  HttpSession(Transport transport, const ServerOptions& options, const HttpHandler& handler,
-              const std::function<std::string()>& new_id);
+  HttpSession(Transport transport, SessionContext context);
 
   asio::awaitable<void> run();
   asio::awaitable<void> refuse();  // 503: too many connections
@@ -24,17 +33,21 @@ class HttpSession {
   template <class Stream>
   asio::awaitable<void> serve(Stream& stream);
   template <class Stream>
+  asio::awaitable<Received> receive(Stream& stream);
+  template <class Stream>
+  asio::awaitable<bool> reply_to(Stream& stream, Received received);
+  template <class Stream>
   asio::awaitable<void> finish(Stream& stream);
   asio::awaitable<ServerReply> answer(ServerRequest request);
 
   Transport transport_;
-  const ServerOptions& options_;
-  const HttpHandler& handler_;
-  const std::function<std::string()>& new_id_;
+  SessionContext context_;
+  const ServerOptions& options_ = context_.options;
   beast::flat_buffer buffer_;
   std::string peer_;
   bool idle_ = true;  // no byte of the next request has arrived
   bool stopping_ = false;
+  bool unread_ = false;  // a body that was refused is still on its way
 };
 
 }  // namespace podium

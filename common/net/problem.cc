@@ -35,6 +35,8 @@ std::string_view title(int status) {
       return "Internal error";
     case 503:
       return "Unavailable";
+    case 507:
+      return "Insufficient storage";
   }
   return "Error";
 }

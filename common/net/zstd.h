@@ -9,6 +9,7 @@
 
 namespace podium {
 
+// With a checksum of the content, which unpacking verifies.
 std::string zstd_compress(std::string_view plain, int level = 1);
 
 // `too_large` when the content is more than `limit` bytes, `invalid` when it is not zstd.

@@ -97,6 +97,14 @@ void fill_phases(json& training) {
   }
 }
 
+// Adam's for GPT is that of apex's FusedAdam, which Megatron-LM used; JobSpec's is that of BERT's recipes.
+void fill_optimizer(json& training, const json& family) {
+  if (family != "gpt" || !training.contains("optimizer") || !training["optimizer"].is_object()) return;
+  json& optimizer = training["optimizer"];
+  if (optimizer.value("name", json(to_string(OptimizerSpec{}.name))) == to_string(OptimizerKind::adamw))
+    set_default(optimizer, "epsilon", 1e-8);
+}
+
 void fill_after(json& after) {
   for (json& on : after)
     if (on.is_object()) set_default(on, "when", to_string(Dependency{}.when));
@@ -125,8 +133,11 @@ json with_defaults(const json& document) {
   };
   if (json* model = part("model")) {
     fill_model(*model);
-    if (json* training = part("training"))
-      set_default(*training, "task", model->value("family", json()) == "gpt" ? "lm" : "pretrain");
+    const json family = model->value("family", json());
+    if (json* training = part("training")) {
+      set_default(*training, "task", family == "gpt" ? "lm" : "pretrain");
+      fill_optimizer(*training, family);
+    }
   }
   if (json* data = part("data")) fill_data(*data);
   if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);

@@ -54,6 +54,10 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   json document = *read;
   apply_overrides(overrides, document, places, problems);
   if (document.is_object()) {
+    const std::size_t before = problems.count();
+    check_lengths(document, problems);
+    check_study_size(document, problems);
+    if (problems.count() > before) return problems.errors();  // what follows looks at every item
     check_sweep(document, problems);
     fill_from_sweep(document);
   }

@@ -13,6 +13,7 @@ void check_meaning(const json& filled, Problems& problems) {
   const Facts facts(filled);
   check_parts(facts, problems);
   check_model(facts, problems);
+  check_data(facts, problems);
   check_training(facts, problems);
   check_layout(facts, problems);
   check_target(facts, problems);
@@ -35,6 +36,10 @@ void check_parts(const Facts& facts, Problems& problems) {
                              fmt::format("the spec needs the key \"{}\" (or \"command\", to run a program of "
                                          "your own)",
                                          dotted(part)));
+  if (facts.has("/resume") && facts.has("/model/init"))
+    problems.add_key(
+        "/resume",
+        "resume takes all weights from another job's checkpoint and model.init from a file; keep one");
   if (facts.has("/labels") && facts.all()["labels"].is_object())
     for (const auto& [key, value] : facts.all()["labels"].items())
       if (key.empty() || key.size() > 63 || key.find_first_of(":, \n") != std::string::npos)

@@ -18,6 +18,7 @@ void check_meaning(const nlohmann::json& filled, Problems& problems);
 // The parts of check_meaning.
 void check_parts(const Facts& facts, Problems& problems);  // which sections go together
 void check_model(const Facts& facts, Problems& problems);  // the model's shape and the task it suits
+void check_data(const Facts& facts, Problems& problems);   // where it lies
 void check_training(const Facts& facts,
                     Problems& problems);  // every phase's schedule, batch and lengths; evaluation
 void check_layout(const Facts& facts, Problems& problems);     // devices, nodes, parallelism, walltime

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/base/units.h"
+#include "common/model/job.h"
 #include "common/spec/explain.h"
 #include "common/spec/meaning.h"
 #include "common/spec/source_map.h"
@@ -102,8 +103,11 @@ void check_walltime(const Facts& facts, Problems& problems) {
   if (!duration)
     problems.add("/resources/walltime",
                  fmt::format("resources.walltime ({}) must have each unit at most once, from large to "
-                             "small, as in 1d12h30m",
-                             *walltime));
+                             "small, as in 1d12h30m, and be at most {}",
+                             *walltime, format_duration(kLongestWalltime)));
+  else if (*duration > kLongestWalltime)
+    problems.add("/resources/walltime", fmt::format("resources.walltime must be at most {}, not {}",
+                                                    format_duration(kLongestWalltime), *walltime));
   else if (*duration < std::chrono::seconds(1))
     problems.add("/resources/walltime", "resources.walltime must be at least 1s");
 }

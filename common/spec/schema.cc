@@ -16,6 +16,8 @@ extern const std::string_view kExperimentSchemaText;  // embedded_schema.cc.in
 
 namespace {
 
+constexpr std::size_t kEnoughProblems = 200;
+
 using nlohmann::json;
 using valijson::adapters::NlohmannJsonAdapter;
 
@@ -38,11 +40,45 @@ void collect_keys(const json& schema, const std::string& path, std::vector<Sugge
   }
 }
 
+// What valijson is given: it compares every item of a list with every other, so lists are compared here.
+json without_unique_items(json schema) {
+  if (schema.is_object()) schema.erase("uniqueItems");
+  if (schema.is_structured())
+    for (json& inner : schema) inner = without_unique_items(std::move(inner));
+  return schema;
+}
+
+// body(pointer, list, its schema) for every list that has one.
+template <class Body>
+void each_list(const json& value, const json& schema, const std::string& pointer, const Body& body) {
+  if (value.is_array()) {
+    body(pointer, value, schema);
+    const auto items = schema.find("items");
+    if (items == schema.end() || !resolved(*items).contains("properties")) return;
+    for (std::size_t i = 0; i < value.size(); ++i)
+      each_list(value[i], resolved(*items), pointer + "/" + std::to_string(i), body);
+  } else if (value.is_object()) {
+    const auto properties = schema.find("properties");
+    const auto others = schema.find("additionalProperties");
+    for (const auto& [key, inner] : value.items()) {
+      if (!inner.is_structured()) continue;
+      const std::string at = pointer + "/" + pointer_step(key);
+      if (properties != schema.end() && properties->contains(key))
+        each_list(inner, resolved(properties->at(key)), at, body);
+      else if (others != schema.end() && others->is_object())
+        each_list(inner, resolved(*others), at, body);
+    }
+  }
+}
+
+bool has_twins(const json& list) { return std::set<json>(list.begin(), list.end()).size() < list.size(); }
+
 const valijson::Schema& compiled_schema() {
   static const auto schema = [] {
     auto compiled = std::make_unique<valijson::Schema>();
+    const json judged = without_unique_items(experiment_schema());
     valijson::SchemaParser(valijson::SchemaParser::kDraft7)
-        .populateSchema(NlohmannJsonAdapter(experiment_schema()), *compiled);
+        .populateSchema(NlohmannJsonAdapter(judged), *compiled);
     return compiled;
   }();
   return *schema;
@@ -85,19 +121,44 @@ std::vector<Suggestion> keys_below(const json& schema) {
   return keys;
 }
 
+void check_lengths(const json& document, Problems& problems) {
+  each_list(document, experiment_schema(), "",
+            [&](const std::string& pointer, const json& list, const json& schema) {
+              if (list.size() <= schema.value("maxItems", list.size())) return;
+              problems.add(pointer, dotted(pointer) + " may list at most " + schema.at("maxItems").dump() +
+                                        " items, not " + std::to_string(list.size()));
+            });
+}
+
+// YAML can say "\\0"; a program, a path and a name cannot hold one.
+void refuse_nul(const std::string& pointer, const json& value, Problems& problems) {
+  if (value.is_string() && value.get_ref<const std::string&>().find('\0') != std::string::npos)
+    return problems.add(pointer, dotted(pointer) + " has a NUL character in it; remove it");
+  if (!value.is_structured()) return;
+  for (const auto& [key, inner] : value.items())
+    refuse_nul(pointer + "/" + pointer_step(key), inner, problems);
+}
+
 void check_shape(const json& document, Problems& problems) {
+  refuse_nul("", document, problems);
   valijson::Validator validator;
   valijson::ValidationResults results;
   const NlohmannJsonAdapter target(document);
-  if (validator.validate(compiled_schema(), target, &results)) return;
+  std::set<std::string> places;
+  each_list(document, experiment_schema(), "",
+            [&](const std::string& pointer, const json& list, const json& schema) {
+              if (schema.value("uniqueItems", false) && has_twins(list)) places.insert(pointer);
+            });
+  if (validator.validate(compiled_schema(), target, &results) && places.empty()) return;
   // valijson reports a fault once for its value and again for every value around it; explain() speaks for
   // each place alone, so the places around stay silent.
-  std::set<std::string> places;
   for (const auto& result : results) places.insert(pointer_from(result.context));
   const std::set<std::string> refused = problems.pointers();
   bool explained = !refused.empty();
-  for (const std::string& place : places)
+  for (const std::string& place : places) {
+    if (problems.count() > kEnoughProblems) return;
     explained |= !refused.contains(place) && explain(document, place, problems);
+  }
   if (explained) return;
   for (const auto& result : results) problems.add(pointer_from(result.context), result.description);
 }

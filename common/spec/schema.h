@@ -25,7 +25,12 @@ const std::vector<Suggestion>& all_keys();
 // The same of one mapping, with paths from there: ("learning_rate", "optimizer.lr") of a phase.
 std::vector<Suggestion> keys_below(const nlohmann::json& schema);
 
-// Adds a problem for each way in which `document` is not of the format's shape.
+// Adds a problem for each list that is longer than its schema allows. Comes before anything that looks at
+// items: what that costs is then bounded.
+void check_lengths(const nlohmann::json& document, Problems& problems);
+
+// Adds a problem for each way in which `document`, whose lists are not too long, is not of the format's
+// shape; of very many, the first.
 void check_shape(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -14,11 +14,20 @@ namespace {
 
 using nlohmann::json;
 
+// What all jobs of a study may weigh as text: each is checked like a document of its own.
+constexpr std::size_t kMaxStudyBytes = 8 << 20;
+
+// Of lists that are there; at most one more than there may be.
 std::size_t count_jobs(const json& document) {
-  std::size_t count = document.contains("scaling") ? document["scaling"]["devices"].size() : 1;
-  if (document.contains("sweep"))
-    for (const auto& [path, values] : document["sweep"].items())
+  std::size_t count = 1;
+  const auto multiply = [&count](const json& values) {
+    if (values.is_array() && !values.empty())
       count = std::min(count * values.size(), kMaxJobsOfExperiment + 1);
+  };
+  if (document.contains("scaling") && document["scaling"].is_object())
+    multiply(document["scaling"].value("devices", json()));
+  if (document.contains("sweep") && document["sweep"].is_object())
+    for (const auto& [path, values] : document["sweep"].items()) multiply(values);
   return count;
 }
 
@@ -98,6 +107,21 @@ std::vector<Variant> swept(const std::vector<Variant>& variants, const std::stri
 
 bool is_study(const json& document) { return document.contains("scaling") || document.contains("sweep"); }
 
+void check_study_size(const json& document, Problems& problems) {
+  if (!is_study(document)) return;
+  const std::size_t jobs = count_jobs(document);
+  const char* study = document.contains("sweep") ? "/sweep" : "/scaling";
+  if (jobs > kMaxJobsOfExperiment)
+    problems.add_key(study,
+                     fmt::format("the study has more than {} jobs; vary fewer values", kMaxJobsOfExperiment));
+  else if (const std::size_t bytes = document.dump(-1, ' ', false, json::error_handler_t::replace).size();
+           jobs * bytes > kMaxStudyBytes)
+    problems.add_key(study,
+                     fmt::format("the study has {} jobs of a spec of {} bytes; shorten its lists, or vary "
+                                 "fewer values: together they may have {} bytes",
+                                 jobs, bytes, kMaxStudyBytes));
+}
+
 void fill_from_sweep(json& document) {
   if (!document.contains("sweep") || !document["sweep"].is_object()) return;
   const json sweep = document["sweep"];
@@ -127,11 +151,6 @@ void check_sweep(const json& document, Problems& problems) {
 }
 
 std::vector<Variant> expand_study(const json& document, Problems& problems) {
-  if (count_jobs(document) > kMaxJobsOfExperiment) {
-    problems.add_key(document.contains("sweep") ? "/sweep" : "/scaling",
-                     fmt::format("the study has more than {} jobs; vary fewer values", kMaxJobsOfExperiment));
-    return {};
-  }
   std::vector<Variant> variants;
   const std::size_t scalings = document.contains("scaling") ? document["scaling"]["devices"].size() : 0;
   for (std::size_t i = 0; i < scalings; ++i) variants.push_back(scaled(document, i, problems));

@@ -17,6 +17,10 @@ struct Variant {
 
 bool is_study(const nlohmann::json& document);
 
+// Adds a problem when the study has too many jobs, or too many for a document of its size: before any of them
+// is made. Of a document that nothing else has looked at yet.
+void check_study_size(const nlohmann::json& document, Problems& problems);
+
 // Gives values that only `sweep` names their first value, so that the document can be read as a job.
 void fill_from_sweep(nlohmann::json& document);
 
@@ -24,7 +28,7 @@ void fill_from_sweep(nlohmann::json& document);
 void check_sweep(const nlohmann::json& document, Problems& problems);
 
 // Every job of the study, device counts first, then all combinations of the sweep. `document` has no problem
-// so far.
+// so far, and so not too many jobs.
 std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -34,13 +34,14 @@ class Converter {
     PODIUM_CHECK(false, "unknown YamlNode::Kind");
   }
 
-  bool exhausted() const { return spent_ > kMaxExpandedBytes; }
+  bool exhausted() const { return spent_ > kMaxExpandedBytes || values_ > kMaxYamlValues; }
 
  private:
   // Charges one value; false, and a problem the first time, when the document has grown too large.
   bool spend(const YamlNode& node, const std::string& pointer) {
     if (exhausted()) return false;
     spent_ += 16 + node.text.size();
+    ++values_;
     if (exhausted()) problems_.add(pointer, "aliases make the spec too large here; use fewer of them");
     return !exhausted();
   }
@@ -115,6 +116,7 @@ class Converter {
   SourceMap& places_;
   Problems& problems_;
   std::size_t spent_ = 0;
+  std::size_t values_ = 0;
 };
 
 }  // namespace

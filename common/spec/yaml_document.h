@@ -14,6 +14,8 @@
 namespace podium {
 
 constexpr int kMaxYamlDepth = 32;
+constexpr std::size_t kMaxYamlValues =
+    20'000;  // keys among them; once as written, once with aliases expanded
 // Counted after aliases are expanded, each value as its text and 16 bytes more: only aliases can reach it.
 constexpr std::size_t kMaxExpandedBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxYamlScalarBytes = 4'096;  // also keeps std::regex, which recurses, within its stack

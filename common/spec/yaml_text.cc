@@ -8,6 +8,8 @@
 namespace podium {
 namespace {
 
+constexpr std::size_t kStride = 256;
+
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // The length of the well-formed UTF-8 character at the front of `text`; 0 when there is none.
@@ -36,6 +38,15 @@ const char* fault_of(std::string_view rest, std::size_t length) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 bool check_yaml_text(std::string_view text, Problems& problems) {
   if (text.size() > kMaxSpecBytes) {
     problems.add_at({}, "",
@@ -60,22 +71,30 @@ bool check_yaml_text(std::string_view text, Problems& problems) {
   return true;
 }
 
-LineIndex::LineIndex(std::string_view text) {
-  while (true) {
-    const auto newline = text.find('\n');
-    lines_.push_back(text.substr(0, newline));
-    if (newline == std::string_view::npos) return;
-    text.remove_prefix(newline + 1);
+LineIndex::LineIndex(std::string_view text) : text_(text), lines_{0} {
+  std::size_t characters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % kStride == 0) characters_.push_back(characters);
+    if (!is_continuation(text[i])) ++characters;
+    if (text[i] == '\n') lines_.push_back(i + 1);
   }
+  characters_.push_back(characters);
+}
+
+std::size_t LineIndex::characters_before(std::size_t at) const {
+  const std::size_t stride = at / kStride;
+  const std::string_view rest = text_.substr(stride * kStride, at % kStride);
+  return characters_[stride] +
+         static_cast<std::size_t>(std::ranges::count_if(rest, [](char c) { return !is_continuation(c); }));
 }
 
 Place LineIndex::place(int line, int byte_column) const {
   if (line < 0 || line >= static_cast<int>(lines_.size())) return {static_cast<int>(lines_.size()), 1};
-  const std::string_view start =
-      lines_[static_cast<std::size_t>(line)].substr(0, static_cast<std::size_t>(std::max(byte_column, 0)));
-  const auto characters =
-      std::count_if(start.begin(), start.end(), [](char c) { return !is_continuation(c); });
-  return {line + 1, static_cast<int>(characters) + 1};
+  const auto index = static_cast<std::size_t>(line);
+  const std::size_t begin = lines_[index];
+  const std::size_t end = index + 1 < lines_.size() ? lines_[index + 1] - 1 : text_.size();
+  const std::size_t at = std::min(begin + static_cast<std::size_t>(std::max(byte_column, 0)), end);
+  return {line + 1, static_cast<int>(characters_before(at) - characters_before(begin)) + 1};
 }
 
 }  // namespace podium

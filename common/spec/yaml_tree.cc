@@ -77,7 +77,10 @@ class TreeBuilder final : public YAML::EventHandler {
     YamlNodePtr key;  // read, and waiting for its value
   };
 
-  std::shared_ptr<YamlNode> make(const YAML::Mark& mark, YamlNode::Kind kind) const {
+  std::shared_ptr<YamlNode> make(const YAML::Mark& mark, YamlNode::Kind kind) {
+    if (++values_ > kMaxYamlValues)
+      throw Refusal{place(mark), "the file has more than " + std::to_string(kMaxYamlValues) +
+                                     " values, and this is the first beyond; shorten its lists"};
     auto node = std::make_shared<YamlNode>();
     node->kind = kind;
     node->place = place(mark);
@@ -124,6 +127,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   LineIndex lines_;
   YamlNodePtr root_;
+  std::size_t values_ = 0;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, YamlNodePtr> anchors_;
 };

@@ -4,6 +4,7 @@
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/account_report.h"
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/policy.h"
 
 namespace podium {
@@ -86,9 +87,20 @@ awaitable<ServerReply> post_account(Api& api, Call call) {
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);
   AccountReport report = report_accounts(api.loop.state(), api.loop.now());
-  const json body = account_json(api.loop.state(), call.path[0], report[call.path[0]]);
+  json body = account_json(api.loop.state(), call.path[0], report[call.path[0]]);
+  body["warnings"] = account_warnings(api.loop.state(), call.path[0]);
   co_await api.loop.durable();
   co_return json_reply(200, body);
+}
+
+awaitable<ServerReply> remove_account(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const Command command = DeleteAccount{call.path[0]};
+  const Result<Events> events = co_await api.loop.run(command);
+  if (!events) co_return problem(events.errors(), call.request.id);
+  ServerReply reply;
+  reply.status = 204;
+  co_return reply;
 }
 
 }  // namespace podium

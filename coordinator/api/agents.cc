@@ -1,11 +1,12 @@
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/base/logging.h"
+#include "common/base/units.h"
 #include "common/net/zstd.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/report_limits.h"
 
 namespace podium {
 namespace {
@@ -13,25 +14,58 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxUnpacked = 8 * 1024 * 1024;
+constexpr std::size_t kSmallReport = 64 * 1024;
 
-Result<NodeReport> parse_report(const Call& call) {
+Result<NodeReport> parse_report(const std::string& body, const std::string& node) {
   try {
-    NodeReport report = node_report_from_json(json::parse(call.request.body));
-    if (report.node.id.value == call.path[0]) return report;
+    NodeReport report = node_report_from_json(json::parse(body));
+    if (Errors errors = check_report(report); !errors.empty()) return errors;
+    if (report.node.id.value == node) return report;
     return Error{ErrorCode::invalid, "the report is of node \"" + report.node.id.value + "\"", "/node/id"};
   } catch (const std::exception& error) {
     return Error{ErrorCode::invalid, std::string("malformed report: ") + error.what(), ""};
   }
 }
 
-std::map<JobId, JobSpec> read_specs(Reader& reader, const std::set<JobId>& jobs) {
-  std::map<JobId, JobSpec> specs;
-  for (const JobId job : jobs) {
-    const std::optional<std::string> spec = reader.job_spec(job);
-    PODIUM_CHECK(spec.has_value(), "an active job has a spec on disk");
-    specs.emplace(job, job_spec_from_json(json::parse(*spec)));
+// In the place of a spec that cannot be read: what a task of it does when it has yet to start. One that runs
+// goes on, and the node's other tasks have their orders.
+JobSpec broken_spec(JobId job, const std::string& why) {
+  spdlog::error("podium.db is damaged: the spec of job {} cannot be read: {}; submit the job again",
+                to_string(job), why);
+  JobSpec spec;
+  spec.command = {"sh", "-c",
+                  "echo the coordinator cannot read the spec of this job: submit it again >&2; exit 1"};
+  return spec;
+}
+
+struct Submission {
+  JobSpec spec;
+  Time born;  // the first: an operator's requeue makes no other job of it
+};
+
+Submission read_submission(Reader& reader, JobId job) {
+  try {
+    const std::optional<SubmittedJob> row = reader.submitted(job);
+    if (!row) return {broken_spec(job, "its row is missing"), {}};
+    return {job_spec_from_json(json::parse(row->spec)), row->at};
+  } catch (const json::exception& error) {
+    return {broken_spec(job, error.what()), {}};
+  } catch (const std::invalid_argument& error) {
+    return {broken_spec(job, error.what()), {}};
   }
-  return specs;
+}
+
+// A usual report is read at once, so that one node's keep their order; a large one would hold up everybody.
+awaitable<Result<NodeReport>> read_report(Api& api, const Call& call) {
+  if (call.request.body.size() <= kSmallReport) co_return parse_report(call.request.body, call.path[0]);
+  const auto parse = [body = call.request.body, node = call.path[0]] { return parse_report(body, node); };
+  co_return co_await api.agents.run(parse);
+}
+
+std::map<JobId, Submission> read_submissions(Reader& reader, const std::set<JobId>& jobs) {
+  std::map<JobId, Submission> submissions;
+  for (const JobId job : jobs) submissions.emplace(job, read_submission(reader, job));
+  return submissions;
 }
 
 // The node's orders with everything that the core does not know.
@@ -40,35 +74,35 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   std::set<JobId> jobs;
   for (TaskOrder& order : orders.tasks) {
     order.launch.secret = api.loop.secret(order.launch.task.attempt);
-    jobs.insert(order.launch.task.attempt.job);
+    if (!order.launch.secret.empty())
+      jobs.insert(order.launch.task.attempt.job);  // else it is not known here
   }
   co_await api.loop.durable();
   if (jobs.empty()) co_return orders;
-  const auto query = [jobs](Reader& reader) { return read_specs(reader, jobs); };
-  const auto specs = co_await api.pool.read(query);
+  const auto query = [jobs](Reader& reader) { return read_submissions(reader, jobs); };
+  const auto submissions = co_await api.agents.read(query);
   for (TaskOrder& order : orders.tasks) {
-    order.launch.spec = specs.at(order.launch.task.attempt.job);
+    if (order.launch.secret.empty()) continue;
+    const Submission& submission = submissions.at(order.launch.task.attempt.job);
+    order.born = submission.born;
+    order.launch.spec = submission.spec;
     order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
     order.launch.spec.resources.max_devices = 0;
   }
   co_return orders;
 }
 
-awaitable<Result<Ingested>> ingest(Store& store, std::string body) {
-  return boost::asio::async_initiate<decltype(boost::asio::use_awaitable), void(Result<Ingested>)>(
-      [&store, body = std::move(body)](auto handler) mutable {
-        // Shared because the store's callback is a copyable std::function.
-        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-        store.ingest(std::move(body), [shared](Result<Ingested> result) { (*shared)(std::move(result)); });
-      },
-      boost::asio::use_awaitable);
-}
-
-// The body unpacked, as its Content-Encoding says.
-Result<std::string> unpack(Call& call) {
-  const std::string encoding = call.request.headers.get("Content-Encoding");
-  if (encoding.empty() || equal_ignoring_case(encoding, "identity")) return std::move(call.request.body);
-  return zstd_decompress(call.request.body, kMaxUnpacked);
+// The body unpacked, as its Content-Encoding says, and parsed.
+Result<std::shared_ptr<StreamBatch>> unpack(Reader& reader, const NodeId& node, std::string body,
+                                            const std::string& encoding) {
+  const bool packed = !encoding.empty() && !equal_ignoring_case(encoding, "identity");
+  Result<std::string> plain = packed ? zstd_decompress(body, kMaxUnpacked) : std::move(body);
+  if (!plain) return plain.errors();
+  Result<std::shared_ptr<StreamBatch>> streams = read_streams(node, std::move(plain).value());
+  if (!streams) return streams;
+  (*streams)->checkpoints =
+      checkpoints_in(**streams, [&](TaskId task) { return reader.is_task_of(task, node); });
+  return streams;
 }
 
 bool is_known_encoding(const std::string& encoding) {
@@ -82,43 +116,72 @@ ServerReply refuse_streams(const Errors& errors, const std::string& request_id) 
   return problem(errors, request_id);
 }
 
-awaitable<void> spread_news(Api& api, std::vector<JobNews> news) {
-  for (const JobNews& item : news) {
-    api.feed.tell(item);
-    if (!item.checkpoint) continue;
-    const Command saved = CheckpointSaved{{item.job, item.attempt}, *item.checkpoint};
-    co_await api.loop.run(saved);
-  }
+bool is_off(const Api& api, const NodeId& id) {
+  const Node* node = find_node(api.loop.state(), id);
+  return node && node->clock && node->clock->off();
+}
+
+void tell_clock(const Api& api, const NodeId& id, bool was_off) {
+  if (was_off == is_off(api, id)) return;
+  if (was_off) return spdlog::info("the clock of {} is right again", id.value);
+  const Duration ahead = find_node(api.loop.state(), id)->clock->ahead;
+  spdlog::warn(
+      "the clock of {} is {} {}; times that its tasks tell are corrected by that, and it should be set right",
+      id.value, format_duration(std::chrono::abs(ahead)), ahead > Duration{0} ? "ahead" : "behind");
 }
 
 }  // namespace
 
 awaitable<ServerReply> post_sync(Api& api, Call call) {
-  if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const Result<NodeReport> report = parse_report(call);
+  if (auto refusal = refuse_type(call, "application/json", kLargestBody)) co_return std::move(*refusal);
+  const Result<NodeReport> report = co_await read_report(api, call);
   if (!report) co_return problem(400, describe(report.errors()), call.request.id, report.errors());
+  const bool was_off = is_off(api, report->node.id);
   const Command reported = NodeReported{*report};
   const Result<Events> taken = co_await api.loop.run(reported);
   if (!taken) co_return problem(taken.errors(), call.request.id);
+  tell_clock(api, report->node.id, was_off);
   api.readings[report->node.id] = report->readings;
-  co_await api.holds.wait(report->node.id, report->orders_seen);
-  const NodeOrders orders = co_await whole_orders(api, report->node.id);
+  if (!report->interrupted) co_await api.holds.wait(report->node.id, report->orders_seen);
+  NodeOrders orders = co_await whole_orders(api, report->node.id);
+  orders.clock = api.loop.now();
   co_return json_reply(200, to_json(orders));
 }
 
 awaitable<ServerReply> post_streams(Api& api, Call call) {
-  if (auto refusal = refuse_type(call, "application/x-podium-streams")) co_return std::move(*refusal);
+  if (auto refusal = refuse_type(call, "application/x-podium-streams", kLargestBody))
+    co_return std::move(*refusal);
+  const NodeId node{call.path[0]};
+  if (!find_node(api.loop.state(), node)) co_return no_such(call, "node", node.value);
   if (!is_known_encoding(call.request.headers.get("Content-Encoding")))
     co_return problem(415, "Content-Encoding must be zstd or absent", call.request.id);
-  Result<std::string> body = unpack(call);
-  if (!body) co_return refuse_streams(body.errors(), call.request.id);
-  Result<Ingested> result = co_await ingest(api.store, std::move(body).value());
-  if (!result) co_return refuse_streams(result.errors(), call.request.id);
-  Ingested ingested = std::move(result).value();
-  co_await spread_news(api, std::move(ingested.news));
+  auto read = [node, body = std::move(call.request.body),
+               encoding = call.request.headers.get("Content-Encoding")](Reader& reader) mutable {
+    return unpack(reader, node, std::move(body), encoding);
+  };
+  const Result<std::shared_ptr<StreamBatch>> streams = co_await api.streams.read(std::move(read));
+  if (!streams) co_return refuse_streams(streams.errors(), call.request.id);
+  if (const auto refusal = api.store.refusal()) {
+    api.loop.note_checkpoints(**streams);  // else a job that saves would seem to make no headway
+    co_return problem(507, refusal->message, call.request.id);
+  }
+  const Node* known = find_node(api.loop.state(), node);
+  if (known && !api.readings.contains(node)) {
+    const Errors unheard{
+        {ErrorCode::unavailable,
+         "the node has not reported since the coordinator started, so what its clock is worth is "
+         "not known; send this again later",
+         ""}};
+    co_return problem(unheard, call.request.id);
+  }
+  const Duration ahead = known && known->clock ? known->clock->ahead : Duration{0};
+  (*streams)->clock = {api.loop.now(), ahead};
+  const Result<Ingested> ingested = co_await api.loop.ingest(*streams);
+  if (!ingested) co_return refuse_streams(ingested.errors(), call.request.id);
+  for (const JobNews& news : ingested->news) api.feed.tell(news);
   ServerReply reply;
   reply.headers.set("Content-Type", "application/json");
-  reply.body = positions_to_json(ingested.positions);
+  reply.body = positions_to_json(ingested->positions, ingested->notes);
   co_return reply;
 }
 

@@ -18,6 +18,7 @@
 #include "coordinator/api/live_stream.h"
 #include "coordinator/api/query.h"
 #include "coordinator/loop/command_loop.h"
+#include "coordinator/loop/job_counts.h"
 #include "coordinator/loop/sync_holds.h"
 #include "coordinator/loop/work_pool.h"
 #include "coordinator/store/store.h"
@@ -40,7 +41,11 @@ struct Api {
   ApiOptions options;
   CommandLoop& loop;
   Store& store;
-  WorkPool& pool;
+  JobCounts& counts;
+  WorkPool& pool;     // what people read
+  WorkPool& checks;   // specs
+  WorkPool& agents;   // agents' reports and orders: they wait for nobody else
+  WorkPool& streams;  // what tasks have written, of which much may come at once
   SyncHolds& holds;
   LiveStream& live;
   LiveFeed& feed;

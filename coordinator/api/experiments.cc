@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "common/spec/warnings.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
@@ -12,6 +13,12 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxKey = 200;
+constexpr std::size_t kMaxSubmission = 8 * kMaxSpecBytes;  // a spec's bytes take up to six each in JSON
+
+awaitable<Result<Submission>> read_submission(Api& api, const Call& call) {
+  const auto parse = [&body = call.request.body] { return parse_submission(body); };
+  co_return co_await api.checks.run(parse);
+}
 
 struct ExperimentWithJobs {
   ExperimentView experiment;
@@ -40,8 +47,8 @@ awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
 }  // namespace
 
 awaitable<ServerReply> post_experiment(Api& api, Call call) {
-  if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  Result<Submission> submission = parse_submission(call.request.body);
+  if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
+  Result<Submission> submission = co_await read_submission(api, call);
   if (!submission)
     co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
   const std::string key = call.request.headers.get("Idempotency-Key");
@@ -52,8 +59,8 @@ awaitable<ServerReply> post_experiment(Api& api, Call call) {
 }
 
 awaitable<ServerReply> post_validate(Api& api, Call call) {
-  if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const Result<Submission> submission = parse_submission(call.request.body);
+  if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
+  const Result<Submission> submission = co_await read_submission(api, call);
   if (!submission)
     co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
   const Result<LoadedExperiment> loaded = co_await load_submission(api, *submission);
@@ -62,8 +69,11 @@ awaitable<ServerReply> post_validate(Api& api, Call call) {
   const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
   co_await api.loop.durable();
   if (!possible) co_return problem(possible.errors(), call.request.id);
-  co_return json_reply(200,
-                       {{"valid", true}, {"jobs", loaded->jobs.size()}, {"normalised", loaded->normalised}});
+  const json verdict{{"valid", true},
+                     {"jobs", loaded->jobs.size()},
+                     {"warnings", warnings_of(loaded->jobs)},
+                     {"normalised", loaded->normalised}};
+  co_return json_reply(200, verdict);
 }
 
 awaitable<ServerReply> get_experiments(Api& api, Call call) {

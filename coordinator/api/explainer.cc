@@ -179,6 +179,13 @@ void Explainer::keep(JobId job, Answer answer) {
 }
 
 boost::asio::awaitable<json> Explainer::explain(JobId job) {
+  if (const Answer* known = still_good(job)) co_return known->body;
+  if (asked_ >= kMostAsked) throw Busy("many forecasts are being made already; ask again soon");
+  struct Asked {
+    int& asked;
+    explicit Asked(int& of) : asked(of) { ++asked; }
+    ~Asked() { --asked; }
+  } asked(asked_);
   const std::string lane = std::to_string(job.value % kAtOnce);
   const KeyLock::Held turn = co_await turns_.acquire(lane);
   if (const Answer* known = still_good(job)) co_return known->body;

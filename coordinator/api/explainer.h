@@ -1,6 +1,7 @@
 // Why jobs wait and when they start, answered off the loop's thread. Forecasts are dear where many jobs wait:
-// at most kAtOnce run, one of a job; each stops after a few seconds and says how far it saw; and an answer is
-// given again while nothing has changed, or for a while that follows from what it cost.
+// at most kAtOnce run, on a pool of their own, one of a job, and few wait; each stops after a few seconds and
+// says how far it saw; and an answer is given again while nothing has changed, or for a while that follows
+// from what it cost.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,12 @@ namespace podium {
 class Explainer {
  public:
   static constexpr int kAtOnce = 2;
+  static constexpr int kMostAsked = 32;
 
   // The references outlive it.
   Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, WorkPool& pool);
 
-  // The members of GET /jobs/{job}/why from `now_ms` on, of a job that waits.
+  // The members of GET /jobs/{job}/why from `now_ms` on, of a job that waits. Throws Busy.
   boost::asio::awaitable<nlohmann::json> explain(JobId job);
 
  private:
@@ -39,6 +41,7 @@ class Explainer {
   WorkPool& pool_;
   StateMirror mirror_;
   KeyLock turns_;
+  int asked_ = 0;  // forecasts that run or wait
   std::map<JobId, Answer> answers_;
 };
 

@@ -21,15 +21,15 @@ Caller caller_of(const ApiOptions& options, const ServerRequest& request) {
   return Caller::stranger;
 }
 
-bool may(const ApiOptions& options, Access access, Caller caller) {
-  switch (access) {
-    case Access::open:
+bool may(const ApiOptions& options, Audience audience, Caller caller) {
+  switch (audience) {
+    case Audience::open:
       return true;
-    case Access::read:
+    case Audience::read:
       return options.open_reads || caller == Caller::user || caller == Caller::agent;
-    case Access::user:
+    case Audience::user:
       return caller == Caller::user;
-    case Access::agent:
+    case Audience::agent:
       return caller == Caller::agent;
   }
   return false;
@@ -61,19 +61,20 @@ std::string_view token_of(const ApiOptions& options, const ServerRequest& reques
   return caller == Caller::user ? "user" : caller == Caller::agent ? "agent" : "nobody";
 }
 
-std::optional<ServerReply> refuse_access(const ApiOptions& options, Access access,
+std::optional<ServerReply> refuse_access(const ApiOptions& options, Audience audience,
                                          const ServerRequest& request) {
   const std::string* origin = request.headers.find("Origin");
-  const bool changes = access == Access::user || access == Access::agent;
+  const bool changes = audience == Audience::user || audience == Audience::agent;
   if (changes && origin &&
       origin->substr(std::min(origin->find("//") + 2, origin->size())) != request.headers.get("Host"))
     return problem(403, "a page of another site must not do this", request.id);
   const Caller caller = caller_of(options, request);
-  if (may(options, access, caller)) return std::nullopt;
+  if (may(options, audience, caller)) return std::nullopt;
   if (caller == Caller::nobody)
     return problem(401, "this needs a token: send \"Authorization: Bearer TOKEN\"", request.id);
   if (caller == Caller::stranger) return problem(401, "the token is wrong", request.id);
-  return problem(403, access == Access::agent ? "this needs the agent token" : "this needs the user token",
+  return problem(403,
+                 audience == Audience::agent ? "this needs the agent token" : "this needs the user token",
                  request.id);
 }
 

@@ -15,7 +15,7 @@ std::optional<ServerReply> refuse_host(const ApiOptions& options, const ServerRe
 // "user", "agent" or "nobody": whose token the request carries.
 std::string_view token_of(const ApiOptions& options, const ServerRequest& request);
 
-std::optional<ServerReply> refuse_access(const ApiOptions& options, Access access,
+std::optional<ServerReply> refuse_access(const ApiOptions& options, Audience audience,
                                          const ServerRequest& request);
 
 }  // namespace podium

@@ -16,19 +16,15 @@ awaitable<ServerReply> get_health(Api& api, Call call) {
     json& count = nodes[std::string(to_string(node.state))];
     count = count.get<int>() + 1;
   }
-  // Taken before the rows are read: whoever continues the stream from here misses nothing.
+  // Whoever continues the stream from here misses nothing.
   const std::int64_t live_id = api.live.last_id();
-  const auto counts = co_await api.pool.read([](Reader& reader) { return reader.job_counts(); });
   json jobs = json::object();
-  for (const JobState state : {JobState::queued, JobState::starting, JobState::running, JobState::stopping,
-                               JobState::succeeded, JobState::failed, JobState::cancelled}) {
-    const auto count = counts.find(state);
-    jobs[std::string(to_string(state))] = count == counts.end() ? 0 : count->second;
-  }
+  for (const JobState state : kJobStates) jobs[std::string(to_string(state))] = api.counts.of(state);
   co_await api.loop.durable();
   co_return json_reply(
       200, {{"status", "ok"},
             {"version", api.options.version},
+            {"cluster", api.loop.state().cluster.id},
             {"uptime_seconds", std::chrono::duration<double>(api.loop.now() - api.started).count()},
             {"jobs", std::move(jobs)},
             {"nodes", std::move(nodes)},

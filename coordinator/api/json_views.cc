@@ -38,7 +38,7 @@ json target_json(const std::optional<TargetView>& target) {
 }
 
 std::string reason_of(const JobView& job, const std::string& waiting) {
-  if (job.state != JobState::queued || waiting.empty()) return job.reason;
+  if (waiting.empty()) return job.reason;
   return job.reason.empty() ? waiting : job.reason + "; " + waiting;
 }
 
@@ -54,11 +54,6 @@ std::string_view phase_name(TaskPhase phase) {
       return "lost";
   }
   PODIUM_CHECK(false, "unknown TaskPhase");
-}
-
-json exit_json(const std::optional<TaskExit>& exit) {
-  if (!exit) return nullptr;
-  return {{"code", exit->code}, {"signal", exit->signal}, {"message", exit->message}};
 }
 
 json drain_json(const std::optional<Drain>& drain) {
@@ -114,7 +109,7 @@ json attempt_json(const AttemptView& attempt) {
                      {"device", task.device},
                      {"state", phase_name(task.phase)},
                      {"pid", task.pid},
-                     {"exit", exit_json(task.exit)}});
+                     {"exit", task.exit ? to_json(*task.exit) : json(nullptr)}});
   return {{"number", attempt.number},
           {"created_ms", to_millis(attempt.created)},
           {"started_ms", millis(attempt.started)},
@@ -124,6 +119,23 @@ json attempt_json(const AttemptView& attempt) {
           {"first_step", or_null(attempt.first_step)},
           {"last_step", or_null(attempt.last_step)},
           {"tasks", std::move(tasks)}};
+}
+
+json unknown_json(const Node& node) {
+  if (node.unknown.empty()) return nullptr;
+  json tasks = json::array();
+  for (const TaskId task : node.unknown)
+    tasks.push_back({{"job", task.attempt.job.value}, {"attempt", task.attempt.number}, {"rank", task.rank}});
+  return {{"tasks", std::move(tasks)},
+          {"cluster", node.stranger.empty() ? json(nullptr) : json(node.stranger)},
+          {"adopted", !node.adopted ? json(nullptr) : json(*node.adopted ? "stop" : "keep")}};
+}
+
+json clock_json(const std::optional<ClockMeasure>& clock) {
+  if (!clock) return nullptr;
+  return {{"ahead_ms", clock->ahead.count()},
+          {"round_trip_ms", clock->round_trip.count()},
+          {"off", clock->off()}};
 }
 
 json node_json(const Node& node) {
@@ -142,6 +154,8 @@ json node_json(const Node& node) {
           {"drain", drain_json(node.drain)},
           {"reservation", reservation_json(node.reservation)},
           {"last_seen_ms", to_millis(node.last_seen)},
+          {"clock", clock_json(node.clock)},
+          {"unknown", unknown_json(node)},
           {"devices", std::move(devices)}};
 }
 

@@ -4,6 +4,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/logging.h"
+#include "common/model/codec.h"
 #include "common/net/spawn.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kPause{100};  // between two rounds
+constexpr std::chrono::milliseconds kPauseAfterFailure{1000};
 
 std::vector<JobView> read_jobs(Reader& reader, const std::set<JobId>& ids) {
   std::vector<JobView> jobs;
@@ -26,10 +29,10 @@ std::vector<JobView> read_jobs(Reader& reader, const std::set<JobId>& ids) {
   return jobs;
 }
 
-// Told before, but for when it was last heard of, which changes all the time.
-bool same_but_for_time(const Node& a, Node b) {
-  b.last_seen = a.last_seen;
-  return a == b;
+std::vector<NodeId> nodes_of(const Allocation& allocation) {
+  std::vector<NodeId> nodes;
+  for (const Placement& place : allocation.ranks) nodes.push_back(place.node);
+  return nodes;
 }
 
 }  // namespace
@@ -41,7 +44,11 @@ LiveFeed::LiveFeed(asio::any_io_executor executor, CommandLoop& loop, WorkPool& 
       live_(live),
       pending_(executor_, steady_timer::time_point::max()) {}
 
-void LiveFeed::start() { spawn(executor_, "live feed", run()); }
+void LiveFeed::start() {
+  for (const auto& [id, job] : loop_.state().jobs)
+    if (job.attempt) held_[id] = nodes_of(job.attempt->allocation);
+  spawn(executor_, "live feed", run());
+}
 
 void LiveFeed::stop() {
   stopped_ = true;
@@ -50,14 +57,57 @@ void LiveFeed::stop() {
 
 void LiveFeed::wake() { pending_.expires_at(steady_timer::time_point::min()); }
 
+// A node is told of when an event is about it or gives and takes its devices, not when it was only heard of.
+void LiveFeed::note_nodes(const Event& event, bool watched) {
+  const auto* created = std::get_if<AttemptCreated>(&event.body);
+  const auto* ended = std::get_if<AttemptEnded>(&event.body);
+  if (created) held_[created->attempt.job] = nodes_of(created->allocation);
+  const bool frees = std::holds_alternative<TaskExited>(event.body) ||
+                     std::holds_alternative<TaskLost>(event.body) ||
+                     std::holds_alternative<AttemptStopping>(event.body);
+  if (watched && (created || ended || frees)) {
+    const auto held = held_.find(*job_of(event));
+    if (held != held_.end()) changed_nodes_.insert(held->second.begin(), held->second.end());
+  }
+  if (const auto node = node_of(event); node && watched) changed_nodes_.insert(*node);
+  if (ended) held_.erase(ended->attempt.job);
+}
+
+// More than that the node is there: its clock went off or came right, or its unknown tasks are others.
+bool LiveFeed::says_more(const NodeSeen& now) {
+  const auto is_off = [](const NodeSeen& seen) { return seen.clock && seen.clock->off(); };
+  NodeSeen& before = seen_[now.node];
+  const bool more =
+      is_off(before) != is_off(now) || before.unknown != now.unknown || before.stranger != now.stranger;
+  before = now;
+  return more;
+}
+
+void LiveFeed::notice(const Events& decided) {
+  for (const Event& event : decided) {
+    const auto* seen = std::get_if<NodeSeen>(&event.body);
+    const auto* adopted = std::get_if<NodeAdopted>(&event.body);
+    if (!adopted && (!seen || !says_more(*seen))) continue;
+    if (!live_.watched()) {
+      live_.skip();
+      continue;
+    }
+    changed_nodes_.insert(adopted ? adopted->node : seen->node);
+    wake();
+  }
+}
+
 void LiveFeed::tell(const Events& committed) {
-  if (!live_.watched()) return live_.skip();
+  const bool watched = live_.watched();
+  for (const Event& event : committed) note_nodes(event, watched);
+  if (!watched) return live_.skip();
   for (const Event& event : committed)
     if (const std::optional<JobId> job = job_of(event))
       changed_jobs_.insert(*job);
     else if (const auto* changed = std::get_if<AccountChanged>(&event.body))
       changed_accounts_.insert(changed->account);
-  nodes_may_have_changed_ = true;
+    else if (const auto* deleted = std::get_if<AccountDeleted>(&event.body))
+      changed_accounts_.insert(deleted->account);
   wake();
 }
 
@@ -81,16 +131,33 @@ asio::awaitable<void> LiveFeed::run() {
     co_await pending_.async_wait(kAsTuple);
     if (stopped_) break;
     pending_.expires_at(steady_timer::time_point::max());
-    co_await publish_jobs();
-    co_await publish_nodes();
-    publish_accounts();
-    pause.expires_after(kPause);
+    pause.expires_after(co_await publish() ? kPause : kPauseAfterFailure);
     co_await pause.async_wait(kAsTuple);
   }
 }
 
-asio::awaitable<void> LiveFeed::publish_jobs() {
-  const std::set<JobId> changed = std::exchange(changed_jobs_, {});
+// False when something could not be told: then it is told again, for the feed must outlive any error of the
+// store.
+asio::awaitable<bool> LiveFeed::publish() {
+  const std::set<JobId> jobs = std::exchange(changed_jobs_, {});
+  const std::set<NodeId> nodes = std::exchange(changed_nodes_, {});
+  std::string failure;
+  try {
+    co_await publish_jobs(jobs);
+    co_await publish_nodes(nodes);
+    publish_accounts();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  if (failure.empty()) co_return true;
+  spdlog::error("live feed: {}; trying again", failure);
+  changed_jobs_.insert(jobs.begin(), jobs.end());
+  changed_nodes_.insert(nodes.begin(), nodes.end());
+  wake();
+  co_return false;
+}
+
+asio::awaitable<void> LiveFeed::publish_jobs(std::set<JobId> changed) {
   if (changed.empty()) co_return;
   const auto query = [changed](Reader& reader) { return read_jobs(reader, changed); };
   const std::vector<JobView> jobs = co_await pool_.read(query);
@@ -100,15 +167,11 @@ asio::awaitable<void> LiveFeed::publish_jobs() {
   for (std::size_t i = 0; i < jobs.size(); ++i) live_.publish("job", jobs[i].id, messages[i]);
 }
 
-asio::awaitable<void> LiveFeed::publish_nodes() {
-  if (!std::exchange(nodes_may_have_changed_, false)) co_return;
+asio::awaitable<void> LiveFeed::publish_nodes(std::set<NodeId> changed) {
   std::vector<std::string> messages;
-  for (const auto& [id, node] : loop_.state().nodes) {
-    const auto told = told_nodes_.find(id);
-    if (told != told_nodes_.end() && same_but_for_time(told->second, node)) continue;
-    told_nodes_[id] = node;
-    messages.push_back(dump(node_json(node)));
-  }
+  for (const NodeId& id : changed)
+    if (const Node* node = find_node(loop_.state(), id)) messages.push_back(dump(node_json(*node)));
+  if (messages.empty()) co_return;
   co_await loop_.durable();
   for (const std::string& message : messages) live_.publish("node", std::nullopt, message);
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "coordinator/api/live_stream.h"
 #include "coordinator/loop/command_loop.h"
@@ -23,14 +24,18 @@ class LiveFeed {
   void stop();
 
   void tell(const Events& committed);
+  void notice(const Events& decided);  // of which some are never committed
   void tell(const JobNews& ingested);
 
  private:
   void wake();
+  void note_nodes(const Event& event, bool watched);
+  bool says_more(const NodeSeen& now);
   void publish_points(const JobNews& news);
   boost::asio::awaitable<void> run();
-  boost::asio::awaitable<void> publish_jobs();
-  boost::asio::awaitable<void> publish_nodes();
+  boost::asio::awaitable<bool> publish();
+  boost::asio::awaitable<void> publish_jobs(std::set<JobId> changed);
+  boost::asio::awaitable<void> publish_nodes(std::set<NodeId> changed);
   void publish_accounts();
 
   boost::asio::any_io_executor executor_;
@@ -39,9 +44,10 @@ class LiveFeed {
   LiveStream& live_;
   std::set<JobId> changed_jobs_;
   std::set<std::string> changed_accounts_;
-  bool nodes_may_have_changed_ = false;
-  std::map<NodeId, Node> told_nodes_;
-  boost::asio::steady_timer pending_;  // expires when there is something to tell
+  std::set<NodeId> changed_nodes_;
+  std::map<NodeId, NodeSeen> seen_;            // the last of each node
+  std::map<JobId, std::vector<NodeId>> held_;  // of jobs with an attempt: the event of its end lacks them
+  boost::asio::steady_timer pending_;          // expires when there is something to tell
   bool stopped_ = false;
 };
 

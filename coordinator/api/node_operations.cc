@@ -1,5 +1,5 @@
-// POST /nodes/{node}/drain, resume, reserve, unreserve and labels: read the body, ask the core, show the node
-// as it is then.
+// POST /nodes/{node}/drain, resume, reserve, unreserve, labels and adopt: read the body, ask the core, show
+// the node as it is then.
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/json_views.h"
@@ -94,6 +94,16 @@ Result<Command> read_labels(const NodeId& node, const json& body) {
   return Command(std::move(command));
 }
 
+Result<Command> read_adopt(const NodeId& node, const json& body) {
+  AdoptNode adopt{node, false};
+  for (const auto& [key, value] : body.items()) {
+    if (key != "stop") return malformed("is not known", "/" + key);
+    if (!value.is_boolean()) return malformed("must be true or false", "/stop");
+    adopt.stop = value.get<bool>();
+  }
+  return Command(std::move(adopt));
+}
+
 awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(const NodeId&, const json&)) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const NodeId node{call.path[0]};
@@ -118,6 +128,7 @@ awaitable<ServerReply> post_reserve(Api& api, Call call) {
 awaitable<ServerReply> post_unreserve(Api& api, Call call) {
   return operate(api, std::move(call), read_empty<UnreserveNode>);
 }
+awaitable<ServerReply> post_adopt(Api& api, Call call) { return operate(api, std::move(call), read_adopt); }
 awaitable<ServerReply> post_labels(Api& api, Call call) { return operate(api, std::move(call), read_labels); }
 
 }  // namespace podium

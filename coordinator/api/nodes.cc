@@ -9,11 +9,18 @@ namespace podium {
 using nlohmann::json;
 
 awaitable<ServerReply> get_nodes(Api& api, Call call) {
+  const auto limit = static_cast<std::size_t>(call.query.integer_or("limit", 100, 1, 1000));
+  const NodeId after{call.query.text("page_token").value_or("")};
   if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto& all = api.loop.state().nodes;
   json nodes = json::array();
-  for (const auto& [id, node] : api.loop.state().nodes) nodes.push_back(node_json(node));
+  auto next = all.upper_bound(after);
+  for (; next != all.end() && nodes.size() < limit; ++next) nodes.push_back(node_json(next->second));
+  json body{{"total", all.size()}};
+  if (next != all.end()) body["next_page_token"] = nodes.back()["id"];
+  body["nodes"] = std::move(nodes);
   co_await api.loop.durable();
-  co_return json_reply(200, {{"nodes", std::move(nodes)}});
+  co_return json_reply(200, body);
 }
 
 awaitable<ServerReply> get_node(Api& api, Call call) {

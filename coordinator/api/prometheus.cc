@@ -57,16 +57,10 @@ void add_readings(PrometheusText& page, const Api& api) {
   }
 }
 
-void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
-              const std::map<JobState, std::int64_t>& jobs) {
+void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan, const JobCounts& jobs) {
   page.gauge("podium_jobs", "Jobs on disk, by state.");
-  for (const JobState job_state :
-       {JobState::queued, JobState::starting, JobState::running, JobState::stopping, JobState::succeeded,
-        JobState::failed, JobState::cancelled}) {
-    const auto count = jobs.find(job_state);
-    page.sample({{"state", to_string(job_state)}},
-                count == jobs.end() ? 0 : static_cast<double>(count->second));
-  }
+  for (const JobState job_state : kJobStates)
+    page.sample({{"state", to_string(job_state)}}, static_cast<double>(jobs.of(job_state)));
   Counts waiting;  // those with a reservation stand before those without
   std::map<std::string, std::int64_t> wanted;
   for (const auto& [key, pool] : state.pools) {
@@ -192,11 +186,10 @@ void add_service(PrometheusText& page, const Api& api) {
 
 awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
-  const auto jobs = co_await api.pool.read([](Reader& reader) { return reader.job_counts(); });
   PrometheusText page;
   add_nodes(page, api.loop.state());
   add_readings(page, api);
-  add_jobs(page, api.loop.state(), api.loop.plan(), jobs);
+  add_jobs(page, api.loop.state(), api.loop.plan(), api.counts);
   add_blocked(page, api.loop.state(), api.loop.plan());
   add_accounts(page, api.loop.state(), api.loop.now());
   add_scheduler(page, api.loop.counters());

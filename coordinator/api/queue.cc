@@ -27,9 +27,8 @@ json age_points(const ClusterState& state, const Job& job, Time now) {
 }
 
 // Of the account and those above it, outermost first: at each level the smallest goes first.
-json factors_of(const ClusterState& state, const JobRequest& request, Time now) {
+json factors_of(const ClusterState& state, const AccountLedger& ledger, const JobRequest& request, Time now) {
   if (!policy_of(state.scheduling.policy).by_account()) return nullptr;
-  const AccountLedger ledger(state, request.kind);
   json factors = json::array();
   for (const std::string& account : lineage(request.account))
     factors.push_back(fair_share_factor(state, ledger, account, now));
@@ -37,8 +36,7 @@ json factors_of(const ClusterState& state, const JobRequest& request, Time now) 
 }
 
 // What jobs in the queue and apart from it have in common.
-json waiting_json(const ClusterState& state, const Plan& plan, const Job& job, BlockerCode blocker,
-                  Time now) {
+json waiting_json(const CommandLoop& loop, const Job& job, BlockerCode blocker, Time now) {
   return {{"job", job.id.value},
           {"name", job.request.name},
           {"account", job.request.account},
@@ -50,32 +48,35 @@ json waiting_json(const ClusterState& state, const Plan& plan, const Job& job, B
           {"submitted_ms", to_millis(job.submitted)},
           {"waited_seconds", waited_seconds(job, now)},
           {"blocker", to_string(blocker)},
-          {"reason", waiting_reason(state, plan, job.id, now)}};
+          {"reason", loop.waiting_reason(job.id)}};
 }
 
-json entry_json(const ClusterState& state, const Plan& plan, const QueuePlace& place, Time now) {
+json entry_json(const CommandLoop& loop, const AccountLedger& ledger, const QueuePlace& place, Time now) {
+  const ClusterState& state = loop.state();
+  const Plan& plan = loop.plan();
   const Job& job = state.jobs.at(place.job);
   const auto reservation = std::ranges::find(plan.reservations, place.job, &Reservation::job);
   const bool reserved = reservation != plan.reservations.end();
   const auto blocked = plan.blocked.find(place.job);
-  json entry = waiting_json(state, plan, job,
-                            blocked == plan.blocked.end() ? BlockerCode::queue : blocked->second.code, now);
+  json entry =
+      waiting_json(loop, job, blocked == plan.blocked.end() ? BlockerCode::queue : blocked->second.code, now);
   entry["age_points"] = age_points(state, job, now);
-  entry["account_factors"] = factors_of(state, job.request, now);
+  entry["account_factors"] = factors_of(state, ledger, job.request, now);
   entry["guaranteed_by"] = place.guaranteed_by ? json(*place.guaranteed_by) : json(nullptr);
   entry["rank"] = place.rank;
   entry["reserved_ms"] = reserved ? json(to_millis(reservation->at)) : json(nullptr);
   return entry;
 }
 
-json queue_json(const ClusterState& state, const Plan& plan, const std::string& kind, std::size_t limit,
-                Time now) {
+json queue_json(const CommandLoop& loop, const std::string& kind, std::size_t limit, Time now) {
+  const ClusterState& state = loop.state();
   QueueWalk walk(state, kind, now);
+  const AccountLedger ledger(state, kind);
   json jobs = json::array();
   while (jobs.size() < limit) {
     const std::optional<QueuePlace> place = walk.next();
     if (!place) break;
-    json entry = entry_json(state, plan, *place, now);
+    json entry = entry_json(loop, ledger, *place, now);
     entry["position"] = jobs.size() + 1;
     jobs.push_back(std::move(entry));
   }
@@ -83,14 +84,14 @@ json queue_json(const ClusterState& state, const Plan& plan, const std::string& 
 }
 
 // Held, or after others; oldest first.
-json apart_json(const ClusterState& state, const Plan& plan, const std::optional<std::string>& only,
-                std::size_t limit, Time now) {
+json apart_json(const CommandLoop& loop, const std::optional<std::string>& only, std::size_t limit,
+                Time now) {
   json jobs = json::array();
   std::int64_t total = 0;
-  for (const auto& [id, job] : state.jobs) {
+  for (const auto& [id, job] : loop.state().jobs) {
     if (job.state != JobState::queued || job.in_line() || (only && *only != job.request.kind)) continue;
     if (static_cast<std::size_t>(++total) > limit) continue;
-    jobs.push_back(waiting_json(state, plan, job, job.held ? BlockerCode::held : BlockerCode::follows, now));
+    jobs.push_back(waiting_json(loop, job, job.held ? BlockerCode::held : BlockerCode::follows, now));
     jobs.back()["kind"] = job.request.kind;
   }
   return {{"total", total}, {"jobs", std::move(jobs)}};
@@ -106,12 +107,12 @@ awaitable<ServerReply> get_queue(Api& api, Call call) {
   const Time now = api.loop.now();
   json queues = json::array();
   for (const auto& [kind, queue] : state.queues)
-    if (!only || *only == kind) queues.push_back(queue_json(state, api.loop.plan(), kind, limit, now));
+    if (!only || *only == kind) queues.push_back(queue_json(api.loop, kind, limit, now));
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"ageing_seconds", in_seconds(state.scheduling.ageing)},
                   {"walltime_weight", state.scheduling.walltime_weight},
                   {"queues", std::move(queues)},
-                  {"apart", apart_json(state, api.loop.plan(), only, limit, now)}};
+                  {"apart", apart_json(api.loop, only, limit, now)}};
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

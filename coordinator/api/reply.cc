@@ -2,11 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-namespace podium {
+#include "common/model/codec.h"
 
-std::string dump(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+namespace podium {
 
 ServerReply json_reply(int status, const nlohmann::json& body) {
   ServerReply reply;
@@ -33,7 +31,10 @@ ServerReply no_such(const Call& call, std::string_view what, const std::string& 
   return problem(404, "there is no " + std::string(what) + " " + which.substr(0, 200), call.request.id);
 }
 
-std::optional<ServerReply> refuse_type(const Call& call, std::string_view type) {
+std::optional<ServerReply> refuse_type(const Call& call, std::string_view type, std::size_t most) {
+  if (call.request.body.size() > most)
+    return problem(413, "the body is larger than the " + std::to_string(most) + " bytes that are read here",
+                   call.request.id);
   const std::string given = call.request.headers.get("Content-Type");
   if (equal_ignoring_case(std::string_view(given).substr(0, given.find_first_of("; ")), type))
     return std::nullopt;

@@ -20,8 +20,13 @@ ServerReply bad_request(const Call& call, const std::string& detail);
 // 404: "there is no job 12".
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which);
 
-// The reply for a body that is not of `type`, if it is not.
-std::optional<ServerReply> refuse_type(const Call& call, std::string_view type);
+constexpr std::size_t kSmallBody = 64 * 1024;  // of an operator's wish
+constexpr std::size_t kLargestBody = 8 * 1024 * 1024;
+
+// The reply for a body that is not of `type` or longer than `most`, if it is: what is read on the loop's
+// thread holds up everybody.
+std::optional<ServerReply> refuse_type(const Call& call, std::string_view type,
+                                       std::size_t most = kSmallBody);
 
 // A number in a path, from 1.
 template <class Id>
@@ -30,8 +35,5 @@ std::optional<Id> parse_id(const std::string& text) {
   if (!value || *value < 1) return std::nullopt;
   return Id{*value};
 }
-
-// Text for humans and machines alike, whatever bytes users put into it.
-std::string dump(const nlohmann::json& json);
 
 }  // namespace podium

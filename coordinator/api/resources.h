@@ -21,12 +21,14 @@ awaitable<ServerReply> post_hold(Api& api, Call call);
 awaitable<ServerReply> post_release(Api& api, Call call);
 awaitable<ServerReply> post_requeue(Api& api, Call call);
 awaitable<ServerReply> post_priority(Api& api, Call call);
+awaitable<ServerReply> post_walltime(Api& api, Call call);
 awaitable<ServerReply> get_why(Api& api, Call call);
 awaitable<ServerReply> get_queue(Api& api, Call call);
 awaitable<ServerReply> get_job_events(Api& api, Call call);
 
 awaitable<ServerReply> get_accounts(Api& api, Call call);
 awaitable<ServerReply> post_account(Api& api, Call call);
+awaitable<ServerReply> remove_account(Api& api, Call call);
 
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);
@@ -39,6 +41,7 @@ awaitable<ServerReply> post_resume(Api& api, Call call);
 awaitable<ServerReply> post_reserve(Api& api, Call call);
 awaitable<ServerReply> post_unreserve(Api& api, Call call);
 awaitable<ServerReply> post_labels(Api& api, Call call);
+awaitable<ServerReply> post_adopt(Api& api, Call call);
 awaitable<ServerReply> get_live(Api& api, Call call);
 
 awaitable<ServerReply> post_sync(Api& api, Call call);

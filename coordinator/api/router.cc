@@ -53,8 +53,29 @@ ServerReply not_this_method(const std::set<std::string>& methods, const ServerRe
   return reply;
 }
 
-awaitable<ServerReply> answer_api(Api& api, ServerRequest request, Target target) {
-  const std::string method = request.method == "HEAD" ? "GET" : request.method;
+// Who answers a request, or why nobody does: by its header alone.
+struct Resolved {
+  std::optional<ServerReply> refusal;
+  awaitable<ServerReply> (*answer)(Api&, Call) = nullptr;  // none: a file of the dashboard
+  std::vector<std::string> path;                           // the values of the pattern's {…}
+  Target target;
+};
+
+Resolved refused(ServerReply reply) {
+  Resolved resolved;
+  resolved.refusal = std::move(reply);
+  return resolved;
+}
+
+// Only what is posted has a body.
+bool has_stray_body(const ServerRequest& head) {
+  const std::string length = head.headers.get("Content-Length");
+  return head.method != "POST" &&
+         ((!length.empty() && length != "0") || head.headers.find("Transfer-Encoding"));
+}
+
+Resolved resolve_api(const Api& api, const ServerRequest& head, Target target) {
+  const std::string method = head.method == "HEAD" ? "GET" : head.method;
   std::set<std::string> methods;
   for (const Route& route : routes()) {
     std::optional<std::vector<std::string>> values = match(route.pattern, target.segments);
@@ -62,51 +83,71 @@ awaitable<ServerReply> answer_api(Api& api, ServerRequest request, Target target
     methods.emplace(route.method);
     if (route.method == "GET") methods.emplace("HEAD");
     if (route.method != method) continue;
-    if (std::optional<ServerReply> refusal = refuse_access(api.options, route.access, request))
-      co_return std::move(*refusal);
-    Call call{std::move(request), std::move(*values), Query(std::move(target.query))};
-    co_return co_await route.answer(api, std::move(call));
+    if (std::optional<ServerReply> refusal = refuse_access(api.options, route.audience, head))
+      return refused(std::move(*refusal));
+    return {std::nullopt, route.answer, std::move(*values), std::move(target)};
   }
-  if (!methods.empty()) co_return not_this_method(methods, request);
-  co_return problem(
-      404, "there is no " + request.target.substr(0, 200) + "; GET /api/v1/openapi.yaml lists what is",
-      request.id);
-}
-
-// Where Prometheus looks by custom.
-awaitable<ServerReply> answer_metrics(Api& api, ServerRequest request, Target target) {
-  if (request.method != "GET" && request.method != "HEAD")
-    co_return not_this_method({"GET", "HEAD"}, request);
-  if (std::optional<ServerReply> refusal = refuse_access(api.options, Access::read, request))
-    co_return std::move(*refusal);
-  Call call{std::move(request), {}, Query(std::move(target.query))};
-  co_return co_await get_prometheus(api, std::move(call));
+  if (!methods.empty()) return refused(not_this_method(methods, head));
+  return refused(
+      problem(404, "there is no " + head.target.substr(0, 200) + "; GET /api/v1/openapi.yaml lists what is",
+              head.id));
 }
 
 bool is_api(const std::vector<std::string>& segments) {
   return segments.size() >= 2 && segments[0] == "api" && segments[1] == "v1";
 }
 
-awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
-  if (std::optional<ServerReply> refusal = refuse_host(api.options, request)) co_return std::move(*refusal);
-  Result<Target> parsed = parse_target(request.target);
-  if (!parsed) co_return problem(400, describe(parsed.errors()), request.id);
+Resolved resolve(const Api& api, const ServerRequest& head) {
+  if (std::optional<ServerReply> refusal = refuse_host(api.options, head))
+    return refused(std::move(*refusal));
+  if (has_stray_body(head)) return refused(problem(400, "a " + head.method + " has no body here", head.id));
+  Result<Target> parsed = parse_target(head.target);
+  if (!parsed) return refused(problem(400, describe(parsed.errors()), head.id));
   Target target = std::move(parsed).value();
-  if (is_api(target.segments)) co_return co_await answer_api(api, std::move(request), std::move(target));
-  if (target.segments == std::vector<std::string>{"metrics"})
-    co_return co_await answer_metrics(api, std::move(request), std::move(target));
-  if (request.method != "GET" && request.method != "HEAD")
-    co_return not_this_method({"GET", "HEAD"}, request);
-  co_return co_await answer_file(api, std::move(request), std::move(target.segments));
+  if (is_api(target.segments)) return resolve_api(api, head, std::move(target));
+  if (head.method != "GET" && head.method != "HEAD") return refused(not_this_method({"GET", "HEAD"}, head));
+  if (target.segments != std::vector<std::string>{"metrics"})
+    return {std::nullopt, nullptr, {}, std::move(target)};
+  // Where Prometheus looks by custom.
+  if (std::optional<ServerReply> refusal = refuse_access(api.options, Audience::read, head))
+    return refused(std::move(*refusal));
+  return {std::nullopt, get_prometheus, {}, std::move(target)};
+}
+
+awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
+  Resolved resolved = resolve(api, request);
+  if (resolved.refusal) co_return std::move(*resolved.refusal);
+  if (!resolved.answer)
+    co_return co_await answer_file(api, std::move(request), std::move(resolved.target.segments));
+  Call call{std::move(request), std::move(resolved.path), Query(std::move(resolved.target.query))};
+  co_return co_await resolved.answer(api, std::move(call));
+}
+
+void count(Api& api, const std::string& method, int status) {
+  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+  ++api.requests[{known.contains(method) ? method : "other", status}];
 }
 
 }  // namespace
 
+std::optional<ServerReply> refuse_request(Api& api, const ServerRequest& head) {
+  std::optional<ServerReply> refusal = std::move(resolve(api, head).refusal);
+  if (refusal) count(api, head.method, refusal->status);
+  return refusal;
+}
+
 awaitable<ServerReply> answer_request(Api& api, ServerRequest request) {
-  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-  const std::string method = known.contains(request.method) ? request.method : "other";
-  ServerReply reply = co_await answer_any(api, std::move(request));
-  ++api.requests[{method, reply.status}];
+  const std::string method = request.method;
+  const std::string id = request.id;
+  ServerReply reply;
+  try {
+    reply = co_await answer_any(api, std::move(request));
+  } catch (const Busy& busy) {
+    reply = problem(503, busy.what(), id);
+  } catch (const NotDurable& error) {
+    reply = problem(503, error.what(), id);
+  }
+  count(api, method, reply.status);
   co_return reply;
 }
 

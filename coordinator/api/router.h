@@ -2,7 +2,7 @@
 // holds it and schemas/openapi.yaml to each other.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace podium {
 
 // Who may call an operation.
-enum class Access {
+enum class Audience {
   open,   // anyone
   read,   // anyone while reading is open, else a holder of either token
   user,   // the user token
@@ -22,13 +22,16 @@ enum class Access {
 struct Route {
   std::string_view method;
   std::string_view pattern;  // after /api/v1, "/jobs/{job}/cancel"
-  Access access;
+  Audience audience;
   awaitable<ServerReply> (*answer)(Api&, Call);
 };
 
 const std::vector<Route>& routes();
 
-// The whole of an HTTP request: host, route, token, answer.
+// What can be refused by a request's header alone, before its body is read: host, path, method, token.
+std::optional<ServerReply> refuse_request(Api& api, const ServerRequest& head);
+
+// Answers a request that refuse_request() let through.
 awaitable<ServerReply> answer_request(Api& api, ServerRequest request);
 
 }  // namespace podium

@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// Checks the spec, on the pool.
+// Checks the spec, on a pool for that.
 awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission);
 // With what only the store knows: how the jobs ended that it waits for and that the state has forgotten. Good
 // for a turn taken before the caller suspends again.
@@ -21,7 +21,7 @@ struct Accepted {
 };
 
 // Errors: mistakes in the spec, a job that can never run, or a coordinator that is busy or stopping.
-// With a `key`, the same key never makes two experiments.
+// With a `key`, the same key never makes two experiments; `conflict` when it made one of another spec.
 awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key);
 
 }  // namespace podium

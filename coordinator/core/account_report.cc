@@ -1,6 +1,7 @@
 #include "coordinator/core/account_report.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "coordinator/core/policies/fair_share.h"
@@ -14,13 +15,15 @@ std::string parent_of(const std::string& account) {
 }
 
 void add_usage(const ClusterState& state, Time now, AccountReport& report) {
+  std::map<std::string, AccountLedger> ledgers;  // each looks at all accounts once
   for (const auto& [name, account] : state.accounts) {
     for (const std::string& above : lineage(name)) report[above];
     for (const auto& [kind, usage] : account.usage) {
+      const AccountLedger& ledger = ledgers.try_emplace(kind, state, kind).first->second;
       AccountFigures& figures = report[name][kind];
       figures.devices = usage.devices;
       figures.device_seconds = used(usage, state.scheduling.half_life, now);
-      figures.factor = fair_share_factor(state, AccountLedger(state, kind), name, now);
+      figures.factor = fair_share_factor(state, ledger, name, now);
     }
   }
 }

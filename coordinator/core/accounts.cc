@@ -59,6 +59,10 @@ std::optional<std::string> bad_account_name(const std::string& name) {
          std::to_string(kLongestName) + " characters";
 }
 
+bool account_exists(const ClusterState& state, const std::string& account) {
+  return account == kDefaultAccount || state.accounts.contains(account);
+}
+
 const AccountRules& rules_of(const ClusterState& state, const std::string& account) {
   static const AccountRules standard;
   const auto found = state.accounts.find(account);

@@ -1,7 +1,8 @@
 // The account tree. A job belongs to an account, "nlp/bert", and so to everything above it, "nlp"; operators
-// give accounts shares, guaranteed devices (quotas) and hard limits. What accounts hold and have used is kept
-// by apply; usage decays exponentially, and is settled only when what an account holds changes, so that a
-// replay adds the same numbers in the same order.
+// make accounts, for a limit that a new name evades is none, and give them shares, guaranteed devices
+// (quotas) and hard limits. What accounts hold and have used is kept by apply; usage decays exponentially,
+// and is settled only when what an account holds changes, so that a replay adds the same numbers in the same
+// order.
 #pragma once
 
 #include <functional>
@@ -56,6 +57,10 @@ int depth_of(const std::string& account);
 bool is_at_or_below(const std::string& account, const std::string& above);
 // Why it cannot be an account's name; nothing when it can.
 std::optional<std::string> bad_account_name(const std::string& name);
+
+// Whether jobs may name it: an operator made it, or it has held devices under a coordinator that let accounts
+// make themselves; the default one always.
+bool account_exists(const ClusterState& state, const std::string& account);
 
 const AccountRules& rules_of(const ClusterState& state, const std::string& account);
 

@@ -5,9 +5,11 @@
 
 #include "common/base/check.h"
 #include "coordinator/core/apply_job.h"
+#include "coordinator/core/grants.h"
 #include "coordinator/core/lifecycle.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
+#include "coordinator/core/suspicion.h"
 
 namespace podium {
 namespace {
@@ -18,24 +20,20 @@ Node& node_at(ClusterState& state, const NodeId& id) {
   return found->second;
 }
 
-// Devices the agent no longer reports stay while a job holds them, unusable.
-void describe_node(Node& node, const NodeDescription& description) {
-  std::vector<DeviceSlot> slots;
-  for (const Device& device : description.devices) slots.push_back({device, std::nullopt});
-  for (const DeviceSlot& old : node.devices) {
-    if (!old.holder) continue;
-    const auto same =
-        std::ranges::find(slots, old.device.index, [](const DeviceSlot& s) { return s.device.index; });
-    if (same != slots.end()) {
-      same->holder = old.holder;
-    } else {
-      slots.push_back(old);
-      slots.back().device.health = "its agent no longer reports it";
-    }
-  }
-  std::ranges::sort(slots, {}, [](const DeviceSlot& slot) { return slot.device.index; });
-  node.devices = std::move(slots);
-  node.description = description;
+// Every node that still has a task of the attempt sees it turn from run to stop.
+void bump_live_nodes(ClusterState& state, const Attempt& attempt) {
+  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
+    if (!attempt.tasks[rank].over()) ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
+}
+
+// An agent that starts again, with the same key.
+void note_boot(Node& node, const NodeDescription& now) {
+  constexpr std::size_t kFormerBoots = 8;
+  if (node.description.key != now.key) node.former_boots.clear();
+  if (node.description.key != now.key || node.description.boot == now.boot) return;
+  std::erase(node.former_boots, now.boot);  // let in again after it was lost
+  node.former_boots.push_back(node.description.boot);
+  if (node.former_boots.size() > kFormerBoots) node.former_boots.erase(node.former_boots.begin());
 }
 
 void see(ClusterState& state, const NodeId& id, Time at) {
@@ -45,71 +43,40 @@ void see(ClusterState& state, const NodeId& id, Time at) {
   if (node.state != NodeState::lost) state.last_seen.insert({at, id});
 }
 
+// An agent that has no record of a task, or only one of before its node started, may be a copy of the node
+// where it still runs.
+bool saw_it_end(ExitCause cause) {
+  return cause != ExitCause::no_record && cause != ExitCause::node_restarted;
+}
+
+// The last word that a plan waits for is a change.
+void hear(ClusterState& state, const NodeId& id) {
+  if (state.unheard.erase(id) > 0 && state.unheard.empty()) ++state.epoch;
+}
+
 void settle_labels(ClusterState& state, Node& node) {
   node.place = state.fabric.place_of(labels_of(node));
   count_node(state, node);
 }
 
-void count_devices_of(ClusterState& state, const Allocation& allocation) {
-  const NodeId* last = nullptr;  // ranks count by node
-  for (const Placement& place : allocation.ranks) {
-    if (last && *last == place.node) continue;
-    last = &place.node;
-    count_held(state, node_at(state, place.node));
-  }
-}
-
-void take_devices(ClusterState& state, Job& job) {
-  Attempt& attempt = *job.attempt;
-  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank) {
-    const Placement& place = attempt.allocation.ranks[rank];
-    Node& node = node_at(state, place.node);
-    const auto slot =
-        std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
-    PODIUM_CHECK(slot != node.devices.end() && !slot->holder,
-                 "a device is granted once: " + to_string(job.id));
-    slot->holder = job.id;
-    attempt.tasks[rank].orders_version = ++node.orders_version;
-  }
-  count_devices_of(state, attempt.allocation);
-}
-
-void release_devices(ClusterState& state, const Job& job) {
-  for (const Placement& place : job.attempt->allocation.ranks) {
-    auto& slots = node_at(state, place.node).devices;
-    const auto slot =
-        std::ranges::find(slots, place.device, [](const DeviceSlot& s) { return s.device.index; });
-    PODIUM_CHECK(slot != slots.end() && slot->holder == job.id, "a held device stays with its job");
-    slot->holder.reset();
-    const auto& reported = node_at(state, place.node).description.devices;
-    if (std::ranges::find(reported, place.device, &Device::index) == reported.end()) slots.erase(slot);
-  }
-  count_devices_of(state, job.attempt->allocation);
-}
-
-// Every node that still has a task of the attempt sees it turn from run to stop.
-void bump_live_nodes(ClusterState& state, Attempt& attempt) {
-  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
-    if (!attempt.tasks[rank].over())
-      attempt.tasks[rank].orders_version =
-          ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
-}
-
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
-  if (std::holds_alternative<AttemptEnded>(event.body)) {
-    charge_account(state, job, -static_cast<int>(job.attempt->allocation.ranks.size()), event.at);
-    release_devices(state, job);
+  if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
+    judge_nodes(state, job, *ended, event.at);
+    release_devices(state, job, event.at);
   }
-  if (std::holds_alternative<AttemptStopping>(event.body) && job.attempt->stop == StopCause::none)
-    bump_live_nodes(state, *job.attempt);
+  const bool stops =
+      std::holds_alternative<AttemptStopping>(event.body) && job.attempt->stop == StopCause::none;
+  if (stops) bump_live_nodes(state, *job.attempt);
   apply_to_job(job, event);
+  if (stops) release_devices(state, job, event.at);
   if (std::holds_alternative<AttemptCreated>(event.body)) {
     ++state.attempts_created;
-    take_devices(state, job);
-    charge_account(state, job, static_cast<int>(job.attempt->allocation.ranks.size()), event.at);
+    take_devices(state, job, event.at);
   }
   const auto task_over = [&](TaskId task) {
-    ++node_at(state, job.attempt->allocation.ranks[static_cast<std::size_t>(task.rank)].node).orders_version;
+    const auto rank = static_cast<std::size_t>(task.rank);
+    ++node_at(state, job.attempt->allocation.ranks[rank].node).orders_version;
+    if (!job.attempt->holds(rank)) release_device(state, job, rank, event.at);
   };
   if (const auto* exited = std::get_if<TaskExited>(&event.body)) task_over(exited->task);
   if (const auto* lost = std::get_if<TaskLost>(&event.body)) task_over(lost->task);
@@ -124,6 +91,7 @@ bool changes_plans(const Event& event, const Job& job) {
   return !std::holds_alternative<TaskStarted>(event.body) &&
          !std::holds_alternative<TaskExited>(event.body) && !std::holds_alternative<TaskMissed>(event.body) &&
          !std::holds_alternative<TaskFound>(event.body) && !std::holds_alternative<TaskLost>(event.body) &&
+         !std::holds_alternative<TaskListed>(event.body) &&
          !std::holds_alternative<CheckpointNoted>(event.body);
 }
 
@@ -175,6 +143,23 @@ void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
   ++state.epoch;
 }
 
+void recall_job(ClusterState& state, const JobRecalled& recalled, Time at) {
+  PODIUM_CHECK(recalled.job < state.next_job && !state.jobs.contains(recalled.job),
+               "only a job that has ended is recalled");
+  Job& job = state.jobs[recalled.job];
+  job.id = recalled.job;
+  job.experiment = recalled.experiment;
+  job.request = recalled.request;
+  job.state = recalled.from;
+  job.submitted = at;  // it passes nobody who waited meanwhile
+  job.attempts = recalled.attempts;
+  job.astray = true;  // nobody remembers how its last attempt ended
+  job.served = recalled.served;
+  job.attained = recalled.attained;
+  join_pool(state, job.request);
+  enter_indexes(state, job);
+}
+
 bool runs_elastic(const Job& job) { return job.request.elastic() && job.state == JobState::running; }
 
 struct ClusterApplier {
@@ -186,21 +171,26 @@ struct ClusterApplier {
     ++state.next_experiment.value;
   }
   void operator()(const JobQueued& e) const { queue_job(state, e, at); }
+  void operator()(const JobRecalled& e) const { recall_job(state, e, at); }
   void operator()(const NodeJoined& e) const {
     Node& node = state.nodes[e.node.id];
     node.ordinal = state.node_ids.size();
     state.node_ids.push_back(e.node.id);
     describe_node(node, e.node);
+    node.heard_since = at;
     see(state, e.node.id, at);
     settle_labels(state, node);
   }
   void operator()(const NodeChanged& e) const {
+    note_boot(node_at(state, e.node.id), e.node);
     describe_node(node_at(state, e.node.id), e.node);
     settle_labels(state, node_at(state, e.node.id));
   }
   void operator()(const NodeStateChanged& e) const {
     Node& node = node_at(state, e.node);
     node.state = e.to;
+    if (e.to == NodeState::up) node.heard_since = at;
+    hear(state, e.node);
     if (e.to == NodeState::lost)
       state.last_seen.erase({node.last_seen, e.node});
     else
@@ -212,7 +202,10 @@ struct ClusterApplier {
     count_node(state, node_at(state, e.node));
   }
   void operator()(const NodeDrained& e) const { set_drain(state, e.node, e.drain); }
-  void operator()(const NodeResumed& e) const { set_drain(state, e.node, std::nullopt); }
+  void operator()(const NodeResumed& e) const {
+    forgive_node(state, e.node);
+    set_drain(state, e.node, std::nullopt);
+  }
   void operator()(const NodeReserved& e) const { set_reservation(state, e.node, e.reservation); }
   void operator()(const NodeUnreserved& e) const { set_reservation(state, e.node, std::nullopt); }
   void operator()(const NodeLabelled& e) const {
@@ -220,9 +213,13 @@ struct ClusterApplier {
     settle_labels(state, node_at(state, e.node));
   }
   void operator()(const SilenceForgiven&) const {
-    ++state.epoch;  // the times that plans count on have leapt
+    ++state.epoch;  // the times that plans count on are long ago
     state.clock = at;
-    for (auto& [id, node] : state.nodes) see(state, id, at);
+    for (auto& [id, node] : state.nodes) {
+      see(state, id, at);
+      node.heard_since = at;
+      if (node.state == NodeState::up) state.unheard.insert(id);
+    }
     for (auto& [id, job] : state.jobs)
       if (job.attempt) forgive_missing(*job.attempt, at);
   }
@@ -230,7 +227,30 @@ struct ClusterApplier {
     state.accounts[e.account].rules = e.rules;
     ++state.epoch;
   }
-  void operator()(const NodeSeen& e) const { see(state, e.node, at); }
+  void operator()(const AccountDeleted& e) const {
+    state.accounts.erase(e.account);
+    ++state.epoch;
+  }
+  void operator()(const NodeSeen& e) const {
+    see(state, e.node, at);
+    hear(state, e.node);
+    Node& node = node_at(state, e.node);
+    node.clock = e.clock;
+    if (node.unknown != e.unknown || node.stranger != e.stranger) ++node.orders_version;
+    if (e.unknown.empty()) node.adopted.reset();
+    node.unknown = e.unknown;
+    node.stranger = e.stranger;
+  }
+  void operator()(const NodeAdopted& e) const {
+    Node& node = node_at(state, e.node);
+    node.adopted = e.stop;
+    ++node.orders_version;
+  }
+  void operator()(const JobNumbersSkipped& e) const {
+    PODIUM_CHECK(e.next > state.next_job, "numbers that were given cannot be skipped");
+    state.skipped[state.next_job] = e.next;
+    state.next_job = e.next;
+  }
   void operator()(const Ticked&) const { state.clock = at; }
   template <class JobEvent>
   void operator()(const JobEvent&) const {
@@ -260,10 +280,14 @@ struct JobApplier {
     created.tasks.resize(e.allocation.ranks.size());
     created.created = at;
     created.first_checkpoint = job.checkpoint;
+    created.fenced = job.astray;
   }
+  void operator()(const TaskListed& e) const { task(e.task).listed = true; }
   void operator()(const TaskStarted& e) const {
+    task(e.task).listed = true;
     task(e.task).phase = TaskPhase::running;
     task(e.task).pid = e.pid;
+    job.astray = false;
   }
   void operator()(const TaskExited& e) const {
     Attempt& now = attempt(e.task.attempt);
@@ -282,7 +306,9 @@ struct JobApplier {
     job.resize = e.resize;
   }
   void operator()(const AttemptStopping& e) const {
-    attempt(e.attempt).stop = e.cause;
+    Attempt& now = attempt(e.attempt);
+    if (now.stop == StopCause::none) now.stopping = at;
+    now.stop = e.cause;
     if (e.cause != StopCause::resized) job.resize.reset();
   }
   void operator()(const AttemptEnded& e) const {
@@ -293,12 +319,16 @@ struct JobApplier {
       job.attained += (at - *started) * job.devices();
     }
     if (e.end != AttemptEnd::resized) job.resize.reset();
+    job.astray |= std::ranges::any_of(job.attempt->tasks, [](const Task& task) {
+      return task.phase == TaskPhase::lost || !saw_it_end(task.exit->cause);
+    });
     job.attempt.reset();
   }
   void operator()(const RetryPlanned& e) const {
     job.retries = e.retries;
     job.not_before = e.not_before;
     job.avoid = e.avoid;
+    job.avoid_until = e.avoid_until;
   }
   void operator()(const JobStateChanged& e) const {
     PODIUM_CHECK(job.state == e.from && may_follow(e.from, e.to),
@@ -313,6 +343,7 @@ struct JobApplier {
     if (!job.attempt) job.resize.reset();  // it has lost its turn
   }
   void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
+  void operator()(const JobExtended& e) const { job.request.walltime = e.walltime; }
   void operator()(const DependencyMet& e) const {
     std::erase_if(job.request.after, [&](const Dependency& on) { return on.job == e.on; });
   }
@@ -346,6 +377,7 @@ void leave_indexes(ClusterState& state, const Job& job) {
     if (queue->second.empty()) state.queues.erase(queue);
   }
   if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
+  if (const auto deadline = next_deadline(job, state.limits)) state.deadlines.erase({*deadline, job.id});
   for (const Dependency& on : job.request.after) state.dependents.erase({on.job, job.id});
   state.leaving.erase(job.id);
   state.resizing.erase(job.id);
@@ -358,6 +390,7 @@ void leave_indexes(ClusterState& state, const Job& job) {
 void enter_indexes(ClusterState& state, const Job& job) {
   if (job.in_line()) state.queues[job.request.kind][line_key(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
+  if (const auto deadline = next_deadline(job, state.limits)) state.deadlines.insert({*deadline, job.id});
   for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
   if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
   if (job.resize) state.resizing.insert(job.id);
@@ -376,7 +409,9 @@ void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, eve
 
 void apply(ClusterState& state, const Event& event) {
   const auto job = job_of(event);
-  if (job && !std::holds_alternative<JobQueued>(event.body))
+  const bool enters =
+      std::holds_alternative<JobQueued>(event.body) || std::holds_alternative<JobRecalled>(event.body);
+  if (job && !enters)
     apply_to_existing_job(state, event, *job);
   else
     std::visit(ClusterApplier{state, event.at}, event.body);

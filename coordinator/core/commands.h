@@ -41,17 +41,39 @@ struct PrioritiseJob {
   int priority = 0;
 };
 
-// A running job stops at a checkpoint and queues again; a waiting one forgets its back-off and the nodes it
-// avoids.
-struct RequeueJob {
-  JobId job;
+// Of a job that the state has forgotten; only the store knows.
+struct EndedJob {
+  ExperimentId experiment;
+  JobRequest request;
+  JobState state = JobState::failed;
+  int attempts = 0;
+  Duration served{}, attained{};  // as in Job
 };
 
-// What is absent stays as it is; a quota or limit of nothing is lifted.
+// A running job stops at a checkpoint and queues again; a waiting one forgets its back-off and the nodes it
+// avoids; one that failed or was cancelled goes on from its checkpoint, with all its retries.
+struct RequeueJob {
+  JobId job;
+  std::optional<EndedJob> ended = {};
+  std::map<JobId, JobState> ends = {};  // of the jobs that its `after` names, as in SubmitExperiment
+};
+
+// Its attempts, the one that runs too, may take so long from their start.
+struct ExtendJob {
+  JobId job;
+  Duration walltime{};
+};
+
+// Makes the account, where there is none. What is absent stays as it is; a quota or limit of nothing is
+// lifted.
 struct ChangeAccount {
   std::string account;
   std::optional<int> share;
   std::map<std::string, std::optional<int>> quota, limit;  // devices by kind
+};
+
+struct DeleteAccount {
+  std::string account;
 };
 
 struct NodeReported {
@@ -90,6 +112,12 @@ struct LabelNode {
   std::map<std::string, std::optional<std::string>> labels;
 };
 
+// The node's unknown tasks run to their end, or are stopped now; then it works for this cluster.
+struct AdoptNode {
+  NodeId node;
+  bool stop = false;
+};
+
 // A task's events.jsonl told of a checkpoint that is whole and on disk.
 struct CheckpointSaved {
   AttemptId attempt;
@@ -102,9 +130,10 @@ struct Tick {};
 // The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
 struct CoordinatorUp {};
 
-using Command = std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob,
-                             DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode, ChangeAccount,
-                             NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+using Command =
+    std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, ExtendJob,
+                 DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode, AdoptNode, ChangeAccount,
+                 DeleteAccount, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

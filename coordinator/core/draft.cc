@@ -26,11 +26,16 @@ void JobDraft::stop(StopCause cause, const std::string& reason) {
 void JobDraft::settle() {
   if (!job_.attempt) return;
   const auto& tasks = job_.attempt->tasks;
-  const auto failed = std::ranges::find_if(tasks, [](const Task& t) { return t.exit && !t.exit->clean(); });
+  const auto failed =
+      std::ranges::find_if(tasks, [](const Task& t) { return t.exit && !t.exit->succeeded(); });
   if (failed != tasks.end()) {
     const bool lost = failed->phase == TaskPhase::lost;
+    const bool taken = job_.attempt->blame >= Blame::left;
     stop(lost ? StopCause::node_lost : StopCause::task_failed,
-         "rank " + std::to_string(failed - tasks.begin()) + (lost ? " was lost" : " failed"));
+         "rank " + std::to_string(failed - tasks.begin()) +
+             (lost    ? " was lost"
+              : taken ? ": " + describe_exit(*failed->exit, job_.request.command)
+                      : " failed"));
   } else if (job_.state == JobState::starting &&
              std::ranges::none_of(tasks, [](const Task& t) { return t.phase == TaskPhase::ordered; })) {
     change_state(JobState::running, "");
@@ -42,7 +47,7 @@ void JobDraft::conclude_attempt() {
   const Verdict verdict = conclude(job_, now_);
   emit(AttemptEnded{job_.attempt_id(), verdict.end, verdict.attempt_reason});
   if (verdict.next == JobState::queued)
-    emit(RetryPlanned{job_.id, verdict.retries, verdict.not_before, verdict.avoid});
+    emit(RetryPlanned{job_.id, verdict.retries, verdict.not_before, verdict.avoid, verdict.avoid_until});
   change_state(verdict.next, verdict.job_reason);
 }
 

@@ -39,7 +39,9 @@ bool just_saved(const Job& job, Time now) {
 std::map<std::size_t, int> held_by_node(const ClusterState& state, const Job& job) {
   std::map<std::size_t, int> held;
   if (!job.attempt) return held;
-  for (const Placement& place : job.attempt->allocation.ranks) {
+  for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+    if (!job.attempt->holds(rank)) continue;
+    const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
     const auto slot =
         std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
@@ -133,16 +135,19 @@ std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked,
 }
 
 // Lets the job keep as many devices as it may for the blocked one to start: all, where it need not shrink.
+// More than the least only as far as the limits of its account, lowered since it began, let it come back
+// with.
 template <class Holds>
-void give_back(Shrinking& shrinking, DevicePool& pool, const Holds& holds) {
-  const std::vector<int>& sizes = shrinking.job().request.sizes;
+void give_back(Shrinking& shrinking, DevicePool& pool, const AccountLedger& ledger, const Holds& holds) {
+  const JobRequest& request = shrinking.job().request;
+  const std::vector<int>& sizes = request.sizes;
   shrinking.undo(pool);
   if (holds(pool)) return;
   auto low = sizes.begin();  // would do
   auto high = std::ranges::find(sizes, shrinking.job().devices());
   while (high - low > 1) {
     const auto middle = low + (high - low) / 2;
-    if (!shrinking.shrink(*middle, pool)) {
+    if (ledger.over_limit(request.account, *middle - request.devices) || !shrinking.shrink(*middle, pool)) {
       high = middle;
       continue;
     }
@@ -222,8 +227,7 @@ void release_leaving(const ClusterState& state, const Job& job, DevicePool& pool
 }
 
 int gives_up(const Job& job) {
-  if (!comes_back(job)) return job.devices();
-  return std::max(job.resize->from - job.resize->to, 0);
+  return std::max(job.held_devices() - (comes_back(job) ? job.resize->to : 0), 0);
 }
 
 std::optional<Shares> kept_place(const ClusterState& state, const Job& job, const FreeDevices& free) {
@@ -244,6 +248,7 @@ std::vector<Resizing> choose_shrinks(const ClusterState& state, DevicePool pool,
     const Job& job = *candidate.job;
     const int most = job.devices() - job.request.devices;
     if (!ledger.may_take(job.request.account, most, blocked.request)) continue;
+    if (ledger.over_limit(job.request.account, -most)) continue;
     Shrinking shrinking(state, job, pool);
     if (!shrinking.shrink(job.request.devices, pool)) continue;
     ledger.change(job.request.account, -most);
@@ -252,9 +257,11 @@ std::vector<Resizing> choose_shrinks(const ClusterState& state, DevicePool pool,
   if (!holds(pool)) return {};
   std::vector<Resizing> chosen;
   for (auto last = shrunk.rbegin(); last != shrunk.rend(); ++last) {
-    give_back(*last, pool, holds);
-    if (!last->shrinks()) continue;
+    give_back(*last, pool, ledger, holds);
+    const JobRequest& request = last->job().request;
     Resize resize = resize_to(state, last->job(), last->place());
+    ledger.change(request.account, (last->shrinks() ? resize.to : resize.from) - request.devices);
+    if (!last->shrinks()) continue;
     resize.room_for = blocked.id;
     chosen.insert(chosen.begin(), {last->job().id, std::move(resize)});
   }

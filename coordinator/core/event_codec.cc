@@ -35,8 +35,9 @@ json body_json(const AttemptCreated& e) {
   return with(attempt_json(e.attempt), {{"allocation", allocation_json(e.allocation)}});
 }
 json body_json(const TaskStarted& e) { return with(task_json(e.task), {{"pid", e.pid}}); }
-json body_json(const TaskExited& e) { return with(task_json(e.task), {{"exit", exit_json(e.exit)}}); }
+json body_json(const TaskExited& e) { return with(task_json(e.task), {{"exit", to_json(e.exit)}}); }
 json body_json(const TaskMissed& e) { return task_json(e.task); }
+json body_json(const TaskListed& e) { return task_json(e.task); }
 json body_json(const TaskFound& e) { return task_json(e.task); }
 json body_json(const TaskLost& e) { return with(task_json(e.task), {{"reason", e.reason}}); }
 json body_json(const AttemptStopping& e) {
@@ -52,17 +53,29 @@ json body_json(const RetryPlanned& e) {
   return {{"job", e.job.value},
           {"retries", retries_json(e.retries)},
           {"not_before_ms", time_json(e.not_before)},
-          {"avoid", nodes_json(e.avoid)}};
+          {"avoid", nodes_json(e.avoid)},
+          {"avoid_until_ms", time_json(e.avoid_until)}};
 }
 json body_json(const JobStateChanged& e) {
   return {{"job", e.job.value}, {"from", to_string(e.from)}, {"to", to_string(e.to)}, {"reason", e.reason}};
 }
+json body_json(const JobRecalled& e) {
+  return {{"job", e.job.value},
+          {"experiment", e.experiment.value},
+          {"request", request_json(e.request)},
+          {"from", to_string(e.from)},
+          {"attempts", e.attempts},
+          {"served_ms", e.served.count()},
+          {"attained_ms", e.attained.count()}};
+}
+json body_json(const JobExtended& e) { return {{"job", e.job.value}, {"walltime_ms", e.walltime.count()}}; }
 json body_json(const CheckpointNoted& e) { return with(attempt_json(e.attempt), {{"step", e.step}}); }
 json body_json(const JobHeld& e) { return {{"job", e.job.value}}; }
 json body_json(const JobReleased& e) { return {{"job", e.job.value}}; }
 json body_json(const JobPrioritised& e) { return {{"job", e.job.value}, {"priority", e.priority}}; }
 json body_json(const DependencyMet& e) { return {{"job", e.job.value}, {"on", e.on.value}}; }
 json body_json(const AccountChanged& e) { return {{"account", e.account}, {"rules", rules_json(e.rules)}}; }
+json body_json(const AccountDeleted& e) { return {{"account", e.account}}; }
 json body_json(const NodeJoined& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeChanged& e) { return {{"node", to_json(e.node)}}; }
 json body_json(const NodeStateChanged& e) {
@@ -78,6 +91,8 @@ json body_json(const NodeResumed& e) { return {{"node", e.node.value}, {"reason"
 json body_json(const NodeLabelled& e) { return {{"node", e.node.value}, {"labels", e.labels}}; }
 json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}}; }
 json body_json(const NodeSeen& e) { return {{"node", e.node.value}}; }
+json body_json(const NodeAdopted& e) { return {{"node", e.node.value}, {"stop", e.stop}}; }
+json body_json(const JobNumbersSkipped& e) { return {{"next", e.next.value}}; }
 json body_json(const Ticked&) { return json::object(); }
 
 template <class Body>
@@ -101,10 +116,14 @@ TaskStarted body_from(const json& in) {
 }
 template <>
 TaskExited body_from(const json& in) {
-  return {task_from(in), exit_from(in.at("exit"))};
+  return {task_from(in), task_exit_from_json(in.at("exit"))};
 }
 template <>
 TaskMissed body_from(const json& in) {
+  return {task_from(in)};
+}
+template <>
+TaskListed body_from(const json& in) {
   return {task_from(in)};
 }
 template <>
@@ -131,12 +150,27 @@ AttemptEnded body_from(const json& in) {
 template <>
 RetryPlanned body_from(const json& in) {
   return {job_from(in.at("job")), retries_from(in.at("retries")), optional_time_from(in.at("not_before_ms")),
-          nodes_from(in.at("avoid"))};
+          nodes_from(in.at("avoid")),
+          in.contains("avoid_until_ms") ? optional_time_from(in.at("avoid_until_ms")) : std::nullopt};
 }
 template <>
 JobStateChanged body_from(const json& in) {
   return {job_from(in.at("job")), job_state_from(in.at("from").get<std::string>()),
           job_state_from(in.at("to").get<std::string>()), in.at("reason")};
+}
+template <>
+JobRecalled body_from(const json& in) {
+  return {job_from(in.at("job")),
+          {in.at("experiment").get<std::int64_t>()},
+          request_from(in.at("request")),
+          job_state_from(in.at("from").get<std::string>()),
+          in.at("attempts"),
+          Duration(in.at("served_ms").get<std::int64_t>()),
+          Duration(in.at("attained_ms").get<std::int64_t>())};
+}
+template <>
+JobExtended body_from(const json& in) {
+  return {job_from(in.at("job")), Duration(in.at("walltime_ms").get<std::int64_t>())};
 }
 template <>
 CheckpointNoted body_from(const json& in) {
@@ -161,6 +195,10 @@ DependencyMet body_from(const json& in) {
 template <>
 AccountChanged body_from(const json& in) {
   return {in.at("account"), rules_from(in.at("rules"))};
+}
+template <>
+AccountDeleted body_from(const json& in) {
+  return {in.at("account").get<std::string>()};
 }
 template <>
 NodeJoined body_from(const json& in) {
@@ -208,19 +246,56 @@ NodeSeen body_from(const json& in) {
   return {node_from(in)};
 }
 template <>
+NodeAdopted body_from(const json& in) {
+  return {node_from(in), in.at("stop")};
+}
+template <>
+JobNumbersSkipped body_from(const json& in) {
+  return {job_from(in.at("next"))};
+}
+template <>
 Ticked body_from(const json&) {
   return {};
 }
 
 // In the order of Event::body's alternatives.
-constexpr std::string_view kTypes[] = {
-    "experiment_created", "job_queued",          "attempt_created",  "task_started",     "task_exited",
-    "task_missed",        "task_found",          "task_lost",        "attempt_stopping", "attempt_ended",
-    "retry_planned",      "job_state_changed",   "checkpoint_noted", "node_joined",      "node_changed",
-    "node_state_changed", "node_strays_counted", "silence_forgiven", "node_seen",        "ticked",
-    "job_held",           "job_released",        "job_prioritised",  "dependency_met",   "node_drained",
-    "node_resumed",       "node_labelled",       "account_changed",  "resize_planned",   "node_reserved",
-    "node_unreserved"};
+constexpr std::string_view kTypes[] = {"experiment_created",
+                                       "job_queued",
+                                       "attempt_created",
+                                       "task_started",
+                                       "task_exited",
+                                       "task_missed",
+                                       "task_found",
+                                       "task_lost",
+                                       "attempt_stopping",
+                                       "attempt_ended",
+                                       "retry_planned",
+                                       "job_state_changed",
+                                       "checkpoint_noted",
+                                       "node_joined",
+                                       "node_changed",
+                                       "node_state_changed",
+                                       "node_strays_counted",
+                                       "silence_forgiven",
+                                       "node_seen",
+                                       "ticked",
+                                       "job_held",
+                                       "job_released",
+                                       "job_prioritised",
+                                       "dependency_met",
+                                       "node_drained",
+                                       "node_resumed",
+                                       "node_labelled",
+                                       "account_changed",
+                                       "resize_planned",
+                                       "node_reserved",
+                                       "node_unreserved",
+                                       "task_listed",
+                                       "job_recalled",
+                                       "job_extended",
+                                       "node_adopted",
+                                       "job_numbers_skipped",
+                                       "account_deleted"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

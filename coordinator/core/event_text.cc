@@ -1,4 +1,5 @@
 // What an event is about, and how to tell it to people.
+#include "common/base/units.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/lifecycle.h"
 
@@ -74,10 +75,12 @@ const auto kDescribe = Overloaded{
     [](const AttemptCreated& e) { return describe_allocation(e); },
     [](const TaskStarted& e) { return rank_of(e.task) + " runs as process " + std::to_string(e.pid); },
     [](const TaskExited& e) {
-      return rank_of(e.task) +
-             (e.exit.clean() ? " finished" : " ended with " + describe_exit(e.exit, std::nullopt));
+      if (e.exit.succeeded()) return rank_of(e.task) + " finished";
+      return rank_of(e.task) + (e.exit.cause == ExitCause::program ? " ended with " : " ended: ") +
+             describe_exit(e.exit, std::nullopt);
     },
     [](const TaskMissed& e) { return rank_of(e.task) + " is not in its node's report"; },
+    [](const TaskListed& e) { return rank_of(e.task) + " is known to its node"; },
     [](const TaskFound& e) { return rank_of(e.task) + " is in its node's report again"; },
     [](const TaskLost& e) { return rank_of(e.task) + " was lost" + because(e.reason); },
     [](const AttemptStopping& e) { return attempt_of(e.attempt) + " is being stopped" + because(e.reason); },
@@ -87,12 +90,18 @@ const auto kDescribe = Overloaded{
     },
     [](const RetryPlanned& e) { return describe_retry(e); },
     [](const JobStateChanged& e) { return name_of(e.from) + " → " + name_of(e.to) + because(e.reason); },
+    [](const JobRecalled& e) {
+      return "goes on, though it had " +
+             std::string(e.from == JobState::failed ? "failed" : "been cancelled");
+    },
+    [](const JobExtended& e) { return "has a walltime of " + format_duration(e.walltime) + " now"; },
     [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
     [](const JobHeld&) { return std::string("held until it is released"); },
     [](const JobReleased&) { return std::string("released"); },
     [](const JobPrioritised& e) { return "has priority " + std::to_string(e.priority) + " now"; },
     [](const DependencyMet& e) { return "waits for job " + to_string(e.on) + " no longer"; },
     [](const AccountChanged& e) { return describe_rules(e); },
+    [](const AccountDeleted& e) { return "account " + e.account + " was deleted"; },
     [](const NodeJoined& e) {
       return e.node.id.value + " joined with " + std::to_string(e.node.devices.size()) + " devices";
     },
@@ -107,6 +116,13 @@ const auto kDescribe = Overloaded{
     [](const NodeUnreserved& e) { return e.node.value + " is not reserved any more" + because(e.reason); },
     [](const NodeLabelled& e) { return describe_labels(e); },
     [](const SilenceForgiven& e) { return "all nodes get time to report" + because(e.reason); },
+    [](const NodeAdopted& e) {
+      return "the unknown tasks of " + e.node.value + (e.stop ? " are stopped" : " may run to their end");
+    },
+    [](const JobNumbersSkipped& e) {
+      return "the nodes know of jobs up to " + to_string(JobId{e.next.value - 1}) + ": the next job is " +
+             to_string(e.next);
+    },
     [](const NodeSeen& e) { return e.node.value + " reported"; },
     [](const Ticked&) { return std::string("time passed"); },
 };
@@ -116,7 +132,8 @@ const auto kDescribe = Overloaded{
 std::string describe(const Event& event) { return std::visit(kDescribe, event.body); }
 
 bool is_durable(const Event& event) {
-  return !std::holds_alternative<NodeSeen>(event.body) && !std::holds_alternative<Ticked>(event.body);
+  return !std::holds_alternative<NodeSeen>(event.body) && !std::holds_alternative<NodeAdopted>(event.body) &&
+         !std::holds_alternative<Ticked>(event.body);
 }
 
 std::optional<JobId> job_of(const Event& event) {

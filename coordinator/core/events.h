@@ -52,6 +52,12 @@ struct TaskMissed {
   bool operator==(const TaskMissed&) const = default;
 };
 
+// Its agent has it, though it does not run yet: no other may start it any more.
+struct TaskListed {
+  TaskId task;
+  bool operator==(const TaskListed&) const = default;
+};
+
 struct TaskFound {
   TaskId task;
   bool operator==(const TaskFound&) const = default;
@@ -91,12 +97,19 @@ struct AccountChanged {
   bool operator==(const AccountChanged&) const = default;
 };
 
+// With all that it has used.
+struct AccountDeleted {
+  std::string account;
+  bool operator==(const AccountDeleted&) const = default;
+};
+
 // The job will be queued again: what its last attempt taught. JobStateChanged follows.
 struct RetryPlanned {
   JobId job;
   RetryCounts retries;
   std::optional<Time> not_before;
   std::vector<NodeId> avoid;
+  std::optional<Time> avoid_until = {};
   bool operator==(const RetryPlanned&) const = default;
 };
 
@@ -130,6 +143,23 @@ struct DependencyMet {
   JobId job;
   JobId on;
   bool operator==(const DependencyMet&) const = default;
+};
+
+// The core had forgotten it, for it had ended; an operator lets it go on. JobStateChanged to queued follows.
+struct JobRecalled {
+  JobId job;
+  ExperimentId experiment;
+  JobRequest request;
+  JobState from = JobState::failed;
+  int attempts = 0;
+  Duration served{}, attained{};
+  bool operator==(const JobRecalled&) const = default;
+};
+
+struct JobExtended {
+  JobId job;
+  Duration walltime{};
+  bool operator==(const JobExtended&) const = default;
 };
 
 struct CheckpointNoted {
@@ -196,16 +226,32 @@ struct NodeLabelled {
   bool operator==(const NodeLabelled&) const = default;
 };
 
-// Every node's silence counts from now: the coordinator was away, or the clock jumped.
+// Every node's silence counts from now: the coordinator was away.
 struct SilenceForgiven {
   std::string reason;
   bool operator==(const SilenceForgiven&) const = default;
 };
 
-// Not durable: only `last_seen` and `clock` follow from these two.
+// Not durable: only what is of the newest report follows from it.
 struct NodeSeen {
   NodeId node;
+  std::optional<ClockMeasure> clock = {};  // the newest; neither is written, nor the next two
+  std::vector<TaskId> unknown = {};        // Node::unknown
+  std::string stranger = {};               // Node::stranger
   bool operator==(const NodeSeen&) const = default;
+};
+
+// An operator's word on a node's unknown tasks. Not durable either: after a restart they are parked again.
+struct NodeAdopted {
+  NodeId node;
+  bool stop = false;
+  bool operator==(const NodeAdopted&) const = default;
+};
+
+// The nodes know of jobs that this database never had: their numbers are not given again.
+struct JobNumbersSkipped {
+  JobId next;
+  bool operator==(const JobNumbersSkipped&) const = default;
 };
 
 struct Ticked {
@@ -218,7 +264,8 @@ struct Event {
                TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
-               NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved>
+               NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
+               JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted>
       body;
 
   bool operator==(const Event&) const = default;

@@ -4,10 +4,12 @@
 #include "common/base/units.h"
 #include "common/model/sizes.h"
 #include "coordinator/core/account_rules.h"
+#include "coordinator/core/deadlines.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/job_operations.h"
 #include "coordinator/core/node_operations.h"
 #include "coordinator/core/report.h"
+#include "coordinator/core/suspicion.h"
 
 namespace podium {
 namespace {
@@ -48,24 +50,24 @@ void run_timer(Time now, JobDraft& draft) {
     draft.stop(StopCause::walltime, "its walltime is over");
 }
 
-// A clock that leapt says nothing about the nodes: they get a fresh start instead of being declared lost.
-bool clock_leapt(const ClusterState& state, Time now) {
-  return now < state.clock || now - state.clock > state.limits.longest_pause;
-}
+// A coordinator that was stopped heard nobody: its nodes get a fresh start instead of being declared lost.
+bool was_away(const ClusterState& state, Time now) { return now - state.clock > state.limits.longest_pause; }
 
 Result<Events> tick(const ClusterState& state, Time now) {
   Events events;
-  if (clock_leapt(state, now)) {
-    const std::string by = now < state.clock ? "back by " + format_duration(state.clock - now)
-                                             : "on by " + format_duration(now - state.clock);
-    events.push_back({now, SilenceForgiven{"the coordinator's clock went " + by + " between two looks"}});
+  const bool away = was_away(state, now);
+  if (away) {
+    const std::string time = format_duration(now - state.clock);
+    events.push_back({now, SilenceForgiven{"the coordinator was stopped for " + time}});
   }
   Drafts drafts(state, events, now);
-  if (events.empty()) judge_silence(state, now, events, drafts);
+  if (!away) judge_silence(state, now, events, drafts);
   for (auto timer = state.timers.begin(); timer != state.timers.end() && timer->first <= now; ++timer)
     run_timer(now, drafts.of(timer->second));
+  if (!away) keep_deadlines(state, now, events, drafts);
   drafts.settle_all();
   end_windows(state, now, events);
+  drain_lemons(state, now, events);
   events.push_back({now, Ticked{}});
   return events;
 }
@@ -79,13 +81,16 @@ struct Handler {
   Result<Events> operator()(const HoldJob& c) const { return hold(state, c.job, now); }
   Result<Events> operator()(const ReleaseJob& c) const { return release(state, c.job, now); }
   Result<Events> operator()(const PrioritiseJob& c) const { return prioritise(state, c, now); }
-  Result<Events> operator()(const RequeueJob& c) const { return requeue(state, c.job, now); }
+  Result<Events> operator()(const RequeueJob& c) const { return requeue(state, c, now); }
+  Result<Events> operator()(const ExtendJob& c) const { return extend(state, c, now); }
   Result<Events> operator()(const DrainNode& c) const { return drain_node(state, c, now); }
   Result<Events> operator()(const ResumeNode& c) const { return resume_node(state, c, now); }
   Result<Events> operator()(const ReserveNode& c) const { return reserve_node(state, c, now); }
   Result<Events> operator()(const UnreserveNode& c) const { return unreserve_node(state, c, now); }
   Result<Events> operator()(const LabelNode& c) const { return label_node(state, c, now); }
+  Result<Events> operator()(const AdoptNode& c) const { return adopt_node(state, c, now); }
   Result<Events> operator()(const ChangeAccount& c) const { return change_account(state, c, now); }
+  Result<Events> operator()(const DeleteAccount& c) const { return delete_account(state, c.account, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
@@ -109,6 +114,8 @@ std::optional<Time> next_tick(const ClusterState& state, Time now) {
   const auto earlier = [&next](Time time) { next = next ? std::min(*next, time) : time; };
   const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
   if (timer != state.timers.end()) earlier(timer->first);
+  const auto deadline = state.deadlines.upper_bound({now, JobId{INT64_MAX}});
+  if (deadline != state.deadlines.end()) earlier(deadline->first);
   const auto silent = [&](const auto& seen, Duration for_long) {
     if (seen != state.last_seen.end()) earlier(seen->first + for_long);
   };
@@ -136,6 +143,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.after = spec.after;
   request.account = spec.account;
   request.saves = !request.command && spec.checkpoint.every > 0;
+  request.resume = spec.resume;
   if (spec.resources.max_devices == 0) return request;
   request.sizes = permitted_sizes(size_rules(spec));
   PODIUM_CHECK(!request.sizes.empty(), "a spec that was not refused permits a number of devices");

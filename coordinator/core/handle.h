@@ -3,7 +3,7 @@
 // turn:
 //
 //   events = handle(state, command, now);  apply_all(state, events);
-//   plan   = make_plan(state, policy, now);
+//   plan   = make_plan(state, now);
 //   more   = enact(state, plan, now);      apply_all(state, more);
 //   store.commit(events + more)            … and only then replies, orders and live updates leave the
 //   process.
@@ -19,8 +19,8 @@ namespace podium {
 
 Result<Events> handle(const ClusterState& state, const Command& command, Time now);
 
-// When a Tick next has something to do: a job's time or a maintenance window runs out, or a node's silence
-// begins to mean something.
+// When a Tick next has something to do: a job's time, a deadline or a maintenance window runs out, or a
+// node's silence begins to mean something.
 std::optional<Time> next_tick(const ClusterState& state, Time now);
 
 }  // namespace podium

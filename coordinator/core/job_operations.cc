@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/base/units.h"
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/placement.h"
 
@@ -42,26 +44,84 @@ std::optional<Error> over_every_limit(const ClusterState& state, const JobReques
   return std::nullopt;
 }
 
+std::optional<Error> too_long(const ClusterState& state, const JobRequest& request) {
+  if (request.walltime <= state.scheduling.max_walltime) return std::nullopt;
+  return Error{ErrorCode::invalid,
+               "job \"" + request.name + "\" has a walltime of " + format_duration(request.walltime) +
+                   "; this coordinator allows at most " + format_duration(state.scheduling.max_walltime) +
+                   " (its --max-walltime): set resources.walltime",
+               "/resources/walltime"};
+}
+
+std::optional<Error> bad_account(const ClusterState& state, const JobRequest& request) {
+  if (const auto bad = bad_account_name(request.account)) return Error{ErrorCode::invalid, *bad, "/account"};
+  if (!account_exists(state, request.account)) return no_such_account(request.account, "/account");
+  return over_every_limit(state, request);
+}
+
 // Leaves the jobs that still have to end; the others are settled by how they ended.
-void resolve_after(const ClusterState& state, const SubmitExperiment& command, JobRequest& request,
+void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
                    Errors& errors) {
   std::vector<Dependency> open;
   const auto refuse = [&](ErrorCode code, const std::string& why) {
     errors.push_back({code, "job \"" + request.name + "\" cannot wait: " + why, "/after"});
   };
   for (const Dependency& on : request.after) {
-    const auto ended = command.ended.find(on.job);
+    const auto ended = ends.find(on.job);
     if (find_job(state, on.job))
       open.push_back(on);
     else if (on.job.value < 1 || on.job >= state.next_job)
       refuse(ErrorCode::invalid, "there is no " + name_of(on.job));
-    else if (ended == command.ended.end())
+    else if (ended == ends.end())
       refuse(ErrorCode::conflict, name_of(on.job) + " has just ended; submit it again");
     else if (!satisfies(ended->second, on.when))
       refuse(ErrorCode::invalid,
              unmet(on.job, ended->second) + "; write \"when: any\" to start nevertheless");
   }
   request.after = std::move(open);
+}
+
+// What the job goes on from must be there, and stay as it is.
+void check_resume(const ClusterState& state, const JobRequest& request, Errors& errors) {
+  if (!request.resume) return;
+  const JobId of = *request.resume;
+  const bool follows = std::ranges::find(request.after, of, &Dependency::job) != request.after.end();
+  const auto refuse = [&](const std::string& why) {
+    errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" cannot resume: " + why, "/resume"});
+  };
+  if (of.value < 1 || of >= state.next_job)
+    refuse("there is no " + name_of(of));
+  else if (find_job(state, of) && !follows)
+    refuse(name_of(of) + " has not ended; write \"after: [{job: " + to_string(of) +
+           ", when: any}]\" to start when it has");
+}
+
+// What every job must keep to be queued, for the first time or again.
+void check_request(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
+                   Errors& errors) {
+  if (auto reason = never_fits(state, request))
+    errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
+  if (const auto bad = bad_account(state, request)) errors.push_back(*bad);
+  check_resume(state, request, errors);
+  resolve_after(state, ends, request, errors);
+}
+
+// A job that has ended goes on, as one that was submitted just now: its retries are new, its attempts count
+// on.
+Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time now) {
+  EndedJob ended = *command.ended;
+  if (ended.state == JobState::succeeded)
+    return Error{ErrorCode::conflict,
+                 name_of(command.job) + " has succeeded; a new job goes on from it with \"resume: {job: " +
+                     to_string(command.job) +
+                     "}\", and more training.schedule.steps where it has taken all of its own",
+                 ""};
+  Errors errors;
+  check_request(state, command.ends, ended.request, errors);
+  if (!errors.empty()) return errors;
+  return Events{{now, JobRecalled{command.job, ended.experiment, std::move(ended.request), ended.state,
+                                  ended.attempts, ended.served, ended.attained}},
+                {now, JobStateChanged{command.job, ended.state, JobState::queued, "requeued"}}};
 }
 
 void settle_dependent(JobDraft& draft, JobId ended, JobState end) {
@@ -83,13 +143,8 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   Events events{{now, ExperimentCreated{state.next_experiment, command.name}}};
   JobId job = state.next_job;
   for (JobRequest request : command.jobs) {
-    if (auto reason = never_fits(state, request))
-      errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
-    if (const auto bad = bad_account_name(request.account))
-      errors.push_back({ErrorCode::invalid, *bad, "/account"});
-    else if (auto over = over_every_limit(state, request))
-      errors.push_back(std::move(*over));
-    resolve_after(state, command, request, errors);
+    check_request(state, command.ended, request, errors);
+    if (const auto longer = too_long(state, request)) errors.push_back(*longer);
     events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
     ++job.value;
   }
@@ -114,9 +169,25 @@ Result<Events> hold(const ClusterState& state, JobId id, Time now) {
   return Events{{now, JobHeld{id}}};
 }
 
+// A task of it that this database never ordered would have to give way.
+std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
+  for (const auto& [node, known] : state.nodes)
+    for (const TaskId task : known.unknown)
+      if (task.attempt.job == id && known.stranger.empty())
+        return Error{ErrorCode::conflict,
+                     "attempt " + std::to_string(task.attempt.number) + " of " + name_of(id) + " runs on " +
+                         node.value +
+                         " and is newer than this database, which was restored. Let it end, or stop "
+                         "it with podium nodes adopt " +
+                         node.value + " --stop; then release the job",
+                     ""};
+  return std::nullopt;
+}
+
 Result<Events> release(const ClusterState& state, JobId id, Time now) {
   if (auto error = not_alive(state, id)) return std::move(*error);
   if (!state.jobs.at(id).held) return Events{};
+  if (auto error = runs_unknown(state, id)) return std::move(*error);
   return Events{{now, JobReleased{id}}};
 }
 
@@ -129,7 +200,25 @@ Result<Events> prioritise(const ClusterState& state, const PrioritiseJob& comman
   return Events{{now, JobPrioritised{command.job, command.priority}}};
 }
 
-Result<Events> requeue(const ClusterState& state, JobId id, Time now) {
+Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time now) {
+  if (auto error = not_alive(state, command.job)) return std::move(*error);
+  const Job& job = state.jobs.at(command.job);
+  const Duration longest = std::min(kLongestWalltime, state.scheduling.max_walltime);
+  if (command.walltime <= job.request.walltime || command.walltime > longest)
+    return Error{ErrorCode::invalid,
+                 "the walltime of " + name_of(command.job) + " is " + format_duration(job.request.walltime) +
+                     "; it can be made longer, up to " + format_duration(longest),
+                 "/walltime"};
+  if (job.attempt && job.attempt->stop == StopCause::walltime)
+    return Error{
+        ErrorCode::conflict,
+        name_of(command.job) + " is being stopped at the end of its walltime; requeue it when it has", ""};
+  return Events{{now, JobExtended{command.job, command.walltime}}};
+}
+
+Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Time now) {
+  const JobId id = command.job;
+  if (!find_job(state, id) && command.ended) return recall(state, command, now);
   if (auto error = not_alive(state, id)) return std::move(*error);
   const Job& job = state.jobs.at(id);
   Events events;
@@ -140,8 +229,9 @@ Result<Events> requeue(const ClusterState& state, JobId id, Time now) {
     return events;
   }
   const StopCause stop = job.attempt->stop;
-  if (stop == StopCause::cancelled || stop == StopCause::walltime)
-    return Error{ErrorCode::conflict, name_of(id) + " is being stopped for good", ""};
+  if (stop == StopCause::cancelled || stop == StopCause::walltime || stop == StopCause::task_failed)
+    return Error{ErrorCode::conflict,
+                 name_of(id) + " is being stopped, and may end with it; requeue it when it has", ""};
   JobDraft(job, events, now).stop(StopCause::requeued, "requeued");
   return events;
 }

@@ -13,7 +13,8 @@ Result<Events> cancel(const ClusterState& state, JobId job, Time now);
 Result<Events> hold(const ClusterState& state, JobId job, Time now);
 Result<Events> release(const ClusterState& state, JobId job, Time now);
 Result<Events> prioritise(const ClusterState& state, const PrioritiseJob& command, Time now);
-Result<Events> requeue(const ClusterState& state, JobId job, Time now);
+Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Time now);
+Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time now);
 
 // Adds what follows for the jobs that wait for one that ends in `events`: it is one less to wait for, or it
 // ended otherwise than they demand, and they are cancelled, with those that wait for them.

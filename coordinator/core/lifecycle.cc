@@ -20,11 +20,13 @@ constexpr ExitMeaning kWorkerExits[] = {
     {static_cast<int>(WorkerExit::bug), "an unexpected failure", Retry::failure},
     {static_cast<int>(WorkerExit::bad_spec), "the job cannot work as written", Retry::never},
     {static_cast<int>(WorkerExit::bad_data), "unreadable or malformed input", Retry::never},
-    {static_cast<int>(WorkerExit::disk_full), "a file could not be written", Retry::never},
+    {static_cast<int>(WorkerExit::disk_full), "a file could not be written or read", Retry::wait},
     {static_cast<int>(WorkerExit::peer_lost), "another rank vanished", Retry::failure},
-    {static_cast<int>(WorkerExit::address_in_use), "its port was taken", Retry::requeue},
+    {static_cast<int>(WorkerExit::address_in_use), "its port or its checkpoint folder was taken",
+     Retry::requeue},
     {static_cast<int>(WorkerExit::diverged), "the loss is not a number", Retry::never},
     {static_cast<int>(WorkerExit::no_device), "its device or the driver is missing", Retry::move},
+    {static_cast<int>(WorkerExit::saved), "saved and left after SIGTERM", Retry::requeue},
 };
 
 // What launchers and Megatron agree on; a shell reports a signal as 128 + its number.
@@ -71,6 +73,29 @@ std::string_view signal_name(int signal) {
 
 bool ended_by(const TaskExit& exit, int signal) { return exit.signal == signal || exit.code == 128 + signal; }
 
+bool saved_and_left(const TaskExit& exit, bool command) {
+  return !command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
+}
+
+// Whether neither the program nor an order of this coordinator ended it.
+bool was_taken(ExitCause cause) {
+  switch (cause) {
+    case ExitCause::program:
+    case ExitCause::ordered:
+    case ExitCause::shim_killed:
+    case ExitCause::refused:
+      return false;
+    case ExitCause::lease:
+    case ExitCause::agent_stopped:
+    case ExitCause::signalled:
+    case ExitCause::node_restarted:
+    case ExitCause::not_started:
+    case ExitCause::no_record:
+      return true;
+  }
+  PODIUM_CHECK(false, "unknown ExitCause");
+}
+
 std::string place(const Job& job, int rank) {
   return "rank " + std::to_string(rank) + " on " +
          job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node.value;
@@ -86,32 +111,87 @@ Verdict give_up(Verdict verdict, const std::string& why) {
 
 std::string count_of(int used, int budget) { return std::to_string(used) + " of " + std::to_string(budget); }
 
+void avoid_node(const Job& job, int rank, Time now, Verdict& verdict) {
+  const NodeId& node = job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node;
+  if (std::ranges::find(verdict.avoid, node) == verdict.avoid.end()) verdict.avoid.push_back(node);
+  verdict.avoid_until = now + kAvoidFor;
+}
+
 Verdict after_loss(const Job& job, Verdict verdict) {
   const auto lost = std::ranges::find(job.attempt->tasks, TaskPhase::lost, &Task::phase);
+  const int rank = static_cast<int>(lost - job.attempt->tasks.begin());
   verdict.end = AttemptEnd::node_lost;
-  verdict.attempt_reason =
-      place(job, static_cast<int>(lost - job.attempt->tasks.begin())) + " was lost: " + lost->exit->message;
+  verdict.attempt_reason = place(job, rank) + " was lost: " + lost->exit->message;
   if (++verdict.retries.losses > kLosses) return give_up(verdict, "it lost its nodes too often");
   verdict.next = JobState::queued;
   verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
   return verdict;
 }
 
-void count_progress(const Job& job, Time now, Verdict& verdict) {
-  RetryCounts& retries = verdict.retries;
-  const bool quick = now - job.attempt->created < kQuick;
-  retries.quick = quick ? retries.quick + 1 : 0;
-  // A program of the user's own says nothing of its checkpoints.
-  const bool fruitless = !job.request.command && job.checkpoint <= job.attempt->first_checkpoint;
-  retries.fruitless = fruitless ? retries.fruitless + 1 : 0;
-  if (retries.quick < 2) return;
-  const Duration back_off = std::chrono::seconds(1) * (std::int64_t{1} << std::min(retries.quick - 1, 10));
-  verdict.not_before = now + std::min(back_off, kLongestBackOff);
+// Nodes did not begin with their parts in time: their devices are occupied, or their agents hang.
+Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
+  verdict.end = AttemptEnd::node_lost;
+  for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+    if (job.attempt->tasks[rank].pid != 0) continue;
+    if (verdict.attempt_reason.empty()) verdict.attempt_reason = place(job, static_cast<int>(rank)) + " was";
+    avoid_node(job, static_cast<int>(rank), now, verdict);
+  }
+  if (verdict.attempt_reason.empty()) verdict.attempt_reason = "its last rank was";
+  verdict.attempt_reason += " not started in time";
+  if (++verdict.retries.losses > kLosses) return give_up(verdict, "its nodes did not start it too often");
+  verdict.next = JobState::queued;
+  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
+  return verdict;
 }
 
-void avoid_node(const Job& job, int rank, std::vector<NodeId>& avoid) {
-  const NodeId& node = job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node;
-  if (std::ranges::find(avoid, node) == avoid.end()) avoid.push_back(node);
+// Attempts that end soon after they began, one after the other, are further and further apart.
+void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}) {
+  int& quick = verdict.retries.quick;
+  quick = now - job.attempt->created < kQuick ? quick + 1 : 0;
+  Duration pause = at_least;
+  if (quick >= 2)
+    pause = std::max<Duration>(pause, std::chrono::seconds(1) * (std::int64_t{1} << std::min(quick - 1, 10)));
+  if (pause > Duration{}) verdict.not_before = now + std::min(pause, kLongestBackOff);
+}
+
+void count_progress(const Job& job, Time now, Verdict& verdict) {
+  // A program of the user's own says nothing of its checkpoints.
+  const bool saved = job.checkpoint > job.attempt->first_checkpoint;
+  const bool fruitless = !job.request.command && !saved;
+  verdict.retries.fruitless = fruitless ? verdict.retries.fruitless + 1 : 0;
+  if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
+}
+
+// Its node, its agent or a stranger's SIGTERM ended it: the job did nothing wrong. An agent that cannot start
+// tasks says so of its devices, and the job moves by itself.
+Verdict after_taking(const Job& job, Time now, Verdict verdict) {
+  const int rank = *job.attempt->culprit;
+  const TaskExit& exit = *task_of(job, rank).exit;
+  const bool never_ran = exit.cause == ExitCause::not_started;
+  const bool node = exit.cause == ExitCause::node_restarted || exit.cause == ExitCause::no_record;
+  verdict.end = never_ran ? AttemptEnd::failed : node ? AttemptEnd::node_lost : AttemptEnd::preempted;
+  verdict.attempt_reason = place(job, rank) + ": " + describe_exit(exit, job.request.command);
+  back_off(job, now, verdict);
+  if (!never_ran && ++verdict.retries.losses > kLosses)
+    return give_up(verdict, "it was taken from its nodes too often");
+  verdict.next = JobState::queued;
+  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
+  return verdict;
+}
+
+// A rank that had to be killed hung, and the others waited for it: their words tell more than its signal.
+std::string describe_failure(const Job& job, int rank) {
+  const bool command = job.request.command;
+  const std::string text = place(job, rank) + ": " + describe_exit(*task_of(job, rank).exit, command);
+  if (job.attempt->blame != Blame::killed) return text;
+  const auto waited = std::ranges::find_if(job.attempt->tasks, [&](const Task& task) {
+    return task.exit && task.phase == TaskPhase::exited && !task.exit->message.empty() &&
+           blame_for(*task.exit, false, command) == Blame::peer_lost;
+  });
+  if (waited == job.attempt->tasks.end()) return text;
+  const int victim = static_cast<int>(waited - job.attempt->tasks.begin());
+  return place(job, rank) + " hung: " + place(job, victim) + " said: " + waited->exit->message + "; rank " +
+         std::to_string(rank) + " was " + describe_exit(*task_of(job, rank).exit, command);
 }
 
 Verdict after_failure(const Job& job, Time now, Verdict verdict) {
@@ -119,11 +199,13 @@ Verdict after_failure(const Job& job, Time now, Verdict verdict) {
   const int rank = *job.attempt->culprit;
   const TaskExit& exit = *task_of(job, rank).exit;
   verdict.end = AttemptEnd::failed;
-  verdict.attempt_reason = place(job, rank) + ": " + describe_exit(exit, job.request.command);
-  count_progress(job, now, verdict);
+  verdict.attempt_reason = describe_failure(job, rank);
+  const Retry retry = retry_after(exit, job.request.command);
+  back_off(job, now, verdict, retry == Retry::wait ? kShortestWait : Duration{});
+  if (retry != Retry::wait) count_progress(job, now, verdict);
   RetryCounts& retries = verdict.retries;
   std::string count;
-  switch (retry_after(exit, job.request.command)) {
+  switch (retry) {
     case Retry::never:
       return give_up(verdict, "not retried, for it would only fail again");
     case Retry::failure:
@@ -134,13 +216,14 @@ Verdict after_failure(const Job& job, Time now, Verdict verdict) {
                        std::to_string(kFruitless) + " attempts in a row ended without a newer checkpoint");
       count = "restart " + count_of(retries.failures, job.request.max_restarts);
       break;
+    case Retry::wait:
     case Retry::requeue:
       if (++retries.requeues > kRequeues) return give_up(verdict, "it was queued again too often");
       count = "requeue " + count_of(retries.requeues, kRequeues);
       break;
     case Retry::move:
       if (++retries.moves > kMoves) return give_up(verdict, "it moved to other nodes too often");
-      avoid_node(job, rank, verdict.avoid);
+      avoid_node(job, rank, now, verdict);
       count = "move " + count_of(retries.moves, kMoves);
       break;
   }
@@ -165,13 +248,24 @@ Verdict after_wish(const Job& job, Verdict verdict) {
 }  // namespace
 
 Retry retry_after(const TaskExit& exit, bool command) {
+  if (exit.cause == ExitCause::refused) return Retry::never;
   if (exit.signal != 0) return Retry::failure;
   const ExitMeaning* meaning = meaning_of(exit.code, command);
   return meaning ? meaning->retry : Retry::failure;
 }
 
+bool may_be_the_nodes_fault(const TaskExit& exit, bool command) {
+  if (exit.cause == ExitCause::not_started || exit.cause == ExitCause::shim_killed) return true;
+  if (exit.cause != ExitCause::program || ended_by(exit, SIGTERM)) return false;
+  const Retry retry = retry_after(exit, command);
+  return retry == Retry::move || retry == Retry::failure;
+}
+
 Blame blame_for(const TaskExit& exit, bool stopping, bool command) {
-  if (exit.clean()) return Blame::none;
+  if (was_taken(exit.cause) || (exit.cause == ExitCause::ordered && !stopping)) return Blame::taken;
+  if (exit.succeeded()) return Blame::none;
+  if (saved_and_left(exit, command)) return stopping ? Blame::stopped : Blame::left;
+  if (exit.cause == ExitCause::ordered && exit.code == 0 && exit.signal == 0) return Blame::none;
   if (!command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::peer_lost))
     return Blame::peer_lost;
   if (stopping && ended_by(exit, SIGTERM)) return Blame::stopped;
@@ -179,7 +273,9 @@ Blame blame_for(const TaskExit& exit, bool stopping, bool command) {
   return Blame::failed;
 }
 
-std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
+namespace {
+
+std::string describe_status(const TaskExit& exit, std::optional<bool> command) {
   std::string text;
   std::string_view meaning;
   if (exit.signal != 0) {
@@ -190,9 +286,40 @@ std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
     const ExitMeaning* known = command ? meaning_of(exit.code, *command) : nullptr;
     if (known) meaning = known->meaning;
   }
-  if (!meaning.empty()) text += " (" + std::string(meaning) + ")";
-  if (!exit.message.empty()) text += ": " + exit.message;
-  return text;
+  return meaning.empty() ? text : text + " (" + std::string(meaning) + ")";
+}
+
+std::string with_message(const TaskExit& exit, const std::string& text) {
+  return exit.message.empty() ? text : text + ": " + exit.message;
+}
+
+}  // namespace
+
+std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
+  switch (exit.cause) {
+    case ExitCause::program:
+      return with_message(exit, describe_status(exit, command));
+    case ExitCause::ordered:
+      if (exit.signal == SIGKILL) return "killed, for it did not leave within its grace period";
+      return with_message(exit, "told to stop, " + describe_status(exit, command));
+    case ExitCause::lease:
+      return "stopped because the coordinator was silent for longer than its lease";
+    case ExitCause::agent_stopped:
+      return "stopped because its agent was stopped";
+    case ExitCause::signalled:
+      return "stopped by a SIGTERM that Podium did not send";
+    case ExitCause::node_restarted:
+      return "its node was restarted";
+    case ExitCause::shim_killed:
+      return with_message(exit, "how it ended is not known");
+    case ExitCause::not_started:
+      return with_message(exit, "it could not be started");
+    case ExitCause::no_record:
+      return with_message(exit, "its agent has no record of it");
+    case ExitCause::refused:
+      return with_message(exit, "its agent refused it");
+  }
+  PODIUM_CHECK(false, "unknown ExitCause");
 }
 
 Verdict conclude(const Job& job, Time now) {
@@ -201,7 +328,10 @@ Verdict conclude(const Job& job, Time now) {
   const Attempt& attempt = *job.attempt;
   Verdict verdict;
   verdict.retries = job.retries;
-  verdict.avoid = job.avoid;
+  if (job.avoids(now)) {
+    verdict.avoid = job.avoid;
+    verdict.avoid_until = job.avoid_until;
+  }
   switch (attempt.stop) {
     case StopCause::none:
       return verdict;
@@ -213,21 +343,25 @@ Verdict conclude(const Job& job, Time now) {
     case StopCause::walltime:
       verdict.end = AttemptEnd::walltime;
       verdict.attempt_reason = "ran longer than its walltime of " + format_duration(job.request.walltime);
-      return give_up(verdict,
-                     "ask for more under resources.walltime, or resubmit to go on from its checkpoint");
+      return give_up(verdict, "podium requeue " + to_string(job.id) +
+                                  " lets it go on from its checkpoint with as much again, and podium extend, "
+                                  "once it has, with more");
     case StopCause::preempted:
     case StopCause::requeued:
     case StopCause::resized:
     case StopCause::task_failed:
     case StopCause::node_lost:
+    case StopCause::not_started:
       break;
   }
+  const bool late = attempt.stop == StopCause::not_started;
+  const bool wished = !late && attempt.stop != StopCause::task_failed && attempt.stop != StopCause::node_lost;
   if (attempt.blame == Blame::failed) return after_failure(job, now, verdict);
+  if (attempt.blame >= Blame::left && !wished) return after_taking(job, now, verdict);
   if (std::ranges::find(attempt.tasks, TaskPhase::lost, &Task::phase) != attempt.tasks.end())
     return after_loss(job, verdict);
-  if (attempt.stop == StopCause::task_failed || attempt.stop == StopCause::node_lost)
-    return after_failure(job, now, verdict);
-  return after_wish(job, verdict);
+  if (late) return after_no_start(job, now, verdict);
+  return wished ? after_wish(job, verdict) : after_failure(job, now, verdict);
 }
 
 }  // namespace podium

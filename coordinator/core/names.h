@@ -11,20 +11,23 @@ inline constexpr EnumNames<TaskPhase, 4> kTaskPhases{{{TaskPhase::ordered, "orde
                                                       {TaskPhase::exited, "exited"},
                                                       {TaskPhase::lost, "lost"}}};
 
-inline constexpr EnumNames<StopCause, 8> kStopCauses{{{StopCause::none, "none"},
+inline constexpr EnumNames<StopCause, 9> kStopCauses{{{StopCause::none, "none"},
                                                       {StopCause::task_failed, "task_failed"},
                                                       {StopCause::node_lost, "node_lost"},
                                                       {StopCause::preempted, "preempted"},
                                                       {StopCause::cancelled, "cancelled"},
                                                       {StopCause::walltime, "walltime"},
                                                       {StopCause::requeued, "requeued"},
-                                                      {StopCause::resized, "resized"}}};
+                                                      {StopCause::resized, "resized"},
+                                                      {StopCause::not_started, "not_started"}}};
 
-inline constexpr EnumNames<Blame, 5> kBlames{{{Blame::none, "none"},
+inline constexpr EnumNames<Blame, 7> kBlames{{{Blame::none, "none"},
                                               {Blame::stopped, "stopped"},
                                               {Blame::peer_lost, "peer_lost"},
                                               {Blame::killed, "killed"},
-                                              {Blame::failed, "failed"}}};
+                                              {Blame::failed, "failed"},
+                                              {Blame::left, "left"},
+                                              {Blame::taken, "taken"}}};
 
 inline constexpr EnumNames<NodeState, 3> kNodeStates{
     {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};

@@ -1,9 +1,11 @@
 #include "coordinator/core/node_operations.h"
 
+#include <algorithm>
+#include "coordinator/core/account_rules.h"
+
 namespace podium {
 namespace {
 
-constexpr std::size_t kLongestLabel = 63;
 constexpr std::size_t kLongestReason = 500;
 constexpr std::size_t kMostLabels = 64;
 
@@ -11,15 +13,9 @@ Error no_such_node(const NodeId& node) {
   return {ErrorCode::not_found, "there is no node " + node.value + "; \"podium nodes\" lists them", ""};
 }
 
-bool is_label_text(const std::string& text) {
-  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
-  return !text.empty() && text.size() <= kLongestLabel &&
-         text.find_first_not_of(kAllowed) == std::string::npos;
-}
-
 Errors check_labels(const LabelNode& command) {
   Errors errors;
-  const std::string rule = "must have 1 to 63 letters, digits, \"-\", \"_\", \".\" and \"/\"";
+  const std::string rule(kLabelRule);
   for (const auto& [key, value] : command.labels) {
     if (!is_label_text(key))
       errors.push_back({ErrorCode::invalid, "the label key \"" + key + "\" " + rule, "/labels"});
@@ -57,7 +53,10 @@ Result<Events> drain_node(const ClusterState& state, const DrainNode& command, T
 Result<Events> resume_node(const ClusterState& state, const ResumeNode& command, Time now) {
   const Node* node = find_node(state, command.node);
   if (!node) return no_such_node(command.node);
-  if (!node->drain) return Events{};
+  const bool avoided = std::ranges::any_of(state.jobs, [&](const auto& entry) {
+    return std::ranges::find(entry.second.avoid, command.node) != entry.second.avoid.end();
+  });
+  if (!node->drain && node->suspicions.empty() && !avoided) return Events{};
   return Events{{now, NodeResumed{command.node, ""}}};
 }
 
@@ -67,6 +66,8 @@ Result<Events> reserve_node(const ClusterState& state, const ReserveNode& comman
   Errors errors = check_window(command, now);
   if (const auto bad = bad_account_name(command.account))
     errors.push_back({ErrorCode::invalid, *bad, "/account"});
+  else if (!account_exists(state, command.account))
+    errors.push_back(no_such_account(command.account, "/account"));
   if (!errors.empty()) return errors;
   NodeReservation reservation{command.account, command.reason, command.from, command.until};
   if (reservation.from && *reservation.from <= now) reservation.from.reset();
@@ -96,6 +97,15 @@ Result<Events> label_node(const ClusterState& state, const LabelNode& command, T
     return Error{ErrorCode::invalid, "a node has at most 64 labels of its operators", "/labels"};
   if (labels == node->operator_labels) return Events{};
   return Events{{now, NodeLabelled{command.node, std::move(labels)}}};
+}
+
+Result<Events> adopt_node(const ClusterState& state, const AdoptNode& command, Time now) {
+  const Node* node = find_node(state, command.node);
+  if (!node) return no_such_node(command.node);
+  if (node->unknown.empty())
+    return Error{ErrorCode::conflict,
+                 command.node.value + " has no unknown tasks: it works for this cluster already", ""};
+  return Events{{now, NodeAdopted{command.node, command.stop}}};
 }
 
 void end_windows(const ClusterState& state, Time now, Events& events) {

@@ -13,6 +13,7 @@ Result<Events> resume_node(const ClusterState& state, const ResumeNode& command,
 Result<Events> reserve_node(const ClusterState& state, const ReserveNode& command, Time now);
 Result<Events> unreserve_node(const ClusterState& state, const UnreserveNode& command, Time now);
 Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now);
+Result<Events> adopt_node(const ClusterState& state, const AdoptNode& command, Time now);
 
 // Ends the maintenance windows and reservations of nodes whose time is over.
 void end_windows(const ClusterState& state, Time now, Events& events);

@@ -118,6 +118,22 @@ std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& stat
   return {label("spine"), label("switch"), id};
 }
 
+// That no attempt has whose rank 0 lives on the node, nor one of `given`, which it joins.
+int free_port(const ClusterState& state, const NodeId& master, std::set<int>& given, std::int64_t first) {
+  std::set<int> used = given;
+  for (const JobId holder : holders_of(state.nodes.at(master))) {
+    const Allocation& other = state.jobs.at(holder).attempt->allocation;
+    if (other.ranks.front().node == master) used.insert(other.master_port);
+  }
+  const auto port = [first](int slot) {
+    return kFirstPort + kPortsPerAttempt * static_cast<int>((first + slot) % kPortSlots);
+  };
+  int slot = 0;
+  while (slot + 1 < kPortSlots && used.contains(port(slot))) ++slot;
+  given.insert(port(slot));
+  return port(slot);
+}
+
 }  // namespace
 
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job) {
@@ -131,7 +147,15 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
   return fits(others.capacity, shape_of(job.request)) ? others : pool;
 }
 
-Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
+DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job) {
+  DevicePool others = pool;
+  for (const NodeId& id : state.suspects)
+    if (const Node& node = state.nodes.at(id); node.suspicions.contains(job.id))
+      others.free.set(node.ordinal, 0);
+  return others;
+}
+
+Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,
                     std::int64_t nth_attempt) {
   std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, Share>> ordered;
   for (const Share& share : shares) ordered.emplace_back(rank_order(state, share), share);
@@ -144,7 +168,7 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   for (const auto& [order, share] : ordered) {
     const NodeId& id = state.node_ids[share.node];
     const Node& node = state.nodes.at(id);
-    std::set<int>& gone = taken[share.node];
+    std::set<int>& gone = given.devices[share.node];
     const bool as_before = std::ssize(picked) == share.devices && rails_of(labels_of(node)) > 1;
     picked = as_before ? pick_same(node, picked, gone) : std::vector<const DeviceSlot*>{};
     if (picked.empty()) picked = pick_devices(node, request, share.devices, gone);
@@ -156,8 +180,9 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
     }
     ++node_rank;
   }
-  allocation.master_address = state.nodes.at(allocation.ranks.front().node).description.address;
-  allocation.master_port = kFirstPort + kPortsPerAttempt * static_cast<int>(nth_attempt % kPortSlots);
+  const NodeId& master = allocation.ranks.front().node;
+  allocation.master_address = state.nodes.at(master).description.address;
+  allocation.master_port = free_port(state, master, given.ports[master], nth_attempt);
   return allocation;
 }
 

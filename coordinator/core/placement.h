@@ -18,16 +18,23 @@ bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.
 std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
 
-// The pool less the nodes that failed the job, while there are others that could hold it.
+// The pool less the nodes that the job avoids, while there are others that could hold it.
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job);
 
-// Devices that a plan has given away already: indexes, by node.
-using Taken = std::map<std::size_t, std::set<int>>;
+// The pool less the nodes against which a failure of the job is held (suspicion.h).
+DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job);
 
-// Names the devices, counts them as taken, and gives the attempt its ports by `nth_attempt`. Ranks count by
-// spine, switch and node; tensor groups stay within an island where the free devices allow it, and on a
-// network with rails the nodes give the same devices where they can.
-Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Taken& taken,
+// What a plan has given away already, by node.
+struct Given {
+  std::map<std::size_t, std::set<int>> devices;  // indexes
+  std::map<NodeId, std::set<int>> ports;         // the first of each attempt whose rank 0 is there
+};
+
+// Names the devices and the ports, and counts them as given. The search for ports that no attempt on the node
+// has begins with those of `nth_attempt`, so that they come back late. Ranks count by spine, switch and node;
+// tensor groups stay within an island where the free devices allow it, and on a network with rails the nodes
+// give the same devices where they can.
+Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,
                     std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".

@@ -23,7 +23,7 @@ Blocker back_off(Time until) {
 // One pass over one kind's queue, best job first, until nothing more can start.
 class Pass {
  public:
-  Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan)
+  Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Given& handed_out)
       : state_(state),
         policy_(policy_of(state.scheduling.policy)),
         now_(now),
@@ -31,6 +31,7 @@ class Pass {
         plan_(plan),
         ledger_(state, kind),
         reservations_(state, kind, now),
+        handed_out_(handed_out),
         nodes_reserved_(std::ranges::any_of(
             state.windows, [&](const NodeId& id) { return state.nodes.at(id).reservation.has_value(); })) {}
 
@@ -111,11 +112,14 @@ class Pass {
       return false;
     }
     DevicePool others;
-    if (!job.avoid.empty()) others = without_avoided(state_, pool_for(job.request.nodes), job);
-    const DevicePool& around = job.avoid.empty() ? pool_for(job.request.nodes) : others;
+    const bool avoids = job.avoids(now_);
+    if (avoids) {
+      others = without_avoided(state_, pool_for(job.request.nodes), job);
+      plan_.stale_by(*job.avoid_until);
+    }
+    const DevicePool& around = avoids ? others : pool_for(job.request.nodes);
     const Time end = now_ + job.request.walltime;
-    const auto shares = job.request.elastic() ? find_largest(around.free, job, end)
-                                              : find_place(around.free, line.key->shape, job, end);
+    const auto shares = find_start(around, *line.key, job, end);
     if (shares) {
       start(job, *shares, end);
       return true;
@@ -130,9 +134,20 @@ class Pass {
         for_reservations_alone ? would_delay(job, end) : shortage(around.free, job.request);
     if (!block(job, around)) closed_ = true;
     if (for_reservations_alone && ++tries_[alike(line)] < state_.scheduling.backfill_depth) return true;
-    if (for_reservations_alone || job.avoid.empty())
-      hopeless_.try_emplace(alike(line), plan_.blocked.at(job.id));
-    return !for_reservations_alone && (wants_reservations() || !job.avoid.empty());
+    if (for_reservations_alone || !avoids) hopeless_.try_emplace(alike(line), plan_.blocked.at(job.id));
+    return !for_reservations_alone && (wants_reservations() || avoids);
+  }
+
+  // A job that failed soon after its start goes elsewhere if it can at once: that shows whose fault it was.
+  std::optional<Shares> find_start(const DevicePool& around, const LineKey& line, const Job& job,
+                                   Time end) const {
+    const auto find = [&](const FreeDevices& free) {
+      return job.request.elastic() ? find_largest(free, job, end) : find_place(free, line.shape, job, end);
+    };
+    std::optional<Shares> elsewhere;
+    if (job.retries.quick > 0 && !state_.suspects.empty())
+      elsewhere = find(without_suspects(state_, around, job).free);
+    return elsewhere ? elsewhere : find(around.free);
   }
 
   std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, const Job& job,
@@ -203,7 +218,7 @@ class Pass {
     for (const Share& share : shares) ledger_.change(job.request.account, share.devices);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
     plan_.start.push_back(
-        {job.id, allocate(state_, job.request, shares, taken_, nth), reservations_.size() > 0});
+        {job.id, allocate(state_, job.request, shares, handed_out_, nth), reservations_.size() > 0});
   }
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
@@ -284,7 +299,7 @@ class Pass {
       const Job& job = state_.jobs.at(id);
       if (job.request.kind != kind_) continue;
       if (job.attempt)
-        keep(job, kept_free(state_, job), job.held ? 0 : job.resize->to - job.resize->from);
+        keep(job, kept_free(state_, job), job.held ? 0 : job.resize->to - job.held_devices());
       else if (job.in_line() && (!job.not_before || *job.not_before <= now_))
         resume(job);
     }
@@ -314,7 +329,11 @@ class Pass {
     int tries = 0;
     for (const Job* job : jobs_to_grow(state_, kind_, now_, plan_.stale_at)) {
       if (++tries > state_.scheduling.backfill_depth) return;
-      DevicePool around = without_avoided(state_, pool_for(job->request.nodes), *job);
+      DevicePool around = pool_for(job->request.nodes);
+      if (job->avoids(now_)) {
+        around = without_avoided(state_, around, *job);
+        plan_.stale_by(*job->avoid_until);
+      }
       release(state_, *job, around);
       const auto place = find_largest(around.free, *job, now_ + job->request.walltime);
       if (!place) continue;
@@ -349,7 +368,7 @@ class Pass {
   Shares given_;                        // by this pass
   AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
-  Taken taken_;
+  Given& handed_out_;
   int quota_depth_ = 0;      // of the quotas whose jobs are being looked at; 0: the other jobs
   bool taken_back_ = false;  // devices are leaving for one job, so that no others are asked to for another
   bool starved_ = false;     // a job waits for devices
@@ -365,9 +384,11 @@ class Pass {
 Plan make_plan(const ClusterState& state, Time now) {
   Plan plan;
   plan.epoch = state.epoch;
-  for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan).run();
+  if (!state.unheard.empty()) return plan;
+  Given handed_out;
+  for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan, handed_out).run();
   for (const auto& [kind, jobs] : state.elastic)
-    if (!state.queues.contains(kind)) Pass(state, kind, now, plan).run();
+    if (!state.queues.contains(kind)) Pass(state, kind, now, plan, handed_out).run();
   if (plan.blocked.empty()) return plan;
   // A reservation whose time has come moves on while others still leave, and may run into the next.
   for (const Reservation& reserved : plan.reservations)

@@ -60,7 +60,8 @@ struct Plan {
   }
 };
 
-// By the state's policy. Its cost depends on how many jobs start and how many shapes of jobs wait, not on how
+// By the state's policy. Nothing is decided while a node is unheard: what it runs may be news to a database
+// that was restored. Its cost depends on how many jobs start and how many shapes of jobs wait, not on how
 // many jobs wait.
 Plan make_plan(const ClusterState& state, Time now);
 

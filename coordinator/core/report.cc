@@ -1,31 +1,127 @@
 #include "coordinator/core/report.h"
 
+#include <algorithm>
 #include <set>
 
 #include "coordinator/core/draft.h"
+#include "coordinator/core/report_limits.h"
 
 namespace podium {
 namespace {
 
-Errors check_report(const NodeReport& report) {
-  Errors errors;
-  if (report.node.id.value.empty()) errors.push_back({ErrorCode::invalid, "a node needs an id", "/node/id"});
-  std::set<int> indexes;
-  for (const Device& device : report.node.devices)
-    if (!indexes.insert(device.index).second)
-      errors.push_back({ErrorCode::invalid, "device " + std::to_string(device.index) + " is listed twice",
-                        "/node/devices"});
-  return errors;
+constexpr std::int64_t kMostNumbersLost = 1'000'000;
+
+// A node is one agent's until it is lost: two that share its name, or its home's copy, would take each
+// other's tasks for their own.
+Errors refuse_strangers(const ClusterState& state, const NodeDescription& from) {
+  const Node* known = find_node(state, from.id);
+  if (!known || known->state == NodeState::lost) return {};
+  const std::string& name = from.id.value;
+  if (!known->description.key.empty() && known->description.key != from.key)
+    return {{ErrorCode::conflict,
+             "node " + name + " belongs to another agent (at " + known->description.address + ", which is " +
+                 std::string(to_string(known->state)) + "). Start this one with another --name; or, if it " +
+                 "replaces that one, stop that one and wait: it is let in once `podium nodes` shows " + name +
+                 " as lost",
+             "/node/key"}};
+  if (std::ranges::find(known->former_boots, from.boot) != known->former_boots.end())
+    return {{ErrorCode::conflict,
+             "an agent with the same key as this one has been started since as node " + name +
+                 ": one home folder is a copy of the other. Stop this agent, delete `id` in its home folder, "
+                 "and " +
+                 "start it with another --name",
+             "/node/boot"}};
+  return {};
 }
 
-void see_node(const ClusterState& state, const NodeDescription& node, Time now, Events& events) {
+// A node that is gone for good counts until an operator says so, by draining it: its tasks may yet be fenced
+// through the folder that it shared.
+bool is_gone(const Node& node) { return node.state == NodeState::lost && node.drain; }
+
+// Fences are raised in the shared folder: a node with another one would run what they should stop.
+Errors check_shared(const ClusterState& state, const NodeDescription& node) {
+  if (!state.limits.shared || node.shared.empty()) return {};
   const Node* known = find_node(state, node.id);
-  if (!known) {
-    events.push_back({now, NodeJoined{node}});
-    return;
+  if (known && known->state != NodeState::lost && known->description.shared == node.shared)
+    return {};  // as when it was let in
+  for (const auto& [id, other] : state.nodes) {
+    const std::string& shared = other.description.shared;
+    if (id == node.id || shared.empty() || shared == node.shared || is_gone(other)) continue;
+    return {{ErrorCode::conflict,
+             "the shared folder of " + node.id.value + " is not that of " + id.value +
+                 ": mount the same folder there and give it as --shared, or start the coordinator with "
+                 "--nothing-shared; if " +
+                 id.value + " is gone for good, podium nodes drain " + id.value,
+             "/node/shared"}};
   }
-  if (known->description != node) events.push_back({now, NodeChanged{node}});
-  events.push_back({now, NodeSeen{node.id}});
+  return {};
+}
+
+// What the report says of the node's clock: the way up and the way down are taken to be equally long. A slow
+// exchange says little, so an older, quicker one stays, and is trusted a little less each time.
+std::optional<ClockMeasure> measure_clock(const Node* known, const NodeReport& report, Time now) {
+  const std::optional<ClockMeasure> before = known ? known->clock : std::nullopt;
+  if (!report.clock) return std::nullopt;
+  const ClockTelling& told = *report.clock;
+  const Duration up = now - told.sent;  // and what the clock is behind
+  if (told.answered == Time{}) return before ? before : ClockMeasure{-up, std::chrono::minutes(1)};
+  const Duration down = told.heard - told.answered;  // and what the clock is ahead
+  const ClockMeasure measured{(down - up) / 2, up + down};
+  if (measured.round_trip < Duration{}) return before;  // a clock was set between the two
+  if (!before || measured.round_trip <= before->round_trip + std::chrono::milliseconds(100)) return measured;
+  return ClockMeasure{before->ahead, before->round_trip + std::chrono::milliseconds(100)};
+}
+
+bool is_foreign(const ClusterState& state, const ClusterName& cluster) {
+  return !cluster.id.empty() && !state.cluster.id.empty() && cluster.id != state.cluster.id;
+}
+
+bool was_skipped(const ClusterState& state, JobId job) {
+  const auto after = state.skipped.upper_bound(job);
+  return after != state.skipped.begin() && job < std::prev(after)->second;
+}
+
+// A task that somebody ordered and this database knows nothing of: it is older than the nodes' memory.
+bool is_of_the_future(const ClusterState& state, TaskId task) {
+  const Job* job = find_job(state, task.attempt.job);
+  return task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job) ||
+         (job && task.attempt.number > job->attempts);
+}
+
+std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report) {
+  std::vector<TaskId> unknown;
+  for (const TaskReport& task : report.tasks)
+    if (task.state != TaskState::exited &&
+        (is_foreign(state, report.cluster) || is_of_the_future(state, task.task)))
+      unknown.push_back(task.task);
+  return unknown;
+}
+
+// What a database that was restored must not do again: give a number, or start a job that runs.
+void respect_the_future(const ClusterState& state, const NodeReport& report,
+                        const std::vector<TaskId>& unknown, Time now, Events& events) {
+  if (is_foreign(state, report.cluster)) return;
+  // No more than a lost database could have given: one strange number must not use up all others.
+  const auto is_likely = [&](JobId job) { return job.value - state.next_job.value < kMostNumbersLost; };
+  JobId highest{is_likely({report.highest_job}) ? report.highest_job : 0};
+  std::set<JobId> ahead;
+  for (const TaskId task : unknown) {
+    if (is_likely(task.attempt.job)) highest = std::max(highest, task.attempt.job);
+    if (const Job* job = find_job(state, task.attempt.job); job && !job->held) ahead.insert(job->id);
+  }
+  for (const JobId job : ahead) events.push_back({now, JobHeld{job}});
+  if (highest >= state.next_job) events.push_back({now, JobNumbersSkipped{{highest.value + 1}}});
+}
+
+void see_node(const ClusterState& state, const NodeReport& report, std::vector<TaskId> unknown, Time now,
+              Events& events) {
+  const NodeDescription& node = report.node;
+  const Node* known = find_node(state, node.id);
+  if (!known) events.push_back({now, NodeJoined{node}});
+  if (known && known->description != node) events.push_back({now, NodeChanged{node}});
+  const std::string stranger = is_foreign(state, report.cluster) ? report.cluster.id : "";
+  events.push_back({now, NodeSeen{node.id, measure_clock(known, report, now), std::move(unknown), stranger}});
+  if (!known) return;
   if (known->state != NodeState::up)
     events.push_back(
         {now, NodeStateChanged{node.id, known->state, NodeState::up, "its agent reports again"}});
@@ -44,14 +140,16 @@ void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
   const JobId job = report.task.attempt.job;
   if (known.missing_since) drafts.of(job).emit(TaskFound{report.task});
   if (report.state == TaskState::exited)
-    drafts.of(job).emit(TaskExited{report.task, *report.exit});
+    drafts.of(job).emit(TaskExited{report.task, cut_exit(*report.exit)});
   else if (report.state == TaskState::running && known.phase == TaskPhase::ordered)
     drafts.of(job).emit(TaskStarted{report.task, report.pid});
+  else if (!known.listed)
+    drafts.of(job).emit(TaskListed{report.task});
 }
 
-// A task this node should have and does not list. One that was only ordered may still be on its way. It is
-// lost when reports without it have kept coming for Limits::missing_after; a node that was silent meanwhile
-// starts afresh.
+// A task that ran on this node, which does not list it. (One that was only ordered may still be on its way,
+// or wait for its device: deadlines.h.) It is lost when reports without it have kept coming for
+// Limits::missing_after; a node that was silent meanwhile starts afresh.
 void miss_task(const ClusterState& state, const NodeReport& report, const Task& task, TaskId id, Time now,
                Drafts& drafts) {
   const NodeId& node = report.node.id;
@@ -61,7 +159,7 @@ void miss_task(const ClusterState& state, const NodeReport& report, const Task& 
   } else if (task.missing_since) {
     if (now - *task.missing_since >= state.limits.missing_after)
       drafts.of(id.attempt.job).emit(TaskLost{id, "the agent of " + node.value + " does not know it"});
-  } else if (task.phase == TaskPhase::running || report.orders_seen >= task.orders_version) {
+  } else {
     drafts.of(id.attempt.job).emit(TaskMissed{id});
   }
 }
@@ -76,7 +174,7 @@ void miss_tasks(const ClusterState& state, const NodeReport& report, const std::
       const Task& task = job.attempt->tasks[rank];
       const TaskId task_id{job.attempt_id(), static_cast<int>(rank)};
       const bool here = job.attempt->allocation.ranks[rank].node == report.node.id;
-      if (here && !task.over() && !listed.contains(task_id))
+      if (here && task.phase == TaskPhase::running && !listed.contains(task_id))
         miss_task(state, report, task, task_id, now, drafts);
     }
   }
@@ -85,15 +183,19 @@ void miss_tasks(const ClusterState& state, const NodeReport& report, const std::
 }  // namespace
 
 Result<Events> take_report(const ClusterState& state, const NodeReport& report, Time now) {
-  if (Errors errors = check_report(report); !errors.empty()) return errors;
+  if (Errors errors = refuse_strangers(state, report.node); !errors.empty()) return errors;
+  if (Errors errors = check_shared(state, report.node); !errors.empty()) return errors;
   Events events;
-  see_node(state, report.node, now, events);
+  const std::vector<TaskId> unknown = unknown_tasks(state, report);
+  see_node(state, report, unknown, now, events);
+  respect_the_future(state, report, unknown, now, events);
 
   Drafts drafts(state, events, now);
   std::set<TaskId> listed;
-  int strays = 0;
+  int strays = static_cast<int>(unknown.size());
+  const bool foreign = is_foreign(state, report.cluster);
   for (const TaskReport& task : report.tasks) {
-    if (!listed.insert(task.task).second) continue;
+    if (foreign || is_of_the_future(state, task.task) || !listed.insert(task.task).second) continue;
     const Task* known = current_task(state, report.node.id, task.task);
     if (known && !known->over())
       take_task(task, *known, drafts);

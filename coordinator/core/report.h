@@ -1,5 +1,6 @@
-// What a node's report means. Fencing is here: only the current attempt's tasks count, on the node they were
-// given to; every other live task is a stray, which its orders lack and its agent therefore kills.
+// What a node's report, which report_limits.h has let through, means. Fencing is here: only the current
+// attempt's tasks count, on the node they were given to; every other live task is a stray, which its orders
+// lack and its agent therefore kills.
 #pragma once
 
 #include "common/base/error.h"

@@ -11,9 +11,10 @@ namespace podium {
 namespace {
 
 void add_held(const ClusterState& state, const Job& job, int by, DevicePool& pool) {
-  for (const Placement& place : job.attempt->allocation.ranks) {
+  for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+    const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
-    if (!node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
+    if (!job.attempt->holds(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
     const auto slot =
         std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
     if (slot->device.health.empty()) pool.free.add(node.ordinal, by);

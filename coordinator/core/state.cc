@@ -16,6 +16,13 @@ std::string describe(const Resize& resize) {
          (resize.room_for ? " for job " + to_string(*resize.room_for) : "");
 }
 
+int Job::held_devices() const {
+  if (!attempt) return 0;
+  int devices = 0;
+  for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank) devices += attempt->holds(rank);
+  return devices;
+}
+
 const Job* find_job(const ClusterState& state, JobId job) {
   const auto found = state.jobs.find(job);
   return found == state.jobs.end() ? nullptr : &found->second;
@@ -53,6 +60,21 @@ std::optional<Time> next_timer(const Job& job) {
   if (!job.attempt) return job.not_before;
   if (job.attempt->stop != StopCause::none) return std::nullopt;
   return job.attempt->created + job.request.walltime;
+}
+
+std::optional<Time> next_deadline(const Job& job, const Limits& limits) {
+  if (!job.attempt) return std::nullopt;
+  if (job.attempt->stopping) return *job.attempt->stopping + limits.stop_within;
+  if (job.state == JobState::starting) return job.attempt->created + start_within(*job.attempt, limits);
+  return std::nullopt;
+}
+
+Duration start_within(const Attempt& attempt, const Limits& limits) {
+  return limits.start_within + fence_wait(attempt, limits);
+}
+
+Duration fence_wait(const Attempt& attempt, const Limits& limits) {
+  return attempt.fenced && limits.shared ? lease::fence_wait(limits.lease) : Duration{0};
 }
 
 }  // namespace podium

@@ -1,7 +1,7 @@
 // What the coordinator knows of the cluster: nodes, the jobs that have not ended, and indexes over both.
 // Plain values. Only `apply` (events.h) writes them; everything here can be rebuilt by replaying the event
-// log, but for `Node::last_seen` and `clock`, which are fresh after a restart. Jobs leave when they end: the
-// store remembers them.
+// log, but for `Node::last_seen`, `Node::clock` and `clock`, which are fresh after a restart. Jobs leave when
+// they end: the store remembers them.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 #include "common/base/id.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
+#include "common/model/lease.h"
 #include "common/model/node.h"
 #include "common/model/sync.h"
 #include "coordinator/core/accounts.h"
@@ -43,20 +44,24 @@ struct SchedulingOptions {
   int reservations = 4;                       // blocked jobs of a kind whose start nobody may delay
   int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation
   Duration resize_after = std::chrono::minutes(10);  // age of an attempt before which its size stays
+  Duration max_walltime = kLongestWalltime;          // that a job may be submitted with
 
   bool operator==(const SchedulingOptions&) const = default;
 };
 
 // How long the coordinator waits before it believes something. Set once by the daemon's configuration.
 struct Limits {
-  Duration unknown_after = std::chrono::seconds(20);  // silence that makes a node unknown
-  Duration lease = std::chrono::seconds(60);  // the agent stops its tasks when it hears nothing for so long
-  // Silence that makes a node lost. The agent's lease begins with our answer, at most 15 s after its report,
-  // and its tasks have 30 s to leave: only after all three may their devices and their work be given to
-  // others.
-  Duration lost_after = std::chrono::seconds(110);
-  Duration missing_after = std::chrono::seconds(15);  // of reports that lack a task make it lost
-  Duration longest_pause = std::chrono::seconds(10);  // without a turn for so long, silence is our own fault
+  bool shared = true;                     // the nodes have one shared folder, and with it a fence
+  Duration lease = lease::kUsual;         // common/model/lease.h
+  Duration orphan = lease::kUsualOrphan;  // tasks go on for so long without the coordinator, by the fence
+  Duration unknown_after = lease::unknown_after(lease::kUsual);  // silence that makes a node unknown
+  Duration lost_after = lease::lost_after(lease::kUsual, true);  // and lost, at least lease::lost_after
+  Duration missing_after = std::chrono::seconds(15);             // of reports that lack a task make it lost
+  Duration longest_pause = std::chrono::seconds(10);  // without a look for so long, silence is our own fault
+  // In which a node that reports must have started what it was given, and ended what it was told to stop: its
+  // tasks have 30 s to leave before they are killed, the rest is the kernel's. See deadlines.h.
+  Duration start_within = std::chrono::minutes(2);
+  Duration stop_within = std::chrono::minutes(2);
 
   bool operator==(const Limits&) const = default;
 };
@@ -90,21 +95,33 @@ enum class TaskPhase { ordered, running, exited, lost };
 struct Task {
   TaskPhase phase = TaskPhase::ordered;
   std::int64_t pid = 0;
+  bool listed = false;                // its node's agent has reported it: from then on it is never started
   std::optional<TaskExit> exit;       // when exited; when lost, only its message says something
-  std::optional<Time> missing_since;  // its node reports, but does not list it
-  std::int64_t orders_version = 0;    // the node's orders that first held it, and then that first stopped it
+  std::optional<Time> missing_since;  // it ran, and its node reports, but does not list it
 
   bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
   bool operator==(const Task&) const = default;
 };
 
 // Why the tasks of an attempt are being stopped.
-enum class StopCause { none, task_failed, node_lost, preempted, cancelled, walltime, requeued, resized };
+enum class StopCause {
+  none,
+  task_failed,
+  node_lost,
+  preempted,
+  cancelled,
+  walltime,
+  requeued,
+  resized,
+  not_started  // a node did not begin with its part in time
+};
 
 // How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
 // A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
-// one that lost a peer is a victim, but the best there is when nobody else failed.
-enum class Blame { none, stopped, peer_lost, killed, failed };
+// one that lost a peer is a victim, but the best there is when nobody else failed. A task that was taken from
+// its job, by its agent, its node or a SIGTERM of no order, excuses the job from whatever else its ranks did;
+// one that saved and left without an order does too, but often because another was told to.
+enum class Blame { none, stopped, peer_lost, killed, failed, left, taken };
 
 struct Attempt {
   int number = 0;
@@ -114,9 +131,13 @@ struct Attempt {
   std::optional<Time> started;         // all tasks ran
   std::int64_t first_checkpoint = -1;  // the job's newest checkpoint when this attempt was created
   StopCause stop = StopCause::none;
-  std::optional<int> culprit;  // the rank to blame if this attempt fails
-  Blame blame = Blame::none;   // and how surely
+  std::optional<Time> stopping;  // since when it is being stopped
+  std::optional<int> culprit;    // the rank to blame if this attempt fails
+  Blame blame = Blame::none;     // and how surely
+  bool fenced = false;           // a task of an older attempt may still run: starts behind a fence
 
+  // Whether the rank's device is its job's: one that is being stopped gives its devices back task by task.
+  bool holds(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
   bool operator==(const Attempt&) const = default;
 };
 
@@ -151,22 +172,27 @@ struct Job {
   Time submitted;  // its age; kept over restarts
   int attempts = 0;
   RetryCounts retries;
-  Duration served{};               // that its ended attempts ran
-  Duration attained{};             // device time of these
-  std::int64_t checkpoint = -1;    // step of its newest checkpoint
-  std::optional<Time> saved;       // when the core learnt of that checkpoint
-  std::optional<Time> not_before;  // queued, but backing off
-  std::vector<NodeId> avoid;       // nodes that failed it
-  std::optional<Attempt> attempt;  // while starting, running or stopping
-  std::optional<Resize> resize;    // until it has started with its new size
-  bool held = false;               // by an operator: does not start until it is released
+  Duration served{};                // that its ended attempts ran
+  Duration attained{};              // device time of these
+  std::int64_t checkpoint = -1;     // step of its newest checkpoint
+  std::optional<Time> saved;        // when the core learnt of that checkpoint
+  std::optional<Time> not_before;   // queued, but backing off
+  std::vector<NodeId> avoid;        // nodes that failed it
+  std::optional<Time> avoid_until;  // when these are forgiven
+  std::optional<Attempt> attempt;   // while starting, running or stopping
+  std::optional<Resize> resize;     // until it has started with its new size
+  bool held = false;                // by an operator: does not start until it is released
+  bool astray = false;              // a task of an ended attempt was lost, and none has started since
 
+  bool avoids(Time now) const { return !avoid.empty() && avoid_until && now < *avoid_until; }
   // Whether it may start as soon as there is room.
   bool in_line() const { return state == JobState::queued && !held && request.after.empty(); }
-  // That its attempt holds; of a job without one, the fewest it may start on.
+  // That its attempt was given; of a job without one, the fewest it may start on.
   int devices() const {
     return attempt ? static_cast<int>(attempt->allocation.ranks.size()) : request.devices;
   }
+  // Of these, those that are still its own.
+  int held_devices() const;
   AttemptId attempt_id() const { return {id, attempts}; }
   bool operator==(const Job&) const = default;
 };
@@ -206,18 +232,48 @@ struct NodeReservation {
   bool operator==(const NodeReservation&) const = default;
 };
 
+// A job's attempt failed soon after it began, by what may be its node's fault.
+struct Suspicion {
+  ExperimentId experiment;
+  Time at;
+  std::string what;
+  bool confirmed = false;  // the job has done well elsewhere since
+
+  bool operator==(const Suspicion&) const = default;
+};
+
+// A node's wall clock beside the cluster's time, as far as a sync shows it: off by half the round trip at
+// most.
+struct ClockMeasure {
+  Duration ahead{};  // of the cluster's time; negative: behind
+  Duration round_trip{};
+
+  bool off() const { return ahead > kFar || ahead < -kFar; }  // worth telling
+  static constexpr Duration kFar = std::chrono::seconds(1);
+  bool operator==(const ClockMeasure&) const = default;
+};
+
 struct Node {
-  std::size_t ordinal = 0;      // in the order of joining
-  NodeDescription description;  // its devices are in `devices`
+  std::size_t ordinal = 0;                // in the order of joining
+  NodeDescription description;            // its devices are in `devices`
+  std::vector<std::string> former_boots;  // of its agent's earlier processes, the newest few
   std::vector<DeviceSlot> devices;
   NodeState state = NodeState::up;
   Time last_seen;
+  Time heard_since;                   // its agent has reported without a gap since then
+  std::optional<ClockMeasure> clock;  // as last_seen not on disk
   std::int64_t orders_version = 1;
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
   std::optional<NodeReservation> reservation;
-  Labels operator_labels;  // go before its agent's
-  NetworkPlace place;      // by its labels
+  std::map<JobId, Suspicion> suspicions;  // suspicion.h
+  Labels operator_labels;                 // go before its agent's
+  // Of its newest report, and the operator's word on them; none of it is on disk.
+  std::vector<TaskId> unknown;  // live tasks that this database never ordered: parked
+  std::string
+      stranger;  // the other cluster whose tasks they are; "": this one's, from before it was restored
+  std::optional<bool> adopted;  // whether they shall be stopped
+  NetworkPlace place;           // by its labels
 
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
@@ -291,12 +347,15 @@ struct DevicePool {
 };
 
 struct ClusterState {
+  ClusterName cluster;          // the store's, as the limits are the daemon's
+  std::string folder = "jobs";  // of its jobs, in the nodes' shared folder
   Limits limits;
   SchedulingOptions scheduling;
   std::map<NodeId, Node> nodes;
   std::map<JobId, Job> jobs;                // those that have not ended
-  std::map<std::string, Account> accounts;  // those with rules, and those that have held devices
+  std::map<std::string, Account> accounts;  // those that operators made, and those that have held devices
   JobId next_job{1};
+  std::map<JobId, JobId> skipped;  // ranges of numbers, each up to the second, that a lost database gave
   ExperimentId next_experiment{1};
   std::int64_t attempts_created = 0;  // gives each attempt its own ports
   Time clock;                         // of the last turn
@@ -307,14 +366,17 @@ struct ClusterState {
   std::map<PoolKey, DevicePool> pools;             // one for each kind, and those that live jobs ask for
   std::map<std::string, Queue> queues;             // by device kind; the jobs in line
   std::set<std::pair<Time, JobId>> timers;         // next_timer of every job that has one
+  std::set<std::pair<Time, JobId>> deadlines;      // next_deadline of every job that has one
   std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
   std::set<JobId> leaving;                         // jobs whose attempt is being stopped
   std::map<HolderKey, RunningJobs> running;        // jobs with an attempt that is not
   std::set<JobId> resizing;                        // jobs with Job::resize
   std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
+  std::set<NodeId> suspects;                       // nodes with suspicions
   std::set<NodeId> windows;                        // nodes with a maintenance window or reservation
   std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
   std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
+  std::set<NodeId> unheard;  // nodes that are up and have not reported since all silence was forgiven
   std::int64_t epoch = 0;                          // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
@@ -340,8 +402,16 @@ std::optional<Time> next_window_end(const ClusterState& state);
 // When a job next needs a Tick: its walltime or its back-off runs out.
 std::optional<Time> next_timer(const Job& job);
 
+// When the job's attempt must have started or, if it is being stopped, must be gone (deadlines.h).
+std::optional<Time> next_deadline(const Job& job, const Limits& limits);
+
+// How long the tasks of an attempt wait behind their fence, and by when its nodes must have started them.
+Duration fence_wait(const Attempt& attempt, const Limits& limits);
+Duration start_within(const Attempt& attempt, const Limits& limits);
+
 // What the agent of `node` shall do. Launches lack what the core does not know: spec and secret.
-// `version` changes exactly when the rest does.
+// `version` changes exactly when the rest does, but for start becoming keep: that only says what the agent
+// has said.
 NodeOrders node_orders(const ClusterState& state, const NodeId& node);
 
 }  // namespace podium

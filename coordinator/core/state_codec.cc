@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/core/apply_job.h"
+#include "coordinator/core/grants.h"
 #include "coordinator/core/names.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/wire.h"
@@ -17,18 +18,18 @@ constexpr int kVersion = 1;
 json task_json(const Task& task) {
   return {{"phase", to_string(task.phase)},
           {"pid", task.pid},
-          {"exit", task.exit ? exit_json(*task.exit) : json(nullptr)},
-          {"missing_since_ms", time_json(task.missing_since)},
-          {"orders_version", task.orders_version}};
+          {"listed", task.listed},
+          {"exit", task.exit ? to_json(*task.exit) : json(nullptr)},
+          {"missing_since_ms", time_json(task.missing_since)}};
 }
 
 Task task_from(const json& in) {
   Task task;
   task.phase = enum_value(kTaskPhases, in.at("phase").get<std::string>(), "phase");
   task.pid = in.at("pid");
-  if (!in.at("exit").is_null()) task.exit = exit_from(in.at("exit"));
+  task.listed = in.value("listed", task.phase != TaskPhase::ordered);  // snapshots of before lack it
+  if (!in.at("exit").is_null()) task.exit = task_exit_from_json(in.at("exit"));
   task.missing_since = optional_time_from(in.at("missing_since_ms"));
-  task.orders_version = in.at("orders_version");
   return task;
 }
 
@@ -42,8 +43,10 @@ json attempt_json(const Attempt& attempt) {
           {"started_ms", time_json(attempt.started)},
           {"first_checkpoint", attempt.first_checkpoint},
           {"stop", to_string(attempt.stop)},
+          {"stopping_ms", time_json(attempt.stopping)},
           {"culprit", attempt.culprit ? json(*attempt.culprit) : json(nullptr)},
-          {"blame", enum_name(kBlames, attempt.blame)}};
+          {"blame", enum_name(kBlames, attempt.blame)},
+          {"fenced", attempt.fenced}};
 }
 
 Attempt attempt_from(const json& in) {
@@ -55,8 +58,13 @@ Attempt attempt_from(const json& in) {
   attempt.started = optional_time_from(in.at("started_ms"));
   attempt.first_checkpoint = in.at("first_checkpoint");
   attempt.stop = enum_value(kStopCauses, in.at("stop").get<std::string>(), "stop");
+  if (in.contains("stopping_ms"))
+    attempt.stopping = optional_time_from(in.at("stopping_ms"));
+  else if (attempt.stop != StopCause::none)  // from before it was kept
+    attempt.stopping = attempt.created;
   if (!in.at("culprit").is_null()) attempt.culprit = in.at("culprit").get<int>();
   attempt.blame = enum_value(kBlames, in.at("blame").get<std::string>(), "blame");
+  attempt.fenced = in.value("fenced", false);
   return attempt;
 }
 
@@ -75,7 +83,9 @@ json job_json(const Job& job) {
           {"saved_ms", time_json(job.saved)},
           {"not_before_ms", time_json(job.not_before)},
           {"avoid", nodes_json(job.avoid)},
+          {"avoid_until_ms", time_json(job.avoid_until)},
           {"held", job.held},
+          {"astray", job.astray},
           {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
 }
 
@@ -96,9 +106,32 @@ Job job_record_from(const json& in) {
   if (in.contains("saved_ms")) job.saved = optional_time_from(in.at("saved_ms"));
   job.not_before = optional_time_from(in.at("not_before_ms"));
   job.avoid = nodes_from(in.at("avoid"));
+  if (in.contains("avoid_until_ms")) job.avoid_until = optional_time_from(in.at("avoid_until_ms"));
   job.held = in.value("held", false);
+  job.astray = in.value("astray", false);
   if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
   return job;
+}
+
+json suspicions_json(const Node& node) {
+  json out = json::array();
+  for (const auto& [job, suspicion] : node.suspicions)
+    out.push_back({{"job", job.value},
+                   {"experiment", suspicion.experiment.value},
+                   {"at_ms", to_millis(suspicion.at)},
+                   {"what", suspicion.what},
+                   {"confirmed", suspicion.confirmed}});
+  return out;
+}
+
+std::map<JobId, Suspicion> suspicions_from(const json& in) {
+  std::map<JobId, Suspicion> suspicions;
+  for (const json& of : in)
+    suspicions[job_from(of.at("job"))] = {{of.at("experiment").get<std::int64_t>()},
+                                          time_from(of.at("at_ms")),
+                                          of.at("what"),
+                                          of.value("confirmed", false)};
+  return suspicions;
 }
 
 json node_json(const Node& node) {
@@ -108,29 +141,35 @@ json node_json(const Node& node) {
         {{"device", to_json(slot.device)}, {"holder", slot.holder ? json(slot.holder->value) : json()}});
   return {{"ordinal", node.ordinal},
           {"description", to_json(node.description)},
+          {"former_boots", node.former_boots},
           {"devices", std::move(slots)},
           {"state", to_string(node.state)},
+          {"heard_since_ms", to_millis(node.heard_since)},
           {"orders_version", node.orders_version},
           {"strays", node.strays},
           {"drain", node.drain ? drain_json(*node.drain) : json(nullptr)},
           {"reservation", node.reservation ? reservation_json(*node.reservation) : json(nullptr)},
+          {"suspicions", suspicions_json(node)},
           {"operator_labels", node.operator_labels}};
 }
 
 Node node_from(const json& in) {
   Node node;
   node.description = node_description_from_json(in.at("description"));
+  node.former_boots = in.value("former_boots", std::vector<std::string>{});
   for (const json& slot : in.at("devices")) {
     const json& holder = slot.at("holder");
     node.devices.push_back({device_from_json(slot.at("device")),
                             holder.is_null() ? std::nullopt : std::optional<JobId>(job_from(holder))});
   }
   node.state = enum_value(kNodeStates, in.at("state").get<std::string>(), "state");
+  if (in.contains("heard_since_ms")) node.heard_since = time_from(in.at("heard_since_ms"));
   node.orders_version = in.at("orders_version");
   node.strays = in.at("strays");
   if (in.contains("drain") && !in.at("drain").is_null()) node.drain = drain_from(in.at("drain"));
   if (in.contains("reservation") && !in.at("reservation").is_null())
     node.reservation = reservation_from(in.at("reservation"));
+  node.suspicions = suspicions_from(in.value("suspicions", json::array()));
   node.operator_labels = in.value("operator_labels", Labels{});
   return node;
 }
@@ -155,6 +194,14 @@ json account_json(const Account& account) {
           {"own", usage_json(account.own)}};
 }
 
+// Snapshots from before an attempt that is being stopped gave its devices back task by task.
+void release_what_is_over(ClusterState& state) {
+  for (const JobId id : state.leaving) {
+    const Job& job = state.jobs.at(id);
+    release_devices(state, job, *job.attempt->stopping);
+  }
+}
+
 // Snapshots from before there were accounts: what jobs hold counts from now on.
 void charge_running_jobs(ClusterState& state) {
   for (const auto& [id, job] : state.jobs)
@@ -172,7 +219,10 @@ json to_json(const ClusterState& state) {
   for (const auto& [id, node] : state.nodes) nodes.push_back(node_json(node));
   json jobs = json::array();
   for (const auto& [id, job] : state.jobs) jobs.push_back(job_json(job));
+  json skipped = json::array();
+  for (const auto& [from, next] : state.skipped) skipped.push_back({from.value, next.value});
   return {{"v", kVersion},
+          {"skipped", std::move(skipped)},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
           {"accounts", std::move(accounts)},
@@ -192,6 +242,7 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
     state.node_ids.at(node.ordinal) = node.description.id;
     if (node.state != NodeState::lost) state.last_seen.insert({node.last_seen, node.description.id});
     enter_window(state, node);
+    if (!node.suspicions.empty()) state.suspects.insert(node.description.id);
     node.place = state.fabric.place_of(labels_of(node));
     count_node(state, node);
     state.nodes.emplace(node.description.id, std::move(node));
@@ -207,7 +258,10 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
   for (const auto& [name, account] : accounts.items())
     state.accounts[name] = {rules_from(account.at("rules")), usage_from(account.at("usage")),
                             usage_from(account.at("own"))};
+  release_what_is_over(state);
   state.next_job = job_from(in.at("next_job"));
+  for (const json& range : in.value("skipped", json::array()))
+    state.skipped[job_from(range.at(0))] = job_from(range.at(1));
   state.next_experiment = {in.at("next_experiment").get<std::int64_t>()};
   state.attempts_created = in.at("attempts_created");
   return state;

@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "coordinator/core/deadlines.h"
 #include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
@@ -30,29 +31,15 @@ std::string listed(const std::vector<NodeId>& nodes) {
   return nodes.size() > kMost ? text + " and " + std::to_string(nodes.size() - kMost) + " more" : text;
 }
 
-// The best job ahead of it that was tried and is blocked.
-const Job* blocked_ahead(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
-  const bool by_account = policy_of(state.scheduling.policy).by_account();
-  const Job* ahead = nullptr;
-  QueueKey best = queue_key(state, job);
-  for (const auto& [id, why] : plan.blocked) {
-    const Job* other = find_job(state, id);
-    if (!other || other->request.kind != job.request.kind || (other->not_before && *other->not_before > now))
-      continue;
-    if (by_account && other->request.account != job.request.account) continue;
-    if (const QueueKey key = queue_key(state, *other); key < best) {
-      best = key;
-      ahead = other;
-    }
-  }
-  return ahead;
-}
-
-Blocker behind(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+Blocker behind(const ClusterState& state, const Plan& plan, const Foremost& foremost, const Job& job) {
   Blocker blocker;
-  const Job* ahead = blocked_ahead(state, plan, job, now);
+  const Job* ahead = foremost.ahead_of(state, job);
   if (!ahead) {
-    blocker.sentence = "waits for the scheduler's next look";
+    const std::vector<NodeId> unheard(state.unheard.begin(), state.unheard.end());
+    blocker.sentence = unheard.empty()
+                           ? "waits for the scheduler's next look"
+                           : "waits until the coordinator, which was away, has heard from " +
+                                 listed(unheard) + ", for " + about(state.limits.unknown_after) + " at most";
     return blocker;
   }
   blocker.code = BlockerCode::queue;
@@ -75,10 +62,10 @@ std::optional<Blocker> not_in_line(const Job& job) {
 }
 
 // What the plan found, or whom the job waits behind where the plan did not come to it.
-Blocker first_blocker(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
+Blocker first_blocker(const ClusterState& state, const Plan& plan, const Foremost& foremost, const Job& job) {
   if (auto blocker = not_in_line(job)) return std::move(*blocker);
   const auto own = plan.blocked.find(job.id);
-  return own != plan.blocked.end() ? own->second : behind(state, plan, job, now);
+  return own != plan.blocked.end() ? own->second : behind(state, plan, foremost, job);
 }
 
 std::vector<NodeId> nodes_of(const Job& job) {
@@ -103,11 +90,11 @@ Blocker holder(const Job& running, Time now) {
 }
 
 // Of the running jobs, first to end first, those whose ends make room for the job.
-std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job) {
+std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job, Time now) {
   const auto found = state.pools.find({job.request.kind, job.request.nodes});
   const Shape shape = shape_of(job.request);
   if (found == state.pools.end()) return {};
-  DevicePool pool = without_avoided(state, found->second, job);
+  DevicePool pool = job.avoids(now) ? without_avoided(state, found->second, job) : found->second;
   if (fits(pool.free, shape)) return {};
   std::vector<const Job*> ended;
   for (const auto& [time, id] : state.timers) {
@@ -131,7 +118,7 @@ std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& jo
 void add_unavailable(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
   Blocker away;
   away.code = BlockerCode::unavailable;
-  bool drained = true;  // all of them
+  bool drained = true, busy = true;  // all of them
   for (const auto& [id, node] : state.nodes) {
     if (node.usable() || !matches(node, job.request.nodes)) continue;
     const auto devices = std::ranges::count(node.devices, job.request.kind,
@@ -140,19 +127,26 @@ void add_unavailable(const ClusterState& state, const Job& job, std::vector<Bloc
     away.nodes.push_back(id);
     away.has += devices;
     drained &= node.drain.has_value();
+    busy &= node.state == NodeState::up && node.strays > 0;
   }
   if (away.nodes.empty()) return;
-  away.sentence = count(away.has, job.request.kind + " device") + " cannot be used: " + listed(away.nodes) +
-                  (away.nodes.size() == 1 ? " is " : " are ") + (drained ? "drained" : "not up");
+  const bool one = away.nodes.size() == 1;
+  const std::string why = busy
+                              ? (one ? " still runs" : " still run") + std::string(" what no job here covers")
+                              : (one ? " is " : " are ") + std::string(drained ? "drained" : "not up");
+  away.sentence =
+      count(away.has, job.request.kind + " device") + " cannot be used: " + listed(away.nodes) + why;
   blockers.push_back(std::move(away));
 }
 
-void add_avoided(const Job& job, std::vector<Blocker>& blockers) {
-  if (job.avoid.empty()) return;
+void add_avoided(const Job& job, Time now, std::vector<Blocker>& blockers) {
+  if (!job.avoids(now)) return;
   Blocker avoided;
   avoided.code = BlockerCode::avoided;
   avoided.nodes = job.avoid;
-  avoided.sentence = "avoids " + listed(job.avoid) + " where it can, for it failed there";
+  avoided.until = job.avoid_until;
+  avoided.sentence = "avoids " + listed(job.avoid) + " where it can until " + format_time(*job.avoid_until) +
+                     ", for it failed there";
   blockers.push_back(std::move(avoided));
 }
 
@@ -278,23 +272,46 @@ std::string about(Duration duration) {
 std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, JobId id, Time now) {
   const Job* job = find_job(state, id);
   if (!job || job->state != JobState::queued) return {};
-  std::vector<Blocker> blockers{first_blocker(state, plan, *job, now)};
+  std::vector<Blocker> blockers{first_blocker(state, plan, Foremost(state, plan, now), *job)};
   const BlockerCode first = blockers.front().code;
   if (!job->in_line() || first == BlockerCode::back_off) return blockers;
-  const std::vector<const Job*> holders = holders_of_room(state, *job);
+  const std::vector<const Job*> holders = holders_of_room(state, *job, now);
   for (std::size_t i = 0; i < std::min(holders.size(), kMostHolders); ++i)
     blockers.push_back(holder(*holders[i], now));
   add_unavailable(state, *job, blockers);
-  add_avoided(*job, blockers);
+  add_avoided(*job, now, blockers);
   if (first == BlockerCode::too_large) return blockers;
   add_account(state, *job, now, blockers);
   add_queue(state, *job, now, blockers);
   return blockers;
 }
 
-std::string waiting_reason(const ClusterState& state, const Plan& plan, JobId id, Time now) {
+Foremost::Foremost(const ClusterState& state, const Plan& plan, Time now)
+    : by_account_(policy_of(state.scheduling.policy).by_account()) {
+  for (const auto& [id, why] : plan.blocked) {
+    const Job* job = find_job(state, id);
+    if (!job || (job->not_before && *job->not_before > now)) continue;
+    const QueueKey key = queue_key(state, *job);
+    const auto [best, first] = best_.try_emplace(lane_of(job->request), key);
+    if (!first) best->second = std::min(best->second, key);
+  }
+}
+
+Foremost::Lane Foremost::lane_of(const JobRequest& request) const {
+  return {request.kind, by_account_ ? request.account : ""};
+}
+
+const Job* Foremost::ahead_of(const ClusterState& state, const Job& job) const {
+  const auto best = best_.find(lane_of(job.request));
+  return best != best_.end() && best->second < queue_key(state, job) ? find_job(state, best->second.job)
+                                                                     : nullptr;
+}
+
+std::string waiting_reason(const ClusterState& state, const Plan& plan, const Foremost& foremost, JobId id) {
   const Job* job = find_job(state, id);
-  return job && job->state == JobState::queued ? first_blocker(state, plan, *job, now).sentence : "";
+  if (!job) return "";
+  if (job->state == JobState::stopping) return awaited(state, *job);
+  return job->state == JobState::queued ? first_blocker(state, plan, foremost, *job).sentence : "";
 }
 
 }  // namespace podium

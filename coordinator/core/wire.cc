@@ -1,5 +1,7 @@
 #include "coordinator/core/wire.h"
 
+#include <algorithm>
+
 #include "common/model/spec.h"
 
 namespace podium::wire {
@@ -23,6 +25,7 @@ json request_json(const JobRequest& request) {
   if (request.pipeline != 1) out["pipeline"] = request.pipeline;
   if (request.elastic()) out["sizes"] = request.sizes;
   if (request.saves) out["saves"] = true;
+  if (request.resume) out["resume"] = request.resume->value;
   return out;
 }
 
@@ -31,7 +34,7 @@ JobRequest request_from(const json& in) {
           in.at("devices"),
           in.at("per_node"),
           in.at("kind"),
-          Duration{in.at("walltime_ms").get<std::int64_t>()},
+          std::min(Duration{in.at("walltime_ms").get<std::int64_t>()}, kLongestWalltime),  // had no bound once
           in.at("priority"),
           in.at("max_restarts"),
           in.at("command"),
@@ -42,7 +45,8 @@ JobRequest request_from(const json& in) {
           in.value("tensor", 1),
           in.value("pipeline", 1),
           in.value("sizes", std::vector<int>{}),
-          in.value("saves", false)};
+          in.value("saves", false),
+          in.contains("resume") ? std::optional(job_from(in.at("resume"))) : std::nullopt};
 }
 
 json allocation_json(const Allocation& allocation) {
@@ -73,12 +77,6 @@ Allocation allocation_from(const json& in) {
   allocation.master_port = in.at("master").at("port");
   return allocation;
 }
-
-json exit_json(const TaskExit& exit) {
-  return {{"code", exit.code}, {"signal", exit.signal}, {"message", exit.message}};
-}
-
-TaskExit exit_from(const json& in) { return {in.at("code"), in.at("signal"), in.at("message")}; }
 
 json retries_json(const RetryCounts& retries) {
   return {{"failures", retries.failures}, {"requeues", retries.requeues},   {"moves", retries.moves},

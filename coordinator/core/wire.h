@@ -12,8 +12,6 @@ nlohmann::json request_json(const JobRequest& request);
 JobRequest request_from(const nlohmann::json& json);
 nlohmann::json allocation_json(const Allocation& allocation);
 Allocation allocation_from(const nlohmann::json& json);
-nlohmann::json exit_json(const TaskExit& exit);
-TaskExit exit_from(const nlohmann::json& json);
 nlohmann::json retries_json(const RetryCounts& retries);
 RetryCounts retries_from(const nlohmann::json& json);
 nlohmann::json resize_json(const Resize& resize);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/placement.h"
 
 namespace podium {
@@ -113,6 +114,7 @@ Replay replay(ClusterState cluster, const std::vector<TraceJob>& trace, const Re
   replay.devices = devices_of(cluster);
   Recorder recorder(replay);
   const Time begin = cluster.clock;
+  for (const TraceJob& job : trace) apply_all(cluster, missing_accounts(cluster, job.request.account, begin));
   VirtualCluster virtual_cluster(
       std::move(cluster), begin, [](const Job&) { return Duration{}; }, options.model);
   virtual_cluster.observe([&](const Event& event) { recorder.note(event); });

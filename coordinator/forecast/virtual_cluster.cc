@@ -7,11 +7,12 @@
 namespace podium {
 namespace {
 
-// Far enough for silence never to be noticed, near enough for times not to overflow.
+// Far enough for silence and deadlines never to be noticed, near enough for times not to overflow.
 constexpr Duration kNever = std::chrono::years(1000);
 
 Limits without_silence(Limits limits) {
   limits.unknown_after = limits.lost_after = limits.longest_pause = kNever;
+  limits.start_within = limits.stop_within = kNever;
   return limits;
 }
 
@@ -22,6 +23,8 @@ VirtualCluster::VirtualCluster(ClusterState state, Time now, const Work& work, c
   PODIUM_CHECK(now >= state_.clock, "a forecast begins at the state's time or after it");
   PODIUM_CHECK(model.stop_takes > Duration{}, "stopping a job takes time");
   state_.limits = without_silence(state_.limits);
+  state_.unheard.clear();
+  state_.deadlines.clear();  // they went by the limits of before
   for (const auto& [id, job] : state_.jobs) adopt(job, work(job));
   for (const auto& [id, node] : state_.nodes)
     if (node.strays > 0 && node.state == NodeState::up) called_.insert(id);

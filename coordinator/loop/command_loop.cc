@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
 #include "common/net/spawn.h"
 #include "common/net/token.h"
-#include "coordinator/core/why.h"
 
 namespace podium {
 namespace {
@@ -18,6 +18,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kMaxTurnsInFlight = 4096;
+constexpr std::chrono::seconds kLookForFailureEvery{1};
 constexpr Duration kLongestTick = std::chrono::seconds(5);
 constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that is due at once must not spin
 
@@ -47,9 +48,11 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
   if (stopped_) return Error{ErrorCode::unavailable, "the coordinator is shutting down; try again soon", ""};
   if (turns_taken_ - turns_committed_ >= kMaxTurnsInFlight)
     return Error{ErrorCode::unavailable, "the coordinator's disk does not keep up; try again soon", ""};
+  if (auto failure = store_.failure()) return *failure;
   const Time now = clock_.now();
   Result<Events> decided = handle(state_, command, now);
   if (!decided) return decided;
+  foremost_.reset();
   Events events = std::move(decided).value();
   apply_all(state_, events);
   if (plan_.stale(state_, now)) {
@@ -108,10 +111,35 @@ void CommandLoop::committed(std::uint64_t turn, const Events& events) {
 }
 
 awaitable<void> CommandLoop::durable() {
-  if (turns_committed_ == turns_taken_) co_return;
-  asio::steady_timer wake(executor_, Steady::time_point::max());
-  waiting_for_disk_.emplace(turns_taken_, &wake);
-  co_await wake.async_wait(kAsTuple);
+  const std::uint64_t turn = turns_taken_;
+  asio::steady_timer wake(executor_);
+  while (turns_committed_ < turn) {
+    if (const auto failure = store_.failure()) throw NotDurable(failure->message);
+    wake.expires_after(kLookForFailureEvery);
+    const Waiting::iterator mine = waiting_for_disk_.emplace(turn, &wake);
+    co_await wake.async_wait(kAsTuple);
+    if (turns_committed_ < turn) waiting_for_disk_.erase(mine);
+  }
+}
+
+Errors CommandLoop::note_checkpoints(const StreamBatch& streams) {
+  for (const CheckpointSaved& saved : streams.checkpoints) {
+    const Result<Events> told = take_turn(saved, std::nullopt);
+    if (!told && told.errors().front().code == ErrorCode::unavailable) return told.errors();
+  }
+  return {};
+}
+
+awaitable<Result<Ingested>> CommandLoop::ingest(std::shared_ptr<StreamBatch> streams) {
+  if (Errors errors = note_checkpoints(*streams); !errors.empty()) co_return errors;
+  co_return co_await asio::async_initiate<decltype(asio::use_awaitable), void(Result<Ingested>)>(
+      [this, &streams](auto handler) {
+        // Shared because the store's callback is a copyable std::function.
+        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+        store_.ingest(std::move(streams),
+                      [shared](Result<Ingested> result) { (*shared)(std::move(result)); });
+      },
+      asio::use_awaitable);
 }
 
 awaitable<Result<Events>> CommandLoop::run(Command command) {
@@ -127,7 +155,8 @@ awaitable<Result<Events>> CommandLoop::submit(SubmitExperiment experiment, Exper
 }
 
 std::string CommandLoop::waiting_reason(JobId job) const {
-  return podium::waiting_reason(state_, plan_, job, clock_.now());
+  if (!foremost_) foremost_.emplace(state_, plan_, clock_.now());
+  return podium::waiting_reason(state_, plan_, *foremost_, job);
 }
 
 std::string CommandLoop::secret(AttemptId attempt) const {

@@ -9,15 +9,23 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
+#include "coordinator/core/why.h"
 #include "coordinator/loop/loop_counters.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
+
+// Turns were taken that the disk refuses. They are tried again: what was asked for may still happen.
+class NotDurable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class CommandLoop {
  public:
@@ -35,7 +43,12 @@ class CommandLoop {
   boost::asio::awaitable<Result<Events>> run(Command command);
   // As run(), with what the event log does not hold; `text.experiment` is filled in here.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
-  // Returns when every turn taken so far is on disk.
+  // What the core must know of what tasks tell, in turns; where the rest must wait, it need not.
+  Errors note_checkpoints(const StreamBatch& streams);
+  // What tasks tell: what the core must know of it in a turn, and then the rows, which are on disk after the
+  // turn.
+  boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);
+  // Returns when every turn taken so far is on disk; throws NotDurable when the disk refuses them.
   boost::asio::awaitable<void> durable();
 
   const ClusterState& state() const { return state_; }
@@ -63,7 +76,8 @@ class CommandLoop {
   const Clock& clock_;
 
   ClusterState state_;
-  Plan plan_;  // of the last turn
+  Plan plan_;                                 // of the last turn
+  mutable std::optional<Foremost> foremost_;  // of that plan, once somebody has asked
   LoopCounters counters_;
   std::map<AttemptId, std::string> secrets_;
   bool stopped_ = false;
@@ -71,8 +85,8 @@ class CommandLoop {
   // Turns that had something to commit: taken, and on disk.
   std::uint64_t turns_taken_ = 0;
   std::uint64_t turns_committed_ = 0;
-  std::multimap<std::uint64_t, boost::asio::steady_timer*>
-      waiting_for_disk_;  // by turn; cancelled to wake them
+  using Waiting = std::multimap<std::uint64_t, boost::asio::steady_timer*>;
+  Waiting waiting_for_disk_;  // by turn; cancelled to wake them
 
   boost::asio::steady_timer tick_timer_;
   std::vector<Listener> decided_listeners_;

@@ -27,7 +27,9 @@ asio::awaitable<void> SyncHolds::wait(NodeId node, std::int64_t orders_seen) {
 
 void SyncHolds::check(const Events& events) {
   for (const Event& event : events) {
-    if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
+    if (const auto* adopted = std::get_if<NodeAdopted>(&event.body)) {
+      check(adopted->node);
+    } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
       check(created->allocation);
     } else if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) {
       const Job* job = find_job(state_, stopping->attempt.job);  // none: it has left every node
@@ -41,9 +43,13 @@ void SyncHolds::check(const Allocation& allocation) {
   for (const Placement& place : allocation.ranks) {
     if (last && *last == place.node) continue;
     last = &place.node;
-    const auto hold = held_.find(place.node);
-    if (hold != held_.end() && has_news(place.node, hold->second.orders_seen)) hold->second.timer->cancel();
+    check(place.node);
   }
+}
+
+void SyncHolds::check(const NodeId& node) {
+  const auto hold = held_.find(node);
+  if (hold != held_.end() && has_news(node, hold->second.orders_seen)) hold->second.timer->cancel();
 }
 
 void SyncHolds::release_all() {

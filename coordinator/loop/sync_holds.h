@@ -32,6 +32,7 @@ class SyncHolds {
   };
 
   void check(const Allocation& allocation);
+  void check(const NodeId& node);
   bool has_news(const NodeId& node, std::int64_t orders_seen) const;
 
   boost::asio::any_io_executor executor_;

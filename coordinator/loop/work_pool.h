@@ -1,8 +1,8 @@
 // Work that would hold up the loop's thread: reading history from the store, checking specs, reading files.
 // It runs on a few threads; its result, or what it threw, comes back to the awaiting coroutine on the loop's
-// thread.
-// Name a lambda that captures strings or containers before the co_await: GCC 12 destroys one written inside
-// it twice.
+// thread. Of each kind of work there is a pool of its own, so that one kind never waits for another; each
+// takes a bounded number of pieces and throws Busy beyond it. Name a lambda that captures strings or
+// containers before the co_await: GCC 12 destroys one written inside it twice.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,20 +21,28 @@
 
 namespace podium {
 
+// So much waits already that more would only make all of it late: 503, and the client tries again.
+class Busy : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class WorkPool {
  public:
-  WorkPool(const Store& store, std::size_t threads);
+  // `what` it is for, as a client is told; at most `most` pieces run or wait.
+  WorkPool(const Store& store, std::string what, std::size_t threads, std::size_t most);
   ~WorkPool();  // waits for what is running
 
-  // Runs `work()`.
+  // Runs `work()`. Throws Busy.
   template <class Work>
   boost::asio::awaitable<std::invoke_result_t<Work&>> run(Work work) {
+    const Place place(*this);
     auto result =
         co_await boost::asio::co_spawn(pool_, as_coroutine(std::move(work)), boost::asio::use_awaitable);
     co_return std::move(*result);
   }
 
-  // Runs `query(reader)` with a read-only view of the store.
+  // Runs `query(reader)` with a read-only view of the store. Throws Busy.
   template <class Query>
   auto read(Query query) {
     return run([this, query = std::move(query)]() mutable {
@@ -42,6 +52,14 @@ class WorkPool {
   }
 
  private:
+  // One of the pieces that run or wait.
+  struct Place {
+    explicit Place(WorkPool& owner);
+    ~Place() { --pool.taken_; }
+    Place(const Place&) = delete;
+
+    WorkPool& pool;
+  };
   struct Borrowed {
     explicit Borrowed(WorkPool& owner);
     ~Borrowed();
@@ -57,8 +75,12 @@ class WorkPool {
     co_return work();
   }
 
+  const Store& store_;
+  const std::string what_;
+  const std::size_t most_;
+  std::size_t taken_ = 0;  // on the loop's thread
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Reader>> idle_;  // guarded by mutex_; as many as threads
+  std::vector<std::unique_ptr<Reader>> idle_;  // guarded by mutex_; opened as they are asked for
   boost::asio::thread_pool pool_;
 };
 

@@ -4,14 +4,10 @@
 // crash in between submits again and the key makes that harmless.
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -57,26 +53,17 @@ class SpecSync {
   // Copies live in `folder`/<name>. Starts looking at once and then every `interval`.
   SpecSync(std::vector<SpecRepository> repositories, std::filesystem::path folder,
            std::chrono::milliseconds interval, Submit submit, const Clock& clock);
-  ~SpecSync();  // waits for the thread; a fetch under way is broken off
+  // Breaks off a fetch under way and waits for the thread; but git cannot be called off while it connects, so
+  // after kPatience that is left to itself, and touches nothing of its owner's any more.
+  ~SpecSync();
+
+  static constexpr std::chrono::seconds kPatience{2};
 
   std::vector<SpecRepositoryStatus> status() const;  // any thread
 
  private:
-  void run();
-  void look(std::size_t index);
-  void submit_changes(std::size_t index, class GitMirror& mirror, const std::string& head);
-  void submit_file(std::size_t index, const struct SpecFile& file);
-
-  const std::filesystem::path folder_;
-  const std::chrono::milliseconds interval_;
-  const Submit submit_;
-  const Clock& clock_;
-
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::vector<SpecRepositoryStatus> status_;  // guarded by mutex_
-
-  std::atomic<bool> stop_ = false;
+  class Watcher;
+  std::shared_ptr<Watcher> watcher_;  // shared with its thread, which may outlive this
   std::thread thread_;
 };
 

@@ -6,14 +6,15 @@ namespace {
 // Checkpoints are told by the tasks themselves, with more detail; a retry only matters when it has to wait.
 bool is_news(const Event& event) {
   if (const auto* retry = std::get_if<RetryPlanned>(&event.body)) return retry->not_before.has_value();
-  return !std::holds_alternative<CheckpointNoted>(event.body);
+  return !std::holds_alternative<CheckpointNoted>(event.body) &&
+         !std::holds_alternative<TaskListed>(event.body);
 }
 
 std::string level_of(const Event& event) {
   if (const auto* job = std::get_if<JobStateChanged>(&event.body))
     return job->to == JobState::failed ? "error" : "info";
   if (const auto* exited = std::get_if<TaskExited>(&event.body))
-    return exited->exit.clean() ? "info" : "warning";
+    return exited->exit.succeeded() ? "info" : "warning";
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     const bool bad = ended->end == AttemptEnd::failed || ended->end == AttemptEnd::node_lost ||
                      ended->end == AttemptEnd::walltime;

@@ -3,18 +3,14 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
-
-#include "coordinator/store/log_files.h"
 
 namespace podium {
 namespace {
 
-constexpr std::size_t kLongestLine = 1 << 20;
-constexpr std::size_t kJobsCached = 256;  // series of so many jobs are kept in mind
+constexpr std::size_t kJobsCached = 256;  // whose targets are kept in mind
 constexpr int kLivePoints = 200;          // of one key in one batch
-constexpr int kMalformedTold = 3;         // lines of one piece; the rest are counted
 
 // Bytes of a broken line as text that any JSON writer accepts.
 std::string excerpt(std::string_view bytes) {
@@ -27,6 +23,21 @@ std::string excerpt(std::string_view bytes) {
 std::int64_t end_of(const StreamChunk& chunk) {
   const std::int64_t size = std::ssize(chunk.bytes);
   return chunk.offset > INT64_MAX - size ? INT64_MAX : chunk.offset + size;
+}
+
+// How much of a stream of events to take at once: whole lines, about `budget` bytes of them and at least one.
+// Of a line without its end all, when that line is left out in any case or nothing follows it; else nothing
+// yet.
+std::size_t piece_of(std::string_view fresh, std::size_t budget, bool skipping, bool final) {
+  std::size_t end = fresh.substr(0, budget).rfind('\n');
+  if (end == std::string_view::npos) end = fresh.find('\n');
+  if (end != std::string_view::npos) return end + 1;
+  return skipping || final || fresh.size() >= kLongestEventLine ? fresh.size() : 0;
+}
+
+bool is_power_of_ten(std::int64_t n) {
+  while (n > 1 && n % 10 == 0) n /= 10;
+  return n == 1;
 }
 
 }  // namespace
@@ -46,125 +57,122 @@ void NewsDesk::add_point(AttemptId attempt, std::string_view key, SeriesPoint po
   series->second.push_back(point);
 }
 
-std::vector<JobNews> NewsDesk::publish() && {
-  std::vector<JobNews> all;
+void NewsDesk::publish(Ingested& answer) && {
   for (auto& [job, entry] : entries_) {
     for (const auto& [key, series] : entry.points)
       for (const SeriesPoint& point : thin(series, kLivePoints))
         entry.news.points.push_back({key, point.step, point.time, point.value});
-    all.push_back(std::move(entry.news));
+    answer.news.push_back(std::move(entry.news));
   }
-  return all;
+  answer.notes.assign(notes_.begin(), notes_.end());
 }
 
-Ingestor::Ingestor(Database& db, std::filesystem::path home)
+Ingestor::Ingestor(Database& db)
     : database_(db),
-      home_(std::move(home)),
       history_(db),
-      find_task_(db, "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
-      find_offset_(
-          db,
-          "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4"),
-      put_offset_(db,
-                  "INSERT INTO stream_offsets VALUES (?1, ?2, ?3, ?4, ?5)"
-                  " ON CONFLICT DO UPDATE SET next = excluded.next"),
-      find_series_(db,
-                   "SELECT id, attempt, last_step, last_ms, last_value, min_value, max_value FROM series"
-                   " WHERE job = ?1 AND key = ?2"),
-      insert_series_(db,
-                     "INSERT INTO series (job, key, attempt, last_step, last_ms) VALUES (?1, ?2, 0, 0, 0)"),
-      update_series_(
-          db,
-          "UPDATE series SET attempt = ?2, last_step = ?3, last_ms = ?4, last_value = ?5, min_value = ?6,"
-          " max_value = ?7 WHERE id = ?1"),
-      put_point_(db,
-                 "INSERT INTO points VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET attempt = "
-                 "excluded.attempt,"
-                 " time_ms = excluded.time_ms, value = excluded.value WHERE excluded.attempt >= attempt"),
+      series_(db),
+      find_task_(db, "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
+      find_stream_(db,
+                   "SELECT next, skipping, left_out FROM stream_offsets"
+                   " WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4"),
+      put_stream_(db,
+                  "INSERT INTO stream_offsets (job, attempt, rank, stream, next, skipping, left_out)"
+                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET"
+                  " next = excluded.next, skipping = excluded.skipping, left_out = excluded.left_out"),
       put_checkpoint_(db, "INSERT OR REPLACE INTO checkpoints VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-      reach_target_(db,
-                    "UPDATE jobs SET target_reached_ms = ?2, target_reached_step = ?3"
-                    " WHERE id = ?1 AND target_reached_ms IS NULL AND target_metric = ?4"),
+      find_target_(db,
+                   "SELECT target_metric, target_at_least, target_at_most FROM jobs"
+                   " WHERE id = ?1 AND target_reached_ms IS NULL"),
+      reach_target_(
+          db,
+          "UPDATE jobs SET target_reached_ms = max(?2, coalesce(started_ms, ?2)), target_reached_step = ?3"
+          " WHERE id = ?1 AND target_reached_ms IS NULL AND target_metric = ?4"),
       start_steps_(db, "UPDATE attempts SET first_step = ?3 WHERE job = ?1 AND number = ?2"),
       put_progress_(db,
                     "UPDATE jobs SET step = ?3, steps = coalesce(?4, steps), progress_ms = ?5"
                     " WHERE id = ?1 AND attempt = ?2"),
       attempt_progress_(db,
                         "UPDATE attempts SET last_step = max(?3, coalesce(last_step, 0))"
-                        " WHERE job = ?1 AND number = ?2") {}
+                        " WHERE job = ?1 AND number = ?2"),
+      was_refused_(db, "SELECT 1 FROM history WHERE job = ?1 AND type = 'metric_refused' LIMIT 1") {}
 
-bool Ingestor::knows(TaskId task) {
-  find_task_.start(task.attempt.job.value, task.attempt.number, task.rank);
+bool Ingestor::knows(TaskId task, const NodeId& node) {
+  find_task_.start(task.attempt.job.value, task.attempt.number, task.rank, node.value);
   const bool known = find_task_.next();
   find_task_.start();
   return known;
 }
 
-std::int64_t Ingestor::offset_of(const StreamChunk& chunk) {
+Ingestor::Stream Ingestor::find_stream(const StreamChunk& chunk) {
   const TaskId task = chunk.task;
-  find_offset_.start(task.attempt.job.value, task.attempt.number, task.rank, to_string(chunk.stream));
-  std::int64_t next = 0;
-  while (find_offset_.next()) next = find_offset_.integer(0);
-  return next;
+  Stream stream;
+  find_stream_.start(task.attempt.job.value, task.attempt.number, task.rank, to_string(chunk.stream));
+  while (find_stream_.next())
+    stream = {find_stream_.integer(0), find_stream_.integer(1) != 0, find_stream_.integer(2)};
+  return stream;
 }
 
-Ingestor::Taken Ingestor::take(const StreamChunk& chunk, std::size_t budget, NewsDesk& news) {
+void Ingestor::put_stream(const StreamChunk& chunk, const Stream& stream) {
   const TaskId task = chunk.task;
+  put_stream_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(chunk.stream),
+                  stream.next, stream.skipping, stream.left_out);
+}
+
+Ingestor::Taken Ingestor::take(const NodeId& node, const StreamChunk& chunk, bool on_disk, std::size_t budget,
+                               const WriterClock& clock, NewsDesk& news) {
+  clock_ = clock;
   const std::int64_t end = end_of(chunk);
-  // Of an attempt this database never had: nobody will ever ask for it, so the agent may forget it.
-  if (!knows(task)) return {end, 0, false};
-  const std::int64_t from = offset_of(chunk);
-  if (chunk.offset > from || end <= from) return {from, 0, false};
-
-  const std::string_view fresh = chunk.bytes.substr(static_cast<std::size_t>(from - chunk.offset));
-  std::size_t length = std::min(fresh.size(), budget);
-  if (chunk.stream == StreamKind::events) {
-    std::size_t last = fresh.substr(0, length).rfind('\n');
-    if (last == std::string_view::npos) last = fresh.find('\n');
-    if (last != std::string_view::npos)
-      length = last + 1;
-    else
-      length = fresh.size() > kLongestLine ? fresh.size() : 0;
-    take_events(task, fresh.substr(0, length), from, news);
-  } else {
-    write_log(log_path(home_, task, chunk.stream), from, fresh.substr(0, length));
+  // Of a task that this database never gave to the node: nobody will ask the node for it, so its agent may
+  // forget it.
+  if (!knows(chunk.task, node)) return {end, 0, false};
+  Stream stream = find_stream(chunk);
+  const std::int64_t from = stream.next;
+  if (end <= from) return {from, 0, false};
+  if (chunk.stream != StreamKind::events) {
+    if (!on_disk) return {from, 0, false};
+    stream.next = end;
+    put_stream(chunk, stream);
+    return {end, end - from, false};
   }
-  const std::int64_t next = from + static_cast<std::int64_t>(length);
-  if (length > 0)
-    put_offset_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(chunk.stream), next);
-  return {next, static_cast<std::int64_t>(length), length > 0 && length < fresh.size()};
+  if (chunk.offset > from) return {from, 0, false};
+  const std::string_view fresh = chunk.bytes.substr(static_cast<std::size_t>(from - chunk.offset));
+  const std::size_t length = piece_of(fresh, budget, stream.skipping, chunk.final);
+  if (length == 0) return {from, 0, false};
+  take_events(chunk.task, fresh.substr(0, length), stream, news);
+  put_stream(chunk, stream);
+  return {stream.next, static_cast<std::int64_t>(length), length < fresh.size()};
 }
 
-void Ingestor::take_events(TaskId task, std::string_view text, std::int64_t offset, NewsDesk& news) {
-  const Time now = SystemClock().now();
-  int malformed = 0;
+void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, NewsDesk& news) {
   progress_.reset();
   while (!text.empty()) {
-    const std::size_t size = std::min(text.find('\n'), text.size());
-    const Line line{task, text.substr(0, size), offset};
-    if (!line.text.empty() && !take_line(line, news) && ++malformed <= kMalformedTold)
-      history_.add(task.attempt.job, now, "note", "warning",
-                   fmt::format("rank {}: events.jsonl has a malformed line at byte {}, left out: {}",
-                               task.rank, offset, excerpt(line.text)));
-    const std::size_t step = std::min(size + 1, text.size());
-    text.remove_prefix(step);
-    offset += static_cast<std::int64_t>(step);
+    const std::size_t end = text.find('\n');
+    const bool whole = end != std::string_view::npos;
+    const std::string_view line = text.substr(0, end);
+    const std::size_t size = line.size() + whole;
+    if (stream.skipping) {
+      stream.skipping = !whole;
+    } else if (size > kLongestEventLine || (!whole && size == kLongestEventLine)) {
+      leave_out(task, line, stream, "too long a line (more than 256 KiB)");
+      stream.skipping = !whole;
+    } else if (!line.empty() && !take_line(task, line, news)) {
+      leave_out(task, line, stream, "a malformed line");
+    }
+    text.remove_prefix(size);
+    stream.next += static_cast<std::int64_t>(size);
   }
-  if (malformed > kMalformedTold)
-    history_.add(task.attempt.job, now, "note", "warning",
-                 fmt::format("rank {}: {} more malformed lines in events.jsonl were left out", task.rank,
-                             malformed - kMalformedTold));
-  write_points(task.attempt);
+  series_.write();
   write_progress(task.attempt);
 }
 
-bool Ingestor::take_line(const Line& line, NewsDesk& news) {
-  if (parse_metrics_line(line.text, metrics_)) {
-    take_metrics(line.task, metrics_, news);
+bool Ingestor::take_line(TaskId task, std::string_view line, NewsDesk& news) {
+  if (parse_metrics_line(line, metrics_)) {
+    metrics_.time_ms = to_millis(clock_.correct(from_millis(metrics_.time_ms)));
+    take_metrics(task, metrics_, news);
     return true;
   }
   try {
-    take_event(line.task, worker_event_from_json(nlohmann::json::parse(line.text)), news);
+    take_event(task, worker_event_from_json(nlohmann::json::parse(line)), news);
     return true;
   } catch (const nlohmann::json::exception&) {
     return false;
@@ -173,63 +181,61 @@ bool Ingestor::take_line(const Line& line, NewsDesk& news) {
   }
 }
 
+// Told of a stream's first such line and then whenever their number has another digit.
+void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, const char* why) {
+  if (!is_power_of_ten(++stream.left_out)) return;
+  const std::string text =
+      stream.left_out == 1
+          ? fmt::format("rank {}: events.jsonl has {} at byte {}, left out: {}", task.rank, why, stream.next,
+                        excerpt(line))
+          : fmt::format("rank {}: {} lines of events.jsonl were left out so far, the last as {} at byte {}",
+                        task.rank, stream.left_out, why, stream.next);
+  history_.add(task.attempt.job, clock_.now, "note", "warning", text);
+}
+
 void Ingestor::take_event(TaskId task, const WorkerEvent& event, NewsDesk& news) {
-  std::visit([&](const auto& body) { take_body(task, event.time, body, news); }, event.body);
+  std::visit([&](const auto& body) { take_body(task, clock_.correct(event.time), body, news); }, event.body);
 }
 
 void Ingestor::take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news) {
-  const AttemptId attempt = task.attempt;
-  if (series_.size() > kJobsCached && !series_.contains(attempt.job)) series_.clear();
-  JobSeries& job = series_[attempt.job];
   const Time time = from_millis(line.time_ms);
   for (const auto& [key, value] : line.values) {
-    SeriesState& series = series_of(job, attempt.job, attempt.number, key);
-    rows_.push_back({series.id, line.step, line.time_ms, value});
-    news.add_point(attempt, key, {line.step, time, value});
-    series.changed = true;
-    // fmin and fmax leave out a NaN.
-    series.min = std::fmin(series.min, value);
-    series.max = std::fmax(series.max, value);
-    if (std::pair{int{attempt.number}, line.step} < std::pair{series.attempt, series.last_step}) continue;
-    series.attempt = attempt.number;
-    series.last_step = line.step;
-    series.last_ms = line.time_ms;
-    series.last = value;
+    if (!series_.add(task.attempt, key, {line.step, time, value})) {
+      refuse_metric(task.attempt.job, time, key, news);
+      continue;
+    }
+    news.add_point(task.attempt, key, {line.step, time, value});
+    const Target& target = target_of(task.attempt.job);
+    if (key == target.metric && value >= target.at_least && value <= target.at_most)
+      take_body(task, time, TargetEvent{line.step, target.metric, value}, news);
   }
   if (task.rank == 0) note_progress(line.step, std::nullopt, time);
 }
 
-Ingestor::SeriesState& Ingestor::series_of(JobSeries& job, JobId id, int attempt, std::string_view key) {
-  if (const auto known = job.find(key); known != job.end()) return known->second;
-  SeriesState state;
-  find_series_.start(id.value, key);
-  if (find_series_.next()) {
-    state = {find_series_.integer(0), find_series_.small(1), find_series_.integer(2), find_series_.integer(3),
-             find_series_.real(4),    find_series_.real(5),  find_series_.real(6),    false};
-    find_series_.start();
-  } else {
-    insert_series_.run(id.value, key);
-    const double none = std::nan("");
-    state = {database_.last_insert_id(), attempt, 0, 0, none, none, none, true};
-  }
-  return job.emplace(std::string(key), state).first->second;
+void Ingestor::refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news) {
+  const std::string text = fmt::format(
+      "metric \"{}\" was left out: a job may have {} different metrics with names of up to {} bytes; those "
+      "it "
+      "has go on",
+      excerpt(key), kMostMetrics, kLongestMetricName);
+  if (!refused_.insert(job).second) return;
+  news.note("job " + to_string(job) + ": " + text);
+  was_refused_.start(job.value);
+  const bool told = was_refused_.next();
+  was_refused_.start();
+  if (!told) history_.add(job, time, "metric_refused", "warning", text);
 }
 
-void Ingestor::write_points(AttemptId attempt) {
-  if (rows_.empty()) return;
-  // In the order of the table's key, so that each series' rows go to neighbouring places; equal steps keep
-  // their order.
-  std::ranges::stable_sort(rows_, [](const PointRow& a, const PointRow& b) {
-    return std::pair{a.series, a.step} < std::pair{b.series, b.step};
-  });
-  for (const PointRow& row : rows_)
-    put_point_.run(row.series, row.step, attempt.number, row.time_ms, row.value);
-  rows_.clear();
-  for (auto& [key, series] : series_[attempt.job]) {
-    if (!std::exchange(series.changed, false)) continue;
-    update_series_.run(series.id, series.attempt, series.last_step, series.last_ms, series.last, series.min,
-                       series.max);
-  }
+// Of any job, for a program of the user's own says nothing of targets.
+const Ingestor::Target& Ingestor::target_of(JobId job) {
+  if (const auto known = targets_.find(job); known != targets_.end()) return known->second;
+  if (targets_.size() >= kJobsCached) targets_.clear();
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  Target& target = targets_[job];
+  for (find_target_.start(job.value); find_target_.next();)
+    target = {find_target_.text(0), find_target_.optional_real(1).value_or(-kAny),
+              find_target_.optional_real(2).value_or(kAny)};
+  return target;
 }
 
 void Ingestor::note_progress(std::int64_t step, std::optional<std::int64_t> steps, Time time) {
@@ -261,11 +267,9 @@ void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e, NewsDesk
   take_metrics(task, line, news);
 }
 
-void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsDesk& news) {
+void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsDesk&) {
   const AttemptId attempt = task.attempt;
   put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds);
-  auto& newest = news.of(attempt).checkpoint;
-  newest = std::max(newest.value_or(e.step), e.step);
   history_.add(attempt.job, time, "checkpoint_saved", "info",
                fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s", e.step,
                            static_cast<double>(e.bytes) / 1e6, e.seconds));
@@ -274,7 +278,8 @@ void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsD
 void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk& news) {
   reach_target_.run(task.attempt.job.value, to_millis(time), e.step, e.metric);
   if (sqlite3_changes(database_.handle()) == 0) return;
-  news.of(task.attempt).target_reached = true;
+  targets_.erase(task.attempt.job);
+  news.of(task.attempt);
   history_.add(task.attempt.job, time, "target_reached", "info",
                fmt::format("{} reached its target with {:.6g} at step {}", e.metric, e.value, e.step));
 }
@@ -290,8 +295,9 @@ void Ingestor::take_body(TaskId task, Time time, const FinishedEvent& e, NewsDes
 }
 
 void Ingestor::forget() {
-  series_.clear();
-  rows_.clear();
+  series_.forget();
+  targets_.clear();
+  refused_.clear();
 }
 
 }  // namespace podium

@@ -1,9 +1,10 @@
 // Streams of tasks into tables, each byte once: what a chunk says takes effect in the same transaction that
-// moves the stream's offset over it. Lives on the writer's thread.
+// moves the stream's offset over it. Output is on disk already (log_keeper.h) when its chunk comes here; only
+// its offset moves. Lives on the writer's thread.
 #pragma once
 
-#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/model/worker_event.h"
 #include "coordinator/store/event_lines.h"
 #include "coordinator/store/history.h"
+#include "coordinator/store/series_table.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/store/store.h"
 
@@ -21,7 +23,8 @@ class NewsDesk {
  public:
   JobNews& of(AttemptId attempt);
   void add_point(AttemptId attempt, std::string_view key, SeriesPoint point);
-  std::vector<JobNews> publish() &&;
+  void note(std::string text) { notes_.insert(std::move(text)); }
+  void publish(Ingested& answer) &&;
 
  private:
   struct Entry {
@@ -29,6 +32,7 @@ class NewsDesk {
     std::map<std::string, Series, std::less<>> points;
   };
   std::map<JobId, Entry> entries_;
+  std::set<std::string> notes_;
 };
 
 class Ingestor {
@@ -39,43 +43,37 @@ class Ingestor {
     bool more = false;       // the chunk holds more that can be taken
   };
 
-  Ingestor(Database& database, std::filesystem::path home);
+  explicit Ingestor(Database& database);
 
-  // Takes about `budget` bytes of what is new in the chunk; call again while there is more. Inside a
-  // transaction.
-  Taken take(const StreamChunk& chunk, std::size_t budget, NewsDesk& news);
+  // Takes about `budget` bytes of what is new in the chunk that `node` sent; call again while there is more.
+  // A node may write the streams of tasks that were given to it. Inside a transaction. `on_disk`: of a chunk
+  // of output, that its bytes are.
+  Taken take(const NodeId& node, const StreamChunk& chunk, bool on_disk, std::size_t budget,
+             const WriterClock& clock, NewsDesk& news);
 
   // The transaction was rolled back: what is cached may never have happened.
   void forget();
 
  private:
-  struct SeriesState {
-    std::int64_t id = 0;
-    int attempt = 0;
-    std::int64_t last_step = 0, last_ms = 0;
-    double last = 0, min = 0, max = 0;
-    bool changed = false;
+  struct Stream {
+    std::int64_t next = 0;
+    bool skipping = false;      // a line that is too long goes on at `next`
+    std::int64_t left_out = 0;  // lines
   };
-  struct KeyHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
-  };
-  using JobSeries = std::unordered_map<std::string, SeriesState, KeyHash, std::equal_to<>>;
-  struct PointRow {
-    std::int64_t series, step, time_ms;
-    double value;
-  };
-  struct Line {
-    TaskId task;
-    std::string_view text;
-    std::int64_t offset;
+  struct Target {
+    std::string metric;  // "": none, or reached
+    double at_least = 0, at_most = 0;
   };
 
-  bool knows(TaskId task);
-  std::int64_t offset_of(const StreamChunk& chunk);
-  void take_events(TaskId task, std::string_view text, std::int64_t offset, NewsDesk& news);
-  bool take_line(const Line& line, NewsDesk& news);
+  bool knows(TaskId task, const NodeId& node);
+  Stream find_stream(const StreamChunk& chunk);
+  void put_stream(const StreamChunk& chunk, const Stream& stream);
+  void take_events(TaskId task, std::string_view text, Stream& stream, NewsDesk& news);
+  bool take_line(TaskId task, std::string_view line, NewsDesk& news);
+  void leave_out(TaskId task, std::string_view line, Stream& stream, const char* why);
   void take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news);
+  void refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news);
+  const Target& target_of(JobId job);
   void take_event(TaskId task, const WorkerEvent& event, NewsDesk& news);
   void take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk& news);
   void take_body(TaskId task, Time time, const MetricsEvent& e, NewsDesk& news);
@@ -83,18 +81,17 @@ class Ingestor {
   void take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk& news);
   void take_body(TaskId task, Time time, const NoteEvent& e, NewsDesk& news);
   void take_body(TaskId task, Time time, const FinishedEvent& e, NewsDesk& news);
-  SeriesState& series_of(JobSeries& job, JobId id, int attempt, std::string_view key);
   void note_progress(std::int64_t step, std::optional<std::int64_t> steps, Time time);
   void write_progress(AttemptId attempt);
-  void write_points(AttemptId attempt);
 
   Database& database_;
-  std::filesystem::path home_;
   History history_;
-  Statement find_task_, find_offset_, put_offset_;
-  Statement find_series_, insert_series_, update_series_, put_point_;
-  Statement put_checkpoint_, reach_target_, start_steps_, put_progress_, attempt_progress_;
-  std::unordered_map<JobId, JobSeries> series_;
+  SeriesTable series_;
+  Statement find_task_, find_stream_, put_stream_;
+  Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;
+  Statement was_refused_;
+  std::unordered_map<JobId, Target> targets_;
+  std::set<JobId> refused_;  // jobs that were told that they have too many metrics
 
   // Of the piece at hand.
   struct PieceProgress {
@@ -102,9 +99,9 @@ class Ingestor {
     std::optional<std::int64_t> steps;  // unless it said how many there will be
     Time updated;
   };
-  std::vector<PointRow> rows_;
   std::optional<PieceProgress> progress_;
   MetricsLine metrics_;
+  WriterClock clock_;
 };
 
 }  // namespace podium

@@ -47,13 +47,16 @@ struct Projections::Visitor {
     }
     if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
   }
+  void operator()(const JobExtended& e) const {
+    tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
+  }
   void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
   template <class Other>
   void operator()(const Other&) const {}  // nodes, retries and presence are read from memory
 
   void end_task(TaskId task, TaskPhase phase, const TaskExit& exit) const {
     tables.task_ended_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(phase),
-                           exit.code, exit.signal, exit.message);
+                           exit.code, exit.signal, exit.message, to_string(exit.cause));
   }
 };
 
@@ -69,7 +72,10 @@ Projections::Projections(Database& db)
                    "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "
                    "'ordered')"),
       job_attempt_(db, "UPDATE jobs SET attempt = ?2, held_devices = ?3 WHERE id = ?1"),
-      job_state_(db, "UPDATE jobs SET state = ?2, reason = ?3 WHERE id = ?1"),
+      job_state_(db,
+                 "UPDATE jobs SET state = ?2, reason = ?3,"
+                 " ended_ms = CASE ?2 WHEN 'queued' THEN NULL ELSE ended_ms END WHERE id = ?1"),
+      job_walltime_(db, "UPDATE jobs SET walltime_ms = ?2 WHERE id = ?1"),
       job_priority_(db, "UPDATE jobs SET priority = ?2 WHERE id = ?1"),
       job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),
       job_ended_(db, "UPDATE jobs SET ended_ms = ?2 WHERE id = ?1"),
@@ -80,9 +86,10 @@ Projections::Projections(Database& db)
           db, "UPDATE attempts SET ended_ms = ?3, end = ?4, reason = ?5 WHERE job = ?1 AND number = ?2"),
       task_started_(
           db, "UPDATE tasks SET phase = 'running', pid = ?4 WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
-      task_ended_(db,
-                  "UPDATE tasks SET phase = ?4, exit_code = ?5, exit_signal = ?6, exit_message = ?7"
-                  " WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
+      task_ended_(
+          db,
+          "UPDATE tasks SET phase = ?4, exit_code = ?5, exit_signal = ?6, exit_message = ?7, exit_cause = ?8"
+          " WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
       experiment_text_(
           db,
           "UPDATE experiments SET spec = ?2, file = ?3, source = ?4, idempotency_key = nullif(?5, '')"

@@ -1,15 +1,7 @@
 #include "coordinator/store/reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
-#include "common/base/file.h"
-#include "coordinator/store/log_files.h"
 #include "coordinator/store/reader_impl.h"
 
 namespace podium {
@@ -18,24 +10,6 @@ namespace {
 ExperimentView experiment_row(Statement& row) {
   return {{row.integer(0)}, row.text(1), from_millis(row.integer(2)), row.text(3), row.text(4),
           row.text(5),      {}};
-}
-
-// The file, or nothing while its task has written nothing.
-Fd open_log(const std::filesystem::path& path) {
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT)
-    throw std::system_error(errno, std::generic_category(), "cannot open " + path.string());
-  return file;
-}
-
-LogPart read_part(const Fd& file, const std::filesystem::path& path, std::int64_t offset,
-                  std::int64_t limit) {
-  LogPart part{std::string(static_cast<std::size_t>(limit), '\0'), offset};
-  const ssize_t got = ::pread(file.get(), part.text.data(), part.text.size(), offset);
-  if (got < 0) throw std::system_error(errno, std::generic_category(), "cannot read " + path.string());
-  part.text.resize(static_cast<std::size_t>(got));
-  part.next = offset + got;
-  return part;
 }
 
 }  // namespace
@@ -83,8 +57,8 @@ std::vector<HistoryEntry> Reader::history(JobId job, std::int64_t after, int lim
 std::vector<MetricSummary> Reader::metrics(JobId job) {
   Statement rows(
       impl_->database,
-      "SELECT s.key, count(*), min(p.step), max(p.step), s.last_ms, s.last_value, min(p.value), max(p.value)"
-      " FROM series s JOIN points p ON p.series = s.id WHERE s.job = ?1 GROUP BY s.id ORDER BY s.key");
+      "SELECT key, points, first_step, top_step, last_ms, last_value, min_value, max_value FROM series"
+      " WHERE job = ?1 AND points > 0 ORDER BY key");
   std::vector<MetricSummary> all;
   for (rows.start(job.value); rows.next();)
     all.push_back({rows.text(0), rows.integer(1), rows.integer(2), rows.integer(3),
@@ -104,20 +78,28 @@ Series Reader::series(JobId job, const std::string& key, int points) {
   return std::move(thinner).finish();
 }
 
+bool Reader::is_task_of(TaskId task, const NodeId& node) {
+  Statement row(impl_->database,
+                "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4");
+  return row.start(task.attempt.job.value, task.attempt.number, task.rank, node.value).next();
+}
+
 LogPart Reader::log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit) {
-  const auto path = log_path(impl_->home, task, stream);
-  const Fd file = open_log(path);
-  if (!file) return {"", 0};
-  return read_part(file, path, offset, limit);
+  return read_log(log_path(impl_->home, task, stream), offset, limit, impl_->end_of(task, stream));
 }
 
 LogPart Reader::log_tail(TaskId task, StreamKind stream, std::int64_t bytes) {
-  const auto path = log_path(impl_->home, task, stream);
-  const Fd file = open_log(path);
-  if (!file) return {"", 0};
-  struct stat info {};
-  if (::fstat(file.get(), &info) != 0) throw std::system_error(errno, std::generic_category(), path.string());
-  return read_part(file, path, std::max<std::int64_t>(0, info.st_size - bytes), bytes);
+  const std::int64_t end = impl_->end_of(task, stream);
+  return read_log(log_path(impl_->home, task, stream), std::max<std::int64_t>(0, end - bytes), bytes, end);
+}
+
+std::int64_t Reader::Impl::end_of(TaskId task, StreamKind stream) {
+  Statement row(
+      database,
+      "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4");
+  const bool known =
+      row.start(task.attempt.job.value, task.attempt.number, task.rank, to_string(stream)).next();
+  return known ? row.integer(0) : 0;
 }
 
 }  // namespace podium

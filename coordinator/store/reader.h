@@ -14,6 +14,7 @@
 #include "common/model/node.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/state.h"
+#include "coordinator/store/log_files.h"
 #include "coordinator/tracking/series.h"
 
 namespace podium {
@@ -71,7 +72,7 @@ struct JobView {
   int restarts = 0;    // attempts after the first
   std::string reason;  // why it failed, or was queued again; "" otherwise
   std::optional<Progress> progress;
-  std::map<std::string, double> latest;  // by metric
+  std::map<std::string, double> latest;  // by metric; of many the first that the job wrote, and the target's
   std::optional<TargetView> target;
   std::optional<double> time_to_train_seconds;
 };
@@ -119,9 +120,9 @@ struct MetricSummary {
   double last = 0, min = 0, max = 0;
 };
 
-struct LogPart {
-  std::string text;
-  std::int64_t next = 0;  // the offset after it
+struct SubmittedJob {
+  std::string spec;  // normalised JSON
+  Time at;           // first
 };
 
 class Reader {
@@ -134,6 +135,7 @@ class Reader {
   std::map<JobState, std::int64_t> job_counts();
   std::vector<AttemptView> attempts(JobId job);
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
+  std::optional<SubmittedJob> submitted(JobId job);
 
   std::optional<ExperimentView> experiment(ExperimentId experiment);
   // Newest first, without the YAML. `before`: the last of the page before.
@@ -147,7 +149,9 @@ class Reader {
   // Thinned to about `points`; empty for an unknown key.
   Series series(JobId job, const std::string& key, int points);
 
-  // Bytes from `offset`, at most `limit`.
+  bool is_task_of(TaskId task, const NodeId& node);  // it was given to the node
+
+  // Bytes from `offset`, about `limit` at most; a line in their place tells what was not kept.
   LogPart log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit);
   // The last `bytes` bytes.
   LogPart log_tail(TaskId task, StreamKind stream, std::int64_t bytes);

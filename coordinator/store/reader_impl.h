@@ -13,6 +13,7 @@ class Reader::Impl {
 
   std::vector<JobId> jobs_of(ExperimentId experiment);
   JobView job_row(Statement& row);
+  std::int64_t end_of(TaskId task, StreamKind stream);
 
   std::filesystem::path home;
   Database database;

@@ -11,6 +11,8 @@
 namespace podium {
 namespace {
 
+constexpr int kMostLatest = 50;  // metrics in a job's view
+
 constexpr const char* kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
@@ -112,8 +114,11 @@ JobView Reader::Impl::job_row(Statement& row) {
 }
 
 void Reader::Impl::add_latest(JobView& job) {
-  Statement rows(database, "SELECT key, last_value, min_value, max_value FROM series WHERE job = ?1");
-  for (rows.start(job.id.value); rows.next();) {
+  Statement rows(database,
+                 "SELECT key, last_value, min_value, max_value FROM series WHERE job = ?1 AND"
+                 " (key = ?3 OR id IN (SELECT id FROM series WHERE job = ?1 ORDER BY id LIMIT ?2))");
+  const std::string target = job.target ? job.target->metric : "";
+  for (rows.start(job.id.value, kMostLatest, target); rows.next();) {
     const std::string key = rows.text(0);
     job.latest[key] = rows.real(1);
     if (!job.target || job.target->metric != key) continue;
@@ -163,14 +168,21 @@ std::optional<std::string> Reader::job_spec(JobId id) {
   return row.text(0);
 }
 
+std::optional<SubmittedJob> Reader::submitted(JobId id) {
+  Statement row(impl_->database, "SELECT spec, submitted_ms FROM jobs WHERE id = ?1");
+  if (!row.start(id.value).next()) return std::nullopt;
+  return SubmittedJob{row.text(0), from_millis(row.integer(1))};
+}
+
 std::vector<AttemptView> Reader::attempts(JobId job) {
   Statement rows(
       impl_->database,
       "SELECT number, created_ms, started_ms, ended_ms, end, reason, first_step, last_step FROM attempts"
       " WHERE job = ?1 ORDER BY number");
-  Statement tasks(impl_->database,
-                  "SELECT rank, node, device, phase, pid, exit_code, exit_signal, exit_message FROM tasks"
-                  " WHERE job = ?1 AND attempt = ?2 ORDER BY rank");
+  Statement tasks(
+      impl_->database,
+      "SELECT rank, node, device, phase, pid, exit_code, exit_signal, exit_message, exit_cause FROM tasks"
+      " WHERE job = ?1 AND attempt = ?2 ORDER BY rank");
   std::vector<AttemptView> all;
   for (rows.start(job.value); rows.next();) {
     AttemptView attempt{rows.small(0),
@@ -187,7 +199,8 @@ std::vector<AttemptView> Reader::attempts(JobId job) {
       TaskView task{tasks.small(0),   {tasks.text(1)},
                     tasks.small(2),   enum_value(kTaskPhases, tasks.text(3), "phase"),
                     tasks.integer(4), std::nullopt};
-      if (!tasks.is_null(5)) task.exit = TaskExit{tasks.small(5), tasks.small(6), tasks.text(7)};
+      if (!tasks.is_null(5))
+        task.exit = TaskExit{tasks.small(5), tasks.small(6), tasks.text(7), exit_cause_from(tasks.text(8))};
       attempt.tasks.push_back(std::move(task));
     }
     all.push_back(std::move(attempt));

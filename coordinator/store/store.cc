@@ -1,11 +1,22 @@
 #include "coordinator/store/store.h"
 
+#include "coordinator/store/log_keeper.h"
 #include "coordinator/store/writer.h"
 
 namespace podium {
+namespace {
 
-Store::Store(std::filesystem::path home, Post post)
-    : home_(std::move(home)), writer_(std::make_unique<Writer>(home_, std::move(post))) {}
+constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
+
+}  // namespace
+
+Store::Store(std::filesystem::path home, Post post, const StoreOptions& options)
+    : home_(std::move(home)),
+      post_(post),
+      queued_bytes_(std::make_shared<std::atomic<std::size_t>>(0)),
+      writer_(std::make_unique<Writer>(home_, std::move(post), options.retention)),
+      logs_(std::make_unique<LogKeeper>(home_, options.logs)),
+      room_(std::in_place, home_, options.disk_reserve) {}
 
 Store::~Store() = default;
 
@@ -15,8 +26,32 @@ void Store::commit(Commit turn, std::function<void()> done) {
   writer_->commit(std::move(turn), std::move(done));
 }
 
-void Store::ingest(std::string body, std::function<void(Result<Ingested>)> done) {
-  writer_->ingest(std::move(body), std::move(done));
+ClusterRecord Store::begin(const std::string& fresh) { return writer_->begin(fresh); }
+
+void Store::ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done) {
+  const std::size_t size = streams->body.size();
+  if (*queued_bytes_ + size > kMostQueued) {
+    const Error full{ErrorCode::unavailable,
+                     "too many streams are waiting to be written; send this again later", ""};
+    return post_([done = std::move(done), full] { done(full); });
+  }
+  *queued_bytes_ += size;
+  auto finish = [done = std::move(done), queued = queued_bytes_, size](Result<Ingested> answer) {
+    *queued -= size;
+    done(std::move(answer));
+  };
+  logs_->write(streams,
+               [this, streams, finish = std::move(finish)](const std::optional<Error>& error) mutable {
+                 if (error) return post_([finish, error] { finish(*error); });
+                 writer_->ingest(std::move(streams), std::move(finish));
+               });
+}
+
+std::optional<Error> Store::failure() const { return writer_->failure(); }
+
+std::optional<Error> Store::refusal() const {
+  if (auto failure = writer_->failure()) return failure;
+  return room_->refusal();
 }
 
 bool Store::wants_snapshot() const { return writer_->wants_snapshot(); }

@@ -1,10 +1,11 @@
 // The coordinator's disk: event log, projections for the API, metric series, checkpoints, logs; all under one
 // home. One thread owns the writing connection and commits what has queued up together. Callbacks run where
-// `Post` puts them. A commit that fails ends the process: the state in memory would be ahead of the disk. An
-// ingest that fails is an answer (`unavailable`), because the agent keeps what it could not deliver.
+// `Post` puts them. A commit that fails is tried again until it is written, for the state in memory is ahead
+// of the disk by it, and failure() says so. An ingest that fails is an answer (`unavailable`), because the
+// agent keeps what it could not deliver.
 #pragma once
 
-#include <exception>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -15,9 +16,14 @@
 #include "common/base/error.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/events.h"
+#include "coordinator/store/disk_room.h"
 #include "coordinator/store/reader.h"
+#include "coordinator/store/retention.h"
+#include "coordinator/store/stream_batch.h"
 
 namespace podium {
+
+class LogKeeper;
 
 // What the log does not hold of a new experiment.
 struct ExperimentText {
@@ -47,20 +53,32 @@ struct Commit {
 struct Loaded {
   ClusterState state;
   std::vector<AttemptSecret> secrets;  // of the attempts that have not ended
+  Time newest_event;
 };
 
-// What a batch of streams told, one entry a job, for the live stream and the core. The reader has the rest.
+// What a batch of streams told, one entry a job, for the live stream. The reader has the rest.
 struct JobNews {
   JobId job;
   int attempt = 0;
-  std::vector<Point> points;               // at most a few hundred of each key; the series has them all
-  std::optional<std::int64_t> checkpoint;  // the newest step
-  bool target_reached = false;
+  std::vector<Point> points;  // at most a few hundred of each key; the series has them all
 };
 
 struct Ingested {
   std::vector<StreamPosition> positions;
   std::vector<JobNews> news;
+  std::vector<std::string> notes;  // for the agent's own log
+};
+
+// Who this database is, and where its jobs are in the nodes' shared folder.
+struct ClusterRecord {
+  ClusterName name;
+  std::string folder;
+};
+
+struct StoreOptions {
+  std::optional<std::int64_t> disk_reserve;  // bytes
+  LogLimits logs;
+  Retention retention;
 };
 
 class Store {
@@ -68,17 +86,30 @@ class Store {
   using Post = std::function<void(std::function<void()>)>;
 
   // Creates or migrates `home`/podium.db. Throws SqliteError or std::system_error naming the file.
-  Store(std::filesystem::path home, Post post);
+  Store(std::filesystem::path home, Post post, const StoreOptions& options = {});
   ~Store();  // finishes what is queued
+
+  // Once, before load: raises the generation. A database that is no cluster's yet becomes that of the id
+  // `fresh`.
+  ClusterRecord begin(const std::string& fresh);
 
   // Once, before the first commit. The limits are the daemon's, not the disk's.
   Loaded load(const ClusterState& empty);
 
   void commit(Commit turn, std::function<void()> done);
 
-  // `body` as common/model/stream_chunk.h describes; at most 8 MiB. All its positions are durable when `done`
-  // runs. Errors: `invalid` for a malformed body, `unavailable` when the queue or the disk is full.
-  void ingest(std::string body, std::function<void(Result<Ingested>)> done);
+  // All of its positions are durable when `done` runs, and so is every turn that was committed before: what
+  // the core must know of the streams is told to it first. Errors: `unavailable` when the queue or the disk
+  // is full.
+  void ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done);
+
+  // Why turns cannot be written at the moment; they wait.
+  std::optional<Error> failure() const;
+
+  // Why nothing more may be taken in that can wait, streams and submissions: failure(), the disk is nearly
+  // full, or the home is gone. Orders, agents' reports and users' commands go on, for which the reserve is
+  // kept.
+  std::optional<Error> refusal() const;
 
   // Enough events since the last snapshot that the next commit should bring one.
   bool wants_snapshot() const;
@@ -89,7 +120,11 @@ class Store {
  private:
   class Writer;
   std::filesystem::path home_;
+  Post post_;
+  std::shared_ptr<std::atomic<std::size_t>> queued_bytes_;  // of streams; shared with their callbacks
   std::unique_ptr<Writer> writer_;
+  std::unique_ptr<LogKeeper> logs_;  // after the writer, which it hands on to
+  std::optional<DiskRoom> room_;     // once the database is there
 };
 
 }  // namespace podium

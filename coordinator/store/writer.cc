@@ -1,42 +1,69 @@
 #include "coordinator/store/writer.h"
 
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "common/base/check.h"
+#include "common/base/file.h"
+#include "common/model/codec.h"
 #include "coordinator/store/migrations.h"
 
 namespace podium {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr int kCacheKib = 2048;
-constexpr std::size_t kPiece = 256 << 10;      // bytes of streams in one transaction
-constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
+constexpr std::size_t kPiece = 256 << 10;  // bytes of streams in one transaction
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
 // events themselves, however large the state is.
 constexpr std::int64_t kSnapshotEvery = 5000;
 constexpr std::int64_t kSnapshotBytesAnEvent = 100;
+constexpr auto kTryAgainAfter = 500ms;
+constexpr auto kKeepHouseEvery = 60s;
 
 Database open_database(const std::filesystem::path& home) {
   std::filesystem::create_directories(home);
+  open_file(home / "podium.db", O_RDWR | O_CREAT, 0600);  // it holds the attempts' secrets
+  std::filesystem::permissions(home / "podium.db",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   Database database(home / "podium.db", Access::write, kCacheKib);
   migrate(database);
   return database;
 }
 
+[[noreturn]] void give_up(const std::exception& error) {
+  spdlog::critical(
+      "{}. What the coordinator decided last cannot be written; it ends, and goes on from what is "
+      "on disk when it is started again. If that fails too, restore a backup of its home",
+      error.what());
+  spdlog::default_logger()->flush();
+  std::_Exit(1);
+}
+
+// Whether the same statement may succeed later: when there is room again, or the disk answers again.
+bool may_pass(const SqliteError& error) {
+  static constexpr std::array kPassing{SQLITE_FULL,   SQLITE_IOERR,    SQLITE_READONLY, SQLITE_BUSY,
+                                       SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_NOMEM,    SQLITE_PERM};
+  return std::ranges::find(kPassing, error.code() & 0xff) != kPassing.end();
+}
+
 }  // namespace
 
-Store::Writer::Writer(const std::filesystem::path& home, Post post)
+Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retention& retention)
     : post_(std::move(post)),
       database_(open_database(home)),
+      log_(database_),
       projections_(database_),
       history_(database_),
-      ingestor_(database_, home),
-      insert_event_(database_, "INSERT INTO events (time_ms, type, body) VALUES (?1, ?2, ?3)"),
-      last_event_(database_, "SELECT coalesce(max(seq), 0) FROM events"),
-      insert_snapshot_(database_, "INSERT OR REPLACE INTO snapshots (seq, state) VALUES (?1, ?2)"),
-      drop_snapshots_(database_, "DELETE FROM snapshots WHERE seq < (SELECT max(seq) FROM snapshots)"),
+      ingestor_(database_),
+      pruner_(database_, retention),
+      last_event_(log_.last()),
       snapshot_every_(kSnapshotEvery),
       thread_([this] { work(); }) {}
 
@@ -45,7 +72,7 @@ Store::Writer::~Writer() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.notify_all();
   thread_.join();
 }
 
@@ -61,23 +88,14 @@ void Store::Writer::commit(Commit turn, std::function<void()> done) {
   wake_.notify_one();
 }
 
-void Store::Writer::ingest(std::string body, std::function<void(Result<Ingested>)> done) {
+void Store::Writer::ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done) {
   auto batch = std::make_unique<Batch>();
-  batch->body = std::move(body);
-  auto chunks = parse_chunks(batch->body);
-  if (!chunks) return post_([done = std::move(done), errors = chunks.errors()] { done(errors); });
-  batch->chunks = std::move(chunks).value();
+  batch->streams = std::move(streams);
   batch->done = std::move(done);
-  std::unique_lock lock(mutex_);
-  if (queued_bytes_ + batch->body.size() > kMostQueued) {
-    lock.unlock();
-    const Error full{ErrorCode::unavailable,
-                     "too many streams are waiting to be written; send this again later", ""};
-    return post_([done = std::move(batch->done), full] { done(full); });
+  {
+    const std::lock_guard lock(mutex_);
+    batches_.push_back(std::move(batch));
   }
-  queued_bytes_ += batch->body.size();
-  batches_.push_back(std::move(batch));
-  lock.unlock();
   wake_.notify_one();
 }
 
@@ -85,30 +103,48 @@ bool Store::Writer::wants_snapshot() const {
   return events_since_snapshot_ >= snapshot_every_ && !snapshot_begun_;
 }
 
-void Store::Writer::begin_snapshot(std::shared_ptr<const ClusterState> state) {
-  std::int64_t seq = 0;
-  for (last_event_.start(); last_event_.next();) seq = last_event_.integer(0);
-  snapshot_work_ = std::async(std::launch::async, [this, seq, state = std::move(state)] {
-    Snapshot snapshot{seq, to_json(*state).dump()};
-    {
-      const std::lock_guard lock(mutex_);
-      snapshot_ = std::move(snapshot);
-    }
-    wake_.notify_one();
-  });
+std::optional<Error> Store::Writer::failure() const {
+  const std::lock_guard lock(mutex_);
+  if (failure_.empty()) return std::nullopt;
+  return Error{ErrorCode::unavailable, failure_, ""};
+}
+
+void Store::Writer::begin_snapshot(std::int64_t seq, std::shared_ptr<const ClusterState> state) {
+  try {
+    snapshot_work_ = std::async(std::launch::async,
+                                [this, seq, state = std::move(state)] { put_into_words(seq, *state); });
+  } catch (const std::system_error& error) {
+    no_snapshot(error.what());
+  }
+}
+
+// On a thread of its own.
+void Store::Writer::put_into_words(std::int64_t seq, const ClusterState& state) {
+  try {
+    Snapshot snapshot{seq, dump(to_json(state))};
+    const std::lock_guard lock(mutex_);
+    snapshot_ = std::move(snapshot);
+  } catch (const std::exception& error) {
+    no_snapshot(error.what());
+  }
+  wake_.notify_one();
+}
+
+// The log alone says everything; the next snapshot is asked for as ever.
+void Store::Writer::no_snapshot(const std::string& why) {
+  spdlog::error("no snapshot of the state could be written, so the next start replays more events: {}", why);
+  snapshot_begun_ = false;
 }
 
 void Store::Writer::write_snapshot(const Snapshot& snapshot) {
   try {
-    Transaction transaction(database_);
-    insert_snapshot_.run(snapshot.seq, snapshot.state);
-    drop_snapshots_.run();
-    transaction.commit();
-  } catch (const SqliteError& error) {
-    PODIUM_CHECK(false, std::string("a snapshot could not be written: ") + error.what());
+    log_.write_snapshot(snapshot.seq, snapshot.state);
+  } catch (const std::exception& error) {
+    return no_snapshot(error.what());
   }
   ask_again_after(snapshot.state.size());
   snapshot_begun_ = false;
+  keep_house_in_ = 0ms;
 }
 
 void Store::Writer::ask_again_after(std::size_t bytes) {
@@ -118,13 +154,17 @@ void Store::Writer::ask_again_after(std::size_t bytes) {
 void Store::Writer::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_ || !turns_.empty() || !batches_.empty() || snapshot_; });
+    const bool woken = wake_.wait_for(lock, keep_house_in_, [this] {
+      return stopping_ || !turns_.empty() || !batches_.empty() || snapshot_;
+    });
     const bool idle = turns_.empty() && batches_.empty() && !snapshot_;
     std::deque<Turn> turns = std::exchange(turns_, {});
     const std::optional<Snapshot> snapshot = std::exchange(snapshot_, std::nullopt);
     lock.unlock();
-    if (idle && !snapshot_begun_) return;
-    if (idle) {
+    if (!woken) {
+      keep_house();
+    } else if (idle) {
+      if (!snapshot_begun_) return;
       snapshot_work_.wait();
     } else if (!turns.empty() || snapshot) {
       if (!turns.empty()) write_turns(std::move(turns));
@@ -135,36 +175,87 @@ void Store::Writer::work() {
   }
 }
 
+// Small pieces of work that nobody waits for, while there is nothing else to do.
+void Store::Writer::keep_house() {
+  bool more = false;
+  try {
+    more = log_.prune() || pruner_.prune(log_.newest());
+  } catch (const std::exception& error) {
+    spdlog::warn("what is no longer kept could not be deleted: {}", error.what());
+  }
+  keep_house_in_ = more ? 0ms : std::chrono::milliseconds(kKeepHouseEvery);
+}
+
 void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
     return c.experiment || !c.secrets.empty() || c.snapshot || std::ranges::any_of(c.events, is_durable);
   });
-  try {
-    if (anything) {
-      Transaction transaction(database_);
-      for (const Turn& turn : turns) write(turn.commit);
-      transaction.commit();
+  for (bool written = !anything; !written;) {
+    try {
+      write_in_one_transaction(turns);
+      written = true;
+    } catch (const SqliteError& error) {
+      if (!may_pass(error)) give_up(error);
+      if (wait_for_the_disk(error)) continue;
+      snapshot_begun_ = false;
+      return;
+    } catch (const std::exception& error) {
+      give_up(error);
     }
-  } catch (const SqliteError& error) {
-    PODIUM_CHECK(
-        false, std::string("a turn could not be committed, and the state in memory is ahead of the disk: ") +
-                   error.what());
   }
+  keep_house_in_ = std::min<std::chrono::milliseconds>(keep_house_in_, kKeepHouseEvery);
   for (Turn& turn : turns) post_(std::move(turn.done));
 }
 
-void Store::Writer::write(const Commit& commit) {
-  for (const Event& event : commit.events) {
-    if (!is_durable(event)) continue;
-    insert_event_.run(to_millis(event.at), type_of(event), to_json(event).dump());
-    ++events_since_snapshot_;
-    projections_.take(event);
-    history_.add(event);
+void Store::Writer::write_in_one_transaction(const std::deque<Turn>& turns) {
+  std::int64_t last = last_event_, events = 0, snapshot_seq = 0;
+  const Turn* with_snapshot = nullptr;
+  Transaction transaction(database_);
+  for (const Turn& turn : turns) {
+    for (const Event& event : turn.commit.events) {
+      if (!is_durable(event)) continue;
+      last = write(event);
+      ++events;
+    }
+    write_the_rest(turn.commit);
+    if (!turn.commit.snapshot) continue;
+    with_snapshot = &turn;
+    snapshot_seq = last;
   }
+  transaction.commit();
+  last_event_ = last;
+  events_since_snapshot_ += events;
+  if (with_snapshot) begin_snapshot(snapshot_seq, with_snapshot->commit.snapshot);
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(failure_, {}).empty()) spdlog::info("the disk takes what is written again");
+}
+
+// False when there is no more time to wait.
+bool Store::Writer::wait_for_the_disk(const SqliteError& error) {
+  std::unique_lock lock(mutex_);
+  const std::string why =
+      std::string("the coordinator cannot write to its disk, and takes nothing new until it can: ") +
+      error.what() + "; make room on the disk of its home, or mend it";
+  if (failure_ != why) spdlog::error("{}", why);
+  failure_ = why;
+  const bool stop = wake_.wait_for(lock, kTryAgainAfter, [this] { return stopping_; });
+  if (stop) spdlog::error("stopping without what could not be written; nobody was told that it was");
+  return !stop;
+}
+
+// Returns its number.
+std::int64_t Store::Writer::write(const Event& event) {
+  const std::int64_t seq = log_.append(event);
+  projections_.take(event);
+  history_.add(event);
+  return seq;
+}
+
+// After the events that created what it belongs to.
+void Store::Writer::write_the_rest(const Commit& commit) {
   if (commit.experiment) projections_.take(*commit.experiment);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
-  if (commit.snapshot) begin_snapshot(commit.snapshot);
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
@@ -180,7 +271,6 @@ void Store::Writer::write_some_streams() {
       lock.unlock();
       if (!advance(batch, budget)) continue;
       lock.lock();
-      queued_bytes_ -= batch.body.size();
       finished.push_back(std::move(batches_.front()));
       batches_.pop_front();
     }
@@ -190,16 +280,17 @@ void Store::Writer::write_some_streams() {
     return refuse(std::move(finished), error.what());
   }
   for (auto& batch : finished) {
-    batch->answer.news = std::move(batch->news).publish();
+    std::move(batch->news).publish(batch->answer);
     post_([done = std::move(batch->done), answer = std::move(batch->answer)] { done(answer); });
   }
 }
 
 // True when the batch is done.
 bool Store::Writer::advance(Batch& batch, std::size_t& budget) {
-  while (batch.at < batch.chunks.size() && budget > 0) {
-    const StreamChunk& chunk = batch.chunks[batch.at];
-    const Ingestor::Taken taken = ingestor_.take(chunk, budget, batch.news);
+  while (batch.at < batch.streams->chunks.size() && budget > 0) {
+    const StreamChunk& chunk = batch.streams->chunks[batch.at];
+    const Ingestor::Taken taken = ingestor_.take(batch.streams->node, chunk, batch.streams->on_disk[batch.at],
+                                                 budget, batch.streams->clock, batch.news);
     budget -=
         std::min(budget, static_cast<std::size_t>(taken.bytes) + 1024);  // the work that every chunk costs
     if (taken.more) continue;
@@ -212,35 +303,43 @@ bool Store::Writer::advance(Batch& batch, std::size_t& budget) {
       positions.push_back({chunk.task, chunk.stream, taken.next});
     ++batch.at;
   }
-  return batch.at == batch.chunks.size();
+  return batch.at == batch.streams->chunks.size();
 }
 
 // These and all that wait. The agents keep what was not accepted and send it again.
 void Store::Writer::refuse(std::deque<std::unique_ptr<Batch>> batches, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    for (auto& batch : batches_) {
-      queued_bytes_ -= batch->body.size();
-      batches.push_back(std::move(batch));
-    }
+    for (auto& batch : batches_) batches.push_back(std::move(batch));
     batches_.clear();
   }
   const Error error{ErrorCode::unavailable, "streams could not be written: " + why, ""};
   for (auto& batch : batches) post_([done = std::move(batch->done), error] { done(error); });
 }
 
+// A database with jobs from before clusters had names keeps their folder.
+ClusterRecord Store::Writer::begin(const std::string& fresh) {
+  Transaction transaction(database_);
+  Statement make(
+      database_,
+      "INSERT INTO cluster SELECT ?1, 0, CASE WHEN EXISTS (SELECT 1 FROM jobs) THEN 'jobs' ELSE ?1 || "
+      "'/jobs' END WHERE NOT EXISTS (SELECT 1 FROM cluster)");
+  make.run(fresh);
+  database_.run("UPDATE cluster SET generation = generation + 1");
+  Statement read(database_, "SELECT id, generation, folder FROM cluster");
+  read.start();
+  read.next();
+  ClusterRecord record{{read.text(0), read.integer(1)}, read.text(2)};
+  read.start();
+  transaction.commit();
+  return record;
+}
+
 Loaded Store::Writer::load(const ClusterState& empty) {
-  Loaded loaded{empty, {}};
-  std::int64_t seq = 0;
-  Statement snapshot(database_, "SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1");
-  for (snapshot.start(); snapshot.next();) {
-    seq = snapshot.integer(0);
-    ask_again_after(snapshot.text(1).size());
-    loaded.state = cluster_state_from_json(nlohmann::json::parse(snapshot.text(1)), empty);
-  }
-  Statement events(database_, "SELECT body FROM events WHERE seq > ?1 ORDER BY seq");
-  for (events.start(seq); events.next(); ++events_since_snapshot_)
-    apply(loaded.state, event_from_json(nlohmann::json::parse(events.text(0))));
+  EventLog::Replayed replayed = log_.replay(empty);
+  events_since_snapshot_ = replayed.events;
+  ask_again_after(replayed.snapshot_bytes);
+  Loaded loaded{std::move(replayed.state), {}, log_.newest()};
   Statement secrets(database_, "SELECT job, number, secret FROM attempts WHERE ended_ms IS NULL");
   for (secrets.start(); secrets.next();)
     loaded.secrets.push_back({{{secrets.integer(0)}, secrets.small(1)}, secrets.text(2)});

@@ -1,6 +1,7 @@
 // The store's one writing thread. Turns of the loop go first and are committed together; streams follow in
-// pieces small enough that a turn never waits long behind them. A snapshot is put into words on a thread of
-// its own, and written when it is done.
+// pieces small enough that a turn never waits long behind them. A turn that the disk refuses is tried until
+// it is written, because memory is ahead of the disk by it; meanwhile failure() says why. A snapshot is put
+// into words on a thread of its own, and written when it is done.
 #pragma once
 
 #include <atomic>
@@ -13,21 +14,25 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/store/event_log.h"
 #include "coordinator/store/ingest.h"
 #include "coordinator/store/projections.h"
+#include "coordinator/store/pruner.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
 
 class Store::Writer {
  public:
-  Writer(const std::filesystem::path& home, Post post);
+  Writer(const std::filesystem::path& home, Post post, const Retention& retention);
   ~Writer();
 
+  ClusterRecord begin(const std::string& fresh);
   Loaded load(const ClusterState& empty);
   void commit(Commit turn, std::function<void()> done);
-  void ingest(std::string body, std::function<void(Result<Ingested>)> done);
+  void ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done);
   bool wants_snapshot() const;
+  std::optional<Error> failure() const;
 
  private:
   struct Turn {
@@ -35,9 +40,8 @@ class Store::Writer {
     std::function<void()> done;
   };
   struct Batch {
-    std::string body;
-    std::vector<StreamChunk> chunks;  // borrow from body
-    std::size_t at = 0;               // the chunk to go on with
+    std::shared_ptr<StreamBatch> streams;
+    std::size_t at = 0;  // the chunk to go on with
     Ingested answer;
     NewsDesk news;
     std::function<void(Result<Ingested>)> done;
@@ -48,30 +52,40 @@ class Store::Writer {
     std::string state;
   };
 
-  void begin_snapshot(std::shared_ptr<const ClusterState> state);
+  void begin_snapshot(std::int64_t seq, std::shared_ptr<const ClusterState> state);
+  void put_into_words(std::int64_t seq, const ClusterState& state);
+  void no_snapshot(const std::string& why);
   void write_snapshot(const Snapshot& snapshot);
   void ask_again_after(std::size_t bytes);
   void work();
+  void keep_house();
   void write_turns(std::deque<Turn> turns);
-  void write(const Commit& commit);
+  void write_in_one_transaction(const std::deque<Turn>& turns);
+  bool wait_for_the_disk(const SqliteError& error);
+  std::int64_t write(const Event& event);
+  void write_the_rest(const Commit& commit);
   void write_some_streams();
   bool advance(Batch& batch, std::size_t& budget);
   void refuse(std::deque<std::unique_ptr<Batch>> batches, const std::string& why);
 
   Post post_;
   Database database_;
+  EventLog log_;
   Projections projections_;
   History history_;
   Ingestor ingestor_;
-  Statement insert_event_, last_event_, insert_snapshot_, drop_snapshots_;
+  Pruner pruner_;
+  std::int64_t last_event_;  // that was written
 
-  std::mutex mutex_;  // guards the next six
+  mutable std::mutex mutex_;  // guards the next six
   std::condition_variable wake_;
   std::deque<Turn> turns_;
   std::deque<std::unique_ptr<Batch>> batches_;
-  std::size_t queued_bytes_ = 0;
   std::optional<Snapshot> snapshot_;  // to be written
+  std::string failure_;               // why turns wait; "" while they do not
   bool stopping_ = false;
+  // The writing thread's own. Not before the first turn: load() uses the database.
+  std::chrono::milliseconds keep_house_in_ = std::chrono::hours(24);
 
   std::atomic<std::int64_t> events_since_snapshot_ = 0;
   std::atomic<std::int64_t> snapshot_every_;  // events

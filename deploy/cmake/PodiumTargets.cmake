@@ -51,21 +51,33 @@ function(podium_program name)
   endif()
 endfunction()
 
-# podium_test(NAME SOURCES x_test.cc DEPS target... [LABELS quick|slow] [TIMEOUT s]): one GoogleTest program,
-# one ctest entry. Label `slow` keeps it out of ./tests/run --quick.
+# podium_test(NAME SOURCES x_test.cc DEPS target... [LABELS quick|slow] [TIMEOUT s] [ENVIRONMENT A=b] [EACH_CASE]): one
+# GoogleTest program, one ctest entry; with EACH_CASE an entry for each case, NAME.Suite.Case, for a program whose cases
+# together would take over half a minute. TIMEOUT is for a machine that is busy with other things, many times what an
+# entry takes on a quiet one. Label `slow` keeps it out of ./tests/run --quick.
+include(GoogleTest)
 function(podium_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "EACH_CASE" "LABELS;TIMEOUT;ENVIRONMENT" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PODIUM_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              PODIUM_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
-  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
+    set(arg_TIMEOUT 600)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  set(properties LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT})
+  if(arg_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT ${arg_ENVIRONMENT})
+  endif()
+  if(arg_EACH_CASE)
+    gtest_discover_tests(${name} TEST_PREFIX ${name}. WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_MODE PRE_TEST
+                         DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES PROPERTIES ${properties})
+  else()
+    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES ${properties})
+  endif()
 endfunction()

@@ -1,5 +1,6 @@
 // The tasks' files reach the coordinator whole, whatever happens on the way.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "tests/agent/agent_fixture.h"
 
@@ -34,6 +35,16 @@ TEST_F(Delivery, FollowsAGrowingFile) {
   EXPECT_EQ(wait_for_exit(task(1)).code, 0);
 }
 
+// The coordinator judges an exit knowing what came before it.
+TEST_F(Delivery, AnExitIsToldAfterTheAnswerToItsEvents) {
+  coordinator_.delay_streams(300ms);
+  start_agent();
+  coordinator_.order({run(task(1), "echo event >> $PODIUM_EVENTS; exit 4")});
+  EXPECT_EQ(wait_for_exit(task(1)).code, 4);
+  EXPECT_EQ(coordinator_.stream(task(1), StreamKind::events), "event\n");
+  EXPECT_FALSE(coordinator_.told_exit_early());
+}
+
 TEST_F(Delivery, TakesLargeFilesInPieces) {
   start_agent();
   coordinator_.order({run(task(1), "seq 1 600000"), run(task(2), "seq 1 600000 >> $PODIUM_EVENTS")});
@@ -51,6 +62,7 @@ TEST_F(Delivery, HoldsBackAnUnfinishedEventUntilItsTaskEnds) {
   EXPECT_EQ(coordinator_.stream(task(1), StreamKind::events), "whole\n");
   write_file_atomic(task_folder(task(1)).path() / "go", "");
   EXPECT_TRUE(delivers(task(1), StreamKind::events, "whole\nhalf"));
+  EXPECT_TRUE(coordinator_.is_final(task(1), StreamKind::events));
 }
 
 TEST_F(Delivery, CatchesUpAfterAnOutage) {
@@ -113,6 +125,28 @@ TEST_F(Delivery, ExitsDoNotWaitForeverForTheirEvents) {
   coordinator_.lose_answers(1'000'000);
   coordinator_.order({run(task(1), "echo event >> $PODIUM_EVENTS; exit 4")});
   EXPECT_EQ(wait_for_exit(task(1)).code, 4);
+}
+
+TEST_F(Delivery, OutputOfARunningTaskDoesNotFillTheDisk) {
+  start_agent({"--log-limit", "4MB"});
+  coordinator_.lose_answers(1'000'000);  // as from a coordinator whose disk is full
+  coordinator_.order({run(task(1), "seq 1000000 2999999; until [ -e go ]; do sleep 0.01; done; echo end")});
+  constexpr std::int64_t kSize = 2'000'000 * 8;
+  const TaskFolder folder = task_folder(task(1));
+  ASSERT_TRUE(eventually([&] { return folder.stream_size(StreamKind::out) == kSize; }));
+  const auto on_disk = [&] {
+    struct stat info {};
+    ::stat(folder.stream_path(StreamKind::out).c_str(), &info);
+    return info.st_blocks * 512;
+  };
+  EXPECT_TRUE(eventually([&] { return on_disk() < 5'000'000; })) << on_disk();
+  coordinator_.lose_answers(0);
+  write_file_atomic(folder.path() / "go", "");
+  const auto delivered = [&] { return coordinator_.stream(task(1), StreamKind::out); };
+  EXPECT_TRUE(eventually([&] { return delivered().ends_with("2999999\nend\n"); }));
+  EXPECT_EQ(std::ssize(delivered()), kSize + 4) << "offsets are those of the file";
+  EXPECT_THAT(delivered(), testing::StartsWith("1000000\n1000001\n"));
+  EXPECT_EQ(delivered().find('\0'), std::string::npos) << "what is gone is told, not made up";
 }
 
 TEST_F(Delivery, GivesUpTheOldestBeyondTheSpoolLimit) {

@@ -36,9 +36,10 @@ void FakeCoordinator::order(std::vector<TaskOrder> tasks) {
   orders_.tasks = std::move(tasks);
 }
 
-void FakeCoordinator::set_lease(Duration lease) {
+void FakeCoordinator::set_lease(Duration lease, Duration orphan) {
   const std::lock_guard lock(mutex_);
   orders_.lease = lease;
+  orders_.orphan = orphan;
 }
 
 NodeReport FakeCoordinator::report() const {
@@ -52,6 +53,12 @@ std::string FakeCoordinator::stream(TaskId task, StreamKind kind) const {
   return found == streams_.end() ? "" : found->second;
 }
 
+bool FakeCoordinator::is_final(TaskId task, StreamKind kind) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = final_.find({task, kind});
+  return found != final_.end() && found->second;
+}
+
 void FakeCoordinator::lose_answers(int count) {
   const std::lock_guard lock(mutex_);
   lost_answers_ = count;
@@ -60,6 +67,16 @@ void FakeCoordinator::lose_answers(int count) {
 void FakeCoordinator::truncate(TaskId task, StreamKind kind, std::size_t size) {
   const std::lock_guard lock(mutex_);
   streams_.at({task, kind}).resize(size);
+}
+
+void FakeCoordinator::delay_streams(std::chrono::milliseconds delay) {
+  const std::lock_guard lock(mutex_);
+  stream_delay_ = delay;
+}
+
+bool FakeCoordinator::told_exit_early() const {
+  const std::lock_guard lock(mutex_);
+  return told_exit_early_;
 }
 
 int FakeCoordinator::repeated_bytes() const {
@@ -82,7 +99,8 @@ asio::awaitable<ServerReply> FakeCoordinator::serve(ServerRequest request) {
     co_return reply;
   }
   if (request.target == "/api/v1/nodes/node-1/sync") co_return co_await sync(std::move(request));
-  if (request.target == "/api/v1/nodes/node-1/streams") co_return streams(request);
+  if (request.target == "/api/v1/nodes/node-1/streams")
+    co_return co_await delayed_streams(std::move(request));
   ServerReply reply;
   reply.status = 404;
   co_return reply;
@@ -94,6 +112,8 @@ asio::awaitable<ServerReply> FakeCoordinator::sync(ServerRequest request) {
     const std::lock_guard lock(mutex_);
     report_ = node_report_from_json(nlohmann::json::parse(request.body));
     mine = ++reports_;
+    for (const TaskReport& task : report_.tasks)
+      told_exit_early_ |= task.state == TaskState::exited && held_streams_ > 0;
   }
   asio::steady_timer timer(*loop_);
   const auto end = std::chrono::steady_clock::now() + 15s;
@@ -112,6 +132,24 @@ asio::awaitable<ServerReply> FakeCoordinator::sync(ServerRequest request) {
   }
 }
 
+asio::awaitable<ServerReply> FakeCoordinator::delayed_streams(ServerRequest request) {
+  std::chrono::milliseconds delay{0};
+  {
+    const std::lock_guard lock(mutex_);
+    delay = stream_delay_;
+    ++held_streams_;
+  }
+  if (delay > 0ms) {
+    asio::steady_timer timer(*loop_, delay);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    --held_streams_;
+  }
+  co_return streams(request);
+}
+
 ServerReply FakeCoordinator::streams(const ServerRequest& request) {
   const auto body = zstd_decompress(request.body, 8 << 20);
   const auto chunks = parse_chunks(*body);
@@ -120,11 +158,13 @@ ServerReply FakeCoordinator::streams(const ServerRequest& request) {
   for (const StreamChunk& chunk : *chunks) {
     std::string& have = streams_[{chunk.task, chunk.stream}];
     const auto begin = static_cast<std::size_t>(chunk.offset);
+    if (chunk.after_gap && begin > have.size()) have.resize(begin, '?');
     if (begin <= have.size()) {  // otherwise a gap, answered with where to go back to
       const std::size_t known = std::min(chunk.bytes.size(), have.size() - begin);
       repeated_bytes_ += static_cast<int>(known);
       have += chunk.bytes.substr(known);
     }
+    final_[{chunk.task, chunk.stream}] = chunk.final;
     positions.push_back({chunk.task, chunk.stream, static_cast<std::int64_t>(have.size())});
   }
   ServerReply reply;

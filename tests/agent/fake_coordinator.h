@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,15 +32,20 @@ class FakeCoordinator {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
   void order(std::vector<TaskOrder> tasks);
-  void set_lease(Duration lease);
+  void set_lease(Duration lease, Duration orphan = {});
 
   NodeReport report() const;  // the newest
   std::string stream(TaskId task, StreamKind kind) const;
+  bool is_final(TaskId task, StreamKind kind) const;  // its last chunk said so
 
   // The next `count` stream requests are taken in, but answered with 500.
   void lose_answers(int count);
   // Forgets the stream's bytes from `size` on, as one restored from a backup would.
   void truncate(TaskId task, StreamKind kind, std::size_t size);
+  // From now on every answer to /streams waits so long.
+  void delay_streams(std::chrono::milliseconds delay);
+  // A report said that a task had exited while an answer to /streams was held back.
+  bool told_exit_early() const;
   int repeated_bytes() const;    // bytes that came again although they were here
   int refused_requests() const;  // for their token
 
@@ -48,6 +54,7 @@ class FakeCoordinator {
 
   boost::asio::awaitable<ServerReply> serve(ServerRequest request);
   boost::asio::awaitable<ServerReply> sync(ServerRequest request);
+  boost::asio::awaitable<ServerReply> delayed_streams(ServerRequest request);
   ServerReply streams(const ServerRequest& request);
 
   mutable std::mutex mutex_;
@@ -55,7 +62,11 @@ class FakeCoordinator {
   NodeReport report_;
   int reports_ = 0;
   std::map<StreamKey, std::string> streams_;
+  std::map<StreamKey, bool> final_;
   int lost_answers_ = 0;
+  std::chrono::milliseconds stream_delay_{0};
+  int held_streams_ = 0;
+  bool told_exit_early_ = false;
   int repeated_bytes_ = 0;
   int refused_ = 0;
 

@@ -68,7 +68,7 @@ TEST_F(Tasks, LeaveOnSigterm) {
   wait_for(task(1), TaskState::running);
   std::this_thread::sleep_for(50ms);  // the trap takes a moment to be set
   coordinator_.order({stop(order)});
-  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, ""}));
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, "", ExitCause::ordered})) << "which is no success";
 }
 
 TEST_F(Tasks, AreKilledWithTheirDescendantsAfterTheGracePeriod) {
@@ -129,12 +129,83 @@ TEST_F(Tasks, AMissingWorkerIsNamed) {
 TEST_F(Tasks, AFolderThatCannotBeWrittenIsNamed) {
   start_agent();
   wait_for_log("in touch");
+  std::filesystem::remove(home() / "jobs");
   write_file_atomic(home() / "jobs", "a file where a folder belongs");
   coordinator_.order({run(task(1), "true")});
   const TaskExit exit = wait_for_exit(task(1));
-  EXPECT_EQ(exit.code, 73);
+  EXPECT_EQ(exit.cause, ExitCause::not_started) << "the job did nothing wrong";
   EXPECT_THAT(exit.message, HasSubstr((home() / "jobs").string()));
+  for (const Device& device : coordinator_.report().node.devices)
+    EXPECT_THAT(device.health, HasSubstr("cannot start tasks")) << "and gets no more jobs";
   std::filesystem::remove(home() / "jobs");
+  EXPECT_TRUE(eventually([&] { return coordinator_.report().node.devices.at(0).health.empty(); }));
+}
+
+TEST_F(Tasks, ASharedFolderThatCannotBeWrittenTakesTheNodeOutUntilItCan) {
+  start_agent();
+  wait_for_log("in touch");
+  const auto jobs = folder_.path() / "shared/jobs";
+  std::filesystem::remove_all(jobs);
+  write_file_atomic(jobs, "a file where a folder belongs");
+  coordinator_.order({run(task(1), "true")});
+  EXPECT_EQ(wait_for_exit(task(1)).cause, ExitCause::not_started);
+  const auto health = [&] { return coordinator_.report().node.devices.at(0).health; };
+  EXPECT_TRUE(eventually([&] { return health().find(jobs.string()) != std::string::npos; })) << health();
+  std::filesystem::remove(jobs);
+  EXPECT_TRUE(eventually([&] { return health().empty(); })) << health();
+}
+
+// No attempt could ever start, and new ones came for ever.
+TEST_F(Tasks, AFolderOfAnotherJobRefusesTheTaskForGood) {
+  start_agent();
+  const auto job = folder_.path() / "shared/jobs/1";
+  std::filesystem::create_directories(job);
+  write_file_atomic(job / "epoch", "0000000001 001700000000000\n");
+  TaskOrder order = run(task(1), "true");
+  order.born = from_millis(1'800'000'000'000);
+  coordinator_.order({order});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.cause, ExitCause::refused);
+  EXPECT_THAT(exit.message, HasSubstr("submit this one again"));
+  EXPECT_EQ(coordinator_.report().node.devices.at(0).health, "") << "which is not the node's fault";
+}
+
+TEST_F(Tasks, AProgramThatSaysItWasPreemptedHasNotSucceeded) {
+  start_agent();
+  const std::string event = R"({"type":"finished","t":1,"step":5,"status":"preempted"})";
+  coordinator_.order({run(task(1), "echo '" + event + "' >> $PODIUM_EVENTS")});
+  EXPECT_EQ(wait_for_exit(task(1)).cause, ExitCause::signalled);
+}
+
+// Its exit could not be written, and task.json was tried again every 5 s for ever.
+TEST_F(Tasks, AProgramThatDeletesItsFolderEndsAsItDid) {
+  start_agent();
+  coordinator_.order({run(task(1), "rm -rf \"$PODIUM_TASK_FOLDER\"; exit 0")});
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{0, 0, ""}));
+  coordinator_.order({});
+  EXPECT_TRUE(eventually([&] { return !reported(task(1)); })) << "it cannot be forgotten";
+  EXPECT_THAT(log(), testing::Not(HasSubstr("will be tried again")));
+}
+
+TEST_F(Tasks, AProgramThatStopsItsShimEndsNevertheless) {
+  start_agent();
+  coordinator_.order({run(task(1), "kill -STOP $PPID; exit 3")});
+  EXPECT_EQ(wait_for_exit(task(1)).code, 3);
+}
+
+// kill -STOP $PPID, again and again: no word reaches the shim.
+TEST_F(Tasks, AProgramThatKeepsItsShimStoppedIsKilledWithIt) {
+  start_agent();
+  const TaskOrder order = run(task(1), "trap '' TERM; touch ready; while :; do kill -STOP $PPID; done");
+  coordinator_.order({order});
+  const auto folder = task_folder(task(1)).path();
+  const std::int64_t pid = wait_for(task(1), TaskState::running).pid;
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
+  coordinator_.order({stop(order, 200ms)});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.signal, SIGKILL);
+  EXPECT_EQ(exit.cause, ExitCause::ordered);
+  EXPECT_TRUE(eventually([&] { return !lives(pid); }));
 }
 
 TEST_F(Tasks, OlderAttemptsAreRefused) {

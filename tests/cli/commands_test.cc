@@ -117,6 +117,29 @@ TEST_F(Commands, AccountsAreShownAsATreeAndChanged) {
             json({{"share", 3}, {"quota", {{"gpu", 64}}}, {"limit", {{"gpu", nullptr}}}}));
 }
 
+// The README's own command: a new account has rules for a kind that it has used nothing of.
+TEST_F(Commands, AnAccountThatHasRunNothingIsShown) {
+  const json fresh{{"account", "nlp"},
+                   {"share", 1},
+                   {"quota", {{"gpu", 64}}},
+                   {"limit", {{"gpu", 128}}},
+                   {"usage", json::object()},
+                   {"warnings", {"account nlp is guaranteed 64 gpu devices, and the cluster has 8"}}};
+  fake_.on("POST /api/v1/accounts/nlp", 200, fresh.dump());
+  const auto set = program_.run({"accounts", "set", "nlp", "--quota", "gpu=64", "--limit", "gpu=128"});
+  EXPECT_EQ(set.status, 0) << set.err;
+  EXPECT_THAT(
+      set.out,
+      HasSubstr("nlp          1  gpu      0         0     64    128        0          0.0       0.0"));
+  EXPECT_THAT(set.err, HasSubstr("warning: account nlp is guaranteed 64 gpu devices, and the cluster has 8"));
+  fake_.on("GET /api/v1/accounts", json{{"accounts", {fresh}}});
+  EXPECT_EQ(program_.run({"accounts"}).status, 0);
+  fake_.on("DELETE /api/v1/accounts/nlp%2Fbert", 204, "");
+  const auto gone = program_.run({"accounts", "delete", "nlp/bert"});
+  EXPECT_EQ(gone.status, 0) << gone.err;
+  EXPECT_EQ(gone.out, "account nlp/bert is deleted\n");
+}
+
 TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
   fake_.on("POST /api/v1/jobs/12/hold", 200, test::job_json(12, "queued").dump());
   fake_.on("POST /api/v1/jobs/12/priority", 200, test::job_json(12, "queued").dump());

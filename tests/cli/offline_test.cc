@@ -28,9 +28,9 @@ class Offline : public ::testing::Test {
 
 TEST_F(Offline, EverySubcommandHasHelpWithExamples) {
   for (const char* command :
-       {"submit",  "validate", "list",        "show",     "follow",     "logs",     "cancel",
-        "metrics", "series",   "hold",        "release",  "requeue",    "priority", "accounts",
-        "events",  "nodes",    "experiments", "simulate", "completion", "version"}) {
+       {"submit",   "validate", "list",  "show",        "follow",   "logs",       "cancel",
+        "metrics",  "series",   "hold",  "release",     "requeue",  "priority",   "extend",
+        "accounts", "events",   "nodes", "experiments", "simulate", "completion", "version"}) {
     const auto ran = program_.run({command, "--help"});
     EXPECT_EQ(ran.status, 0) << command;
     EXPECT_THAT(ran.out, HasSubstr("Examples:\n")) << command;
@@ -88,6 +88,19 @@ TEST_F(Offline, ValidateShowsEveryProblem) {
             "bad.yaml:5:1: unknown key \"lable\"; did you mean \"labels\"?\n"
             "bad.yaml:6:11: priority must be at most 100, not 101\n"
             "bad.yaml: 2 problems\n");
+}
+
+TEST_F(Offline, ValidateWarnsOfHeldOutTextThatIsTrainedOn) {
+  const std::string spec =
+      "version: 1\nname: t\nmodel: {preset: bert-mini}\n"
+      "data: {train: \"corpus/*.txt\", tokenizer: {wordpiece: v.txt}}\n"
+      "training: {optimizer: {lr: 1e-3}, schedule: {steps: 10}, batch: {global: 8, micro: 2}}\n"
+      "resources: {devices: 2}\nevaluate: {every: 5 steps, data: corpus/heldout.txt}\n";
+  const auto ran = program_.run({"validate", write("spec.yaml", spec)});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, ::testing::StartsWith("spec.yaml is valid: 1 job\n  warning: evaluate.data (corpus/"));
+  const json verdict = json::parse(program_.run({"validate", "--json", write("spec.yaml", spec)}).out);
+  EXPECT_EQ(verdict["warnings"].size(), 1u);
 }
 
 TEST_F(Offline, ValidateSpeaksJson) {

@@ -20,6 +20,14 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
 
   beforeAll(async () => {
     cluster = await RealCluster.start();
+    for (const account of ["nlp", "nlp/bert", "speech"]) {
+      const made = await fetch(`${cluster.url}/api/v1/accounts/${encodeURIComponent(account)}`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${realUserToken}`, "Content-Type": "application/json" },
+        body: "{}",
+      });
+      expect(made.status).toBe(200);
+    }
     browser = await launch();
     watched = await openPage(browser);
     page = watched.page;

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/forecast/virtual_cluster.h"
 #include "tests/coordinator/core/cluster_fixture.h"
@@ -27,7 +28,9 @@ ClusterState cluster_of(const std::vector<int>& devices, const SchedulingOptions
 }
 
 VirtualCluster cluster_at_start(const std::vector<int>& devices, const SchedulingOptions& scheduling) {
-  return {cluster_of(devices, scheduling), kStart, [](const Job&) { return Duration{}; }};
+  ClusterState state = cluster_of(devices, scheduling);
+  apply_all(state, missing_accounts(state, "crowd", kStart));
+  return {std::move(state), kStart, [](const Job&) { return Duration{}; }};
 }
 
 class Dice {

@@ -21,7 +21,10 @@ class SimCluster {
   Result<Events> turn(const Command& command);
   void pass(Duration duration, Random& random);
   void restart_coordinator(Duration down, Random& random);
-  void jump_clock(Duration by) { skew_ += by; }
+  void jump_clock(Duration by);
+
+  // With what a store would tell of a job that has ended.
+  RequeueJob requeue(JobId job) const;
 
   const ClusterState& state() const { return state_; }
   std::vector<SimNode>& nodes() { return nodes_; }
@@ -47,6 +50,8 @@ class SimCluster {
   void follow_resize(const Event& event);
   void check_resize(const Job& job, const Resize& resize);
   void check_promises();
+  void follow_deadlines(const Event& event);
+  void check_deadlines();
   void check_growth(const Plan& plan);
   void check_preemption(const AttemptStopping& stopping);
   int held_by(const std::string& account, const std::string& kind, bool leaving) const;
@@ -68,9 +73,15 @@ class SimCluster {
   Events log_;
   std::map<JobId, JobState> ended_;
   std::map<JobId, std::vector<Dependency>> after_;  // as they were submitted
+  std::map<JobId, JobQueued> requests_;
+  std::map<JobId, int> last_attempt_;
   std::set<JobId> held_;
   std::map<JobId, int> promised_;  // devices of jobs that stopped to run on so many
   std::map<NodeId, NodeOrders> orders_;
+  // By true time, of jobs that must start or leave, and since when each node has had every chance to obey.
+  std::map<JobId, Time> starting_, stopping_;
+  std::map<NodeId, Time> obeys_since_;
+  Time restarted_;
   Time truth_ = from_millis(1'700'000'000'000);
   Duration skew_{0};
   std::string violation_;

@@ -1,5 +1,6 @@
 #include "tests/sim/sim_node.h"
 
+#include <algorithm>
 #include <csignal>
 
 namespace podium::sim {
@@ -13,6 +14,7 @@ void SimNode::pass(Time truth, Random& random) {
   if (powered_ && agent_alive_ && answered_ != Time{} && truth - answered_ >= lease_)
     for (auto& [id, process] : processes_) stop(process, truth, random);
   for (auto& [id, process] : processes_) {
+    if (process.state == TaskState::starting && process.begins <= truth) process.state = TaskState::running;
     if (process.state == TaskState::exited || process.leaves > truth) continue;
     process.state = TaskState::exited;
     process.exit = process.leaving;
@@ -37,12 +39,12 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
   for (const TaskOrder& order : orders.tasks) {
     ordered.insert(order.launch.task);
     const auto found = processes_.find(order.launch.task);
-    if (order.action == TaskAction::run)
+    if (order.action == TaskAction::start)
       start(order, truth, random);
-    else if (found != processes_.end())
-      stop(found->second, truth, random);
-    else
+    else if (found == processes_.end())
       refuse(order);
+    else if (order.action == TaskAction::stop)
+      stop(found->second, truth, random);
   }
   for (auto at = processes_.begin(); at != processes_.end();) {
     auto& [id, process] = *at;
@@ -53,12 +55,16 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
 }
 
 void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
-  if (!started_.insert(order.launch.task).second) return;
+  if (occupied_ || !started_.insert(order.launch.task).second) return;
   for (const auto& [id, other] : processes_)
     if (other.device == order.launch.device_index && other.state != TaskState::exited)
       crime_ = "device " + std::to_string(other.device) + " of " + description_.id.value + " was given to " +
                to_string(order.launch.task) + " while " + to_string(id) + " lives there";
   Process process;
+  if (random.chance(20)) {
+    process.state = TaskState::starting;
+    process.begins = truth + std::chrono::seconds(random.between(3, 6));
+  }
   process.device = order.launch.device_index;
   process.pid = next_pid_++;
   process.leaves =
@@ -70,12 +76,14 @@ void SimNode::refuse(const TaskOrder& order) {
   started_.insert(order.launch.task);
   Process never;
   never.state = TaskState::exited;
-  never.exit = TaskExit{0, SIGTERM, "stopped before it was started"};
+  never.exit = order.action == TaskAction::stop
+                   ? TaskExit{0, SIGTERM, "stopped before it was started", ExitCause::ordered}
+                   : TaskExit{0, SIGKILL, "", ExitCause::no_record};
   processes_.emplace(order.launch.task, never);
 }
 
 void SimNode::stop(Process& process, Time truth, Random& random) {
-  if (process.stopping || process.state == TaskState::exited) return;
+  if (process.stopping || process.stuck || process.state == TaskState::exited) return;
   process.stopping = true;
   process.leaves = truth + std::chrono::seconds(random.below(20));
   process.leaving = random.chance(60) ? TaskExit{} : TaskExit{0, random.chance(50) ? SIGTERM : SIGKILL, ""};
@@ -108,10 +116,24 @@ void SimNode::fail_process(Random& random) {
   if (processes_.empty()) return;
   auto victim = std::next(processes_.begin(), random.below(static_cast<int>(processes_.size())));
   Process& process = victim->second;
-  if (process.state == TaskState::exited) return;
+  if (process.stuck || process.state == TaskState::exited) return;
   process.leaves = Time{};
   const int code = kExitCodes[random.below(static_cast<int>(std::size(kExitCodes)))];
   process.leaving = random.chance(30) ? TaskExit{0, SIGKILL, ""} : TaskExit{code, 0, "simulated"};
+}
+
+void SimNode::stick_process(Random& random) {
+  if (processes_.empty()) return;
+  auto victim = std::next(processes_.begin(), random.below(static_cast<int>(processes_.size())));
+  if (victim->second.state == TaskState::exited) return;
+  victim->second.stuck = true;
+  victim->second.leaves = Time::max();
+}
+
+bool SimNode::has_stuck_process() const {
+  return std::ranges::any_of(processes_, [](const auto& entry) {
+    return entry.second.stuck && entry.second.state != TaskState::exited;
+  });
 }
 
 void SimNode::set_health(const std::string& health) { description_.devices.front().health = health; }

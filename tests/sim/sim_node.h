@@ -18,9 +18,11 @@ struct Process {
   int device = 0;
   std::int64_t pid = 0;
   std::optional<TaskExit> exit;
+  Time begins;       // when it runs, once it is starting
   Time leaves;       // when it ends by itself, or by the signal on its way
   TaskExit leaving;  // and how
   bool stopping = false;
+  bool stuck = false;  // no signal ends it
 };
 
 class SimNode {
@@ -48,6 +50,11 @@ class SimNode {
   void mislay_tasks(Random& random) { mislaid_reports_ = random.between(1, 5); }
   void lose_power();  // every process is gone; comes back with restart_agent
   void fail_process(Random& random);
+  // No signal ends one of its processes any more, until the machine is started anew.
+  void stick_process(Random& random);
+  bool has_stuck_process() const;
+  // Somebody else uses its devices: what it is told to start waits.
+  void occupy(bool occupied) { occupied_ = occupied; }
   void set_health(const std::string& health);
 
   const NodeDescription& description() const { return description_; }
@@ -67,6 +74,7 @@ class SimNode {
   bool agent_alive_ = true;
   bool connected_ = true;
   bool powered_ = true;
+  bool occupied_ = false;
   int boots_ = 1;
   int mislaid_reports_ = 0;
   std::int64_t next_pid_ = 100;

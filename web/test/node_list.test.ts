@@ -32,6 +32,8 @@ const node = (id: string, changes: Partial<Node> = {}): Node => ({
   drain: null,
   reservation: null,
   last_seen_ms: 0,
+  clock: null,
+  unknown: null,
   devices: [],
   ...changes,
 });

@@ -17,7 +17,8 @@ it("offers what fits a job's state", () => {
   expect(offered("running")).toEqual(["hold", "priority", "cancel", "stop"]);
   expect(offered("running", { held: true })).toEqual(["release", "priority", "cancel", "stop"]);
   expect(offered("stopping")).toEqual(["hold", "cancel"]);
-  for (const over of ["succeeded", "failed", "cancelled"] as const) expect(offered(over)).toEqual([]);
+  for (const over of ["failed", "cancelled"] as const) expect(offered(over)).toEqual(["again"]);
+  expect(offered("succeeded")).toEqual([]);
 });
 
 it("reads priorities", () => {

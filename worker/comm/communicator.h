@@ -50,8 +50,8 @@ class Communicator {
   virtual int size() const = 0;
 
   // Replaces `values` (f32, bf16 or f16) by their sum or maximum over all ranks. Ranks are added in order,
-  // wherever an element lies in its buffer; 16-bit values are added in f32 and rounded once. (NCCL has an order
-  // of its own: see nccl_communicator.h.)
+  // wherever an element lies in its buffer; 16-bit values are added in f32 and rounded once. (NCCL has an
+  // order of its own: see nccl_communicator.h.)
   virtual std::future<void> all_reduce(TensorView values, Reduction reduction = Reduction::sum) = 0;
   virtual std::future<void> all_reduce(std::span<double> values) = 0;
   std::future<void> all_reduce(std::span<float> values) {

@@ -27,6 +27,14 @@ Buffer buffer_over(const GlooCall& call, std::span<std::byte> bytes) {
   return call.context->createUnboundBuffer(bytes.data(), bytes.size());
 }
 
+// One over the same bytes for each other rank, by rank.
+std::vector<Buffer> buffers_over(const GlooCall& call, std::span<std::byte> bytes) {
+  std::vector<Buffer> buffers(static_cast<std::size_t>(call.context->size));
+  for (int peer = 0; peer < call.context->size; ++peer)
+    if (peer != call.context->rank) buffers[static_cast<std::size_t>(peer)] = buffer_over(call, bytes);
+  return buffers;
+}
+
 std::span<std::byte> scratch_of(const GlooCall& call, std::size_t size) {
   if (call.scratch.size() < size) call.scratch.resize(size);
   return std::span(call.scratch).first(size);
@@ -46,18 +54,21 @@ class LargeReduction {
   LargeReduction(GlooCall call, std::span<std::byte> values, const ElementReduction& reduction)
       : context_(*call.context),
         poster_(call.poster),
+        wait_(call.wait),
         values_(values),
         reduction_(reduction),
         count_(values.size() / reduction.element_size),
         scatter_slot_(gloo::Slot::build(kScatterSlot, call.tag)),
         gather_slot_(gloo::Slot::build(kGatherSlot, call.tag)),
         peers_(static_cast<std::size_t>(context_.size - 1)),
-        buffer_(buffer_over(call, values)) {
+        sends_(peers_ + 1),
+        receives_(peers_ + 1),
+        buffers_(buffers_over(call, values)) {
     const std::size_t size = peers_ * kSegment;
     const std::span<std::byte> scratch = scratch_of(call, windows_.size() * size);
     for (std::size_t i = 0; i < windows_.size(); ++i) {
       windows_[i].memory = scratch.subspan(i * size, size);
-      windows_[i].buffer = buffer_over(call, windows_[i].memory);
+      windows_[i].buffers = buffers_over(call, windows_[i].memory);
     }
   }
 
@@ -71,8 +82,14 @@ class LargeReduction {
       if (gather) add_result(k);
       post();
     }
-    for (; receives_ > 0; --receives_) wait_received(*buffer_, context_.getTimeout());
-    for (; sends_ > 0; --sends_) wait_sent(*buffer_, context_.getTimeout());
+    for_each_peer(context_, [&](int peer) {
+      for (; receives_[at(peer)] > 0; --receives_[at(peer)])
+        wait_.received(*buffers_[at(peer)], peer, context_.getTimeout());
+    });
+    for_each_peer(context_, [&](int peer) {
+      for (; sends_[at(peer)] > 0; --sends_[at(peer)])
+        wait_.sent(*buffers_[at(peer)], peer, context_.getTimeout());
+    });
   }
 
  private:
@@ -83,9 +100,10 @@ class LargeReduction {
   };
   struct Window {
     std::span<std::byte> memory;
-    Buffer buffer;
+    std::vector<Buffer> buffers;  // by rank
   };
 
+  static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
   std::size_t border(int rank) const {
     const auto part = static_cast<std::size_t>(rank);
     return count_ * part / static_cast<std::size_t>(context_.size) * reduction_.element_size;
@@ -102,37 +120,43 @@ class LargeReduction {
     return (largest + kSegment - 1) / kSegment;
   }
 
-  void add(Direction direction, const Buffer& buffer, int peer, std::uint64_t slot, Piece piece) {
+  void send(int peer, std::uint64_t slot, Piece piece) {
     if (piece.size == 0) return;
-    messages_.push_back({direction, buffer, peer, slot, piece.begin, piece.size});
-    if (buffer == buffer_) ++(direction == Direction::send ? sends_ : receives_);
+    messages_.push_back({Direction::send, buffers_[at(peer)], peer, slot, piece.begin, piece.size});
+    ++sends_[at(peer)];
   }
   void post() { poster_.post(std::exchange(messages_, {})); }
 
   void add_scatter(std::size_t segment) {
-    const Buffer& window = windows_[segment % kSegmentsUnderWay].buffer;
+    const Window& window = windows_[segment % kSegmentsUnderWay];
     const std::size_t size = piece(context_.rank, segment).size;
     std::size_t place = 0;
     for_each_peer(context_, [&](int peer) {
-      add(Direction::receive, window, peer, scatter_slot_, {place++ * kSegment, size});
+      if (size == 0) return;
+      messages_.push_back(
+          {Direction::receive, window.buffers[at(peer)], peer, scatter_slot_, place++ * kSegment, size});
     });
-    for_each_peer(context_, [&](int peer) {
-      add(Direction::send, buffer_, peer, scatter_slot_, piece(peer, segment));
-    });
+    for_each_peer(context_, [&](int peer) { send(peer, scatter_slot_, piece(peer, segment)); });
   }
 
   // Results overwrite only what was received by their sender before it could add it up.
   void add_gather() {
     for (std::size_t k = 0; k < segments(); ++k)
-      for_each_peer(context_,
-                    [&](int peer) { add(Direction::receive, buffer_, peer, gather_slot_, piece(peer, k)); });
+      for_each_peer(context_, [&](int peer) {
+        const Piece part = piece(peer, k);
+        if (part.size == 0) return;
+        messages_.push_back(
+            {Direction::receive, buffers_[at(peer)], peer, gather_slot_, part.begin, part.size});
+        ++receives_[at(peer)];
+      });
   }
 
   void reduce_own(std::size_t segment) {
     const Piece own = piece(context_.rank, segment);
     if (own.size == 0) return;
     Window& window = windows_[segment % kSegmentsUnderWay];
-    for (std::size_t i = 0; i < peers_; ++i) wait_received(*window.buffer, context_.getTimeout());
+    for_each_peer(context_,
+                  [&](int peer) { wait_.received(*window.buffers[at(peer)], peer, context_.getTimeout()); });
     std::vector<const std::byte*> parts(peers_ + 1);
     parts[static_cast<std::size_t>(context_.rank)] = values_.data() + own.begin;
     std::size_t place = 0;
@@ -143,24 +167,23 @@ class LargeReduction {
   }
 
   void add_result(std::size_t segment) {
-    for_each_peer(context_, [&](int peer) {
-      add(Direction::send, buffer_, peer, gather_slot_, piece(context_.rank, segment));
-    });
+    for_each_peer(context_, [&](int peer) { send(peer, gather_slot_, piece(context_.rank, segment)); });
   }
 
   const gloo::Context& context_;
   GlooPoster& poster_;
+  PeerWait& wait_;
   std::span<std::byte> values_;
   const ElementReduction& reduction_;
   std::size_t count_;
   std::uint64_t scatter_slot_;
   std::uint64_t gather_slot_;
   std::size_t peers_;
-  std::size_t sends_ = 0;     // on buffer_, not yet waited for
-  std::size_t receives_ = 0;  // likewise
+  std::vector<std::size_t> sends_;     // by rank: on its buffer, not yet waited for
+  std::vector<std::size_t> receives_;  // likewise
   std::vector<GlooMessage> messages_;
   std::array<Window, kSegmentsUnderWay> windows_;
-  Buffer buffer_;
+  std::vector<Buffer> buffers_;  // over the values
 };
 
 // Every rank adds everything up: one hop.
@@ -192,34 +215,37 @@ void gloo_all_gather(GlooCall call, std::span<const std::byte> own, std::span<st
   const auto place = [&](int rank) { return static_cast<std::size_t>(rank) * own.size(); };
   std::byte* const here = all.data() + place(context.rank);
   if (here != own.data()) std::memcpy(here, own.data(), own.size());
-  const Buffer buffer = buffer_over(call, all);
+  const std::vector<Buffer> buffers = buffers_over(call, all);
+  const auto buffer_of = [&](int peer) { return buffers[static_cast<std::size_t>(peer)]; };
   std::vector<GlooMessage> messages;
   for_each_peer(context, [&](int peer) {
-    messages.push_back({Direction::receive, buffer, peer, slot, place(peer), own.size()});
+    messages.push_back({Direction::receive, buffer_of(peer), peer, slot, place(peer), own.size()});
   });
   for_each_peer(context, [&](int peer) {
-    messages.push_back({Direction::send, buffer, peer, slot, place(context.rank), own.size()});
+    messages.push_back({Direction::send, buffer_of(peer), peer, slot, place(context.rank), own.size()});
   });
   call.poster.post(std::move(messages));
-  for_each_peer(context, [&](int) { wait_received(*buffer, context.getTimeout()); });
-  for_each_peer(context, [&](int) { wait_sent(*buffer, context.getTimeout()); });
+  for_each_peer(context, [&](int peer) { call.wait.received(*buffer_of(peer), peer, context.getTimeout()); });
+  for_each_peer(context, [&](int peer) { call.wait.sent(*buffer_of(peer), peer, context.getTimeout()); });
 }
 
 void gloo_broadcast(GlooCall call, std::span<std::byte> bytes, int root) {
   const gloo::Context& context = *call.context;
   const std::uint64_t slot = gloo::Slot::build(kGatherSlot, call.tag);
-  const Buffer buffer = buffer_over(call, bytes);
   if (context.rank != root) {
+    const Buffer buffer = buffer_over(call, bytes);
     call.poster.post({{Direction::receive, buffer, root, slot, 0, bytes.size()}});
-    wait_received(*buffer, context.getTimeout());
+    call.wait.received(*buffer, root, context.getTimeout());
     return;
   }
+  const std::vector<Buffer> buffers = buffers_over(call, bytes);
+  const auto buffer_of = [&](int peer) { return buffers[static_cast<std::size_t>(peer)]; };
   std::vector<GlooMessage> messages;
   for_each_peer(context, [&](int peer) {
-    messages.push_back({Direction::send, buffer, peer, slot, 0, bytes.size()});
+    messages.push_back({Direction::send, buffer_of(peer), peer, slot, 0, bytes.size()});
   });
   call.poster.post(std::move(messages));
-  for_each_peer(context, [&](int) { wait_sent(*buffer, context.getTimeout()); });
+  for_each_peer(context, [&](int peer) { call.wait.sent(*buffer_of(peer), peer, context.getTimeout()); });
 }
 
 void gloo_barrier(GlooCall call) {

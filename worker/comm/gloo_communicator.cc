@@ -1,14 +1,15 @@
 #include "worker/comm/gloo_communicator.h"
 
-#include <gloo/common/error.h>
 #include <gloo/context.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <gloo/types.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "common/base/check.h"
 #include "worker/comm/gloo_collectives.h"
+#include "worker/comm/group.h"
 #include "worker/comm/single_communicator.h"
 
 namespace podium {
@@ -20,34 +21,30 @@ std::span<std::byte> bytes_of(TensorView values) {
   return {static_cast<std::byte*>(values.address), values.bytes()};
 }
 
-template <class Operation>
-auto without_gloo_errors(Operation&& operation) {
-  try {
-    return operation();
-  } catch (const gloo::Exception& error) {
-    throw PeerLost(std::string("another rank is lost: ") + error.what());
-  }
-}
-
-// A future whose wait is the operation's own: it needs no thread.
-template <class Wait>
-std::future<void> when_waited_for(Wait wait) {
-  return std::async(std::launch::deferred, [wait = std::move(wait)]() mutable { without_gloo_errors(wait); });
+std::vector<int> first_ranks(int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
 }
 
 }  // namespace
 
 GlooCommunicator::GlooCommunicator(const GlooOptions& options)
-    : GlooCommunicator(std::make_shared<GlooMeeting>(options), "world", options.rank, options.size) {}
+    : GlooCommunicator(std::make_shared<GlooMeeting>(options), "world", options.rank,
+                       first_ranks(options.size)) {}
 
-GlooCommunicator::GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank, int size)
+GlooCommunicator::GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank,
+                                   std::vector<int> members)
     : meeting_(std::move(meeting)),
       name_(std::move(name)),
       rank_(rank),
-      size_(size),
-      context_(meeting_->connect(name_, rank, size)),
-      sent_(static_cast<std::size_t>(size)),
-      received_(static_cast<std::size_t>(size)),
+      size_(static_cast<int>(members.size())),
+      members_(std::move(members)),
+      context_(meeting_->connect(name_, rank_, size_)),
+      collectives_wait_(meeting_->waits(), members_, "collective of " + name_),
+      messages_wait_(meeting_->waits(), members_, "message within " + name_),
+      sent_(members_.size()),
+      received_(members_.size()),
       thread_([this] { run(); }) {}
 
 GlooCommunicator::~GlooCommunicator() {
@@ -75,7 +72,7 @@ void GlooCommunicator::run() {
 
 std::future<void> GlooCommunicator::enqueue(std::function<void(const GlooCall&)> operation) {
   Task task([this, operation = std::move(operation), tag = next_tag_++] {
-    without_gloo_errors([&] { operation({context_, meeting_->poster(), tag, scratch_}); });
+    operation({context_, meeting_->poster(), collectives_wait_, tag, scratch_});
   });
   std::future<void> done = task.get_future();
   {
@@ -130,7 +127,8 @@ std::future<void> GlooCommunicator::send(std::span<const std::byte> bytes, int p
   std::shared_ptr buffer = context_->createUnboundBuffer(const_cast<std::byte*>(bytes.data()), bytes.size());
   const auto slot = gloo::Slot::build(kMessageSlot, sent_[static_cast<std::size_t>(peer)]++);
   meeting_->poster().post({{GlooMessage::Direction::send, buffer, peer, slot, 0, bytes.size()}});
-  return when_waited_for([buffer, timeout = context_->getTimeout()] { wait_sent(*buffer, timeout); });
+  return std::async(std::launch::deferred,
+                    [=, this] { messages_wait_.sent(*buffer, peer, context_->getTimeout()); });
 }
 
 std::future<void> GlooCommunicator::receive(std::span<std::byte> bytes, int peer) {
@@ -138,25 +136,19 @@ std::future<void> GlooCommunicator::receive(std::span<std::byte> bytes, int peer
   std::shared_ptr buffer = context_->createUnboundBuffer(bytes.data(), bytes.size());
   const auto slot = gloo::Slot::build(kMessageSlot, received_[static_cast<std::size_t>(peer)]++);
   meeting_->poster().post({{GlooMessage::Direction::receive, buffer, peer, slot, 0, bytes.size()}});
-  return when_waited_for([buffer, timeout = context_->getTimeout()] { wait_received(*buffer, timeout); });
+  return std::async(std::launch::deferred,
+                    [=, this] { messages_wait_.received(*buffer, peer, context_->getTimeout()); });
 }
 
 std::unique_ptr<Communicator> GlooCommunicator::split(const std::vector<std::vector<int>>& groups,
                                                       const std::string& name) {
-  const std::string prefix = name_ + "/" + std::to_string(splits_++) + "." + name + "/";
+  OwnGroup group = own_group(groups, rank_, name_, splits_++, name);
+  for (int& member : group.members) member = members_[static_cast<std::size_t>(member)];
   std::unique_ptr<Communicator> own;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto found = std::ranges::find(groups[i], rank_);
-    if (found == groups[i].end()) continue;
-    PODIUM_CHECK(own == nullptr, "split: a rank is in one group only");
-    const int rank = static_cast<int>(found - groups[i].begin());
-    const int size = static_cast<int>(groups[i].size());
-    if (size == 1)
-      own = std::make_unique<SingleCommunicator>();
-    else
-      own.reset(new GlooCommunicator(meeting_, prefix + std::to_string(i), rank, size));
-  }
-  PODIUM_CHECK(own != nullptr, "split: every rank is in a group");
+  if (group.members.size() == 1)
+    own = std::make_unique<SingleCommunicator>();
+  else
+    own.reset(new GlooCommunicator(meeting_, std::move(group.name), group.rank, std::move(group.members)));
   barrier();  // rank 0's rendezvous must outlive everybody's use of it
   return own;
 }

@@ -44,8 +44,10 @@ class GlooCommunicator final : public Communicator {
  private:
   using Task = std::packaged_task<void()>;
 
-  // The group `name` of ranks that met before; this is its `rank` of `size`.
-  GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank, int size);
+  // The group `name` of ranks that met before: `members`, as the world numbers them, of which this is number
+  // `rank`.
+  GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank,
+                   std::vector<int> members);
 
   void run();
   std::future<void> enqueue(std::function<void(const GlooCall&)> operation);
@@ -55,9 +57,12 @@ class GlooCommunicator final : public Communicator {
   std::string name_;
   int rank_;
   int size_;
+  std::vector<int> members_;
   std::shared_ptr<gloo::Context> context_;  // as Gloo wants it
+  PeerWait collectives_wait_;               // of the thread
+  PeerWait messages_wait_;                  // of whoever waits for a message
   std::uint32_t next_tag_ = 0;              // of collectives
-  std::uint32_t splits_ = 0;
+  int splits_ = 0;
   std::vector<std::uint32_t> sent_;      // messages to each peer
   std::vector<std::uint32_t> received_;  // and from each
   std::vector<std::byte> scratch_;       // of the thread

@@ -1,45 +1,16 @@
 #include "worker/comm/gloo_meeting.h"
 
-#include <gloo/rendezvous/context.h>
-#include <gloo/rendezvous/store.h>
+#include <gloo/common/error.h>
+#include <gloo/context.h>
 #include <gloo/transport/tcp/device.h>
 
-#include <algorithm>
-
 #include "worker/comm/communicator.h"
+#include "worker/comm/gloo_mesh.h"
 
 namespace podium {
-namespace {
 
-using std::chrono::milliseconds;
-
-// Gloo's view of the rendezvous: a part of its keys.
-class GlooStore final : public gloo::rendezvous::Store {
- public:
-  GlooStore(RendezvousClient& client, std::string prefix, milliseconds timeout)
-      : client_(client), prefix_(std::move(prefix)), timeout_(timeout) {}
-
-  void set(const std::string& key, const std::vector<char>& data) override {
-    client_.set(prefix_ + key, {data.data(), data.size()});
-  }
-  std::vector<char> get(const std::string& key) override {
-    const std::string value = client_.get(prefix_ + key, timeout_);
-    return {value.begin(), value.end()};
-  }
-  void wait(const std::vector<std::string>& keys) override { wait(keys, timeout_); }
-  void wait(const std::vector<std::string>& keys, const milliseconds& timeout) override {
-    for (const std::string& key : keys) client_.get(prefix_ + key, timeout);
-  }
-
- private:
-  RendezvousClient& client_;
-  std::string prefix_;
-  milliseconds timeout_;
-};
-
-}  // namespace
-
-GlooMeeting::GlooMeeting(const GlooOptions& options) : options_(options) {
+GlooMeeting::GlooMeeting(const GlooOptions& options)
+    : options_(options), waits_(options.long_wait, options.on_long_wait) {
   // Of each rank this meeting's connection and two of its PeerWatch; and a few more, for a stranger's must
   // not keep a rank out.
   if (options.rank == 0)
@@ -63,29 +34,18 @@ GlooMeeting::~GlooMeeting() = default;
 // By name, so that the error can say who is missing.
 void GlooMeeting::await_all_ranks() {
   client_->set("rank/" + std::to_string(options_.rank), "");
-  const auto deadline = std::chrono::steady_clock::now() + options_.meeting_timeout;
-  for (int rank = 0; rank < options_.size; ++rank) {
-    const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    try {
-      client_->get("rank/" + std::to_string(rank), std::max(left, milliseconds(1)));
-    } catch (const SocketError& error) {
-      throw PeerLost("rank " + std::to_string(rank) + " of " + std::to_string(options_.size) +
-                     " did not come to the rendezvous at " + options_.master_address + ":" +
-                     std::to_string(options_.master_port) + ": " + error.what());
-    }
-  }
+  const auto missing = client_->wait_for_all("rank/", options_.size, options_.meeting_timeout);
+  if (missing)
+    throw PeerLost("rank " + std::to_string(*missing) + " of " + std::to_string(options_.size) +
+                   " did not come to the rendezvous at " + options_.master_address + ":" +
+                   std::to_string(options_.master_port) + " within " +
+                   std::to_string(options_.meeting_timeout.count() / 1000) + " s");
 }
 
 std::shared_ptr<gloo::Context> GlooMeeting::connect(const std::string& name, int rank, int size) {
-  const auto connected = [&](int other) { return name + "/connected/" + std::to_string(other); };
   try {
-    GlooStore store(*client_, name + "/", options_.meeting_timeout);
-    auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
-    context->setTimeout(options_.meeting_timeout);
-    context->connectFullMesh(store, device_);
+    auto context = connect_mesh(*client_, name, rank, size, device_, options_.meeting_timeout);
     context->setTimeout(options_.operation_timeout);
-    client_->set(connected(rank), "");
-    for (int other = 0; other < size; ++other) client_->get(connected(other), options_.meeting_timeout);
     return context;
   } catch (const gloo::Exception& error) {
     throw PeerLost("cannot connect to the other ranks (" + name + "): " + error.what());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "worker/comm/gloo_poster.h"
+#include "worker/comm/peer_wait.h"
 #include "worker/comm/rendezvous.h"
 
 namespace gloo {
@@ -26,6 +27,8 @@ struct GlooOptions {
   std::chrono::milliseconds meeting_timeout = std::chrono::minutes(5);    // for all ranks to arrive
   std::chrono::milliseconds operation_timeout = std::chrono::minutes(5);  // of one collective
   const std::atomic<bool>* stop = nullptr;  // ends the wait for the others with StopRequested
+  std::chrono::milliseconds long_wait = std::chrono::seconds(30);  // of a collective for one rank, to be told
+  PeerWaits::Tell on_long_wait;                                    // where given; called on another thread
 };
 
 class GlooMeeting {
@@ -39,11 +42,13 @@ class GlooMeeting {
   std::shared_ptr<gloo::Context> connect(const std::string& name, int rank, int size);
 
   GlooPoster& poster() { return *poster_; }  // of all connections
+  PeerWaits& waits() { return waits_; }      // likewise
 
  private:
   void await_all_ranks();
 
   GlooOptions options_;
+  PeerWaits waits_;
   std::unique_ptr<RendezvousServer> server_;  // rank 0 only
   std::unique_ptr<RendezvousClient> client_;
   std::shared_ptr<gloo::transport::Device> device_;  // Gloo's type; all contexts share its thread

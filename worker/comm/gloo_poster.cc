@@ -72,12 +72,4 @@ GlooPoster::~GlooPoster() = default;
 
 void GlooPoster::post(std::vector<GlooMessage> messages) { on_loop_->add(std::move(messages)); }
 
-void wait_sent(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout) {
-  if (!buffer.waitSend(timeout)) GLOO_THROW_IO_EXCEPTION("cannot send: the connection was lost before");
-}
-
-void wait_received(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout) {
-  if (!buffer.waitRecv(timeout)) GLOO_THROW_IO_EXCEPTION("cannot receive: the connection was lost before");
-}
-
 }  // namespace podium

@@ -3,7 +3,6 @@
 // machine polls away the very time slice its holder waits for: milliseconds for a message of a few bytes.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,9 +42,5 @@ class GlooPoster {
   class OnLoop;
   std::unique_ptr<OnLoop> on_loop_;
 };
-
-// Wait for one message of this buffer; throw gloo::Exception where its peer is lost or silent for so long.
-void wait_sent(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout);
-void wait_received(gloo::transport::UnboundBuffer& buffer, std::chrono::milliseconds timeout);
 
 }  // namespace podium

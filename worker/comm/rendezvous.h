@@ -1,21 +1,24 @@
 // Where the processes of an attempt find each other: rank 0 hosts a small key-value store at
 // MASTER_ADDR:MASTER_PORT. A client proves with the attempt's secret that it belongs; whoever cannot is cut
-// off without an answer.
+// off without an answer. A client sends its next request after the answer to the last one.
 //
-// Frames (worker/comm/socket.h), the first byte saying what they are:
+// Frames (worker/comm/socket.h), the first byte saying what they are; numbers are written out in decimal:
 //   client: 'H' secret   once, first      server: 'K'
 //           'S' key NUL value                     'K'
 //           'G' key                               'V' value, as soon as somebody has set it
+//           'W' key NUL count NUL milliseconds    'K' as soon as key0, key1 … key(count - 1) are set, or
+//                                                 after so long 'M' and the first number that is missing
+//           'P' key NUL count NUL begin NUL size  'V' and of the values of key0 … the bytes [begin, begin +
+//                                                 size), one after another; all must be set
 //           'A' name                              'K'; when this connection ends, the key kGoneKey gets the
 //                                                 name, unless it has one already
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <list>
-#include <map>
-#include <mutex>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,6 +28,7 @@ namespace podium {
 
 inline constexpr char kGoneKey[] = "gone";
 
+// Serves all clients on one thread.
 class RendezvousServer {
  public:
   // Listens at once; `port` 0 takes a free one. Throws AddressInUse or SocketError. At most `most_clients` at
@@ -37,30 +41,12 @@ class RendezvousServer {
   int port() const { return port_; }
 
  private:
-  struct Client {
-    Fd socket;
-    std::thread thread;
-    std::atomic<bool> done{false};
-    std::string announced;  // as what; of its thread
-  };
+  class Loop;
 
-  void accept_clients();
-  void forget_finished();
-  void serve(Client& client);
-  void converse(Client& client);
-  std::string answer(Client& client, std::string_view request);
-  std::string wait_for_value(const std::string& key);
-
-  std::string secret_;
-  int most_clients_;
-  Fd listener_;
-  int port_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::string, std::less<>> values_;  // under mutex_
-  std::atomic<bool> stopping_{false};
-  std::list<Client> clients_;  // of the accepting thread
-  std::thread accepting_;      // last: it uses all of the above
+  Fd stop_;  // an eventfd, written to once
+  int port_ = 0;
+  std::unique_ptr<Loop> loop_;  // of the thread
+  std::thread thread_;          // last: it uses all of the above
 };
 
 class RendezvousClient {
@@ -75,6 +61,10 @@ class RendezvousClient {
   void announce(const std::string& name);
   // Waits until the key is set; throws SocketError after `timeout`.
   std::string get(const std::string& key, std::chrono::milliseconds timeout);
+  // Waits until key0 … key(count - 1) are set; after `timeout` the first number that is missing.
+  std::optional<int> wait_for_all(const std::string& key, int count, std::chrono::milliseconds timeout);
+  // The bytes [begin, begin + size) of each of these values, which are set, one after another.
+  std::string parts_of_all(const std::string& key, int count, std::size_t begin, std::size_t size);
   // The address by which this machine reached the server.
   std::string own_address() const { return local_address(socket_); }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "worker/comm/communicator.h"
@@ -77,8 +78,7 @@ std::optional<Fd> try_connect(const addrinfo& address, Deadline deadline) {
     ::getsockopt(made.get(), SOL_SOCKET, SO_ERROR, &error, &length);
     if (error != 0) return std::nullopt;
   }
-  const int on = 1;
-  ::setsockopt(made.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  send_without_delay(made);
   return made;
 }
 
@@ -109,14 +109,9 @@ int port_of(const Fd& socket) {
   return std::stoi(port.data());
 }
 
-std::optional<Fd> accept_within(const Fd& listener, milliseconds timeout) {
-  pollfd entry{listener.get(), POLLIN, 0};
-  if (::poll(&entry, 1, static_cast<int>(timeout.count())) <= 0) return std::nullopt;
-  Fd peer(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!peer) return std::nullopt;
+void send_without_delay(const Fd& socket) {
   const int on = 1;
-  ::setsockopt(peer.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return peer;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 Fd connect_before(const std::string& host, int port, Deadline deadline) {
@@ -171,20 +166,28 @@ std::string receive(const Fd& socket, std::size_t size, Deadline deadline) {
   return bytes;
 }
 
-void send_frame(const Fd& socket, std::string_view payload, Deadline deadline) {
-  if (payload.size() > kLargestFrame) throw SocketError("a frame larger than a mebibyte");
+std::string frame_of(std::string_view payload) {
   std::string frame;
   for (int shift = 0; shift < 32; shift += 8)
     frame.push_back(static_cast<char>(payload.size() >> shift & 0xFF));
   frame.append(payload);
-  send_all(socket, frame, deadline);
+  return frame;
+}
+
+std::size_t frame_size(std::string_view header) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < kFrameHeader; ++i)
+    size |= static_cast<std::size_t>(static_cast<unsigned char>(header[i])) << (8 * i);
+  return size;
+}
+
+void send_frame(const Fd& socket, std::string_view payload, Deadline deadline) {
+  if (payload.size() > kLargestFrame) throw SocketError("a frame larger than a mebibyte");
+  send_all(socket, frame_of(payload), deadline);
 }
 
 std::string receive_frame(const Fd& socket, Deadline deadline) {
-  const std::string header = receive(socket, 4, deadline);
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    size |= static_cast<std::size_t>(static_cast<unsigned char>(header[i])) << (8 * i);
+  const std::size_t size = frame_size(receive(socket, kFrameHeader, deadline));
   if (size > kLargestFrame) throw SocketError("a frame larger than a mebibyte");
   return receive(socket, size, deadline);
 }

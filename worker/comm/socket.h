@@ -5,7 +5,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,8 +30,8 @@ struct Deadline {
 Fd listen_on(const std::string& host, int port);
 int port_of(const Fd& socket);
 
-// The next connection, or nothing when `timeout` has passed.
-std::optional<Fd> accept_within(const Fd& listener, std::chrono::milliseconds timeout);
+// Small messages leave at once.
+void send_without_delay(const Fd& socket);
 
 // Connects, trying again until the deadline while nobody listens there yet.
 Fd connect_before(const std::string& host, int port, Deadline deadline);
@@ -46,6 +45,9 @@ std::string receive(const Fd& socket, std::size_t size, Deadline deadline);
 
 // Frames: a length in four bytes, little endian, then the bytes. At most kLargestFrame.
 inline constexpr std::size_t kLargestFrame = 1 << 20;
+inline constexpr std::size_t kFrameHeader = 4;
+std::string frame_of(std::string_view payload);
+std::size_t frame_size(std::string_view header);  // of the payload that follows, whatever is claimed
 void send_frame(const Fd& socket, std::string_view payload, Deadline deadline);
 std::string receive_frame(const Fd& socket, Deadline deadline);
 

@@ -23,19 +23,23 @@ BpeEncoder::BpeEncoder(const BpeVocabulary& vocabulary) : vocabulary_(vocabulary
 
 void BpeEncoder::encode(std::string_view text, std::vector<std::int32_t>& ids) {
   for (std::size_t at = 0; (at = text.find(kEndOfText)) != std::string_view::npos;) {
-    encode_plain(text.substr(0, at), ids);
+    encode_words(text.substr(0, at), at, ids);
     ids.push_back(vocabulary_.end_of_text());
     text.remove_prefix(at + kEndOfText.size());
   }
-  encode_plain(text, ids);
+  encode_words(text, text.size(), ids);
 }
 
-void BpeEncoder::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) {
-  while (!text.empty()) {
-    const std::size_t bytes = first_bpe_word(text);
-    encode_word(text.substr(0, bytes), ids);
-    text.remove_prefix(bytes);
+std::size_t BpeEncoder::encode_words(std::string_view text, std::size_t bytes,
+                                     std::vector<std::int32_t>& ids) {
+  std::size_t done = 0;
+  while (done < std::min(bytes, text.size())) {
+    const std::string_view rest = text.substr(done);
+    const std::size_t word = first_bpe_word(rest);
+    encode_word(rest.substr(0, word), ids);
+    done += word;
   }
+  return done;
 }
 
 void BpeEncoder::encode_word(std::string_view word, std::vector<std::int32_t>& ids) {

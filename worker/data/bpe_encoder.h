@@ -21,6 +21,10 @@ class BpeEncoder {
   // Appends the ids of `text` (valid UTF-8); "<|endoftext|>" written out in it becomes that token.
   void encode(std::string_view text, std::vector<std::int32_t>& ids);
 
+  // Encodes whole words of `text`, which has no "<|endoftext|>", until `bytes` of it are done or it ends;
+  // returns how many bytes were. The rest gives the ids that it would give within the whole.
+  std::size_t encode_words(std::string_view text, std::size_t bytes, std::vector<std::int32_t>& ids);
+
  private:
   // One byte or merged bytes of the word at work, linked to its neighbours; -1 ends the word.
   struct Piece {
@@ -41,7 +45,6 @@ class BpeEncoder {
     std::array<std::int32_t, 4> ids;
   };
 
-  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids);
   void encode_word(std::string_view word, std::vector<std::int32_t>& ids);
   void merge_word(std::string_view word, std::vector<std::int32_t>& ids);
   void add_candidate(std::int32_t at, std::vector<Candidate>& candidates) const;

@@ -2,25 +2,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "common/base/check.h"
-#include "common/base/file.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/byte_alphabet.h"
+#include "worker/data/input_file.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
-
-std::string read(const std::filesystem::path& path) {
-  try {
-    return read_file(path);
-  } catch (const std::system_error& error) {
-    throw BadData(std::string("cannot read the vocabulary: ") + error.what());
-  }
-}
 
 // The ids of one JSON object {token: id}. nlohmann's own object would keep the last of two equal tokens.
 std::unordered_map<std::string, std::int32_t> parse_ids(std::string_view text, const std::string& origin) {
@@ -49,7 +40,8 @@ std::unordered_map<std::string, std::int32_t> parse_ids(std::string_view text, c
 
 BpeVocabulary BpeVocabulary::load(const std::filesystem::path& vocab_json,
                                   const std::filesystem::path& merges_txt) {
-  return BpeVocabulary(read(vocab_json), vocab_json.string(), read(merges_txt), merges_txt.string());
+  return BpeVocabulary(read_input(vocab_json), vocab_json.string(), read_input(merges_txt),
+                       merges_txt.string());
 }
 
 BpeVocabulary::BpeVocabulary(std::string_view vocab_json, const std::string& vocab_origin,

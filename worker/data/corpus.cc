@@ -1,16 +1,21 @@
 #include "worker/data/corpus.h"
 
 #include "worker/data/bad_data.h"
+#include "worker/data/input_file.h"
 #include "worker/data/text_files.h"
+#include "worker/data/xxh3.h"
 
 namespace podium {
 
-Corpus Corpus::read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer) {
+Corpus Corpus::read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer,
+                    Reading& reading) {
   Corpus corpus(tokenizer.vocabulary().size());
   std::vector<std::int32_t> ids;
   std::string names;
+  for (const std::filesystem::path& file : files) reading.expect(open_input(file).bytes);
   for (const std::filesystem::path& file : files) {
     for_each_line(file, [&](std::string_view line) {
+      reading.advance(line.size() + 1);
       if (line.find_first_not_of(" \t") == std::string_view::npos) return corpus.end_document();
       ids.clear();
       tokenizer.encode(line, ids);
@@ -35,9 +40,25 @@ void Corpus::end_document() {
   if (sentences() > document_begin_.back()) document_begin_.push_back(sentences());
 }
 
+std::int64_t Corpus::lone_sentences() const {
+  std::int64_t count = 0;
+  for (std::int64_t document = 0; document < documents(); ++document)
+    count += end_sentence(document) - first_sentence(document) == 1;
+  return count;
+}
+
 void Corpus::append_sentence(std::int64_t sentence, std::vector<std::int32_t>& ids) const {
   const std::size_t end = index(sentence_begin_[index(sentence + 1)]);
   for (std::size_t i = index(sentence_begin_[index(sentence)]); i < end; ++i) ids.push_back(tokens_[i]);
+}
+
+TextIdentity Corpus::identity() const {
+  Xxh3 hash;
+  hash.add(std::as_bytes(std::span(&vocabulary_size_, 1)));
+  hash.add(tokens_.bytes());
+  hash.add(std::as_bytes(std::span(sentence_begin_)));
+  hash.add(std::as_bytes(std::span(document_begin_)));
+  return {tokens(), sentences(), hash.digest().xxh3};
 }
 
 std::vector<std::int64_t> Corpus::frequencies() const {

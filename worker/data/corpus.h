@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "worker/data/reading.h"
+#include "worker/data/text_identity.h"
 #include "worker/data/token_array.h"
 #include "worker/data/wordpiece.h"
 
@@ -16,11 +18,15 @@ namespace podium {
 class Corpus {
  public:
   // Reads `files` in order. Throws BadData where a file is unreadable or all of them hold no sentence.
-  static Corpus read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer);
+  static Corpus read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer,
+                     Reading& reading);
 
   std::int64_t documents() const { return static_cast<std::int64_t>(document_begin_.size()) - 1; }
   std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_begin_.size()) - 1; }
   std::int64_t tokens() const { return static_cast<std::int64_t>(tokens_.size()); }
+
+  // Documents that have one sentence only, whose pairs are always of two documents.
+  std::int64_t lone_sentences() const;
 
   std::int64_t first_sentence(std::int64_t document) const { return document_begin_[index(document)]; }
   std::int64_t end_sentence(std::int64_t document) const { return document_begin_[index(document + 1)]; }
@@ -28,6 +34,8 @@ class Corpus {
     return sentence_begin_[index(sentence + 1)] - sentence_begin_[index(sentence)];
   }
   void append_sentence(std::int64_t sentence, std::vector<std::int32_t>& ids) const;
+
+  TextIdentity identity() const;  // reads all of it
 
   // How often each token id occurs.
   std::vector<std::int64_t> frequencies() const;

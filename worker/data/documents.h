@@ -6,13 +6,16 @@
 #include <functional>
 #include <string_view>
 
+#include "worker/data/reading.h"
+
 namespace podium {
 
 inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 // Calls `sink` with every document that is more than white space. Throws BadData naming file and line where
-// the text is not UTF-8.
-void for_each_document(const std::filesystem::path& path,
+// the text is not UTF-8. The reading expects the file twice: to be checked, which is done here, and to be
+// used, which `sink` tells.
+void for_each_document(const std::filesystem::path& path, Reading& reading,
                        const std::function<void(std::string_view document)>& sink);
 
 }  // namespace podium

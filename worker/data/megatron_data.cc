@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +20,18 @@ constexpr std::size_t kHeaderBytes = kMagic.size() + 8 + 1 + 8 + 8;
 // Bytes of a token by type code: u8 i8 i16 i32 i64 - - u16, and in some descendants of Megatron u32 u64. 6
 // and 7 are floating point, which ids never are.
 constexpr std::array<std::int64_t, 11> kTokenBytes{0, 1, 1, 2, 4, 8, 0, 0, 2, 4, 8};
+
+// Of tokens that do not fit into so many stripes, these are hashed: the first, the last, and others as far
+// from one another as can be, 4 MiB in all.
+constexpr std::size_t kStripes = 64;
+constexpr std::size_t kStripe = std::size_t{64} << 10;
+
+void add_samples(Xxh3& hash, std::span<const std::byte> bytes) {
+  if (bytes.size() <= kStripes * kStripe) return hash.add(bytes);
+  const std::size_t last = bytes.size() - kStripe;
+  for (std::size_t i = 0; i < kStripes; ++i)
+    hash.add(bytes.subspan(last / (kStripes - 1) * i + last % (kStripes - 1) * i / (kStripes - 1), kStripe));
+}
 
 template <class T>
 T load(std::string_view bytes, std::size_t at) {
@@ -127,6 +140,14 @@ void MegatronData::check_documents() const {
              "; entries must go up from 0 to the " + std::to_string(sequences_) + " sequences");
     before = first;
   }
+}
+
+void MegatronData::add_to(Xxh3& hash) const {
+  const auto tokens = std::as_bytes(std::span(bin_.bytes()));
+  const std::size_t bytes = tokens.size();
+  hash.add(std::as_bytes(std::span(index_.bytes())));
+  hash.add(std::as_bytes(std::span(&bytes, 1)));
+  add_samples(hash, tokens);
 }
 
 std::int32_t MegatronData::sequence_length(std::int64_t sequence) const {

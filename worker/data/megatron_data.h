@@ -10,6 +10,7 @@
 #include <string>
 
 #include "worker/data/mapped_file.h"
+#include "worker/data/xxh3.h"
 
 namespace podium {
 
@@ -21,6 +22,10 @@ class MegatronData {
   std::int64_t size() const { return tokens_; }  // tokens
   std::int64_t sequences() const { return sequences_; }
   std::int64_t documents() const { return document_entries_ - 1; }
+  // Adds what tells these data from others: all of the index, and of the tokens how many bytes they take and
+  // samples from end to end, for they may be more than a machine can read at every start.
+  void add_to(Xxh3& hash) const;
+
   std::int32_t sequence_length(std::int64_t sequence) const;
   std::int64_t sequence_offset(std::int64_t sequence) const;    // bytes into NAME.bin
   std::int64_t document_sequence(std::int64_t document) const;  // its first; documents() gives sequences()

@@ -40,15 +40,32 @@ void append_random_next(const Corpus& corpus, const PairSpan& span, std::size_t 
     corpus.append_sentence(sentence++, ids);
 }
 
-void truncate(TokenPair& pair, std::int32_t budget, Random& random) {
-  while (pair.a.size() + pair.b.size() > static_cast<std::size_t>(budget)) {
-    std::vector<std::int32_t>& longer = pair.a.size() > pair.b.size() ? pair.a : pair.b;
-    if (random.below(2) == 0) {
-      longer.erase(longer.begin());
-    } else {
-      longer.pop_back();
-    }
+// What is left of a segment, [begin, end).
+struct Kept {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::size_t size() const { return end - begin; }
+  void cut(std::vector<std::int32_t>& ids) const {
+    ids.resize(end);
+    ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
   }
+};
+
+// Takes token after token from a random end of the longer segment; an article may be one long sentence, so
+// they are counted first and cut off together.
+void truncate(TokenPair& pair, std::int32_t budget, Random& random) {
+  Kept a{0, pair.a.size()};
+  Kept b{0, pair.b.size()};
+  while (a.size() + b.size() > static_cast<std::size_t>(budget)) {
+    Kept& longer = a.size() > b.size() ? a : b;
+    if (random.below(2) == 0)
+      ++longer.begin;
+    else
+      --longer.end;
+  }
+  a.cut(pair.a);
+  b.cut(pair.b);
 }
 
 }  // namespace

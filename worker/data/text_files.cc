@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -60,6 +61,19 @@ std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& 
     if (status != 0) throw BadData("cannot list the folder of " + full + ": " + std::strerror(errno));
   }
   return files;
+}
+
+std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesystem::path>& some,
+                                                 const std::vector<std::filesystem::path>& others) {
+  std::vector<std::filesystem::path> both;
+  for (const std::filesystem::path& file : some) {
+    const bool shared = std::ranges::any_of(others, [&](const std::filesystem::path& other) {
+      std::error_code missing;  // which whoever reads the file will tell
+      return std::filesystem::equivalent(file, other, missing);
+    });
+    if (shared) both.push_back(file);
+  }
+  return both;
 }
 
 void for_each_line(const std::filesystem::path& path,

@@ -15,7 +15,11 @@ namespace podium {
 std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& patterns,
                                                 const std::filesystem::path& folder);
 
-// Calls `sink` with every line, without its line end.
+// Those of `some` that are also among `others`, under whatever name.
+std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesystem::path>& some,
+                                                 const std::vector<std::filesystem::path>& others);
+
+// Calls `sink` with every line, without its line end. Also reads pipes.
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& sink);
 
 }  // namespace podium

@@ -1,11 +1,13 @@
 #include "worker/data/token_stream.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/base/check.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/bpe_encoder.h"
 #include "worker/data/documents.h"
+#include "worker/data/input_file.h"
 #include "worker/data/text_files.h"
 
 namespace podium {
@@ -15,16 +17,23 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostCounted = std::int64_t{1} << 26;
 constexpr std::int64_t kCountedTogether = 4096;
+constexpr std::size_t kEncodedTogether = std::size_t{1} << 20;  // bytes; a document may be a whole file
 
-TokenArray encode_file(const fs::path& path, const BpeVocabulary& vocabulary) {
+bool is_text(const fs::path& file) { return file.extension() != ".bin"; }
+
+TokenArray encode_file(const fs::path& path, const BpeVocabulary& vocabulary, Reading& reading) {
   BpeEncoder encoder(vocabulary);
   TokenArray tokens(vocabulary.size());
   std::vector<std::int32_t> ids;
-  for_each_document(path, [&](std::string_view document) {
-    ids.clear();
-    encoder.encode(document, ids);
-    ids.push_back(vocabulary.end_of_text());
-    tokens.append(ids);
+  for_each_document(path, reading, [&](std::string_view document) {
+    while (!document.empty()) {
+      ids.clear();
+      const std::size_t bytes = encoder.encode_words(document, kEncodedTogether, ids);
+      tokens.append(ids);
+      document.remove_prefix(bytes);
+      reading.advance(bytes);
+    }
+    tokens.append(std::array{vocabulary.end_of_text()});
   });
   return tokens;
 }
@@ -37,6 +46,9 @@ void read_part(const MegatronData& data, std::int64_t begin, std::int32_t vocabu
                std::span<std::int32_t> ids) {
   data.read(begin, vocabulary_size, ids);
 }
+
+void add_part(Xxh3& hash, const TokenArray& tokens) { hash.add(tokens.bytes()); }
+void add_part(Xxh3& hash, const MegatronData& data) { data.add_to(hash); }
 
 }  // namespace
 
@@ -57,7 +69,8 @@ std::vector<fs::path> language_files(const std::vector<std::string>& patterns, c
   return files;
 }
 
-TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary& vocabulary)
+TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary& vocabulary,
+                         Reading& reading)
     : vocabulary_size_(vocabulary.size()) {
   PODIUM_CHECK(!files.empty(), "no file to read tokens from");
   std::int64_t begin = 0;
@@ -67,12 +80,14 @@ TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary
     parts_.push_back({std::move(tokens), begin, end});
     begin = end;
   };
+  for (const fs::path& file : files)
+    if (is_text(file)) reading.expect(open_input(file).bytes);
   for (const fs::path& file : files) {
     names += (names.empty() ? "" : ", ") + file.string();
-    if (file.extension() == ".bin") {
-      add(MegatronData(file));
+    if (is_text(file)) {
+      add(encode_file(file, vocabulary, reading));
     } else {
-      add(encode_file(file, vocabulary));
+      add(MegatronData(file));
     }
   }
   if (tokens() < 2) throw BadData("no text in " + names);
@@ -94,6 +109,14 @@ void TokenStream::read(std::int64_t begin, std::span<std::int32_t> ids) const {
     ids = ids.subspan(count);
     begin += static_cast<std::int64_t>(count);
   }
+}
+
+TextIdentity TokenStream::identity() const {
+  Xxh3 hash;
+  hash.add(std::as_bytes(std::span(&vocabulary_size_, 1)));
+  for (const Part& part : parts_)
+    std::visit([&](const auto& tokens) { add_part(hash, tokens); }, part.tokens);
+  return {.tokens = tokens(), .sentences = 0, .xxh3 = hash.digest().xxh3};
 }
 
 std::vector<std::int64_t> TokenStream::frequencies() const {

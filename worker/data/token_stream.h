@@ -15,6 +15,8 @@
 
 #include "worker/data/bpe_vocabulary.h"
 #include "worker/data/megatron_data.h"
+#include "worker/data/reading.h"
+#include "worker/data/text_identity.h"
 #include "worker/data/token_array.h"
 
 namespace podium {
@@ -28,11 +30,14 @@ class TokenStream {
  public:
   // Text is encoded now, Megatron data stay in their file. Throws BadData, also where there are not two
   // tokens.
-  TokenStream(const std::vector<std::filesystem::path>& files, const BpeVocabulary& vocabulary);
+  TokenStream(const std::vector<std::filesystem::path>& files, const BpeVocabulary& vocabulary,
+              Reading& reading);
 
   std::int64_t tokens() const { return parts_.back().end; }
   // Tokens [begin, begin + ids.size()). Throws BadData where Megatron data hold what is no token.
   void read(std::int64_t begin, std::span<std::int32_t> ids) const;
+
+  TextIdentity identity() const;
 
   // How often each token id occurs; counted on an even choice of at most about 2^26 tokens.
   std::vector<std::int64_t> frequencies() const;

@@ -1,10 +1,9 @@
 #include "worker/data/wordpiece.h"
 
 #include <array>
-#include <system_error>
 
-#include "common/base/file.h"
 #include "worker/data/bad_data.h"
+#include "worker/data/input_file.h"
 #include "worker/data/words.h"
 
 namespace podium {
@@ -51,11 +50,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& origi
 }
 
 Vocabulary Vocabulary::load(const std::filesystem::path& path) {
-  try {
-    return Vocabulary(split_lines(read_file(path)), path.string());
-  } catch (const std::system_error& error) {
-    throw BadData(std::string("cannot read the vocabulary: ") + error.what());
-  }
+  return Vocabulary(split_lines(read_input(path)), path.string());
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {

@@ -3,6 +3,7 @@
 //   a = LayerNorm(x + dropout(attention(x)))        y = LayerNorm(a + dropout(feed_forward(a)))
 #pragma once
 
+#include "worker/nn/dropout_sites.h"
 #include "worker/nn/feed_forward.h"
 #include "worker/nn/layer_norm.h"
 #include "worker/nn/self_attention.h"
@@ -37,7 +38,7 @@ class BertLayer {
 
   std::int64_t hidden_;
   double dropout_;
-  std::uint32_t first_site_;
+  LayerDropoutSites sites_;
   SelfAttention attention_;
   LayerNorm attention_norm_;
   FeedForward feed_forward_;

@@ -1,4 +1,6 @@
-// Numbers the model's dropouts, so that each draws its own masks, the same wherever a layer is computed.
+// Numbers the model's dropouts, so that each draws its own masks, the same wherever a layer is computed. No
+// two may share a number, and none may change: a checkpoint of before goes on with the masks it would have
+// drawn.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +9,16 @@ namespace podium {
 
 inline constexpr std::uint32_t kEmbeddingDropoutSite = 0;
 
-// A layer has 16 sites from here on: 0 attention's probabilities, 1 its output, 2 feed-forward's output.
-inline std::uint32_t first_dropout_site(int layer) { return 16 * static_cast<std::uint32_t>(layer + 1); }
+struct LayerDropoutSites {
+  std::uint32_t attention;  // its probabilities
+  std::uint32_t attention_output;
+  std::uint32_t feed_forward_output;
+};
+
+// A layer has 16 numbers, of which it needs three.
+constexpr LayerDropoutSites layer_dropout_sites(int layer) {
+  const std::uint32_t first = 16 * static_cast<std::uint32_t>(layer + 1);
+  return {first, first + 1, first + 2};
+}
 
 }  // namespace podium

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "worker/nn/dropout_sites.h"
-
 namespace podium {
 namespace {
 
@@ -23,9 +21,9 @@ double residual_deviation(const ModelSpec& spec) { return 1.0 / std::sqrt(2.0 * 
 GptLayer::GptLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index)
     : hidden_(spec.hidden),
       dropout_(spec.dropout),
-      first_site_(first_dropout_site(index)),
+      sites_(layer_dropout_sites(index)),
       attention_norm_(store, prefix(index) + ".ln_1", hidden_, ops::kGptEpsilon, tensor.splits_rows()),
-      attention_(store, tensor, spec, attention_names(index), residual_deviation(spec), first_site_),
+      attention_(store, tensor, spec, attention_names(index), residual_deviation(spec), sites_.attention),
       feed_forward_norm_(store, prefix(index) + ".ln_2", hidden_, ops::kGptEpsilon, tensor.splits_rows()),
       feed_forward_(store, tensor, spec, {prefix(index) + ".mlp.c_fc", prefix(index) + ".mlp.c_proj"},
                     residual_deviation(spec), BiasGradient::here) {}
@@ -41,22 +39,23 @@ void GptLayer::forward(const Step& step, ConstTensorView x, TensorView y, Saved&
   ops::layer_norm_forward(step.context, x, attention_norm_.parameters(), saved.attention_x,
                           saved.attention_statistics);
   attention_.forward(step, saved.attention_x, saved.sum, saved.attention);
-  ops::add_layer_norm_forward(step.context, saved.sum, x, step.dropout(dropout_, first_site_ + 1),
+  ops::add_layer_norm_forward(step.context, saved.sum, x, step.dropout(dropout_, sites_.attention_output),
                               feed_forward_norm_.parameters(), saved.feed_forward_x,
                               saved.feed_forward_statistics);
   feed_forward_.forward(step, saved.feed_forward_x, y, saved.feed_forward);
-  ops::add_dropout(step.context, y, saved.sum, step.dropout(dropout_, first_site_ + 2));
+  ops::add_dropout(step.context, y, saved.sum, step.dropout(dropout_, sites_.feed_forward_output));
 }
 
 void GptLayer::backward(const Step& step, TensorView dy, const Saved& saved) {
   const ArenaScope scope(step.workspace);
   const TensorView dbranch = step.temporary_own(hidden_);
   const TensorView dnormal = step.temporary_own(hidden_);
-  ops::dropout(step.context, dy, step.dropout(dropout_, first_site_ + 2), dbranch);
+  ops::dropout(step.context, dy, step.dropout(dropout_, sites_.feed_forward_output), dbranch);
   feed_forward_.backward(step, saved.feed_forward_x, dbranch, dnormal, false, saved.feed_forward);
   ops::add_layer_norm_backward(step.context, dnormal, saved.sum, saved.feed_forward_statistics,
-                               step.dropout(dropout_, first_site_ + 1), feed_forward_norm_.parameters(), dy,
-                               dbranch, feed_forward_norm_.gradients(attention_.output_bias_gradient()), dy);
+                               step.dropout(dropout_, sites_.attention_output),
+                               feed_forward_norm_.parameters(), dy, dbranch,
+                               feed_forward_norm_.gradients(attention_.output_bias_gradient()), dy);
   attention_.backward(step, saved.attention_x, dbranch, dnormal, false, saved.attention);
   ops::layer_norm_backward(step.context, dnormal, saved.x, saved.attention_statistics,
                            attention_norm_.parameters(), dy, attention_norm_.gradients(), dy);

@@ -3,6 +3,7 @@
 //   s = x + dropout(attention(LayerNorm(x)))        y = s + dropout(feed_forward(LayerNorm(s)))
 #pragma once
 
+#include "worker/nn/dropout_sites.h"
 #include "worker/nn/feed_forward.h"
 #include "worker/nn/layer_norm.h"
 #include "worker/nn/self_attention.h"
@@ -35,7 +36,7 @@ class GptLayer {
  private:
   std::int64_t hidden_;
   double dropout_;
-  std::uint32_t first_site_;
+  LayerDropoutSites sites_;
   LayerNorm attention_norm_;
   SelfAttention attention_;
   LayerNorm feed_forward_norm_;

@@ -221,7 +221,7 @@ class StackedModel final : public Model {
   }
 
   // The same step, whose activations live only as long as the scope that the caller has opened.
-  Step passing(const Step& step) {
+  Step passing(const Step& step, bool keep_probabilities) {
     return {.context = step.context,
             .tensor = step.tensor,
             .pass = step.pass,
@@ -230,7 +230,7 @@ class StackedModel final : public Model {
             .sums = step.sums,
             .compute = step.compute,
             .fp8 = step.fp8,
-            .keep_probabilities = false,
+            .keep_probabilities = keep_probabilities,
             .saved = passing_,
             .workspace = step.workspace};
   }
@@ -276,12 +276,14 @@ class StackedModel final : public Model {
   void forward_without_saving(Layer& layer, const Step& step, ConstTensorView x, TensorView y) {
     const ArenaScope scope(passing_);
     typename Layer::Saved unused;
-    layer.forward(passing(step), x, y, unused);
+    layer.forward(passing(step, false), x, y, unused);
   }
 
+  // Backward follows at once: it is given the probabilities of the one layer, or it would compute them a
+  // third time.
   void backward_recomputing(Layer& layer, const Step& step, ConstTensorView x, TensorView dy) {
     const ArenaScope scope(passing_);
-    const Step again = passing(step);
+    const Step again = passing(step, true);
     typename Layer::Saved saved;
     layer.forward(again, x, again.save_own(spec_.hidden), saved);
     layer.backward(again, dy, saved);

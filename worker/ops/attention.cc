@@ -84,9 +84,11 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   check_shapes(context, shape, qkv, dropout, saved, out);
   check_tensor(dout, qkv.dtype, out.shape, "dout");
   check_tensor(dqkv, qkv.dtype, qkv.shape, "dqkv");
+  // Half of forward, Q K^T, comes again where nothing was saved.
+  const double passes = saved.address == nullptr ? 2.5 : 2;
   const ProfileScope scope(
       context, "attention_backward",
-      {.flops = 2 * flops_of(context, shape), .bytes = bytes_of(dout, out, qkv, saved, dqkv)});
+      {.flops = passes * flops_of(context, shape), .bytes = bytes_of(dout, out, qkv, saved, dqkv)});
   if (context.device_ops != nullptr)
     return context.device_ops->attention_backward(context, shape, dout, out, qkv, valid_lengths, saved,
                                                   dropout, dqkv);

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "worker/tensor/host_memory.h"
+
 namespace podium {
 namespace {
 
@@ -25,17 +27,22 @@ void AlignedDelete::operator()(std::byte* memory) const {
     std::free(memory);
 }
 
-AlignedBytes allocate_aligned(std::size_t bytes, Device* device) {
-  if (device != nullptr)
-    return AlignedBytes(static_cast<std::byte*>(device->allocate(std::max<std::size_t>(bytes, 1))), {device});
+AlignedBytes allocate_untouched(std::size_t bytes) {
   const bool large = bytes >= kHugePage;
   const std::size_t alignment = large ? kHugePage : kAlignment;
   const std::size_t size = std::max(round_up(bytes, alignment), alignment);
   void* memory = std::aligned_alloc(alignment, size);
   if (memory == nullptr) throw std::bad_alloc();
   if (large) madvise(memory, size, MADV_HUGEPAGE);  // a wish only: without huge pages all works, slower
-  std::memset(memory, 0, size);
   return AlignedBytes(static_cast<std::byte*>(memory), {});
+}
+
+AlignedBytes allocate_aligned(std::size_t bytes, Device* device) {
+  if (device != nullptr)
+    return AlignedBytes(static_cast<std::byte*>(device->allocate(std::max<std::size_t>(bytes, 1))), {device});
+  AlignedBytes memory = allocate_untouched(bytes);
+  std::memset(memory.get(), 0, round_up(bytes, kAlignment));
+  return memory;
 }
 
 Tensor::Tensor(DType dtype, const Shape& shape, Device* device)

@@ -11,34 +11,11 @@
 #include <string>
 
 #include "common/base/file.h"
-
-struct XXH3_state_s;
+#include "worker/data/xxh3.h"
 
 namespace podium {
 
-// What a file must still be when it is read again.
-struct FileDigest {
-  std::int64_t bytes = 0;
-  std::string xxh3;  // XXH3-64 of the content, 16 hexadecimal digits
-
-  bool operator==(const FileDigest&) const = default;
-};
-
 FileDigest digest_of(const std::filesystem::path& path);
-
-class Xxh3 {
- public:
-  Xxh3();
-  void add(std::span<const std::byte> bytes);
-  FileDigest digest() const;
-
- private:
-  struct Free {
-    void operator()(XXH3_state_s* state) const;
-  };
-  std::unique_ptr<XXH3_state_s, Free> state_;
-  std::int64_t bytes_ = 0;
-};
 
 // Throws std::system_error naming the file.
 class CheckpointFile {

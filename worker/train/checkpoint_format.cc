@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kFormatVersion = 2;
+constexpr int kFormatVersion = 3;
+constexpr int kOldestRead = 2;  // which told neither of its text nor of batches that were passed over
 
 std::string to_text(const json& manifest) { return manifest.dump(1) + "\n"; }
 
@@ -38,10 +39,16 @@ json to_json(const CheckpointState& state) {
   return {{"step", state.step},
           {"phase", state.phase},
           {"samples", state.samples},
-          {"fingerprint", state.fingerprint},
+          {"passed_over", state.passed_over},
+          {"text",
+           {{"tokens", state.text.tokens}, {"sentences", state.text.sentences}, {"xxh3", state.text.xxh3}}},
           {"layout", {{"tensor", tensor}, {"pipeline", pipeline}, {"data", data}}},
           {"loss_scaler",
-           {{"scale", scaler.scale}, {"clean_steps", scaler.clean_steps}, {"skipped", scaler.skipped}}},
+           {{"scale", scaler.scale},
+            {"clean_steps", scaler.clean_steps},
+            {"skipped", scaler.skipped},
+            {"not_finite", scaler.not_finite},
+            {"in_a_row", scaler.in_a_row}}},
           {"target_reached", state.target_reached},
           {"spec", to_json(state.spec)}};
 }
@@ -51,23 +58,27 @@ CheckpointState state_from_json(const json& in) {
   state.step = in.at("step");
   state.phase = in.at("phase");
   state.samples = in.at("samples");
-  state.fingerprint = in.at("fingerprint");
+  state.passed_over = in.value("passed_over", std::int64_t{0});
+  if (const auto text = in.find("text"); text != in.end())
+    state.text = {text->at("tokens"), text->at("sentences"), text->at("xxh3")};
   const json& layout = in.at("layout");
   state.layout = {layout.at("tensor"), layout.at("pipeline"), layout.at("data")};
   const json& scaler = in.at("loss_scaler");
-  state.loss_scaler = {scaler.at("scale"), scaler.at("clean_steps"), scaler.at("skipped")};
+  state.loss_scaler = {scaler.at("scale"), scaler.at("clean_steps"), scaler.at("skipped"),
+                       scaler.value("not_finite", std::int64_t{0}),
+                       scaler.value("in_a_row", std::int64_t{0})};
   state.target_reached = in.at("target_reached");
   state.spec = job_spec_from_json(in.at("spec"));
   return state;
 }
 
 void check_version(const json& manifest) {
-  if (manifest.at("version") == kFormatVersion) return;
+  const json& version = manifest.at("version");
+  if (version.is_number_integer() && version >= kOldestRead && version <= kFormatVersion) return;
   throw UnknownCheckpointVersion(
-      fmt::format("it has checkpoint format {}; this program reads format {} only: continue it with the "
-                  "program that wrote "
-                  "it, or choose another checkpoint folder",
-                  manifest.at("version").dump(), kFormatVersion));
+      fmt::format("it has checkpoint format {}; this program reads formats {} to {}: continue it with the "
+                  "program that wrote it, or choose another checkpoint folder",
+                  version.dump(), kOldestRead, kFormatVersion));
 }
 
 }  // namespace
@@ -156,6 +167,7 @@ std::vector<std::int64_t> tensor_shape(const Piece& piece) {
 }
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("step-{:08}", step); }
+std::int64_t step_of(const std::string& checkpoint_name) { return std::stoll(checkpoint_name.substr(5)); }
 std::string part_name(int rank) { return fmt::format("rank-{:05}.safetensors", rank); }
 std::string record_name(int rank) { return fmt::format("rank-{:05}.json", rank); }
 
@@ -164,9 +176,8 @@ std::vector<std::string> checkpoints_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder))
     if (std::regex_match(entry.path().filename().string(), pattern)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
-    return std::stoll(a.substr(5)) > std::stoll(b.substr(5));
-  });
+  std::sort(names.begin(), names.end(),
+            [](const std::string& a, const std::string& b) { return step_of(a) > step_of(b); });
   return names;
 }
 

@@ -19,19 +19,22 @@
 
 #include "common/model/spec.h"
 #include "worker/comm/parallel.h"
+#include "worker/data/text_identity.h"
 #include "worker/train/checkpoint_file.h"
 #include "worker/train/checkpoint_pieces.h"
 #include "worker/train/loss_scaler.h"
 
 namespace podium {
 
-// What a resumed run must know besides the tensors. Data order, masks and dropout follow from the step alone.
+// What a resumed run must know besides the tensors. Masks and dropout follow from the step alone, the next
+// batch from the step and how many were passed over.
 struct CheckpointState {
-  std::int64_t step = 0;     // optimizer steps finished, through all phases
-  int phase = 0;             // of the step finished last
-  std::int64_t samples = 0;  // sequences trained on
-  std::string fingerprint;   // of everything in the spec that shapes the run
-  ParallelLayout layout;     // the one it was written by
+  std::int64_t step = 0;         // optimizer steps taken, through all phases
+  int phase = 0;                 // of the step taken last
+  std::int64_t samples = 0;      // sequences trained on
+  std::int64_t passed_over = 0;  // batches of this phase with which no step was taken
+  TextIdentity text;             // that was trained on; unknown in format 2
+  ParallelLayout layout;         // the one it was written by
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
   JobSpec spec;
@@ -73,8 +76,9 @@ std::vector<std::int64_t> tensor_shape(const Piece& piece);
 
 inline constexpr char kManifestName[] = "manifest.json";
 std::string checkpoint_name(std::int64_t step);  // "step-00000200"
-std::string part_name(int rank);                 // "rank-00003.safetensors"
-std::string record_name(int rank);               // "rank-00003.json"
+std::int64_t step_of(const std::string& checkpoint_name);
+std::string part_name(int rank);    // "rank-00003.safetensors"
+std::string record_name(int rank);  // "rank-00003.json"
 // Names of the checkpoints in `folder`, newest first.
 std::vector<std::string> checkpoints_in(const std::filesystem::path& folder);
 

@@ -1,33 +1,84 @@
-// Memory, of the host or of a device, that one thread reads from front to end while its owner waits to change
-// it.
+// Memory, of the host or of a device, that one thread reads from front to end while its owner changes it, as
+// it was before: whatever the owner is about to change and the reader has not come to yet is copied first,
+// block by block. Copies take at most so much memory; where that is used up, the owner waits for the reader,
+// who waits for nobody.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
 
 #include "worker/tensor/memory_space.h"
+#include "worker/tensor/tensor.h"
 
 namespace podium {
 
+// Called, by any thread, with memory that is about to change; returns when it may.
+using BeforeChange = std::function<void(std::span<const std::byte>)>;
+
 class LiveBytes {
  public:
-  // `memory`: where the parts lie; nobody else may use its stream meanwhile.
-  LiveBytes(std::vector<std::span<const std::byte>> parts, MemorySpace memory);
+  static constexpr std::size_t kBlock = 1 << 20;  // what is copied at once
+
+  // `memory`: where the parts lie, which must not overlap; nobody else may use its stream meanwhile.
+  // `most_copied` bytes of copies, rounded up to blocks, at least one.
+  LiveBytes(const std::vector<std::span<const std::byte>>& parts, MemorySpace memory,
+            std::size_t most_copied);
 
   // Reader: fills `out` with the next bytes, as many as there are; 0 at the end.
   std::size_t read(std::span<std::byte> out);
-  // Owner: afterwards the memory may change. Copies what was not read yet; returns how many bytes that were.
-  std::size_t let_go();
+  // Reader: it will read no more, and nobody is to wait for it.
+  void abandon();
+
+  // Owner: waits, but no longer than `time`, until no let_go() of anything has to wait for the reader any
+  // more; whether that is so.
+  bool wait_for_room(std::chrono::milliseconds time);
+  // Owner, any of its threads: afterwards these bytes may change, be they among the parts or not. Of the
+  // host's memory it never throws, for a loop over many threads could not pass that on.
+  void let_go(std::span<const std::byte> changing);
+
+  std::size_t most_held() const;  // bytes of copies there were at the same time
 
  private:
-  std::mutex mutex_;
-  MemorySpace memory_;                             // of the parts
-  std::vector<std::span<const std::byte>> parts_;  // the first that is not empty is read next
-  std::size_t next_ = 0;
-  std::unique_ptr<std::byte[]> copy_;
+  struct Part {
+    const std::byte* begin;
+    std::size_t size;
+    std::size_t offset;  // into what is read
+  };
+  struct Block {
+    std::size_t read = 0;       // of its bytes, from the first on
+    std::byte* copy = nullptr;  // of those not read yet, each where it would lie in the block
+    bool busy = false;          // somebody copies its live bytes
+  };
+
+  std::size_t size_of_block(std::size_t index) const;
+  bool is_live(std::size_t index) const;
+  void let_go_block(std::size_t index);
+  void read_block(std::size_t index, std::span<std::byte> out);
+  void copy_busy(std::unique_lock<std::mutex>& lock, Block& block, std::size_t offset,
+                 std::span<std::byte> out);
+  void copy_live(std::size_t offset, std::span<std::byte> out);
+
+  const MemorySpace memory_;
+  std::vector<Part> parts_;  // as they are read
+  std::vector<const Part*> parts_by_address_;
+  std::size_t size_ = 0;
+  std::size_t position_ = 0;  // of the reader
+  std::size_t copies_ = 0;    // at most so many blocks
+  AlignedBytes room_;         // for them; what is not used is not touched
+  std::mutex stream_;         // held while a device copies
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<Block> blocks_;
+  std::size_t live_ = 0;          // blocks that are neither copied nor read to their end
+  std::vector<std::byte*> free_;  // the room's blocks
+  std::size_t least_free_ = 0;
+  bool abandoned_ = false;
 };
 
 }  // namespace podium

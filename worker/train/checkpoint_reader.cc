@@ -4,11 +4,10 @@
 #include <spdlog/fmt/ranges.h>
 
 #include <map>
-#include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "worker/data/bad_data.h"
-#include "worker/train/safetensors.h"
 
 namespace podium {
 namespace {
@@ -65,19 +64,28 @@ CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
   }
 }
 
-void read_pieces(const fs::path& checkpoint, const CheckpointManifest& manifest,
-                 std::span<const WantedPiece> wanted) {
+CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest& manifest)
+    : checkpoint_(std::move(checkpoint)) {
+  for (const auto& [name, part] : manifest.files)
+    for (const Piece& piece : part.pieces) places_.emplace(piece.parameter, Place{name, &piece});
+}
+
+void CheckpointReader::read(std::span<const WantedPiece> wanted) {
   Targets targets;
-  for (const WantedPiece& piece : wanted)
+  std::map<std::string, std::set<const Piece*>> needed;  // by file
+  for (const WantedPiece& piece : wanted) {
     targets.emplace(key_of(piece.kind, piece.piece.parameter), Target{piece, piece.piece.size()});
-  for (const auto& [name, part] : manifest.files) {
-    const SafetensorsFile file(checkpoint / name);
-    for (const Piece& stored : part.pieces)
-      for (const char* kind : kCheckpointKinds) deliver(file, kind, stored, targets);
+    const auto [begin, end] = places_.equal_range(piece.piece.parameter);
+    for (auto place = begin; place != end; ++place) needed[place->second.file].insert(place->second.piece);
+  }
+  for (const auto& [name, pieces] : needed) {
+    const auto file = files_.get(name, [&] { return std::make_unique<SafetensorsFile>(checkpoint_ / name); });
+    for (const Piece* const stored : pieces)
+      for (const char* kind : kCheckpointKinds) deliver(*file, kind, *stored, targets);
   }
   for (const auto& [key, target] : targets)
     if (target.missing != 0)
-      throw std::runtime_error(fmt::format("{}: of {} elements of {} it holds {}", checkpoint.string(),
+      throw std::runtime_error(fmt::format("{}: of {} elements of {} it holds {}", checkpoint_.string(),
                                            target.wanted.piece.size(), key,
                                            target.wanted.piece.size() - target.missing));
 }
@@ -95,7 +103,7 @@ void read_tensors(const fs::path& checkpoint, const CheckpointManifest& manifest
     wanted.push_back({kCheckpointKinds[1], held.piece, tensors.first_moment.subspan(begin, size), memory});
     wanted.push_back({kCheckpointKinds[2], held.piece, tensors.second_moment.subspan(begin, size), memory});
   }
-  read_pieces(checkpoint, manifest, wanted);
+  CheckpointReader(checkpoint, manifest).read(wanted);
   tensors.parameters.weights_changed();
 }
 

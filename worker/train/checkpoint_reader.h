@@ -2,11 +2,15 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "common/base/recently_used.h"
 #include "worker/train/checkpoint_format.h"
 #include "worker/train/checkpoint_pieces.h"
+#include "worker/train/safetensors.h"
 
 namespace podium {
 
@@ -21,9 +25,27 @@ struct WantedPiece {
   MemorySpace memory = {};  // of `out`
 };
 
-// Throws std::runtime_error where a file is not as the manifest says or holds another model.
-void read_pieces(const std::filesystem::path& checkpoint, const CheckpointManifest& manifest,
-                 std::span<const WantedPiece> wanted);
+// Reads pieces, all at once or some at a time; of files it opens those that hold something of them. Throws
+// std::runtime_error where a file is not as the manifest says or holds another model.
+class CheckpointReader {
+ public:
+  // The manifest must outlive it.
+  CheckpointReader(std::filesystem::path checkpoint, const CheckpointManifest& manifest);
+
+  void read(std::span<const WantedPiece> wanted);
+
+ private:
+  static constexpr std::size_t kMostOpen = 64;  // of files, of which a checkpoint has one a rank
+
+  struct Place {
+    std::string file;
+    const Piece* piece;
+  };
+
+  const std::filesystem::path checkpoint_;
+  std::multimap<std::string, Place> places_;  // by parameter
+  RecentlyUsed<std::string, SafetensorsFile> files_{kMostOpen};
+};
 
 // Weights and moments of one process.
 void read_tensors(const std::filesystem::path& checkpoint, const CheckpointManifest& manifest,

@@ -1,6 +1,5 @@
 #include "worker/train/checkpoint_weights.h"
 
-#include "worker/train/checkpoint_reader.h"
 #include "worker/train/hugging_face_names.h"
 
 namespace podium {
@@ -13,20 +12,22 @@ ModelSpec model_of(const CheckpointManifest& manifest) {
   return model;
 }
 
+FullTensor read_full_weight(CheckpointReader& reader, const std::string& name,
+                            const std::vector<std::int64_t>& shape) {
+  const Box box = whole_box(shape);
+  FullTensor tensor{name, shape, std::vector<float>(static_cast<std::size_t>(box.size()))};
+  const WantedPiece wanted{kCheckpointKinds[0], {name, box, 0, box.size()}, tensor.values};
+  reader.read({&wanted, 1});
+  return tensor;
+}
+
 std::vector<FullTensor> read_full_weights(const std::filesystem::path& checkpoint,
                                           const CheckpointManifest& manifest, const ModelSpec& model) {
+  CheckpointReader reader(checkpoint, manifest);
   std::vector<FullTensor> full;
   for (const HuggingFaceEntry& entry : hugging_face_entries(model))
-    for (const std::string& name : entry.parameters) {
-      const std::vector<std::int64_t> shape = entry.parameter_shape();
-      full.push_back({name, shape, std::vector<float>(static_cast<std::size_t>(whole_box(shape).size()))});
-    }
-  std::vector<WantedPiece> wanted;
-  for (FullTensor& tensor : full) {
-    const Box box = whole_box(tensor.shape);
-    wanted.push_back({kCheckpointKinds[0], {tensor.name, box, 0, box.size()}, tensor.values});
-  }
-  read_pieces(checkpoint, manifest, wanted);
+    for (const std::string& name : entry.parameters)
+      full.push_back(read_full_weight(reader, name, entry.parameter_shape()));
   return full;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <system_error>
 
+#include "common/base/check.h"
 #include "common/base/file.h"
 #include "worker/train/checkpoint_file.h"
+#include "worker/train/checkpoint_folder.h"
 #include "worker/train/failure.h"
 #include "worker/train/safetensors.h"
 
@@ -12,6 +14,14 @@ namespace podium {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What a save may hold in copies. The host's memory is that which training needs: where a disk is so slow
+// that more is to be written when the weights change, the update waits for it. A device's tensors are saved
+// to memory that training leaves alone, and a device must not wait.
+constexpr std::size_t kLeastCopied = std::size_t{64} << 20;
+std::size_t most_copied(std::size_t bytes, const MemorySpace& memory) {
+  return memory.on_host() ? std::max(kLeastCopied, bytes / 4) : bytes;
+}
 
 constexpr auto kLookEvery = std::chrono::milliseconds(20);  // for the records of other ranks
 
@@ -50,14 +60,20 @@ void CheckpointWriter::begin(CheckpointState state, const CheckpointTensors& ten
   const std::vector<TensorEntry> entries = entries_of(tensors, pieces);
   std::vector<Piece> table;
   for (const HeldPiece& held : pieces) table.push_back(held.piece);
-  std::vector<std::span<const std::byte>> bytes;
-  for (const TensorEntry& entry : entries) bytes.push_back(entry.bytes);
+  std::vector<std::span<const std::byte>> parts;
+  std::size_t bytes = 0;
+  for (const TensorEntry& entry : entries) {
+    parts.push_back(entry.bytes);
+    bytes += entry.bytes.size();
+  }
   const std::map<std::string, std::string> metadata{{"format", "pt"}, {"step", std::to_string(state.step)}};
-  wait_for_parts();
   const MemorySpace memory = memory_for_reading(tensors.parameters.memory());
+  auto live = std::make_shared<LiveBytes>(parts, memory, most_copied(bytes, memory));
   const std::lock_guard lock(mutex_);
+  rethrow();
+  PODIUM_CHECK(!part_, "this rank's part of the save before is written");
   part_.reset(new Part{std::move(state), now, std::move(table), safetensors_header(entries, metadata),
-                       LiveBytes(std::move(bytes), memory)});
+                       std::move(live)});
   changed_.notify_all();
 }
 
@@ -70,28 +86,50 @@ MemorySpace CheckpointWriter::memory_for_reading(const MemorySpace& memory) {
   return {memory.device, copies_.get()};
 }
 
-void CheckpointWriter::let_go() {
+BeforeChange CheckpointWriter::before_change() {
   const std::lock_guard lock(mutex_);
   rethrow();
-  if (part_) part_->bytes.let_go();
+  if (!part_) return {};
+  return [live = part_->bytes](std::span<const std::byte> changing) { live->let_go(changing); };
 }
 
-void CheckpointWriter::wait_for_parts() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !part_ || error_; });
-  rethrow();
+bool CheckpointWriter::wait_for_room(std::chrono::milliseconds time) {
+  std::shared_ptr<LiveBytes> bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    rethrow();
+    if (!part_) return true;
+    bytes = part_->bytes;
+  }
+  return bytes->wait_for_room(time);
 }
 
-void CheckpointWriter::wait_until_whole() {
+// Where a failure ends the wait it is thrown.
+template <class Condition>
+bool CheckpointWriter::wait_for(std::chrono::milliseconds time, const Condition& condition) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return (!part_ && pending_.empty()) || error_; });
+  changed_.wait_for(lock, time, [&] { return error_ || condition(); });
   rethrow();
+  return condition();
+}
+
+bool CheckpointWriter::wait_for_parts(std::chrono::milliseconds time) {
+  return wait_for(time, [this] { return !part_; });
+}
+
+bool CheckpointWriter::wait_until_whole(std::chrono::milliseconds time) {
+  return wait_for(time, [this] { return !part_ && pending_.empty(); });
 }
 
 std::vector<FinishedSave> CheckpointWriter::take_finished() {
   const std::lock_guard lock(mutex_);
   rethrow();
   return std::exchange(finished_, {});
+}
+
+std::vector<std::string> CheckpointWriter::take_warnings() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(warnings_, {});
 }
 
 void CheckpointWriter::rethrow() const {
@@ -110,6 +148,7 @@ void CheckpointWriter::run() {
     if (!lock.owns_lock()) lock.lock();
     error_ = std::current_exception();
   }
+  if (part_) part_->bytes->abandon();
   changed_.notify_all();
 }
 
@@ -125,15 +164,26 @@ void CheckpointWriter::work(std::unique_lock<std::mutex>& lock) {
   } else if (pending_.empty()) {
     changed_.wait(lock, [this] { return closing_ || part_; });
   } else if (all_parts_written(pending_.front())) {
-    lock.unlock();
-    FinishedSave finished = make_whole(pending_.front());
-    lock.lock();
-    finished_.push_back(std::move(finished));
-    pending_.pop_front();
-    changed_.notify_all();
+    finish_save(lock);
   } else {
     changed_.wait_for(lock, kLookEvery, [this] { return closing_ || part_; });
   }
+}
+
+// A checkpoint that is whole is told, whatever comes of removing older ones.
+void CheckpointWriter::finish_save(std::unique_lock<std::mutex>& lock) {
+  lock.unlock();
+  std::vector<std::string> warnings;
+  const FinishedSave finished = make_whole(pending_.front(), warnings);
+  lock.lock();
+  finished_.push_back(finished);
+  lock.unlock();
+  prune_checkpoints(options_.folder, finished.name, options_.keep, warnings);
+  lock.lock();
+  for (const std::string& warning : warnings)
+    if (warned_of_.insert(warning).second) warnings_.push_back(warning);
+  pending_.pop_front();
+  changed_.notify_all();
 }
 
 void CheckpointWriter::write(Part& part) {
@@ -142,7 +192,7 @@ void CheckpointWriter::write(Part& part) {
     fs::create_directories(folder);
     CheckpointFile file(path);
     file.write(std::as_bytes(std::span(part.header)));
-    while (const std::size_t count = part.bytes.read(file.room())) {
+    while (const std::size_t count = part.bytes->read(file.room())) {
       if (closing_) return;
       file.advance(count);
     }
@@ -161,7 +211,7 @@ bool CheckpointWriter::all_parts_written(const Pending& pending) const {
   return true;
 }
 
-FinishedSave CheckpointWriter::make_whole(const Pending& pending) {
+FinishedSave CheckpointWriter::make_whole(const Pending& pending, std::vector<std::string>& warnings) {
   const fs::path from = temporary(pending.state.step);
   FinishedSave finished{pending.state.step, checkpoint_name(pending.state.step), 0, 0};
   const fs::path to = options_.folder / finished.name;
@@ -169,10 +219,9 @@ FinishedSave CheckpointWriter::make_whole(const Pending& pending) {
     const CheckpointManifest manifest = collect(pending);
     for (const auto& [name, part] : manifest.files) finished.bytes += part.digest.bytes;
     write_file_atomic(from / kManifestName, manifest_text(manifest));
-    fs::remove_all(to);  // there only if it was found broken
+    set_aside_from(options_.folder, finished.step, warnings);
     fs::rename(from, to);
     sync_folder(options_.folder);
-    prune();
   } catch (const std::system_error&) {
     std::error_code ignored;  // the failure to write is what counts
     fs::remove_all(from, ignored);
@@ -191,14 +240,6 @@ CheckpointManifest CheckpointWriter::collect(const Pending& pending) const {
     fs::remove(record);
   }
   return manifest;
-}
-
-void CheckpointWriter::prune() const {
-  const std::vector<std::string> names = checkpoints_in(options_.folder);
-  for (auto i = static_cast<std::size_t>(options_.keep); i < names.size(); ++i) {
-    fs::remove(options_.folder / names[i] / kManifestName);  // first: without it the rest counts for nothing
-    fs::remove_all(options_.folder / names[i]);
-  }
 }
 
 fs::path CheckpointWriter::temporary(std::int64_t step) const {

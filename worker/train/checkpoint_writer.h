@@ -2,7 +2,7 @@
 // checkpoint whole once the parts of all ranks are there. Knows nothing of communicators: ranks meet in the
 // checkpoint's temporary folder, where a part counts once its record lies beside it.
 //
-//   begin ─► file, fsync ─► record │ rank 0: all records? ─► manifest, fsync ─► rename ─► prune
+//   begin ─► file, fsync ─► record │ rank 0: all records? ─► manifest, fsync ─► rename ─► told ─► prune
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,8 +24,6 @@
 #include "worker/train/checkpoint_pieces.h"
 
 namespace podium {
-
-inline constexpr char kTemporaryPrefix[] = ".saving-";
 
 struct FinishedSave {
   std::int64_t step = 0;
@@ -46,12 +45,20 @@ class CheckpointWriter {
   // ranks may still write there.
   ~CheckpointWriter();
 
-  // These may be called by one thread, and throw what failed on the writer's: Failure(disk_full).
+  // These may be called by one thread, and throw what failed on the writer's: Failure(disk_full). Those that
+  // wait do so no longer than `time`, and tell whether what they wait for has come.
+  //
+  // This rank's part of an earlier save must be written.
   void begin(CheckpointState state, const CheckpointTensors& tensors, const std::vector<HeldPiece>& pieces);
-  void let_go();            // afterwards the tensors may change
-  void wait_for_parts();    // this rank's are written
-  void wait_until_whole();  // on rank 0; needs the other ranks' parts
+  // To be called with all of the tensors that change, before they do. Empty where nothing is being written;
+  // to be used until the next begin().
+  BeforeChange before_change();
+  bool wait_for_room(std::chrono::milliseconds time);     // whoever changes the tensors will not have to wait
+  bool wait_for_parts(std::chrono::milliseconds time);    // this rank's are written
+  bool wait_until_whole(std::chrono::milliseconds time);  // on rank 0; needs the other ranks' parts
   std::vector<FinishedSave> take_finished();
+  // What went wrong behind a save that is whole all the same; each is told once.
+  std::vector<std::string> take_warnings();
 
  private:
   struct Part {
@@ -59,7 +66,7 @@ class CheckpointWriter {
     std::chrono::steady_clock::time_point begin;
     std::vector<Piece> pieces;
     std::string header;
-    LiveBytes bytes;
+    std::shared_ptr<LiveBytes> bytes;  // and of who is about to change the tensors
   };
   // A checkpoint whose own part is written.
   struct Pending {
@@ -71,10 +78,12 @@ class CheckpointWriter {
   void run();
   void work(std::unique_lock<std::mutex>& lock);
   void write(Part& part);
+  template <class Condition>
+  bool wait_for(std::chrono::milliseconds time, const Condition& condition);
+  void finish_save(std::unique_lock<std::mutex>& lock);
   bool all_parts_written(const Pending& pending) const;
-  FinishedSave make_whole(const Pending& pending);
+  FinishedSave make_whole(const Pending& pending, std::vector<std::string>& warnings);
   CheckpointManifest collect(const Pending& pending) const;
-  void prune() const;
   void rethrow() const;
   std::filesystem::path temporary(std::int64_t step) const;
 
@@ -87,6 +96,8 @@ class CheckpointWriter {
   std::unique_ptr<Part> part_;   // to be written, or being written
   std::deque<Pending> pending_;  // rank 0
   std::vector<FinishedSave> finished_;
+  std::vector<std::string> warnings_;
+  std::set<std::string> warned_of_;  // so far
   std::exception_ptr error_;
 
   std::thread thread_;

@@ -5,10 +5,10 @@
 
 #include <system_error>
 
+#include "common/model/codec.h"
 #include "worker/train/failure.h"
 
 namespace podium {
-
 EventLog::EventLog(const std::string& path, const Clock& clock)
     : path_(path.empty() ? "standard output" : path), clock_(clock) {
   try {
@@ -19,7 +19,7 @@ EventLog::EventLog(const std::string& path, const Clock& clock)
 }
 
 void EventLog::write(decltype(WorkerEvent::body) body) {
-  const std::string line = to_json(WorkerEvent{clock_.now(), std::move(body)}).dump() + "\n";
+  const std::string line = dump(to_json(WorkerEvent{clock_.now(), std::move(body)})) + "\n";
   try {
     write_all(file_.get(), line, path_);
   } catch (const std::system_error& error) {

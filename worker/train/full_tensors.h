@@ -17,8 +17,8 @@ struct FullTensor {
   std::vector<float> values;  // row-major
 };
 
-// `flat`, in host memory, is laid out like the store's weights: the weights themselves, or gradients. Collective over the
-// world; the tensors, by name, are on its rank 0, and the result is empty elsewhere.
+// `flat`, in host memory, is laid out like the store's weights: the weights themselves, or gradients.
+// Collective over the world; the tensors, by name, are on its rank 0, and the result is empty elsewhere.
 std::vector<FullTensor> gather_full(ParallelGroups& groups, const ParameterStore& parameters,
                                     std::span<const float> flat);
 

@@ -85,18 +85,21 @@ void check_tied(const HuggingFaceFolder& folder, ModelFamily family) {
     refuse(*tied, "differs from the word embeddings; podium-worker trains models that share them");
 }
 
-const FullTensor& find(const std::map<std::string_view, const FullTensor*>& full, const std::string& name) {
-  const auto found = full.find(name);
-  PODIUM_CHECK(found != full.end(), "every parameter of the model is given: " + name);
-  return *found->second;
+// As the folder keeps it.
+FullTensor tensor_of(const HuggingFaceEntry& entry, const TensorSource& source) {
+  std::vector<FullTensor> parts;
+  for (const std::string& name : entry.parameters) parts.push_back(source(name, entry.parameter_shape()));
+  return join_entry(entry, std::move(parts));
 }
 
+TensorEntry entry_in_file(const HuggingFaceEntry& entry) { return {entry.name, "F32", entry.shape, {}}; }
+
 // How many tensors, from the first on, go into each file.
-std::vector<std::size_t> shard_sizes(const std::vector<FullTensor>& tensors, std::int64_t shard_bytes) {
+std::vector<std::size_t> shard_sizes(const std::vector<HuggingFaceEntry>& tensors, std::int64_t shard_bytes) {
   std::vector<std::size_t> counts;
   std::int64_t used = 0;
-  for (const FullTensor& tensor : tensors) {
-    const auto bytes = static_cast<std::int64_t>(tensor.values.size() * sizeof(float));
+  for (const HuggingFaceEntry& tensor : tensors) {
+    const auto bytes = static_cast<std::int64_t>(entry_in_file(tensor).size());
     if (counts.empty() || used + bytes > shard_bytes) {
       counts.push_back(0);
       used = 0;
@@ -107,7 +110,24 @@ std::vector<std::size_t> shard_sizes(const std::vector<FullTensor>& tensors, std
   return counts;
 }
 
-void write_weights(const fs::path& folder, const std::vector<FullTensor>& tensors, std::int64_t shard_bytes) {
+void write_shard(const fs::path& path, std::span<const HuggingFaceEntry> tensors,
+                 const TensorSource& source) {
+  std::map<std::string_view, const HuggingFaceEntry*> by_name;
+  std::vector<TensorEntry> entries;
+  for (const HuggingFaceEntry& tensor : tensors) {
+    by_name.emplace(tensor.name, &tensor);
+    entries.push_back(entry_in_file(tensor));
+  }
+  const auto write = [&](const TensorEntry& entry, CheckpointFile& file) {
+    const FullTensor tensor = tensor_of(*by_name.at(entry.name), source);
+    file.write(std::as_bytes(std::span(tensor.values)));
+  };
+  write_safetensors(path, std::move(entries), {{"format", "pt"}}, write);
+}
+
+void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
+                   std::int64_t shard_bytes) {
+  const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec);
   const std::vector<std::size_t> counts = shard_sizes(tensors, shard_bytes);
   nlohmann::json weight_map = nlohmann::json::object();
   std::size_t next = 0, total = 0;
@@ -115,13 +135,12 @@ void write_weights(const fs::path& folder, const std::vector<FullTensor>& tensor
     const std::string name = counts.size() == 1
                                  ? "model.safetensors"
                                  : fmt::format("model-{:05}-of-{:05}.safetensors", shard + 1, counts.size());
-    std::vector<TensorEntry> entries;
-    for (const FullTensor& tensor : std::span(tensors).subspan(next, counts[shard])) {
-      entries.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(tensor.values))});
+    const auto own = std::span(tensors).subspan(next, counts[shard]);
+    for (const HuggingFaceEntry& tensor : own) {
       weight_map[tensor.name] = name;
-      total += tensor.values.size() * sizeof(float);
+      total += entry_in_file(tensor).size();
     }
-    write_safetensors(folder / name, std::move(entries), {{"format", "pt"}});
+    write_shard(folder / name, own, source);
     next += counts[shard];
   }
   if (counts.size() == 1) return;
@@ -156,29 +175,31 @@ std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSp
   return absent;
 }
 
-std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector<FullTensor>& full) {
+TensorSource source_of(const std::vector<FullTensor>& full) {
   std::map<std::string_view, const FullTensor*> by_name;
   for (const FullTensor& tensor : full) by_name.emplace(tensor.name, &tensor);
+  return [by_name = std::move(by_name)](const std::string& name, const std::vector<std::int64_t>& shape) {
+    const auto found = by_name.find(name);
+    PODIUM_CHECK(found != by_name.end(), "every parameter of the model is given: " + name);
+    PODIUM_CHECK(found->second->shape == shape, "a tensor is of the shape the spec says: " + name);
+    return *found->second;
+  };
+}
+
+std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector<FullTensor>& full) {
+  const TensorSource source = source_of(full);
   std::vector<FullTensor> result;
-  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
-    std::vector<const FullTensor*> parts;
-    for (const std::string& name : entry.parameters) {
-      parts.push_back(&find(by_name, name));
-      PODIUM_CHECK(parts.back()->shape == entry.parameter_shape(),
-                   "a tensor is of the shape the spec says: " + name);
-    }
-    result.push_back(join_entry(entry, parts));
-  }
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) result.push_back(tensor_of(entry, source));
   return result;
 }
 
-void write_hugging_face(const fs::path& folder, const ModelSpec& spec, const std::vector<FullTensor>& full,
+void write_hugging_face(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
                         std::int64_t shard_bytes) {
   fs::create_directories(folder);
   for (const char* name : {"config.json", "model.safetensors", "model.safetensors.index.json"})
     if (fs::exists(folder / name))
       throw BadData((folder / name).string() + " exists already; choose another folder");
-  write_weights(folder, to_hugging_face(spec, full), shard_bytes);
+  write_weights(folder, spec, source, shard_bytes);
   write_file_atomic(folder / "config.json", hugging_face_config(spec));
 }
 

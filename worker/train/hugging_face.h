@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,15 @@ std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, 
 // query, key and value one. `full` holds every parameter of the model: weights, or gradients.
 std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector<FullTensor>& full);
 
+// Whence parameters come one at a time, whole.
+using TensorSource =
+    std::function<FullTensor(const std::string& name, const std::vector<std::int64_t>& shape)>;
+// From memory: `full` must outlive it and holds every parameter that is asked for.
+TensorSource source_of(const std::vector<FullTensor>& full);
+
 // Writes config.json and the weights, in several files where they are larger than `shard_bytes`; the folder
-// is made, and must not hold a model already.
+// is made, and must not hold a model already. Of the weights no more is in memory than goes into one tensor.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
-                        const std::vector<FullTensor>& full, std::int64_t shard_bytes);
+                        const TensorSource& source, std::int64_t shard_bytes);
 
 }  // namespace podium

@@ -134,16 +134,16 @@ std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<f
   return parts;
 }
 
-FullTensor join_entry(const HuggingFaceEntry& entry, std::span<const FullTensor* const> parts) {
+FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts) {
   PODIUM_CHECK(parts.size() == entry.parameters.size(), "an entry is joined from all of its parameters");
-  if (!entry.transposed) return {entry.name, entry.shape, parts.front()->values};
+  if (!entry.transposed) return {entry.name, entry.shape, std::move(parts.front().values)};
   const auto columns = static_cast<std::size_t>(columns_of(entry));
-  const std::size_t out = columns / parts.size(), rows = parts.front()->values.size() / out;
+  const std::size_t out = columns / parts.size(), rows = parts.front().values.size() / out;
   FullTensor whole{entry.name, entry.shape, std::vector<float>(rows * columns)};
   for (std::size_t p = 0; p < parts.size(); ++p)
     for (std::size_t o = 0; o < out; ++o)
       for (std::size_t i = 0; i < rows; ++i)
-        whole.values[i * columns + p * out + o] = parts[p]->values[o * rows + i];
+        whole.values[i * columns + p * out + o] = parts[p].values[o * rows + i];
   return whole;
 }
 

@@ -29,7 +29,7 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec);
 
 // `values` as the folder keeps them ↔ one tensor for each of the entry's parameters.
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);
-FullTensor join_entry(const HuggingFaceEntry& entry, std::span<const FullTensor* const> parts);
+FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts);
 
 // The name under which the table has what a file calls `name`: prefix added where it is absent, gamma and
 // beta called weight and bias. Nothing for what every such model may carry and none needs: buffers, and heads

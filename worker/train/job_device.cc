@@ -1,5 +1,7 @@
 #include "worker/train/job_device.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -42,6 +44,13 @@ JobDevice open_job_device(const std::string& kind, int local_rank) {
   } catch (const ops::DeviceUnavailable& reason) {
     throw Failure(WorkerExit::no_device, std::string("no gpu to compute on: ") + reason.what());
   }
+}
+
+std::string describe_device(const Context& context) {
+  if (context.memory.on_host())
+    return fmt::format("cpu, {} thread{}", context.threads, context.threads == 1 ? "" : "s");
+  const DeviceDescription& device = context.memory.device->description();
+  return fmt::format("gpu {}, {}, {}", device.index, device.name, device.architecture);
 }
 
 std::unique_ptr<Communicator> meet_world(const GlooOptions& meeting, const MemorySpace& memory) {

@@ -25,6 +25,9 @@ struct JobDevice {
 // own; where there are fewer, ranks share them. Throws Failure(no_device) saying what is missing.
 JobDevice open_job_device(const std::string& kind, int local_rank);
 
+// What `context` computes on, for people: "cpu, 8 threads" or "gpu 3, NVIDIA H100, sm_90".
+std::string describe_device(const Context& context);
+
 // All ranks of the meeting, for tensors in `memory`. Throws Failure, PeerLost, AddressInUse or StopRequested.
 std::unique_ptr<Communicator> meet_world(const GlooOptions& meeting, const MemorySpace& memory);
 

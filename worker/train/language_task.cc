@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "worker/train/held_out_files.h"
+
 namespace podium {
 namespace {
 
@@ -17,12 +19,14 @@ double mean(double sum, double count) { return sum / std::max(count, 1.0); }
 
 }  // namespace
 
-LanguageText::LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder)
+LanguageText::LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading)
     : vocabulary(BpeVocabulary::load(data_folder / spec.data.tokenizer.bpe_vocab,
                                      data_folder / spec.data.tokenizer.bpe_merges)),
-      training(language_files(spec.data.train, data_folder), vocabulary) {
+      training(language_files(spec.data.train, data_folder), vocabulary, reading) {
   if (spec.evaluate.every <= 0) return;
-  held_out.emplace(language_files({spec.evaluate.data}, data_folder), vocabulary);
+  const auto files = language_files({spec.evaluate.data}, data_folder);
+  warn_of_held_out_training(files, language_files(spec.data.train, data_folder), reading);
+  held_out.emplace(files, vocabulary, reading);
   unigram.emplace(training.frequencies());
 }
 
@@ -80,11 +84,11 @@ MicroBatch LanguageTask::collate(const LanguageDataset& dataset, std::int64_t be
   return batch;
 }
 
-void LanguageTask::start(std::int64_t first_step) {
+void LanguageTask::start(std::int64_t first_batch) {
   prefetcher_.reset();
   prefetcher_ = std::make_unique<Prefetcher<TaskBatch>>(
-      [this, step = first_step]() mutable {
-        const std::int64_t begin = (step++ - 1) * batch_.global + first_sequence_;
+      [this, batch = first_batch]() mutable {
+        const std::int64_t begin = (batch++ - 1) * batch_.global + first_sequence_;
         return make_batch(dataset_, begin, begin + local_sequences_, first_sequence_);
       },
       kStepsAhead);
@@ -109,10 +113,11 @@ Metrics LanguageTask::evaluation_metrics(const Sums& totals, const LossSums& los
           {"eval/gain_over_unigram", unigram - loss}};
 }
 
-TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder, int data_rank,
-                                int data_size) {
-  const auto text = std::make_shared<const LanguageText>(spec, data_folder);
-  return {text->vocabulary.size(), [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
+                                Reading& reading, int data_rank, int data_size) {
+  const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
+  return {text->vocabulary.size(), text->training.identity(),
+          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<LanguageTask>(phase, evaluate, text, data_rank, data_size);
           }};
 }

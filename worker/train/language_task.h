@@ -17,8 +17,8 @@ namespace podium {
 
 // Everything a language-model job reads before it begins. Immutable.
 struct LanguageText {
-  // Relative paths begin at `data_folder`. Throws BadData.
-  LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder);
+  // Relative paths begin at `data_folder`. Throws BadData. Warns of held-out text that is trained on.
+  LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading);
 
   BpeVocabulary vocabulary;
   TokenStream training;
@@ -32,7 +32,7 @@ class LanguageTask final : public Task {
   LanguageTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
                std::shared_ptr<const LanguageText> text, int data_rank, int data_size);
 
-  void start(std::int64_t first_step) override;
+  void start(std::int64_t first_batch) override;
   TaskBatch next() override { return prefetcher_->next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
@@ -60,7 +60,7 @@ class LanguageTask final : public Task {
 };
 
 // Reads the job's text once for the tasks of all phases. Throws BadData.
-TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder, int data_rank,
-                                int data_size);
+TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
+                                Reading& reading, int data_rank, int data_size);
 
 }  // namespace podium

@@ -1,9 +1,10 @@
-// Keeps fp16 gradients within range (Micikevicius et al., 2018): losses are multiplied by `scale` before
-// backward and gradients divided by it before the update. A step whose gradients overflow is skipped. In
-// other precisions the scale is 1 and nothing is ever skipped.
+// Judges each step by the norm of its gradients, and keeps those of fp16 within range (Micikevicius et al.,
+// 2018): losses are multiplied by `scale` before backward and gradients divided by it before the update.
 //
-// Starts at 2^16, halves at each overflow down to 1, doubles after 2000 clean steps up to 2^24. Pure: all
-// ranks judge the same norm and so agree.
+// A batch whose gradients are not finite is passed over: no step is taken with it, and the next one is tried.
+// In fp16 the scale is halved then, down to 1, and doubled after 2000 steps in a row; it begins at 2^32, as
+// Megatron-LM's, and finds its place within the first batches. Where no smaller scale can be blamed, so many
+// batches are passed over and no more. Pure: all ranks judge the same norm and so agree.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +13,26 @@
 
 namespace podium {
 
+// Batches that may be passed over without blaming a scale, before training counts as diverged.
+inline constexpr std::int64_t kMostNotFiniteInARow = 10;
+inline constexpr std::int64_t kMostNotFinite = 100;
+
 // What a checkpoint keeps.
 struct LossScalerState {
   double scale = 1;
   std::int64_t clean_steps = 0;  // since the scale last changed
-  std::int64_t skipped = 0;      // steps, from the first on
+  std::int64_t skipped = 0;      // batches, from the first on
+  std::int64_t not_finite = 0;   // of these, the ones that no smaller scale would have saved
+  std::int64_t in_a_row = 0;     // of those, since the last step that was taken
 
   bool operator==(const LossScalerState&) const = default;
 };
 
 enum class StepVerdict {
   take,
-  skip,      // fp16 overflowed: discard the gradients and go on at half the scale
-  diverged,  // gradients are not finite, and no smaller scale would make them so
+  rescale,    // fp16 overflowed: discard the gradients and go on at half the scale
+  pass_over,  // discard the gradients; no smaller scale would make them finite
+  diverged,   // nor were those of too many batches before
 };
 
 class LossScaler {
@@ -39,6 +47,8 @@ class LossScaler {
   void restore(const LossScalerState& state) { state_ = state; }
 
  private:
+  void count_clean_step();
+
   bool dynamic_;
   LossScalerState state_;
 };

@@ -14,28 +14,31 @@ class AdamW final : public Optimizer {
   using Optimizer::Optimizer;
 
  private:
-  void update_chunks(ParameterStore& parameters, const Rates& rates) override {
+  void update_chunks(ParameterStore& parameters, const Rates& rates,
+                     const BeforeChange& before_change) override {
     if (on_device()) return ops::adamw(context_, device_shard(parameters), rates);
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (const Chunk& chunk : chunks_)
-      adamw(rates, chunk.decay ? rates.weight_decay : 0, elements_of(parameters, chunk));
+      adamw(rates, chunk.decay ? rates.weight_decay : 0,
+            elements_to_change(parameters, chunk, before_change));
   }
 };
 
-// LAMB (You et al., 2020) as in NVIDIA's recipe: each decayed parameter moves by lr |w| / |u|, the others by
-// lr.
+// LAMB (You et al., 2020) as in NVIDIA's recipe (apex, multi_tensor_lamb.cu): each decayed parameter moves by
+// lr |w| / |u|, the others, and all where there is no weight decay, by lr.
 class Lamb final : public Optimizer {
  public:
   using Optimizer::Optimizer;
 
  private:
-  void update_chunks(ParameterStore& parameters, const Rates& rates) override {
+  void update_chunks(ParameterStore& parameters, const Rates& rates,
+                     const BeforeChange& before_change) override {
     if (on_device()) return update_on_device(parameters, rates);
     std::vector<Squares> squares(chunks_.size());
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::size_t c = 0; c < chunks_.size(); ++c)
       squares[c] = lamb_direction(rates, chunks_[c].decay ? rates.weight_decay : 0,
-                                  elements_of(parameters, chunks_[c]));
+                                  elements_to_change(parameters, chunks_[c], before_change));
     const std::vector<double> trust = trust_ratios(squares, parameters.list().size());
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (const Chunk& chunk : chunks_) {
@@ -75,7 +78,7 @@ class Lamb final : public Optimizer {
     std::vector<float> scales;
     for (std::size_t p = 0; p < trust.size(); ++p)
       scales.push_back(static_cast<float>(static_cast<double>(rates.learning_rate) *
-                                          (parameters.list()[p].decay ? trust[p] : 1)));
+                                          (decays(parameters.list()[p]) ? trust[p] : 1)));
     return scales;
   }
 
@@ -163,7 +166,7 @@ void Optimizer::add_chunks(std::size_t index, const Parameter& parameter) {
          begin += static_cast<std::int64_t>(kChunk))
       chunks_.push_back({index, static_cast<std::size_t>(begin),
                          static_cast<std::size_t>(moments + begin - range.begin),
-                         std::min(kChunk, static_cast<std::size_t>(end - begin)), parameter.decay});
+                         std::min(kChunk, static_cast<std::size_t>(end - begin)), decays(parameter)});
     moments += range.size();
   }
 }
@@ -171,6 +174,15 @@ void Optimizer::add_chunks(std::size_t index, const Parameter& parameter) {
 Elements Optimizer::elements_of(ParameterStore& parameters, const Chunk& chunk) {
   return {parameters.weights().data() + chunk.begin, parameters.gradients().data() + chunk.begin,
           first_moment().data() + chunk.moments, second_moment().data() + chunk.moments, chunk.count};
+}
+
+Elements Optimizer::elements_to_change(ParameterStore& parameters, const Chunk& chunk,
+                                       const BeforeChange& before_change) {
+  const Elements elements = elements_of(parameters, chunk);
+  if (before_change)
+    for (const float* const values : {elements.weights, elements.first, elements.second})
+      before_change(std::as_bytes(std::span(values, chunk.count)));
+  return elements;
 }
 
 std::vector<double> Optimizer::squares_of_chunks(ParameterStore& parameters) {
@@ -202,8 +214,11 @@ double Optimizer::gradient_norm(ParameterStore& parameters) {
 }
 
 void Optimizer::update(ParameterStore& parameters, std::int64_t step, double learning_rate,
-                       double gradient_scale) {
-  update_chunks(parameters, rates_of(spec_, step, learning_rate, gradient_scale));
+                       double gradient_scale, const BeforeChange& before_change) {
+  if (on_device() && before_change)
+    for (const std::span<float> all : {parameters.weights(), first_moment(), second_moment()})
+      before_change(std::as_bytes(all));
+  update_chunks(parameters, rates_of(spec_, step, learning_rate, gradient_scale), before_change);
   clear_outside_shard(parameters);
   parameters.weights_changed();
 }

@@ -14,6 +14,7 @@
 #include "worker/nn/parameters.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/download_buffer.h"
+#include "worker/train/checkpoint_live_bytes.h"
 #include "worker/train/flat_range.h"
 #include "worker/train/optimizer_kernels.h"
 
@@ -31,9 +32,12 @@ class Optimizer {
   // shard is not everything.
   double gradient_norm(ParameterStore& parameters);
 
-  // One update of the shard's weights. `step` counts from 1. Gradients are scaled by `gradient_scale` first
-  // and, outside of the shard too, zero afterwards: the next step may add to them. Collective as above.
-  void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale);
+  // One update of the shard's weights. `step`, which corrects the moments' bias, counts from 1. Gradients are
+  // scaled by `gradient_scale` first and, outside of the shard too, zero afterwards: the next step may add to
+  // them. Collective as above. `before_change`, where given, is called with the weights and moments of each
+  // chunk before they change.
+  void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale,
+              const BeforeChange& before_change = nullptr);
 
   // The state to be saved: the elements of the shard's ranges, one after the other, where the parameters lie.
   std::span<float> first_moment() { return first_.view().values<float>(); }
@@ -51,12 +55,17 @@ class Optimizer {
   };
 
   // Updates the weights of all chunks and clears their gradients.
-  virtual void update_chunks(ParameterStore& parameters, const Rates& rates) = 0;
+  virtual void update_chunks(ParameterStore& parameters, const Rates& rates,
+                             const BeforeChange& before_change) = 0;
 
   Elements elements_of(ParameterStore& parameters, const Chunk& chunk);
+  // The same, which may change on return: on the host. On a device all do when update_chunks() is called.
+  Elements elements_to_change(ParameterStore& parameters, const Chunk& chunk,
+                              const BeforeChange& before_change);
   // Makes of each parameter's sum over this rank's chunks the sum over all elements of the whole parameter,
   // the same bits on every rank that holds a part of it.
   void sum_over_holders(std::vector<Squares>& sums);
+  bool decays(const Parameter& parameter) const { return parameter.decay && spec_.weight_decay != 0; }
   bool holds_whole_parameters() const;  // no other rank has a part of one: sum_over_holders() changes nothing
 
   // For the passes on a device.

@@ -38,14 +38,14 @@ PretrainingTask::PretrainingTask(const TrainingSpec& training, const EvaluateSpe
   if (text_->held_out) held_out_ = make_held_out(evaluate, data_rank, data_size);
 }
 
-void PretrainingTask::start(std::int64_t first_step) {
+void PretrainingTask::start(std::int64_t first_batch) {
   prefetcher_.reset();
   prefetcher_ = std::make_unique<Prefetcher<TaskBatch>>(
-      [this, step = first_step]() mutable { return make_step(step++); }, kStepsAhead);
+      [this, batch = first_batch]() mutable { return make_global_batch(batch++); }, kStepsAhead);
 }
 
-TaskBatch PretrainingTask::make_step(std::int64_t step) {
-  const std::int64_t begin = (step - 1) * training_.batch.global + first_sequence_;
+TaskBatch PretrainingTask::make_global_batch(std::int64_t number) {
+  const std::int64_t begin = (number - 1) * training_.batch.global + first_sequence_;
   TaskBatch made = with_totals(make_batches(dataset_, begin, begin + local_sequences_));
   std::int64_t first = first_sequence_;
   for (MicroBatch& batch : made.micro_batches) {
@@ -106,9 +106,11 @@ Metrics PretrainingTask::evaluation_metrics(const Sums& totals, const LossSums& 
 }
 
 TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
-                                   int data_rank, int data_size) {
-  const auto text = std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder));
-  return {text->tokenizer.vocabulary().size(), [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
+                                   Reading& reading, int data_rank, int data_size) {
+  const auto text =
+      std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder, reading));
+  return {text->tokenizer.vocabulary().size(), text->training.identity(),
+          [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<PretrainingTask>(phase, evaluate, text, data_rank, data_size);
           }};
 }

@@ -17,7 +17,7 @@ class PretrainingTask final : public Task {
   PretrainingTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
                   std::shared_ptr<const PretrainingText> text, int data_rank, int data_size);
 
-  void start(std::int64_t first_step) override;
+  void start(std::int64_t first_batch) override;
   TaskBatch next() override { return prefetcher_->next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
@@ -25,7 +25,7 @@ class PretrainingTask final : public Task {
   Metrics evaluation_metrics(const Sums& totals, const LossSums& losses) const override;
 
  private:
-  TaskBatch make_step(std::int64_t step);
+  TaskBatch make_global_batch(std::int64_t number);
   TaskBatch make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const;
   std::vector<MicroBatch> make_batches(PretrainingDataset& dataset, std::int64_t begin,
                                        std::int64_t end) const;
@@ -41,6 +41,6 @@ class PretrainingTask final : public Task {
 
 // Reads the job's text once for the tasks of all phases. Throws BadData.
 TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
-                                   int data_rank, int data_size);
+                                   Reading& reading, int data_rank, int data_size);
 
 }  // namespace podium

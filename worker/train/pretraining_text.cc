@@ -1,18 +1,43 @@
 #include "worker/train/pretraining_text.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 
 #include "worker/data/text_files.h"
+#include "worker/train/held_out_files.h"
 
 namespace podium {
+namespace {
 
-PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder) {
+constexpr std::int64_t kFewestToWarnOf = 10;  // one of so many documents has one sentence
+
+void warn_of_lone_sentences(const std::string& key, const Corpus& corpus, Reading& reading) {
+  const std::int64_t lone = corpus.lone_sentences();
+  if (lone * kFewestToWarnOf <= corpus.documents()) return;
+  reading.warn(fmt::format(
+      "{}: {} of {} documents have one sentence only. Nothing follows it, so its next sentence is "
+      "always one of another document, and of a long one all beyond the sequence length is left "
+      "out; write one sentence a line and an empty line between documents",
+      key, lone, corpus.documents()));
+}
+
+}  // namespace
+
+PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder,
+                                      Reading& reading) {
   const TokenizerSpec& tokens = spec.data.tokenizer;
   WordPieceTokenizer tokenizer(Vocabulary::load(data_folder / tokens.wordpiece), tokens.lowercase);
-  Corpus training = Corpus::read(expand_globs(spec.data.train, data_folder), tokenizer);
+  const auto files = expand_globs(spec.data.train, data_folder);
+  Corpus training = Corpus::read(files, tokenizer, reading);
+  warn_of_lone_sentences("data.train", training, reading);
   std::optional<Corpus> held_out;
-  if (spec.evaluate.every > 0)
-    held_out = Corpus::read(expand_globs({spec.evaluate.data}, data_folder), tokenizer);
+  if (spec.evaluate.every > 0) {
+    const auto held_out_files = expand_globs({spec.evaluate.data}, data_folder);
+    warn_of_held_out_training(held_out_files, files, reading);
+    held_out = Corpus::read(held_out_files, tokenizer, reading);
+    warn_of_lone_sentences("evaluate.data", *held_out, reading);
+  }
   return {std::move(tokenizer), std::move(training), std::move(held_out)};
 }
 

@@ -7,6 +7,7 @@
 #include "common/model/spec.h"
 #include "worker/data/corpus.h"
 #include "worker/data/pretraining_dataset.h"
+#include "worker/data/reading.h"
 #include "worker/data/wordpiece.h"
 #include "worker/nn/micro_batch.h"
 
@@ -18,8 +19,9 @@ struct PretrainingText {
   std::optional<Corpus> held_out;  // where the spec evaluates
 };
 
-// Relative paths begin at `data_folder`. Throws BadData.
-PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder);
+// Relative paths begin at `data_folder`. Throws BadData. Warns of text that cannot teach what it should.
+PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder,
+                                      Reading& reading);
 
 PretrainingOptions pretraining_options(const TrainingSpec& training, std::uint64_t seed);
 

@@ -11,9 +11,8 @@ namespace podium {
 Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead)
     : events_(events), target_(std::move(target)), steps_(steps), lead_(lead) {}
 
-void Progress::started(std::int64_t step, std::int64_t parameters, int threads) {
-  events_.write(StartedEvent{step, steps_, parameters,
-                             fmt::format("cpu, {} thread{}", threads, threads == 1 ? "" : "s")});
+void Progress::started(std::int64_t step, std::int64_t parameters, const std::string& device) {
+  events_.write(StartedEvent{step, steps_, parameters, device});
 }
 
 bool Progress::metrics(std::int64_t step, const Metrics& metrics) {

@@ -19,7 +19,8 @@ class Progress {
   // `steps` of the whole training. `events` must outlive this.
   Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead);
 
-  void started(std::int64_t step, std::int64_t parameters, int threads);
+  // On `device`, as describe_device() says it.
+  void started(std::int64_t step, std::int64_t parameters, const std::string& device);
   // True where a metric has brought the target within reach for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);

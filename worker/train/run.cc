@@ -4,16 +4,19 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <thread>
 
 #include "common/base/logging.h"
+#include "common/model/data_path.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/failure.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
 #include "worker/train/language_task.h"
 #include "worker/train/pretraining_task.h"
+#include "worker/train/read_together.h"
 #include "worker/train/trainer.h"
 
 namespace podium {
@@ -28,11 +31,19 @@ void check_supported(const Launch& launch) {
     refuse(fmt::format("this build of podium-worker trains bert for pretrain and gpt for lm, not {} for {}",
                        to_string(spec.model.family), to_string(spec.training.task)));
   const TokenizerSpec& tokenizer = spec.data.tokenizer;
+  std::vector<std::string> paths = spec.data.train;
+  paths.insert(paths.end(), {tokenizer.wordpiece, tokenizer.bpe_vocab, tokenizer.bpe_merges,
+                             spec.evaluate.data, spec.model.init});
+  for (const std::string& path : paths)
+    if (leads_out_of_folder(path))
+      refuse("the path " + path + " leads out of the data folder, in which it begins");
   if (bert && tokenizer.wordpiece.empty())
     refuse("BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
   if (!bert && (tokenizer.bpe_vocab.empty() || tokenizer.bpe_merges.empty()))
     refuse("GPT needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt");
   if (spec.evaluate.every > 0 && spec.evaluate.data.empty()) refuse("evaluate.every needs evaluate.data");
+  if (spec.resume && launch.resume_folder.empty())
+    refuse("\"resume\" names a job of a cluster: submit the spec to its coordinator");
 }
 
 void check_phase(const TrainingSpec& training, const ParallelSpec& parallel, int data_size) {
@@ -70,7 +81,8 @@ int thread_count(const Launch& launch) {
   return std::max(1, cores / std::max(1, launch.local_world_size));
 }
 
-GlooOptions meeting_of(const Launch& launch, const std::atomic<bool>& stop) {
+GlooOptions meeting_of(const Launch& launch, EventLog& events, const std::atomic<bool>& stop,
+                       const std::atomic<const char*>& activity) {
   GlooOptions options;
   options.rank = launch.task.rank;
   options.size = launch.world_size;
@@ -78,18 +90,32 @@ GlooOptions meeting_of(const Launch& launch, const std::atomic<bool>& stop) {
   options.master_port = launch.master_port;
   options.secret = launch.secret;
   options.stop = &stop;
+  // One write(2) a line, so events may be written from the other thread as well.
+  options.on_long_wait = [&events, &activity, lead = launch.task.rank == 0](const std::string& wait) {
+    const std::string message = fmt::format("{}, while {}", wait, activity.load());
+    spdlog::warn("{}", message);
+    try {
+      if (lead) events.note("warning", message);
+    } catch (const Failure& failure) {  // which the training will meet, too
+      spdlog::error("{}", failure.what());
+    }
+  };
   return options;
 }
 
-TaskSource read_tasks(const Launch& launch, const ParallelLayout& layout) {
-  const auto make =
+// Reads the job's text; for a thread that may outlive the launch.
+std::function<TaskSource(Reading&)> reader_of(const Launch& launch, const ParallelLayout& layout) {
+  const auto source_of =
       launch.spec.model.family == ModelFamily::bert ? pretraining_task_source : language_task_source;
-  return make(launch.spec, launch.data_folder, place_of(layout, launch.task.rank).data, layout.data);
+  return [=, spec = launch.spec, folder = launch.data_folder,
+          data_rank = place_of(layout, launch.task.rank).data](Reading& reading) {
+    return source_of(spec, folder, reading, data_rank, layout.data);
+  };
 }
 
-// `step` learns how far a run came that fails.
-void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, Profiler* profiler,
-           std::int64_t& step) {
+// done, or saved when it was told to leave. `step` learns how far a run came that fails.
+WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop, Profiler* profiler,
+                 std::int64_t& step) {
   check_supported(launch);
   check_numbers(launch);
   const JobDevice device = open_job_device(launch.device_kind, launch.local_rank);
@@ -99,39 +125,45 @@ void train(const Launch& launch, EventLog& events, const std::atomic<bool>& stop
   context.profiler = profiler;
   omp_set_num_threads(context.threads);
   const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
-  const TaskSource tasks = read_tasks(launch, layout);
-  const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
 
+  std::atomic<const char*> activity{"meeting the other ranks"};  // outlives the communicators
   std::unique_ptr<Communicator> world;
   ParallelGroups groups;
+  TaskSource tasks;
+  std::optional<CheckpointFolder> checkpoints;
   try {
-    world = meet_world(meeting_of(launch, stop), context.memory);
+    world = meet_world(meeting_of(launch, events, stop, activity), context.memory);
+    checkpoints.emplace(launch.checkpoint_folder, world->rank() == 0);  // before hours may go into reading
     groups = make_groups(*world, layout);
+    activity = "reading the text";
+    tasks = read_together(*world, events, stop, reader_of(launch, layout));
   } catch (const StopRequested& reason) {  // nothing is trained yet, so nothing is to be saved
     events.note("info", reason.what());
     events.write(FinishedEvent{0, "preempted"});
-    return;
+    return WorkerExit::saved;
   }
+  const ModelSpec shape = model_of(launch.spec, tasks.vocabulary);
   const std::unique_ptr<Model> model = make_job_model(context, launch.spec, shape, groups);
   const auto first_weights = [&](ParameterStore& parameters) {
     return fill_first_weights(launch.spec, shape, launch.data_folder, parameters);
   };
-  Trainer trainer(launch.spec, launch.checkpoint_folder,
-                  {context, *world, groups, *model, tasks, events, stop, first_weights});
+  Trainer trainer(
+      launch.spec, *std::move(checkpoints),
+      {context, *world, groups, *model, tasks, events, stop, first_weights, launch.resume_folder, &activity});
   try {
     trainer.run();
   } catch (...) {
     step = trainer.step();
     throw;
   }
+  return trainer.was_stopped() ? WorkerExit::saved : WorkerExit::done;
 }
 
-// Runs `body` and tells which exit code its failure stands for.
+// Runs `body` and tells its exit code, or which one its failure stands for and why.
 template <class Body>
 std::pair<WorkerExit, std::string> exit_of(const Body& body) {
   try {
-    body();
-    return {WorkerExit::done, ""};
+    return {body(), ""};
   } catch (const Failure& failure) {
     return {failure.exit, failure.what()};
   } catch (const BadData& error) {
@@ -155,14 +187,15 @@ WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profi
   std::int64_t step = 0;
   auto [code, message] = exit_of([&] {
     events.emplace(launch.events_path, clock);
-    train(launch, *events, stop, profiler, step);
+    return train(launch, *events, stop, profiler, step);
   });
-  if (code == WorkerExit::done) return code;
+  if (code == WorkerExit::done || code == WorkerExit::saved) return code;
   spdlog::error("{}", message);
   const auto [told, why] = exit_of([&] {
-    if (!events) return;
+    if (!events) return WorkerExit::done;
     events->note("error", message);
     events->write(FinishedEvent{step, "failed"});
+    return WorkerExit::done;
   });
   if (told != WorkerExit::done) spdlog::error("{}", why);
   return code;

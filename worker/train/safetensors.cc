@@ -39,6 +39,12 @@ std::uint64_t size_of_safetensors_type(const std::string& dtype) {
   return found == sizes.end() ? 0 : found->second;
 }
 
+std::uint64_t TensorEntry::size() const {
+  std::uint64_t size = size_of_safetensors_type(dtype);
+  for (const std::int64_t extent : shape) size *= static_cast<std::uint64_t>(extent);
+  return size;
+}
+
 void sort_for_safetensors(std::vector<TensorEntry>& tensors) {
   std::sort(tensors.begin(), tensors.end(), [](const TensorEntry& a, const TensorEntry& b) {
     return std::pair(-static_cast<int>(size_of_safetensors_type(a.dtype)), a.name) <
@@ -52,7 +58,7 @@ std::string safetensors_header(const std::vector<TensorEntry>& tensors,
   if (!metadata.empty()) header["__metadata__"] = metadata;
   std::uint64_t offset = 0;
   for (const TensorEntry& tensor : tensors) {
-    const std::uint64_t end = offset + tensor.bytes.size();
+    const std::uint64_t end = offset + tensor.size();
     header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
@@ -64,11 +70,17 @@ std::string safetensors_header(const std::vector<TensorEntry>& tensors,
 
 FileDigest write_safetensors(const std::filesystem::path& path, std::vector<TensorEntry> tensors,
                              const std::map<std::string, std::string>& metadata) {
+  const auto write = [](const TensorEntry& tensor, CheckpointFile& file) { file.write(tensor.bytes); };
+  return write_safetensors(path, std::move(tensors), metadata, write);
+}
+
+FileDigest write_safetensors(const std::filesystem::path& path, std::vector<TensorEntry> tensors,
+                             const std::map<std::string, std::string>& metadata, const TensorWriter& write) {
   sort_for_safetensors(tensors);
   const std::string header = safetensors_header(tensors, metadata);
   CheckpointFile file(path);
   file.write(std::as_bytes(std::span(header)));
-  for (const TensorEntry& tensor : tensors) file.write(tensor.bytes);
+  for (const TensorEntry& tensor : tensors) write(tensor, file);
   return file.finish();
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -24,7 +25,9 @@ struct TensorEntry {
   std::string name;
   std::string dtype;  // "F32", "BF16", "I64", …
   std::vector<std::int64_t> shape;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes;  // or none where they are written otherwise
+
+  std::uint64_t size() const;  // in bytes, as type and shape say
 };
 
 // The order in which a file holds its tensors: widest type first, then by name.
@@ -36,6 +39,11 @@ std::string safetensors_header(const std::vector<TensorEntry>& tensors,
 // Writes and fsyncs `path`. Throws std::system_error naming the file.
 FileDigest write_safetensors(const std::filesystem::path& path, std::vector<TensorEntry> tensors,
                              const std::map<std::string, std::string>& metadata);
+// The same, of tensors that need not be in memory together: `write` puts the bytes of one into the file when
+// it is its turn.
+using TensorWriter = std::function<void(const TensorEntry& tensor, CheckpointFile& file)>;
+FileDigest write_safetensors(const std::filesystem::path& path, std::vector<TensorEntry> tensors,
+                             const std::map<std::string, std::string>& metadata, const TensorWriter& write);
 
 // Not a valid safetensors file, or not the tensor that was asked for; the message names the file.
 struct SafetensorsError : BadData {

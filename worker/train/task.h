@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/data/text_identity.h"
 #include "worker/nn/micro_batch.h"
 
 namespace podium {
@@ -30,9 +31,9 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // Steps follow one another from `first_step`; they count from 1 within the phase.
-  virtual void start(std::int64_t first_step) = 0;
-  // The next step's part. MicroBatch::first_sample counts from the global batch's first sequence.
+  // Global batches follow one another from `first_batch`; they count from 1 within the phase.
+  virtual void start(std::int64_t first_batch) = 0;
+  // This rank's part of the next one. MicroBatch::first_sample counts from the global batch's first sequence.
   virtual TaskBatch next() = 0;
   // This rank's share of the held-out text; no micro-batches where the job does not evaluate. It never
   // changes.
@@ -49,6 +50,7 @@ class Task {
 // The text of a job, read once, and what makes of it the task of a phase (phases.h).
 struct TaskSource {
   int vocabulary = 0;  // token ids are below this; the model's may be larger
+  TextIdentity text;   // that is trained on
   std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
 };
 

@@ -1,7 +1,6 @@
 #include "worker/train/trainer.h"
 
 #include <spdlog/fmt/fmt.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include "common/base/check.h"
 #include "worker/tensor/profiler.h"
 #include "worker/train/failure.h"
+#include "worker/train/job_device.h"
 #include "worker/train/schedule.h"
 
 namespace podium {
@@ -62,22 +62,7 @@ std::string describe(const ParallelLayout& layout) {
 
 }  // namespace
 
-std::string run_fingerprint(const JobSpec& spec) {
-  nlohmann::json training = to_json(spec).at("training");
-  for (const char* key : {"log_every", "recompute", "unpadded"}) training.erase(key);
-  // Written only where it is asked for: runs that began before the format had these go on.
-  for (const char* key : {"fp8", "stochastic_rounding"})
-    if (training[key] == false) training.erase(key);
-  training["batch"].erase("micro");
-  for (nlohmann::json& phase : training["phases"]) phase["batch"].erase("micro");
-  const nlohmann::json json = to_json(spec);
-  const nlohmann::json shaping{{"model", json["model"]}, {"data", json["data"]}, {"training", training}};
-  const std::string text = shaping.dump();
-  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
-}
-
-Trainer::Trainer(const JobSpec& spec, const std::filesystem::path& checkpoint_folder,
-                 const TrainerParts& parts)
+Trainer::Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const TrainerParts& parts)
     : spec_(spec),
       phases_(training_phases(spec.training)),
       parts_(parts),
@@ -88,7 +73,7 @@ Trainer::Trainer(const JobSpec& spec, const std::filesystem::path& checkpoint_fo
                                 parts.groups, parts.context)),
       scaler_(spec.training.precision),
       progress_(parts.events, spec.target, phases_.back().last_step(), is_lead()),
-      checkpoints_(checkpoint_folder, spec.checkpoint.keep, parts.world, parts.groups.layout) {}
+      checkpoints_(std::move(checkpoints), spec.checkpoint.keep, parts.world, parts.groups.layout) {}
 
 void Trainer::run() {
   resume();
@@ -102,10 +87,8 @@ CheckpointTensors Trainer::tensors() {
 }
 
 void Trainer::resume() {
-  std::vector<std::string> problems;
-  const auto loaded = checkpoints_.load_newest(run_fingerprint(spec_), tensors(), problems);
-  for (const std::string& problem : problems) progress_.note("warning", problem);
-  if (loaded) {
+  at("looking for a checkpoint");
+  if (const auto loaded = load()) {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
     if (!same(state_.layout, parts_.groups.layout))
@@ -115,14 +98,65 @@ void Trainer::resume() {
     for (const std::string& note : parts_.first_weights(parameters())) progress_.note("info", note);
   }
   parameters().weights_changed();
-  state_.fingerprint = run_fingerprint(spec_);
+  state_.text = parts_.tasks.text;
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
   saved_step_ = state_.step;
 }
 
+// What was wrong with newer checkpoints is told whatever comes of the older ones.
+std::optional<CheckpointState> Trainer::load() {
+  std::vector<std::string> problems = checkpoints_.take_warnings();
+  const auto tell = [&] {
+    for (const std::string& problem : problems) progress_.note("warning", problem);
+  };
+  try {
+    auto loaded = load(problems);
+    tell();
+    return loaded;
+  } catch (const Failure&) {
+    tell();
+    throw;
+  }
+}
+
+std::optional<CheckpointState> Trainer::load(std::vector<std::string>& problems) {
+  const std::size_t before = problems.size();
+  const TextIdentity& text = parts_.tasks.text;
+  auto loaded = checkpoints_.load_newest(spec_, text, tensors(), problems);
+  if (loaded) return loaded;
+  if (parts_.resume_folder.empty()) {
+    if (problems.size() > before)
+      problems.push_back("no checkpoint is whole: beginning anew, as the spec says");
+    return std::nullopt;
+  }
+  loaded = checkpoints_.load_newest_of(parts_.resume_folder, spec_, text, tensors(), problems);
+  check_steps_are_left(*loaded);
+  loaded->target_reached = false;  // that was the other job's goal
+  progress_.note("info",
+                 fmt::format("goes on from step {} of {}", loaded->step, parts_.resume_folder.string()));
+  return loaded;
+}
+
+// A job that goes on from another's end must have something to do, and says so where its schedule is another.
+void Trainer::check_steps_are_left(const CheckpointState& loaded) {
+  const std::int64_t then = training_phases(loaded.spec.training).back().last_step();
+  if (loaded.step >= last_step())
+    throw Failure(
+        WorkerExit::bad_spec,
+        fmt::format("cannot resume: the run in {} has taken {} of its {} steps and this one ends at "
+                    "{}, so that nothing is left to train; raise training.schedule.steps (of the "
+                    "last phase) until the training ends after step {}",
+                    parts_.resume_folder.string(), loaded.step, then, last_step(), loaded.step));
+  if (then != last_step())
+    progress_.note("info", fmt::format("the other run was to end at step {} and this one ends at {}: from "
+                                       "here on the learning rate follows this one's schedule",
+                                       then, last_step()));
+}
+
 void Trainer::announce_start() {
-  progress_.started(state_.step, model_parameters(parameters(), parts_.groups), parts_.context.threads);
+  progress_.started(state_.step, model_parameters(parameters(), parts_.groups),
+                    describe_device(parts_.context));
 }
 
 void Trainer::train() {
@@ -130,53 +164,62 @@ void Trainer::train() {
   if (outcome_ == Outcome::none_yet && state_.step >= last_step()) outcome_ = Outcome::steps_done;
   while (outcome_ == Outcome::none_yet) {
     enter_phase(phase_of(phases_, state_.step + 1));
-    if (!train_step()) {
-      outcome_ = Outcome::stopped;
-      break;
-    }
-    const bool last = state_.step == last_step();
-    if (spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every))) evaluate();
-    if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
-    if (outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
+    const std::int64_t before = state_.step;
+    train_batch();
+    if (state_.step > before) after_step();
     tell_saves(checkpoints_.poll());
   }
+}
+
+void Trainer::after_step() {
+  const bool last = state_.step == last_step();
+  if (spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every))) evaluate();
+  if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
+  if (outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
 }
 
 void Trainer::enter_phase(const TrainingPhase& phase) {
   if (phase_ == &phase) return;
   phase_ = &phase;
+  if (state_.phase != phase.index) state_.passed_over = 0;
+  state_.phase = phase.index;
   task_.reset();  // before the next one takes memory for its data
   task_ = parts_.tasks.make(phase.training);
-  task_->start(step_of_phase() + 1);
+  task_->start(step_of_phase() + state_.passed_over + 1);
   if (phases_.size() > 1)
     progress_.note("info", fmt::format("phase {} of {}: sequence length {}, steps {} to {}", phase.index + 1,
                                        phases_.size(), phase.training.sequence_length, phase.steps_before + 1,
                                        phase.last_step()));
 }
 
-bool Trainer::train_step() {
+void Trainer::train_batch() {
   const auto begin = std::chrono::steady_clock::now();
   const ProfilePhase profile_step(parts_.context, "step");
   TaskBatch batch;
   {
     const ProfilePhase profile(parts_.context, "data");
+    at("agreeing on a batch");
     batch = task_->next();
-    if (!agree(batch.totals)) return false;
+    if (!agree(batch.totals)) {
+      outcome_ = Outcome::stopped;
+      return;
+    }
   }
   if (spec_.training.stochastic_rounding)
     parameters().round_stochastically(spec_.training.seed, state_.step + 1);
+  at("computing forward and backward");
   engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
                 {spec_.training.seed, state_.step + 1},
                 [&](std::int64_t first, std::int64_t last) { reducer_.ready(first, last); });
-  const double gradient_norm = update();
+  const std::optional<double> gradient_norm = update();
   LossSums losses = engine_.take_losses();  // which came before the norm
-  ++busy_steps_;
-  const bool log = due(spec_.training.log_every);
+  const bool log = gradient_norm && due(spec_.training.log_every);
+  at("summing the losses");
   if (log) losses = sum_over(parts_.world, losses);
-  busy_ += std::chrono::steady_clock::now() - begin;
+  throughput_.add(std::chrono::steady_clock::now() - begin,
+                  gradient_norm ? phase_->training.batch.global : 0);
   record_memory();
-  if (log) log_training(batch.totals, losses, gradient_norm);
-  return true;
+  if (log) log_training(batch.totals, losses, *gradient_norm);
 }
 
 // Adds up the totals of all data ranks; false where any rank was asked to stop.
@@ -189,31 +232,51 @@ bool Trainer::agree(Sums& totals) {
   return !stop;
 }
 
+// The steps that the moments' bias correction counts. They go on through all phases, and so does AdamW's
+// count; LAMB begins anew with each phase, as NVIDIA's recipe for BERT does (run_pretraining.py sets the
+// optimizer's step to zero for phase 2), and its trust ratio makes up for it.
+std::int64_t Trainer::step_of_correction() const {
+  return spec_.training.optimizer.name == OptimizerKind::lamb ? step_of_phase() : state_.step;
+}
+
 double Trainer::learning_rate_now() const {
   return learning_rate(phase_->training.schedule, phase_->training.optimizer.lr, step_of_phase());
 }
 
-// Clips and applies the summed gradients, unless fp16 overflowed; returns their norm.
-double Trainer::update() {
+// Takes the step, where the summed gradients are finite; returns their norm.
+std::optional<double> Trainer::update() {
   const ProfilePhase profile(parts_.context, "update");
+  at("summing the gradients");
   finish_gradients();
   const double scale = scaler_.scale();
   const double norm = gradient_norm() / scale;
-  const StepVerdict verdict = scaler_.judge(norm);
-  if (verdict == StepVerdict::diverged)
-    throw Failure(WorkerExit::diverged,
-                  fmt::format("the gradients are not finite at step {}: training diverged; "
-                              "lower the learning rate or lengthen the warm-up",
-                              state_.step + 1));
+  if (const StepVerdict verdict = scaler_.judge(norm); verdict != StepVerdict::take) {
+    pass_over(verdict);
+    return std::nullopt;
+  }
   ++state_.step;
   state_.samples += phase_->training.batch.global;
-  if (verdict == StepVerdict::skip) {
-    parameters().clear_gradients(parts_.context.threads);
-    return norm;
-  }
-  checkpoints_.before_update();
   apply_gradients(clip_factor(norm, spec_.training.optimizer.clip) / scale);
   return norm;
+}
+
+// Leaves the batch, as apex and Megatron-LM do: the next one is tried for the same step. A restart from a
+// later checkpoint does not meet it again.
+void Trainer::pass_over(StepVerdict verdict) {
+  const LossScalerState& state = scaler_.state();
+  if (verdict == StepVerdict::diverged)
+    throw Failure(
+        WorkerExit::diverged,
+        fmt::format("the gradients are not finite at step {}, now with {} batches in a row and {} in "
+                    "all: training diverged; lower the learning rate or lengthen the warm-up",
+                    state_.step + 1, state.in_a_row, state.not_finite));
+  ++state_.passed_over;
+  parameters().clear_gradients(parts_.context.threads);
+  if (verdict == StepVerdict::pass_over)
+    progress_.note("warning", fmt::format("the gradients of a batch for step {} are not finite: it is passed "
+                                          "over, as {} in a row or {} in all may be; this is {} and {}",
+                                          state_.step + 1, kMostNotFiniteInARow, kMostNotFinite,
+                                          state.in_a_row, state.not_finite));
 }
 
 void Trainer::finish_gradients() {
@@ -228,11 +291,13 @@ double Trainer::gradient_norm() {
 }
 
 void Trainer::apply_gradients(double scale) {
+  at("updating the weights");
   {
     // Weights and both moments are read and written, gradients read and cleared.
     const double bytes = 8.0 * static_cast<double>(parameters().weights().size_bytes());
     const ProfileScope profile(parts_.context, "optimizer", {.bytes = bytes});
-    optimizer_->update(parameters(), step_of_phase(), learning_rate_now(), scale);
+    optimizer_->update(parameters(), step_of_correction(), learning_rate_now(), scale,
+                       checkpoints_.before_update());
   }
   const ProfileScope profile(parts_.context, "gather_weights");
   reducer_.gather(parameters().weights());
@@ -256,23 +321,18 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
   Metrics metrics = task_->training_metrics(totals, losses);
   metrics.emplace_back("train/learning_rate", learning_rate_now());
   metrics.emplace_back("train/grad_norm", gradient_norm);
-  if (spec_.training.precision == Precision::fp16) {
-    metrics.emplace_back("train/loss_scale", scaler_.scale());
-    metrics.emplace_back("train/skipped_steps", static_cast<double>(scaler_.state().skipped));
-  }
-  std::erase_if(metrics,
-                [](const auto& metric) { return !std::isfinite(metric.second); });  // of a skipped step
-  const TrainingSpec& training = phase_->training;
-  const double rate =
-      static_cast<double>(busy_steps_ * training.batch.global) / std::chrono::duration<double>(busy_).count();
+  const bool fp16 = spec_.training.precision == Precision::fp16;
+  if (fp16) metrics.emplace_back("train/loss_scale", scaler_.scale());
+  if (const std::int64_t skipped = scaler_.state().skipped; fp16 || skipped > 0)
+    metrics.emplace_back("train/skipped_steps", static_cast<double>(skipped));
+  const double rate = throughput_.take(parts_.world);
   metrics.emplace_back("train/sequences_per_second", rate);
-  metrics.emplace_back("train/tokens_per_second", rate * training.sequence_length);
-  busy_ = {};
-  busy_steps_ = 0;
+  metrics.emplace_back("train/tokens_per_second", rate * phase_->training.sequence_length);
   tell(metrics);
 }
 
 void Trainer::evaluate() {
+  at("evaluating");
   const TaskBatch& held_out = task_->held_out();
   const LossSums losses = sum_over(parts_.world, engine_.evaluate(held_out.micro_batches));
   Sums totals = held_out.totals;
@@ -289,18 +349,20 @@ void Trainer::tell(const Metrics& metrics) {
 
 // Returns at once: the next forward and backward only read what is being saved.
 void Trainer::save() {
-  state_.phase = phase_->index;
   state_.loss_scaler = scaler_.state();
+  at("beginning a checkpoint");
   checkpoints_.begin_save(state_, tensors());
   saved_step_ = state_.step;
 }
 
 void Trainer::tell_saves(const std::vector<FinishedSave>& saves) {
   for (const FinishedSave& finished : saves) progress_.saved(finished);
+  for (const std::string& warning : checkpoints_.take_warnings()) progress_.note("warning", warning);
 }
 
 void Trainer::finish() {
   if (outcome_ == Outcome::stopped && saved_step_ != state_.step) save();
+  at("finishing checkpoints");
   tell_saves(checkpoints_.finish());
   switch (outcome_) {
     case Outcome::stopped:

@@ -3,16 +3,16 @@
 //
 //   resume → started → ┌ agree (totals of the batch, stop?)
 //                      │   → micro-batches through the model, gradients summed as they become final
-//                      │   → norm, loss scale, clip, update → metrics → evaluate → target? → checkpoint ┐
-//                      └────────────────────────────── next step ←──────────────────────────────────────┘
+//                      │   → norm: finite? → clip, update → metrics → evaluate → target? → checkpoint ┐
+//                      └────── next batch ←──┴─────────────────────────────────────────────────────────┘
 //                                                                                              → finished
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "worker/train/phases.h"
 #include "worker/train/progress.h"
 #include "worker/train/task.h"
+#include "worker/train/throughput.h"
 
 namespace podium {
 
@@ -40,28 +41,38 @@ struct TrainerParts {
   const std::atomic<bool>& stop;  // raised from outside to ask for a save and an early end
   // Fills the parameters of a run that begins; returns what should be noted about it.
   std::function<std::vector<std::string>(ParameterStore&)> first_weights;
+  // The checkpoints of another job, from which a run that has none of its own goes on; "" for none.
+  std::filesystem::path resume_folder = {};
+  // Learns what the training is at, for whoever tells of a wait that grows long. May be none.
+  std::atomic<const char*>* activity = nullptr;
 };
 
 class Trainer {
  public:
-  Trainer(const JobSpec& spec, const std::filesystem::path& checkpoint_folder, const TrainerParts& parts);
+  Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const TrainerParts& parts);
 
   // Trains to the end, the target, or `stop`. Throws Failure, PeerLost or BadData.
   void run();
 
-  std::int64_t step() const { return state_.step; }  // finished so far
+  std::int64_t step() const { return state_.step; }                  // finished so far
+  bool was_stopped() const { return outcome_ == Outcome::stopped; }  // by SIGTERM, before it was through
 
  private:
   enum class Outcome { none_yet, steps_done, target_reached, stopped };
 
   void resume();
+  std::optional<CheckpointState> load();
+  std::optional<CheckpointState> load(std::vector<std::string>& problems);
+  void check_steps_are_left(const CheckpointState& loaded);
   void announce_start();
   void train();
   void enter_phase(const TrainingPhase& phase);
-  // One optimizer step; false where the ranks agreed to stop instead.
-  bool train_step();
+  // One optimizer step, where the batch's gradients are finite and the ranks did not agree to stop instead.
+  void train_batch();
+  void after_step();
   bool agree(Sums& totals);
-  double update();
+  std::optional<double> update();
+  void pass_over(StepVerdict verdict);
   void finish_gradients();
   double gradient_norm();
   void apply_gradients(double scale);
@@ -75,12 +86,16 @@ class Trainer {
 
   ParameterStore& parameters() { return parts_.model.parameters(); }
   CheckpointTensors tensors();
+  void at(const char* activity) {
+    if (parts_.activity != nullptr) *parts_.activity = activity;
+  }
   bool is_lead() const { return parts_.world.rank() == 0; }
   // Of the ranks that share a data rank, the one that counts its data.
   bool counts_data() const { return parts_.groups.first_stage() && parts_.groups.place.tensor == 0; }
   bool due(std::int64_t every) const { return every > 0 && state_.step % every == 0; }
   std::int64_t last_step() const { return phases_.back().last_step(); }
   std::int64_t step_of_phase() const { return state_.step - phase_->steps_before; }
+  std::int64_t step_of_correction() const;
   double learning_rate_now() const;
 
   const JobSpec spec_;
@@ -97,12 +112,7 @@ class Trainer {
   std::unique_ptr<Task> task_;            // of this phase
   Outcome outcome_ = Outcome::none_yet;
   std::int64_t saved_step_ = 0;
-  std::chrono::steady_clock::duration busy_{};  // training time since the last metrics
-  std::int64_t busy_steps_ = 0;
+  Throughput throughput_;  // since the last metrics
 };
-
-// A hash of everything in the spec that shapes the run; not of where, in what pieces, how often or by whom it
-// is computed and watched.
-std::string run_fingerprint(const JobSpec& spec);
 
 }  // namespace podium

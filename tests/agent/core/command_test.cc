@@ -18,6 +18,7 @@ const TaskPaths kPaths{"/home/jobs/12/3/1",
                        "/home/jobs/12/3/1/events.jsonl",
                        "/data",
                        "/shared/jobs/12/checkpoints",
+                       "",
                        "/bin/podium-worker"};
 
 Start start_of(const std::string& kind) {
@@ -90,6 +91,16 @@ TEST(MakeCommand, RefusesWhatNoProcessCanBeGiven) {
   start.launch.spec.command.clear();
   start.launch.name = std::string("\0", 1);
   EXPECT_EQ(make_command(start, kPaths, {}).errors().at(0).where, "/name");
+}
+
+TEST(MakeCommand, TellsWhereTheCheckpointsAreThatItResumes) {
+  TaskPaths paths = kPaths;
+  EXPECT_THAT(make_command(start_of("cpu"), paths, {})->environment,
+              Not(Contains(StartsWith("PODIUM_RESUME="))));
+  paths.resume = "/shared/jobs/7/checkpoints";
+  EXPECT_THAT(make_command(start_of("cpu"), paths, {})->environment,
+              Contains("PODIUM_RESUME=/shared/jobs/7/checkpoints"));
+  EXPECT_EQ(complete_launch(launch_of(task_id(12, 3, 1)), paths).resume_folder, "/shared/jobs/7/checkpoints");
 }
 
 TEST(CompleteLaunch, FillsInTheAgentsPart) {

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(CheckOrders, SoundOnesPass) {
-  EXPECT_TRUE(check_orders(orders_of({order_of(TaskAction::run, task_id(1, 1))}), {"node-1"}).empty());
+  EXPECT_TRUE(check_orders(orders_of({order_of(TaskAction::start, task_id(1, 1))}), {"node-1"}).empty());
 }
 
 TEST(CheckOrders, NamesWhatIsWrong) {
@@ -36,14 +36,14 @@ TEST(CheckOrders, NamesWhatIsWrong) {
       {[](NodeOrders& o) { o.tasks[0].launch.grace = 25h; }, "grace period"},
   };
   for (const Case& one : cases) {
-    NodeOrders orders = orders_of({order_of(TaskAction::run, task_id(1, 1))});
+    NodeOrders orders = orders_of({order_of(TaskAction::start, task_id(1, 1))});
     one.spoil(orders);
     EXPECT_THAT(describe(check_orders(orders, {"node-1"})), testing::HasSubstr(one.complaint));
   }
 }
 
 TEST(CheckOrders, CollectsEveryProblem) {
-  NodeOrders orders = orders_of({order_of(TaskAction::run, task_id(0, 0))});
+  NodeOrders orders = orders_of({order_of(TaskAction::start, task_id(0, 0))});
   orders.version = -1;
   EXPECT_EQ(check_orders(orders, {"node-1"}).size(), 3U);
 }

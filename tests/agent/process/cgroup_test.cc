@@ -26,7 +26,7 @@ TEST(Cgroup, TwoHomesDoNotShareGroups) {
   const TempFolder other;
   const auto first = Cgroups::find(one.path());
   const auto second = Cgroups::find(other.path());
-  if (!first || !second) GTEST_SKIP() << "no writable cgroup v2 here";
+  if (!first || !second) GTEST_SKIP() << "skipped: waits for a writable cgroup v2";
   const TaskId task{{{1}, 1}, 0};
   EXPECT_NE(first->folder(task), second->folder(task));
   ASSERT_EQ(first->make(task), first->folder(task));

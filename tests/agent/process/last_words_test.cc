@@ -19,6 +19,15 @@ TEST(LastErrorNote, IsEmptyWhereThereIsNone) {
   EXPECT_EQ(last_error_note("not json\n[1]\n{\"type\":3}\n"), "");
 }
 
+TEST(LastEvent, SaysWhetherTheProgramLeftBeforeItWasThrough) {
+  EXPECT_TRUE(says_preempted("ep\":1}\n{\"type\":\"finished\",\"status\":\"preempted\"}\n"));
+  EXPECT_FALSE(
+      says_preempted("{\"type\":\"finished\",\"status\":\"preempted\"}\n"
+                     "{\"type\":\"finished\",\"status\":\"succeeded\"}\n"));
+  EXPECT_FALSE(says_preempted("{\"type\":\"note\",\"status\":\"preempted\"}\n"));
+  EXPECT_FALSE(says_preempted(""));
+}
+
 TEST(LastLine, SkipsBlankOnes) {
   EXPECT_EQ(last_line("Traceback\nKeyError: 'x'\n\n  \r\n"), "KeyError: 'x'");
 }

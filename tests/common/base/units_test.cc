@@ -26,7 +26,7 @@ TEST(ParseDuration, RefusesEverythingElse) {
 TEST(FormatDuration, IsReadBackExactly) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {
-    const milliseconds duration(random() >> (20 + i % 40));
+    const milliseconds duration((random() >> (20 + i % 40)) % kLongestDuration.count());
     EXPECT_EQ(parse_duration(format_duration(duration)), duration) << format_duration(duration);
   }
   EXPECT_EQ(format_duration(milliseconds(90'000)), "1m30s");
@@ -38,6 +38,12 @@ TEST(ParseSize, KnowsPowersOfTenAndOfTwo) {
   EXPECT_EQ(parse_size("0B"), 0);
   for (const char* text : {"", "12", "12 MB", "MB", "1mb", "-1B", "1GBs", "99999999999TB"})
     EXPECT_EQ(parse_size(text), std::nullopt) << text;
+}
+
+TEST(Durations, AreBounded) {
+  EXPECT_EQ(parse_duration("36500d"), kLongestDuration);
+  for (const char* text : {"36500d1ms", "106751991167d", "36499d25h", "99999999999999999999s"})
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "phases"})
     file["training"].erase(key);
   file["model"].erase("init");
+  file["checkpoint"].erase("begin_anew");
   const JobSpec spec = job_spec_from_json(file);
   EXPECT_EQ(spec.parallel.interleave, 1);
   EXPECT_FALSE(spec.parallel.sequence);
@@ -57,6 +58,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   EXPECT_FALSE(spec.training.unpadded);
   EXPECT_TRUE(spec.training.phases.empty());
   EXPECT_EQ(spec.model.init, "");
+  EXPECT_FALSE(spec.checkpoint.begin_anew);
   EXPECT_NE(to_json(spec), now);
 }
 
@@ -95,6 +97,15 @@ TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
     at = end + 1;
   }
   EXPECT_EQ(count, 7);
+}
+
+TEST(Codec, EveryCauseOfAnExitSurvivesTheWire) {
+  for (int cause = 0; cause < static_cast<int>(std::size(kExitCauseNames)); ++cause) {
+    const TaskExit exit{3, 0, "words", static_cast<ExitCause>(cause)};
+    EXPECT_EQ(task_exit_from_json(to_json(exit)), exit) << to_string(exit.cause);
+  }
+  EXPECT_THROW(task_exit_from_json({{"code", 0}, {"signal", 0}, {"cause", "boredom"}}),
+               std::invalid_argument);
 }
 
 }  // namespace

@@ -35,6 +35,14 @@ TEST(StreamChunk, RefusesWhatDoesNotFit) {
     EXPECT_FALSE(parse_chunks(body)) << body;
 }
 
+TEST(StreamChunk, RefusesMoreChunksThanABatchHolds) {
+  std::string body;
+  for (int i = 0; i < 10'000; ++i) append_chunk(body, {kTask, StreamKind::err, i, ""});
+  EXPECT_TRUE(parse_chunks(body));
+  append_chunk(body, {kTask, StreamKind::err, 0, ""});
+  EXPECT_FALSE(parse_chunks(body));
+}
+
 TEST(StreamChunk, RandomDamageNeverEscapesAsAnException) {
   std::string body;
   for (int i = 0; i < 4; ++i) append_chunk(body, {kTask, StreamKind::err, i * 10, "0123456789"});

@@ -1,7 +1,9 @@
 #include "common/net/http_client.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
@@ -11,9 +13,18 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
 #include <set>
+#include <string_view>
+#include <thread>
 
 #include "common/base/file.h"
 #include "tests/common/net/server_fixture.h"
+
+// In place of the C library's: a resolver whose name server is silent.
+extern "C" int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** found) {
+  if (host && std::string_view(host) == "hangs.test") std::this_thread::sleep_for(std::chrono::hours(1));
+  static const auto real = reinterpret_cast<decltype(&getaddrinfo)>(dlsym(RTLD_NEXT, "getaddrinfo"));
+  return real(host, service, hints, found);
+}
 
 namespace podium {
 namespace {
@@ -139,6 +150,60 @@ TEST(HttpClient, BoundsTheBodyItTakes) {
   options.max_body = 1000;
   EXPECT_EQ(failure_of([&] { fetch(server.url(), {}, kLong, options); }), NetFailure::broken);
   EXPECT_EQ(fetch(server.url(), {}, kLong).body.size(), std::size_t{1} << 20);
+}
+
+// An agent read an answer of 131 MB.
+TEST(HttpClient, TakesABodyOfItsLimitAndNotOneByteMore) {
+  TestServer server({}, [](ServerRequest request) -> awaitable<ServerReply> {
+    const std::size_t size = std::stoul(request.target.substr(2));
+    ServerReply reply;
+    if (request.target[1] == 'w') {
+      reply.body = std::string(size, 'x');
+    } else {
+      reply.next_piece = [left = size]() mutable -> awaitable<std::optional<std::string>> {
+        if (left == 0) co_return std::nullopt;
+        const std::size_t piece = std::min<std::size_t>(left, 700);
+        left -= piece;
+        co_return std::string(piece, 'x');
+      };
+    }
+    co_return reply;
+  });
+  ClientOptions options;
+  options.max_body = 100'000;
+  for (const std::string kind : {"/w", "/p"}) {  // whole, and in pieces of no announced length
+    EXPECT_EQ(fetch(server.url(), get(kind + "100000"), kLong, options).body.size(), options.max_body)
+        << kind;
+    EXPECT_EQ(failure_of([&] { fetch(server.url(), get(kind + "100001"), kLong, options); }),
+              NetFailure::broken)
+        << kind;
+  }
+}
+
+// The stand-in for getaddrinfo below does not come back for this one.
+TEST(HttpClient, DoesNotWaitForAResolverThatHangs) {
+  const Url nowhere{false, "hangs.test", 7070, "/"};
+  EXPECT_EQ(failure_of([&] { fetch(nowhere, {}, milliseconds(100)); }), NetFailure::timed_out);
+  run([&](boost::asio::any_io_executor executor) -> awaitable<void> {
+    HttpClient client(executor, nowhere);
+    boost::asio::steady_timer soon(executor, milliseconds(50));
+    soon.async_wait([&](auto) { client.cancel(); });
+    NetFailure failure{};
+    try {
+      co_await client.request(get("/"), kLong);
+    } catch (const NetError& error) {
+      failure = error.failure();
+    }
+    EXPECT_EQ(failure, NetFailure::cancelled);
+  });
+  TestServer server({}, echo);
+  Url named = server.url();
+  named.host = "localhost";
+  EXPECT_EQ(fetch(named, post("found"), kLong).body, "POST found");
+  EXPECT_EQ(failure_of([&] {
+              fetch({false, "nobody.invalid", 1, "/"}, {}, kLong);
+            }),
+            NetFailure::unreachable);
 }
 
 TEST(HttpClient, FollowsEventsUntilToldToStop) {

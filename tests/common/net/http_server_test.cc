@@ -107,6 +107,78 @@ TEST(HttpServer, BoundsHeaderAndBody) {
   EXPECT_THAT(talk(server, fits + std::string(1000, 'a')), StartsWith("HTTP/1.1 200"));
 }
 
+std::string post_of(const std::string& target, std::size_t length) {
+  return "POST " + target + " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+// 100 unfinished bodies of 8 MiB without a token took 840 MB.
+TEST(HttpServer, RefusesByTheHeaderBeforeItTakesTheBody) {
+  const HeadCheck check = [](const ServerRequest& head) -> std::optional<ServerReply> {
+    if (head.headers.get("Authorization") == "yes") return std::nullopt;
+    ServerReply reply;
+    reply.status = 401;
+    return reply;
+  };
+  TestServer server({}, serve, check);
+  RawClient stranger(server.url());
+  stranger.send(post_of("/echo", 1'000'000));  // and nothing of its body
+  EXPECT_THAT(stranger.read_some(), StartsWith("HTTP/1.1 401"));
+  const std::string twice = talk(server,
+                                 "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"
+                                 "GET /b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(count_of(twice, "HTTP/1.1 401"), 2) << "without a body the connection goes on";
+  const std::string known =
+      talk(server,
+           "POST /echo HTTP/1.1\r\nHost: a\r\nAuthorization: yes\r\nContent-Length: 2\r\nConnection: "
+           "close\r\n\r\nhi");
+  EXPECT_THAT(known, StartsWith("HTTP/1.1 200"));
+}
+
+TEST(HttpServer, ABodyOf100MegabytesGetsIts413) {
+  TestServer server({}, serve);
+  RawClient client(server.url());
+  constexpr std::size_t kSize = 100'000'000;
+  ASSERT_TRUE(client.send(post_of("/echo", kSize)));
+  const std::string piece(1'000'000, 'x');
+  for (std::size_t sent = 0; sent < kSize; sent += piece.size()) ASSERT_TRUE(client.send(piece)) << sent;
+  EXPECT_THAT(client.read_some(), StartsWith("HTTP/1.1 413"));
+}
+
+TEST(HttpServer, RefusesTwoOfAFieldThatDecides) {
+  TestServer server({}, serve);
+  for (const char* field : {"Host: b", "Authorization: Bearer x\r\nAuthorization: Bearer y", "host: a",
+                            "Origin: http://a\r\nOrigin: http://b"})
+    EXPECT_THAT(talk(server, std::string("GET / HTTP/1.1\r\nHost: a\r\n") + field + "\r\n\r\n"),
+                StartsWith("HTTP/1.1 400"))
+        << field;
+}
+
+TEST(HttpServer, LargeBodiesShareBoundedRoomAndSmallOnesNeedNone) {
+  ServerOptions options;
+  options.small_body = 100;
+  options.max_bodies = 1500;
+  TestServer server(options, serve);
+  RawClient first(server.url());
+  first.send(post_of("/echo", 1000) + std::string(10, 'x'));
+  const std::string close = "Connection: close\r\n";
+  const auto ask = [&](std::size_t length) {
+    std::string request = post_of("/echo", length);
+    request.insert(request.find("Host"), close);
+    return talk(server, request + std::string(length, 'y'));
+  };
+  // The first request's header may still be on its way.
+  std::string second = ask(1000);
+  while (second.starts_with("HTTP/1.1 200")) second = ask(1000);
+  EXPECT_THAT(second, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(second, HasSubstr("Retry-After"));
+  EXPECT_THAT(ask(100), StartsWith("HTTP/1.1 200"));
+  first.send(std::string(990, 'x'));
+  EXPECT_THAT(first.read_some(), StartsWith("HTTP/1.1 200"));
+  std::string third = ask(1000);
+  while (third.starts_with("HTTP/1.1 503")) third = ask(1000);
+  EXPECT_THAT(third, StartsWith("HTTP/1.1 200"));
+}
+
 TEST(HttpServer, CutsOffClientsThatDribble) {
   TestServer server(quick_options(), serve);
   RawClient client(server.url());

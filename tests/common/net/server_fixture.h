@@ -17,9 +17,9 @@ namespace podium {
 
 class TestServer {
  public:
-  TestServer(ServerOptions options, HttpHandler handler)
+  TestServer(ServerOptions options, HttpHandler handler, HeadCheck check = {})
       : tls_(!options.tls_certificate.empty()),
-        server_(io_.get_executor(), std::move(options), std::move(handler)) {
+        server_(io_.get_executor(), std::move(options), std::move(handler), std::move(check)) {
     server_.start();
     thread_ = std::thread([this] { io_.run(); });
   }

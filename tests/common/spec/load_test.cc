@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/file.h"
+#include "common/spec/warnings.h"
 
 namespace podium {
 namespace {
@@ -35,6 +36,11 @@ LoadedExperiment load(const std::string& yaml) {
 }
 
 std::string errors_of(const std::string& yaml) { return describe(load_experiment(yaml, "t.yaml").errors()); }
+
+TEST(LoadExperiment, ANulThatYamlEscapesIsRefusedInItsPlace) {
+  EXPECT_THAT(errors_of("version: 1\nname: t\ncommand: [\"tr\\0ue\"]\nresources: {devices: 1}\n"),
+              HasSubstr("t.yaml:3:"));
+}
 
 TEST(LoadExperiment, PresetsHaveTheirPublishedShapes) {
   const JobSpec job = load(bert("{preset: bert-large}")).jobs.at(0);
@@ -98,6 +104,23 @@ TEST(LoadExperiment, WeakScalingGrowsTheBatchAndFitsPerNode) {
   EXPECT_EQ(loaded.jobs[1].training.batch.global, 16);
   EXPECT_EQ(loaded.normalised["scaling"]["mode"], "weak");
   EXPECT_EQ(loaded.normalised["training"]["batch"]["global"], 8);
+}
+
+// Of apex's FusedAdam, with which Megatron-LM trained; BERT's recipes have 1e-6, and so has LAMB.
+TEST(LoadExperiment, AdamsEpsilonIsThatOfTheModelsRecipe) {
+  const auto epsilon_of = [](const std::string& yaml) {
+    return load(yaml).jobs.at(0).training.optimizer.epsilon;
+  };
+  EXPECT_EQ(epsilon_of(gpt("{preset: gpt2-124m}")), 1e-8);
+  EXPECT_EQ(epsilon_of(gpt("{preset: gpt2-124m}", "sweep: {training.optimizer.name: [lamb]}\n")), 1e-6);
+  EXPECT_EQ(epsilon_of(gpt("{preset: gpt2-124m}", "sweep: {training.optimizer.epsilon: [1e-7]}\n")), 1e-7);
+  EXPECT_EQ(epsilon_of(bert("{preset: bert-tiny}")), 1e-6);
+}
+
+TEST(LoadExperiment, TheRecordConfigOfMegatronHasItsEpsilon) {
+  EXPECT_EQ(
+      load(read_file(PODIUM_SOURCE_DIR "/configs/megatron-8.3b.yaml")).jobs.at(0).training.optimizer.epsilon,
+      1e-8);
 }
 
 TEST(LoadExperiment, StrongScalingKeepsTheBatch) {
@@ -184,6 +207,28 @@ TEST(LoadExperiment, OverridesTakeThePlaceOfTheFilesValues) {
   EXPECT_EQ(job.evaluate.every, 5);
 }
 
+TEST(LoadExperiment, Fp8ColumnsOfEachTensorRankAreAMultipleOf16) {
+  const auto errors = [](const std::string& intermediate) {
+    const std::string model = "{family: bert, layers: 2, hidden: 64, heads: 2, intermediate: " + intermediate + "}";
+    return describe(load_experiment(bert(model), "t.yaml",
+                                    {{"training.precision", "bf16"}, {"training.fp8", "true"}, {"parallel.tensor", "2"}})
+                        .errors());
+  };
+  EXPECT_THAT(errors("48"),
+              HasSubstr("training.fp8 needs model.intermediate (48) to be a multiple of 16 × parallel.tensor (2)"));
+  EXPECT_EQ(errors("64"), "");
+}
+
+TEST(LoadExperiment, AWalltimeHasAMostThatTimesCanBear) {
+  const auto errors = [](const std::string& walltime) {
+    return errors_of("version: 1\nname: t\ncommand: [a]\nresources: {devices: 1, walltime: " + walltime + "}\n");
+  };
+  EXPECT_EQ(errors("3650d"), "");
+  EXPECT_THAT(errors("3650d1s"), HasSubstr("resources.walltime must be at most 3650d, not 3650d1s"));
+  for (const char* absurd : {"106751991167d", "99999999999999999999h", "9223372036854775807ms"})
+    EXPECT_THAT(errors(absurd), HasSubstr("and be at most 3650d")) << absurd;
+}
+
 TEST(LoadExperiment, ProblemsWithOverridesArePlacedBesideTheFile) {
   const auto errors = [](const std::vector<Override>& overrides) {
     return describe(load_experiment(bert("{preset: bert-tiny}"), "t.yaml", overrides).errors());
@@ -230,6 +275,76 @@ TEST(LoadExperiment, TooLongAFileIsNotRead) {
   EXPECT_THAT(errors_of(std::string(kMaxSpecBytes + 1, ' ')), HasSubstr("at most 262144 are read"));
 }
 
+std::string list_of(int items, const std::string& separator) {
+  std::string text = "[";
+  for (int i = 0; i < items; ++i) text += std::to_string(i) + separator;
+  return text + "0]";
+}
+
+// Each of these took seconds, and sixteen at once stopped the coordinator. Too slow shows as the test's
+// time-out.
+TEST(LoadExperiment, RefusesLongListsBeforeItLooksAtTheirItems) {
+  for (const char* separator : {",", ",\n  ", ", "}) {
+    EXPECT_THAT(errors_of("command: " + list_of(21'000, separator)), HasSubstr("more than 20000 values"))
+        << separator;
+    EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "after: " + list_of(15'000, separator))),
+                HasSubstr("after may list at most 100 items, not 15001"));
+    EXPECT_THAT(
+        errors_of(bert("{preset: bert-tiny}", "scaling: {devices: " + list_of(10'000, separator) + "}\n")),
+        HasSubstr("scaling.devices may list at most 100 items, not 10001"));
+    EXPECT_THAT(
+        errors_of(bert("{preset: bert-tiny}", "sweep: {training.seed: " + list_of(9'000, separator) +
+                                                  ", model.layers: " + list_of(9'000, separator) + "}\n")),
+        HasSubstr("may list at most 1000 items, not 9001"));
+  }
+}
+
+TEST(LoadExperiment, RefusesATooLargeStudyBeforeItMakesItsJobs) {
+  const std::string seeds = list_of(998, ",");
+  EXPECT_THAT(
+      errors_of(bert("{preset: bert-tiny}", "sweep: {training.seed: " + seeds + ", model.layers: [1, 2]}\n")),
+      HasSubstr("the study has more than 1000 jobs"));
+  const std::string long_list = "[" + std::string(2'000, 'a') + ", " + std::string(3'000, 'b') + ", " +
+                                std::string(3'000, 'c') + ", " + std::string(3'000, 'd') + "]";
+  EXPECT_THAT(
+      errors_of("version: 1\nname: t\ncommand: " + long_list + "\nresources: {devices: 1}\n" +
+                "sweep: {priority: " + list_of(99, ",") + ", restarts.max: " + list_of(9, ",") + "}\n"),
+      HasSubstr("together they may have 8388608 bytes"));
+}
+
+TEST(LoadExperiment, AliasesDoNotMakeMoreValuesThanAFileMayHave) {
+  std::string text = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+  for (char c = 'b'; c < 'g'; ++c) {
+    text += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 10; ++i) text += std::string(i ? ", *" : "*") + static_cast<char>(c - 1);
+    text += "]\n";
+  }
+  EXPECT_THAT(errors_of(text), HasSubstr("aliases make the spec too large here"));
+}
+
+TEST(LoadExperiment, TellsTwinsOfAListWithoutComparingEveryPair) {
+  EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "sweep: {training.seed: [1, 2, 1]}\n")),
+              HasSubstr("lists 1 twice; keep one"));
+  std::string same = "[7";
+  for (int i = 1; i < 1000; ++i) same += ", 7";
+  EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "sweep: {training.seed: " + same + "]}\n")),
+              HasSubstr("lists 7 twice; keep one"));
+}
+
+TEST(LoadExperiment, TellsTheFirstOfVeryManyUnknownKeys) {
+  std::string text;
+  for (int i = 0; i < 9'000; ++i) text += "lable" + std::to_string(i) + ": 1\n";
+  EXPECT_THAT(errors_of(text), HasSubstr("the spec has 8980 more unknown keys"));
+}
+
+TEST(LoadExperiment, PlacesInALongLineCountCharacters) {
+  std::string names = "é";
+  for (int i = 0; i < 500; ++i) names += ", é";
+  EXPECT_THAT(
+      errors_of(bert("{preset: bert-tiny}", "x: [" + names + ", \"" + std::string(5000, 'x') + "\"]\n")),
+      HasSubstr("t.yaml:7:1508: this text has 5000 bytes"));
+}
+
 TEST(LoadExperiment, MisspeltKeysFindTheirName) {
   EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "lable: {}\n")),
               HasSubstr("unknown key \"lable\"; did you mean \"labels\"?"));
@@ -237,6 +352,22 @@ TEST(LoadExperiment, MisspeltKeysFindTheirName) {
               HasSubstr("unknown key \"lerning_rate\"; did you mean \"lr\"?"));
   EXPECT_THAT(errors_of("training: {learning_rate: 1}\n"),
               HasSubstr("unknown key \"learning_rate\"; did you mean \"training.optimizer.lr\"?"));
+}
+
+// README's own spec trained on its held-out text, and nobody said so.
+TEST(Warnings, HeldOutTextThatATrainingPatternFindsIsNamed) {
+  const auto warnings = [](const std::string& train, const std::string& held_out) {
+    std::string spec = bert("{preset: bert-mini}", "evaluate: {every: 10 steps, data: " + held_out + "}\n");
+    spec.replace(spec.find("a.txt"), 5, train);
+    return warnings_of(load(spec).jobs);
+  };
+  for (const char* train :
+       {"\"corpus/*.txt\"", "\"*/held*\"", "./corpus/heldout.txt", "[a.txt, corpus/heldout.txt]"})
+    EXPECT_THAT(warnings(train, "corpus/heldout.txt"),
+                ElementsAre(::testing::AllOf(HasSubstr("corpus/heldout.txt"), HasSubstr("data.train"))))
+        << train;
+  for (const char* train : {"\"*.txt\"", "\"corpus/train-*.txt\"", "corpus", "\"corpus/*/heldout.txt\""})
+    EXPECT_THAT(warnings(train, "corpus/heldout.txt"), ElementsAre()) << train;
 }
 
 }  // namespace

@@ -158,6 +158,9 @@ class Agent:
         self.orders_seen = 0
         self.tasks = []
         self.readings = []
+        self.interrupted = False
+        self.ahead = None  # seconds that its clock is ahead; None: it says nothing of it
+        self.heard, self.answered = 0, 0
         self.node = {
             "id": name,
             "address": "127.0.0.1",
@@ -168,13 +171,21 @@ class Agent:
         }
 
     def report(self):
-        return {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen,
-                "readings": self.readings}
+        clock = {}
+        if self.ahead is not None:
+            clock = {"clock": {"sent_ms": self.clock(), "heard_ms": self.heard, "answered_ms": self.answered}}
+        return clock | {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen,
+                "readings": self.readings, "interrupted": self.interrupted}
+
+    def clock(self):
+        return int((time.time() + self.ahead) * 1000)
 
     def sync(self, token=AGENT):
         reply = self.daemon.request("POST", f"/api/v1/nodes/{self.name}/sync", self.report(), token)
         if reply.status == 200:
             self.orders_seen = reply.json()["orders"]
+            if self.ahead is not None:
+                self.heard, self.answered = self.clock(), reply.json()["clock_ms"]
         return reply
 
     def orders(self):

@@ -45,6 +45,7 @@ class HttpTest(unittest.TestCase):
             "/api/v1/jobs/1/release": (USER, AGENT),
             "/api/v1/jobs/1/requeue": (USER, AGENT),
             "/api/v1/jobs/1/priority": (USER, AGENT),
+            "/api/v1/jobs/1/walltime": (USER, AGENT),
             "/api/v1/nodes/n/sync": (AGENT, USER),
             "/api/v1/nodes/n/streams": (AGENT, USER),
         }
@@ -122,6 +123,38 @@ class HttpTest(unittest.TestCase):
             connection.sendall(head.encode())
             self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 413"))
 
+    def test_strangers_are_refused_before_their_bodies_are_read(self):
+        for path in ("/api/v1/experiments", "/api/v1/nodes/n/streams", "/api/v1/nothing", "/"):
+            with self.daemon.raw() as connection:
+                connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n".encode())
+                self.assertRegex(connection.recv(4096), b"^HTTP/1.1 (401|404|405)", path)  # and no byte of it was sent
+        self.assertEqual(self.status("GET", "/api/v1/health", b"x" * 1000), 400)
+        self.assertEqual(self.status("GET", "/", b"x" * 1000), 400)
+
+    def test_a_body_of_100_megabytes_gets_its_413(self):
+        self.assertEqual(self.status("POST", "/api/v1/experiments", b"x" * 100_000_000, USER), 413)
+
+    def test_two_hosts_or_tokens_are_refused(self):
+        for double in ("Host: localhost", f"Authorization: Bearer no\r\nAuthorization: Bearer {USER}"):
+            with self.daemon.raw() as connection:
+                connection.sendall(f"GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n{double}\r\n\r\n".encode())
+                self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 400"), double)
+
+    def test_sixteen_long_specs_hold_up_nobody(self):
+        """Each took seconds, all together 312 s in which nothing else was answered."""
+        numbers = ", ".join(map(str, range(30_000)))
+        texts = [f"version: 1\nname: x\ncommand: [{numbers}]\n", f"version: 1\nname: x\nsweep: {{priority: [{numbers[:40000]}]}}\n"]
+        replies = []
+        threads = [threading.Thread(target=lambda i=i: replies.append(self.daemon.submit(texts[i % 2]))) for i in range(16)]
+        agent = Agent(self.daemon, "beside")
+        for thread in threads:
+            thread.start()
+        agent.tell()
+        self.assertEqual(self.status("GET", "/api/v1/health"), 200)
+        for thread in threads:
+            thread.join()
+        self.assertEqual({reply.status for reply in replies}, {422})
+
     def test_many_clients_at_once(self):
         failures = []
 
@@ -191,7 +224,13 @@ class StartTest(unittest.TestCase):
                 (("--home", home, "--listen", "7070"), "127.0.0.1:7070"),
                 (("--home", home, "--listen", "localhost:7070"), "must be an IP address"),
                 (("--home", home, "--lease", "soon"), "90s"),
-                (("--home", home, "--lease", "10m"), "--node-lost-after"),
+                (("--home", home, "--lease", "0s"), "--lease must be at least 10s"),
+                (("--home", home, "--lease", "5s"), "--lease must be at least 10s"),
+                (("--home", home, "--lease", "9999d"), "--lease must be at most 30d"),
+                (("--home", home, "--node-lost-after", "59s"), "--node-lost-after must be at least 1m"),
+                (("--home", home, "--nothing-shared", "--node-lost-after", "30m"), "at least 30m44s"),
+                (("--home", home, "--node-unknown-after", "15s"), "must be more than 15s"),
+                (("--home", home, "--orphan-after", "10s"), "--orphan-after must be at least 1m"),
                 (("--home", home, "--tls-cert", daemon.BINARY), "--tls-key"),
                 (("--home", home, "--web", home + "/none"), "does not exist"),
             ):
@@ -202,10 +241,10 @@ class StartTest(unittest.TestCase):
     def test_settings_from_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder, "coordinator.yaml")
-            config.write_text("lease: 2s\nnode-lost-after: 50s\nopen-reads: true\n")
+            config.write_text("lease: 20s\nnode-lost-after: 50s\nopen-reads: true\n")
             with Daemon("--config", config) as served:
                 reply = Agent(served).sync()
-                self.assertEqual(reply.json()["lease_ms"], 2000)
+                self.assertEqual(reply.json()["lease_ms"], 20_000)
             config.write_text("leese: 2s\n")
             wrong = self.run_to_end("--home", folder, "--config", config)
             self.assertEqual(wrong.returncode, 2)

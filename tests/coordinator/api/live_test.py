@@ -52,6 +52,45 @@ class LiveTest(unittest.TestCase):
         live.close()
         self.assertEqual(self.daemon.get(f"/jobs/{job}").status, 200)
 
+    def test_nodes_are_told_of_when_they_change_and_for_nobody_elses_sake(self):
+        for i in range(5):
+            Agent(self.daemon, f"idle-{i}", devices=0).orders()
+        live = self.daemon.live()
+        job = self.submit("runs")
+        told = []
+
+        def node_with(holder):
+            def wanted(name, data):
+                if name == "node":
+                    told.append(data["id"])
+                return name == "node" and data["devices"][0]["job"] == holder
+            return wanted
+
+        live.until(node_with(job))
+        self.agent.run(self.agent.wait_for_order("start"))
+        self.agent.finish()
+        live.until(node_with(None))
+        self.assertEqual(set(told), {"node-1"})
+        drained = self.daemon.request("POST", "/api/v1/nodes/idle-3/drain", {}, USER)
+        self.assertEqual(drained.status, 200)
+        self.assertEqual(live.until(lambda name, _: name == "node")[2]["id"], "idle-3")
+        live.close()
+
+    def test_what_is_never_on_disk_is_told_too(self):
+        odd = Agent(self.daemon, "odd")
+        odd.orders()
+        live = self.daemon.live()
+        odd.tasks = [{"job": 99, "attempt": 1, "rank": 0, "state": "running", "pid": 4000}]
+        odd.tell()
+        live.until(lambda name, data: name == "node" and data["unknown"] is not None)
+        adopted = self.daemon.request("POST", "/api/v1/nodes/odd/adopt", {"stop": False}, USER)
+        self.assertEqual(adopted.status, 200, adopted.body)
+        live.until(lambda name, data: name == "node" and data["unknown"]["adopted"] == "keep")
+        odd.tasks = []
+        odd.tell()
+        live.until(lambda name, data: name == "node" and data["unknown"] is None)
+        live.close()
+
     def test_it_narrows_to_one_job(self):
         first = self.submit("first")
         live = self.daemon.live(query=f"?job={first}")

@@ -99,6 +99,8 @@ class MetricsTest(unittest.TestCase):
         def of(family, account, **more):
             return samples[family, (("account", account), *({"kind": "cpu"} | more).items())]
 
+        for account in ("vision", "vision%2Fclip", "nlp", "nlp%2Fbert", "idle", "idle%2Fsub"):
+            self.post("/accounts/" + account, {})
         self.submit("borrows", 1, extra="account: vision")
         self.submit("borrows", 2, extra="account: vision/clip")
         self.post("/accounts/nlp", {"quota": {"cpu": 2}, "limit": {"cpu": 3}, "share": 4})

@@ -5,6 +5,7 @@ import pathlib
 import re
 import sys
 import unittest
+import urllib.parse
 
 import jsonschema
 import yaml
@@ -48,6 +49,9 @@ class OpenapiTest(unittest.TestCase):
         self.called.add((method, template, status))
         responses = DOCUMENT["paths"][template][method.lower()]["responses"]
         described = resolved(responses.get(str(status)) or responses["default"])
+        if "content" not in described:
+            self.assertEqual(reply.body, b"")
+            return reply
         self.assertIn(reply.type, described["content"])
         schema = described["content"][reply.type]["schema"]
         if reply.type.endswith("json"):
@@ -95,6 +99,18 @@ class OpenapiTest(unittest.TestCase):
         node = self.call("GET", "/nodes/{node}", path="/nodes/node-1").json()
         self.assertEqual([device["job"] for device in node["devices"]], [job, job])
         self.call("GET", "/nodes")
+        for i in range(3):
+            self.assertEqual(Agent(self.daemon, f"page-{i}", devices=0).sync().status, 200)
+        names, token = [], ""
+        while token is not None:
+            page = self.call("GET", "/nodes", path=f"/nodes?limit=2{token}").json()
+            self.assertLessEqual(len(page["nodes"]), 2)
+            self.assertEqual(page["total"], 4)
+            names += [node["id"] for node in page["nodes"]]
+            token = "&page_token=" + page["next_page_token"] if "next_page_token" in page else None
+        self.assertEqual(names, ["node-1", "page-0", "page-1", "page-2"])
+        for query in ("limit=0", "limit=1001", "page_token=a&page_token=b", "what=1"):
+            self.call("GET", "/nodes", 400, path="/nodes?" + query)
 
         metrics = self.call("GET", "/jobs/{job}/metrics", path=path + "/metrics").json()["metrics"]
         self.assertEqual([(m["key"], m["count"], m["last_step"]) for m in metrics], [("train/loss", 51, 51)])
@@ -108,7 +124,7 @@ class OpenapiTest(unittest.TestCase):
         self.agent.finish()
         done = self.call("GET", "/jobs/{job}", path=path).json()
         self.assertEqual((done["state"], done["attempts"][0]["end"]), ("succeeded", "succeeded"))
-        self.assertEqual(done["attempts"][0]["tasks"][0]["exit"], {"code": 0, "signal": 0, "message": ""})
+        self.assertEqual(done["attempts"][0]["tasks"][0]["exit"], {"code": 0, "signal": 0, "message": "", "cause": "program"})
         history = self.call("GET", "/jobs/{job}/events", path=path + "/events?limit=3").json()
         rest = f"{path}/events?page_token={history['next_page_token']}"
         history["events"] += self.call("GET", "/jobs/{job}/events", path=rest).json()["events"]
@@ -136,6 +152,11 @@ class OpenapiTest(unittest.TestCase):
             self.call("POST", "/jobs/{job}/priority", 422, body, USER, path=path + "/priority")
         for body in ({}, {"priority": "80"}, {"priority": 80, "x": 1}):
             self.call("POST", "/jobs/{job}/priority", 400, body, USER, path=path + "/priority")
+        extended = self.call("POST", "/jobs/{job}/walltime", 200, {"walltime": "96h"}, USER, path=path + "/walltime")
+        self.assertEqual(extended.json()["walltime_seconds"], 96 * 3600)
+        self.call("POST", "/jobs/{job}/walltime", 422, {"walltime": "1h"}, USER, path=path + "/walltime")
+        for body in ({}, {"walltime": 96}, {"walltime": "long"}, {"walltime": "96h", "x": 1}):
+            self.call("POST", "/jobs/{job}/walltime", 400, body, USER, path=path + "/walltime")
         self.call("POST", "/jobs/{job}/requeue", 202, token=USER, path=path + "/requeue")
         self.call("POST", "/jobs/{job}/release", 200, token=USER, path=path + "/release")
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=path + "/cancel")
@@ -151,8 +172,18 @@ class OpenapiTest(unittest.TestCase):
     def test_1c_accounts_are_changed_and_charged(self):
         path = "/accounts/nlp%2Fbert"
         body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 1}}
+        orphan = self.call("POST", "/accounts/{account}", 422, body, USER, path=path).json()
+        self.assertIn("make it first: podium accounts set nlp", orphan["errors"][0]["message"])
+        unknown = self.submit(spec("unknown", extra="account: nlp"), 422).json()
+        self.assertEqual(unknown["errors"][0]["message"], "there is no account nlp; an operator makes it: podium accounts set nlp")
+        made = self.call("POST", "/accounts/{account}", 200, {}, USER, path="/accounts/nlp").json()
+        self.assertEqual(made, {"account": "nlp", "share": 1, "quota": {}, "limit": {}, "usage": {}, "warnings": []})
         changed = self.call("POST", "/accounts/{account}", 200, body, USER, path=path).json()
-        self.assertEqual(changed, {"account": "nlp/bert", **body, "usage": {}})
+        self.assertEqual(changed, {"account": "nlp/bert", **body, "usage": {}, "warnings": []})
+        beyond = self.call("POST", "/accounts/{account}", 200, {"quota": {"gpu": 8}}, USER, path="/accounts/nlp").json()
+        self.assertEqual(beyond["warnings"], ["account nlp is guaranteed 8 gpu devices, and the cluster has 0"])
+        for bad in ({"quota": {"cpu": 2}}, {"quota": {"tpu": 1}}):
+            self.call("POST", "/accounts/{account}", 422, bad, USER, path=path)
         lifted = self.call("POST", "/accounts/{account}", 200, {"quota": {"cpu": None}}, USER, path=path).json()
         self.assertEqual((lifted["share"], lifted["quota"], lifted["limit"]), (3, {}, {"cpu": 1}))
         names = [a["account"] for a in self.call("GET", "/accounts").json()["accounts"]]
@@ -168,7 +199,13 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual(job["account"], "nlp/bert")
         of = lambda account: [j["id"] for j in self.call("GET", "/jobs", path="/jobs?account=" + account).json()["jobs"]]
         self.assertEqual((of("nlp"), of("nlp/bert"), of("nl"), of("nlp/bert/x")), ([job["id"]], [job["id"]], [], []))
+        used = self.call("DELETE", "/accounts/{account}", 409, token=USER, path=path).json()
+        self.assertIn(f"job {job['id']} of it has not ended", used["detail"])
+        self.call("DELETE", "/accounts/{account}", 409, token=USER, path="/accounts/nlp")
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job['id']}/cancel")
+        self.call("POST", "/accounts/{account}", 200, {}, USER, path="/accounts/nlp%2Fgpt")
+        self.call("DELETE", "/accounts/{account}", 204, token=USER, path="/accounts/nlp%2Fgpt")
+        self.call("DELETE", "/accounts/{account}", 404, token=USER, path="/accounts/nlp%2Fgpt")
 
     def test_2_operators_and_nodes(self):
         def node(operation, body, status=200, name="node-1"):
@@ -199,12 +236,25 @@ class OpenapiTest(unittest.TestCase):
             ("unreserve", {"now": True}),
             ("labels", {}),
             ("labels", {"labels": {"a": 1}}),
+            ("adopt", {"stop": 1}),
+            ("adopt", {"all": True}),
         ):
             node(operation, body, 400)
+        node("adopt", {}, 409)
         self.assertIn("over already", node("drain", {"until_ms": 1}, 422)["errors"][0]["message"])
         node("labels", {"labels": {"a b": "c"}}, 422)
         node("reserve", {"account": "a b"}, 422)
+        node("reserve", {"account": "npl"}, 422)
         node("drain", {}, 404, "node-9")
+
+    def test_2_tasks_of_another_cluster_are_adopted(self):
+        path = "/nodes/node-1/adopt"
+        self.agent.tasks = [{"job": 500, "attempt": 1, "rank": 0, "state": "running", "pid": 77}]
+        self.agent.tell()
+        adopted = self.call("POST", "/nodes/{node}/adopt", 200, {"stop": True}, USER, path).json()
+        self.assertEqual(adopted["unknown"]["adopted"], "stop")
+        self.agent.tasks = []
+        self.agent.tell()
 
     def test_2_lists_page_and_filter(self):
         made = [self.submit(spec(f"page-{i}")).json()["jobs"][0]["id"] for i in range(5)]
@@ -243,7 +293,7 @@ class OpenapiTest(unittest.TestCase):
 
     def test_3_submitting_again_with_the_same_key(self):
         first = self.submit(spec("keyed"), Idempotency_Key="k1").json()
-        again = self.submit(spec("another"), 200, Idempotency_Key="k1").json()
+        again = self.submit(spec("keyed"), 200, Idempotency_Key="k1").json()
         self.assertEqual(again["experiment"], first["experiment"])
 
     def test_4_bad_specs_are_refused_whole(self):
@@ -284,11 +334,27 @@ class OpenapiTest(unittest.TestCase):
             self.call("POST", sync, 400, body, AGENT, "/nodes/node-1/sync", Content_Type="application/json")
         self.call("POST", sync, 400, report, AGENT, "/nodes/node-2/sync")
         self.call("POST", sync, 415, "x", AGENT, "/nodes/node-1/sync", Content_Type="text/plain")
+        stranger = Agent(self.daemon, "node-9")
+        self.check("POST", "/nodes/{node}/streams", 404, stranger.deliver(b""))
+        many = Agent(self.daemon, "node-9", devices=40_000)
+        refused = self.check("POST", sync, 400, many.sync()).json()
+        self.assertEqual(refused["errors"][0]["message"], "40000 devices are too many; a node has at most 4096")
+        for name in ("a%0d%0ab", "a%00b", "a%22b", "..a", "a b", "n" * 1000):
+            odd = Agent(self.daemon, urllib.parse.unquote(name))
+            reply = self.daemon.request("POST", f"/api/v1/nodes/{urllib.parse.quote(odd.name)}/sync", odd.report(), AGENT)
+            self.check("POST", sync, 400, reply)
         for body in (b"nonsense", b'{"job":1}\n', chunk({"job": 1, "attempt": 1, "rank": 0}, "events", 0, b"abc")[:-1]):
             self.check("POST", "/nodes/{node}/streams", 400, self.agent.deliver(body))
         self.check("POST", "/nodes/{node}/streams", 400, self.agent.deliver(b"nonsense", Content_Encoding="zstd"))
         self.check("POST", "/nodes/{node}/streams", 415, self.agent.deliver(b"x", Content_Encoding="br"))
         self.check("POST", "/nodes/{node}/streams", 415, self.agent.deliver(b"x", Content_Type="text/plain"))
+
+    def test_5b_one_key_makes_one_experiment_of_one_spec(self):
+        first = self.submit(spec("keyed"), Idempotency_Key="one").json()
+        self.assertEqual(self.submit(spec("keyed"), 200, Idempotency_Key="one").json()["experiment"], first["experiment"])
+        other = self.submit(spec("other"), 409, Idempotency_Key="one").json()
+        self.assertIn(f"was used for experiment {first['experiment']['id']}", other["detail"])
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{first['jobs'][0]['id']}/cancel")
 
     def test_6_what_does_not_exist(self):
         for name in ("999", "0", "-1", "x", "99999999999999999999"):

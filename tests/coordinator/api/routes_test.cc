@@ -29,15 +29,15 @@ std::string guards_of(const YAML::Node& security) {
   return text;
 }
 
-std::string guards_of(Access access) {
-  switch (access) {
-    case Access::open:
+std::string guards_of(Audience audience) {
+  switch (audience) {
+    case Audience::open:
       return "";
-    case Access::read:
+    case Audience::read:
       return "- agent user";
-    case Access::user:
+    case Audience::user:
       return "user";
-    case Access::agent:
+    case Audience::agent:
       return "agent";
   }
   return "unknown";
@@ -58,7 +58,7 @@ Operations described() {
 TEST(Routes, AreThoseOfTheDescription) {
   Operations served;
   for (const Route& route : routes())
-    served[std::string(route.method) + " " + std::string(route.pattern)] = guards_of(route.access);
+    served[std::string(route.method) + " " + std::string(route.pattern)] = guards_of(route.audience);
   EXPECT_GE(served.size(), 18u);
   EXPECT_EQ(served, described());
 }

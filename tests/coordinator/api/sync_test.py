@@ -74,23 +74,74 @@ class SyncTest(unittest.TestCase):
         self.submit()
         self.assertEqual(len(newer.answer()["tasks"]), 1)
 
+    def test_a_second_agent_of_a_name_is_refused_and_disturbs_nobody(self):
+        first, second = (Agent(self.daemon, "node-2") for _ in range(2))
+        first.node["key"], second.node["key"] = "key-1", "key-2"
+        first.orders()
+        held = Held(first)
+        time.sleep(0.2)
+        for _ in range(3):
+            reply = second.sync()
+            self.assertEqual(reply.status, 409, reply.body)
+            self.assertIn("node node-2 belongs to another agent", reply.json()["detail"])
+            self.assertIn("--name", reply.json()["detail"])
+        self.assertIsNone(held.reply)  # its hold goes on
+        first.tell()
+        self.assertEqual(held.answer()["orders"], first.orders_seen)
+
     def test_without_news_it_is_held_for_fifteen_seconds(self):
         held = Held(self.agent)
         self.assertEqual(held.answer()["orders"], self.agent.orders_seen)
         self.assertGreater(held.seconds, 14)
 
+    def test_the_first_sync_after_an_interruption_is_answered_at_once(self):
+        self.agent.interrupted = True
+        interrupted = Held(self.agent)
+        self.assertEqual(interrupted.answer()["orders"], self.agent.orders_seen)
+        self.assertLess(interrupted.seconds, 14)
+
     def test_a_stop_order_follows_a_cancel(self):
         job = self.submit()
-        self.agent.run(self.agent.wait_for_order("run"))
+        self.agent.run(self.agent.wait_for_order("start"))
         held = Held(self.agent)
         self.daemon.request("POST", f"/api/v1/jobs/{job}/cancel", token=USER)
         self.assertEqual([task["action"] for task in held.answer()["tasks"]], ["stop"])
         self.agent.finish()
         self.assertEqual(self.job(job)["state"], "cancelled")
 
+    def test_a_job_that_was_cancelled_goes_on_under_its_number(self):
+        job = self.submit()
+        self.agent.run(self.agent.wait_for_order("start"))
+        path = f"/api/v1/jobs/{job}"
+        self.daemon.request("POST", path + "/cancel", token=USER)
+        again = self.daemon.request("POST", path + "/requeue", token=USER)
+        self.assertEqual(again.status, 409, "it is still being stopped")
+        self.agent.finish()
+        ended = self.job(job)
+        self.assertEqual(ended["state"], "cancelled")
+        again = self.daemon.request("POST", path + "/requeue", token=USER)
+        self.assertEqual(again.status, 202, again.body)
+        self.assertIn(again.json()["state"], ("queued", "starting"))
+        self.assertIsNone(again.json()["ended_ms"])
+        self.daemon.kill()
+        self.daemon.start()
+        [launch] = self.agent.wait_for_order("start")
+        self.assertEqual((launch["job"], launch["attempt"]), (job, 2))
+        self.agent.run([launch])
+        self.agent.finish()
+        done = self.job(job)
+        self.assertEqual(done["state"], "succeeded")
+        self.assertEqual([attempt["number"] for attempt in done["attempts"]], [1, 2])
+        self.assertEqual(done["started_ms"], ended["started_ms"], "its time-to-train counts from its first start")
+        types = [event["type"] for event in self.daemon.get(f"/jobs/{job}/events").json()["events"]]
+        self.assertIn("job_recalled", types)
+        again = self.daemon.request("POST", path + "/requeue", token=USER)
+        self.assertEqual(again.status, 409)
+        self.assertIn(f"resume: {{job: {job}}}", again.json()["errors"][0]["message"])
+
     def test_streams_count_once(self):
         job = self.submit()
-        [launch] = self.agent.wait_for_order("run")
+        [launch] = self.agent.wait_for_order("start")
         self.agent.run([launch])
         data = metric_lines(1, 1000)
         half = data.index(b"\n", len(data) // 2) - 7  # in the middle of a line
@@ -118,7 +169,7 @@ class SyncTest(unittest.TestCase):
 
     def test_kill_and_restart_lose_nothing(self):
         running = self.submit("running")
-        [launch] = self.agent.wait_for_order("run")
+        [launch] = self.agent.wait_for_order("start")
         self.agent.run([launch])
         waiting = [self.submit(f"waiting-{i}") for i in range(20)]
         self.daemon.submit(spec("keyed"), Idempotency_Key="once")
@@ -133,14 +184,14 @@ class SyncTest(unittest.TestCase):
         self.assertEqual(self.daemon.submit(spec("keyed"), Idempotency_Key="once").status, 200)
         self.agent.orders_seen = 0
         [again] = self.agent.orders()
-        self.assertEqual(again["action"], "run")
+        self.assertEqual(again["action"], "keep")  # it was reported: never start it again
         self.assertEqual(again["launch"]["master"], launch["master"])  # the secret with it
         self.assertEqual(self.next_of(self.agent.deliver(chunk(launch, "events", 0, data))), len(data))
         [metric] = self.daemon.get(f"/jobs/{running}/metrics").json()["metrics"]
         self.assertEqual(metric["count"], 100)
         self.agent.finish()
         self.assertEqual(self.job(running)["state"], "succeeded")
-        next_job = self.agent.wait_for_order("run")[0]["job"]
+        next_job = self.agent.wait_for_order("start")[0]["job"]
         self.assertEqual(next_job, waiting[0])
 
     def test_kill_between_any_two_submissions(self):
@@ -185,6 +236,35 @@ class SyncTest(unittest.TestCase):
             thread.join()
         self.assertEqual(sorted(reply.status for reply in replies), [200] * 7 + [201])
         self.assertEqual(len({reply.json()["experiment"]["id"] for reply in replies}), 1)
+
+
+class StuckTest(unittest.TestCase):
+    def test_a_rank_that_never_ends_holds_its_gang_no_longer_than_its_deadline(self):
+        with Daemon("--stop-within", "31s") as daemon:
+            well, stuck = Agent(daemon, "node-1"), Agent(daemon, "node-2")
+            for agent in (well, stuck):
+                agent.tell()
+            wait_for(lambda: len(daemon.get("/nodes").json()["nodes"]) == 2, "both nodes")
+            job = daemon.submit(spec("gang", devices=2)).json()["jobs"][0]["id"]
+            for agent in (well, stuck):
+                agent.run(agent.wait_for_order("start"))
+            for _ in range(2):
+                reply = daemon.request("POST", f"/api/v1/jobs/{job}/cancel", token=USER)
+                self.assertEqual((reply.status, reply.json()["state"]), (202, "stopping"))
+            self.assertIn("to end, at most until", reply.json()["reason"])
+            well.finish()
+            next_job = daemon.submit(spec("next")).json()["jobs"][0]["id"]
+            [launch] = well.wait_for_order("start")
+            self.assertEqual(launch["job"], next_job, "the gang's other device is free already")
+
+            def ended():
+                time.sleep(1)
+                stuck.tell()
+                return daemon.get(f"/jobs/{job}").json()["state"] == "cancelled"
+
+            wait_for(ended, "the job to end without its rank")
+            node = daemon.get("/nodes/node-2").json()
+            self.assertIn(f"could not end rank 1 of job {job} (process 4000)", node["drain"]["reason"])
 
 
 if __name__ == "__main__":

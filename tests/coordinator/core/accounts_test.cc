@@ -23,10 +23,13 @@ class Accounts : public ClusterTest {
     return submit(request_of(account, devices));
   }
 
+  void make(const std::string& account) { apply_all(state_, missing_accounts(state_, account, now_)); }
   void quota(const std::string& account, int devices) {
+    make(account);
     turn(ChangeAccount{account, {}, {{"cpu", devices}}, {}});
   }
   void limit(const std::string& account, int devices) {
+    make(account);
     turn(ChangeAccount{account, {}, {}, {{"cpu", devices}}});
   }
 
@@ -62,6 +65,104 @@ TEST_F(Accounts, ALimitHoldsForTheWholeSubtree) {
   EXPECT_EQ(turn(SubmitExperiment{"x", {request_of("nlp/gpt", 6)}}).errors().at(0).message,
             "job \"job\" asks for 6 cpu devices; account nlp may hold at most 5");
   EXPECT_FALSE(turn(SubmitExperiment{"x", {request_of("a//b", 1)}}).ok());
+}
+
+// An account limited to 1 was refused, and one that nobody had heard of ran on 2.
+TEST_F(Accounts, AnInventedAccountEvadesNoLimit) {
+  join(node_with("a", 8));
+  limit("team", 1);
+  const auto refusal = [&](const std::string& account) {
+    const auto answer = turn(SubmitExperiment{"x", {request_of(account, 2)}});
+    return answer ? "" : answer.errors().at(0).message;
+  };
+  for (const char* invented : {"team2", "team/mine", "Team", "default/mine"})
+    EXPECT_EQ(refusal(invented), "there is no account " + std::string(invented) +
+                                     "; an operator makes it: podium accounts set " + invented);
+  EXPECT_NE(refusal("team"), "");
+  EXPECT_EQ(refusal("default"), "");
+  turn(ChangeAccount{"team2", {}, {}, {}});
+  EXPECT_EQ(refusal("team2"), "");
+}
+
+TEST_F(Accounts, WhatIsAboveAnAccountIsMadeBeforeIt) {
+  EXPECT_EQ(turn(ChangeAccount{"nlp/bert", {}, {}, {}}).errors().at(0).message,
+            "account nlp, which is above it, does not exist; make it first: podium accounts set nlp");
+  EXPECT_FALSE(account_exists(state_, "nlp/bert"));
+  EXPECT_EQ(turn(ChangeAccount{"nlp", {}, {}, {}})->size(), 1u) << "with nothing but what is usual";
+  EXPECT_EQ(turn(ChangeAccount{"nlp", {}, {}, {}})->size(), 0u);
+  EXPECT_TRUE(turn(ChangeAccount{"nlp/bert", {}, {}, {}}).ok());
+}
+
+// Coordinators before this one let accounts make themselves.
+TEST_F(Accounts, ThoseThatHeldDevicesBeforeAccountsWereMadeGoOn) {
+  const NodeDescription node = node_with("a", 1);
+  join(node);
+  JobRequest request = request_of("nlp/bert", 1);
+  apply_all(state_, {{now_, ExperimentCreated{state_.next_experiment, "old"}},
+                     {now_, JobQueued{state_.next_job, {1}, request}}});
+  turn(Tick{});
+  EXPECT_EQ(held("nlp/bert"), 1) << "what was accepted runs";
+  EXPECT_TRUE(turn(SubmitExperiment{"x", {request}}).ok());
+  EXPECT_FALSE(turn(SubmitExperiment{"x", {request_of("nlp/gpt", 1)}}).ok());
+}
+
+TEST_F(Accounts, AreDeletedOnceNothingNeedsThem) {
+  const NodeDescription node = node_with("a", 1);
+  join(node);
+  make("nlp/bert");
+  const JobId id = submit_to("nlp/bert");
+  const auto refusal = [&](const std::string& account) {
+    const auto answer = turn(DeleteAccount{account});
+    return answer ? "" : answer.errors().at(0).message;
+  };
+  EXPECT_EQ(refusal("nlp/bert"),
+            "account nlp/bert cannot be deleted: job 1 of it has not ended; wait for its jobs or "
+            "cancel them");
+  EXPECT_NE(refusal("nlp"), "");
+  report(node, {{task(id, 0), {}}});
+  EXPECT_EQ(refusal("nlp"), "account nlp cannot be deleted: account nlp/bert is below it; delete that first");
+  turn(ReserveNode{node.id, "nlp/bert", "", {}, {}});
+  EXPECT_EQ(refusal("nlp/bert"),
+            "account nlp/bert cannot be deleted: node a is reserved for it; podium nodes unreserve a");
+  turn(UnreserveNode{node.id});
+  EXPECT_EQ(refusal("nlp/bert"), "");
+  EXPECT_EQ(refusal("nlp"), "");
+  EXPECT_EQ(refusal("nlp"), "there is no account nlp");
+  EXPECT_NE(refusal("default"), "");
+  EXPECT_TRUE(state_.accounts.empty());
+}
+
+TEST_F(Accounts, APromiseThatALimitCutsOffIsRefused) {
+  limit("nlp", 4);
+  make("nlp/bert");
+  const auto refusal = [&](const ChangeAccount& change) {
+    const auto answer = turn(change);
+    return answer ? "" : answer.errors().at(0).message;
+  };
+  EXPECT_EQ(refusal({"nlp/bert", {}, {{"cpu", 5}}, {}}),
+            "a quota of 5 cpu devices is beyond the limit of 4 of account nlp; raise that first, or "
+            "guarantee less");
+  EXPECT_EQ(
+      refusal({"nlp/bert", {}, {{"cpu", 3}}, {{"cpu", 2}}}),
+      "a quota of 3 cpu devices is beyond the limit of 2 of account nlp/bert; raise that first, or guarantee "
+      "less");
+  EXPECT_EQ(refusal({"nlp", {}, {{"gpus", 3}}, {}}), "there is no kind of device \"gpus\"; it is cpu or gpu");
+  EXPECT_EQ(refusal({"nlp", {}, {{"gpus", std::nullopt}}, {}}), "");
+  EXPECT_EQ(refusal({"nlp/bert", {}, {{"cpu", 4}}, {}}), "");
+}
+
+TEST_F(Accounts, WarnsOfAPromiseThatTheClusterCannotKeep) {
+  join(node_with("a", 2));
+  quota("nlp", 2);
+  EXPECT_TRUE(account_warnings(state_, "nlp").empty());
+  quota("nlp/bert", 3);
+  EXPECT_EQ(
+      account_warnings(state_, "nlp/bert"),
+      (std::vector<std::string>{"account nlp/bert is guaranteed 3 cpu devices, and the cluster has 2"}));
+  limit("nlp", 2);
+  EXPECT_EQ(account_warnings(state_, "nlp"),
+            (std::vector<std::string>{
+                "account nlp/bert is guaranteed 3 cpu devices, and account nlp may hold at most 2"}));
 }
 
 TEST_F(Accounts, BorrowsWhatIsFreeAndGivesItBack) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/account_rules.h"
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
 #include "coordinator/core/why.h"
@@ -50,6 +51,7 @@ class ClusterTest : public testing::Test {
 
   JobId submit(const JobRequest& request) {
     const JobId id = state_.next_job;
+    apply_all(state_, missing_accounts(state_, request.account, now_));
     const auto answer = turn(SubmitExperiment{"test", {request}});
     EXPECT_TRUE(answer.ok()) << describe(answer.errors());
     return id;
@@ -85,7 +87,7 @@ class ClusterTest : public testing::Test {
   const Job& job(JobId id) { return state_.jobs.at(id); }
   JobState state_of(JobId id) { return job(id).state; }
   TaskId task(JobId id, int rank) { return {job(id).attempt_id(), rank}; }
-  std::string reason(JobId id) { return waiting_reason(state_, plan_, id, now_); }
+  std::string reason(JobId id) { return waiting_reason(state_, plan_, Foremost(state_, plan_, now_), id); }
 
   template <class Body>
   static const Body* find(const Result<Events>& events) {

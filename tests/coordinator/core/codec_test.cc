@@ -23,37 +23,44 @@ Events one_of_each() {
   allocation.master_address = "10.0.0.1";
   allocation.master_port = 20003;
   NodeDescription node{{"node-1"}, "10.0.0.1", "0.1.0", "abc", {{"rack", "r1"}}, {Device{}}};
-  return {{at, ExperimentCreated{{3}, "bert"}},
-          {at, JobQueued{{7}, {3}, request}},
-          {at, AttemptCreated{attempt, allocation}},
-          {at, TaskStarted{task, 4242}},
-          {at, TaskExited{task, {65, 0, "no such file"}}},
-          {at, TaskMissed{task}},
-          {at, TaskFound{task}},
-          {at, TaskLost{task, "no word"}},
-          {at, AttemptStopping{attempt, StopCause::task_failed, "rank 1 failed"}},
-          {at, AttemptEnded{attempt, AttemptEnd::node_lost, "rank 1 was lost"}},
-          {at, RetryPlanned{{7}, {1, 2, 3, 4, 5, 6}, at, {{"node-2"}}}},
-          {at, JobStateChanged{{7}, JobState::stopping, JobState::queued, "queued again"}},
-          {at, CheckpointNoted{attempt, 200}},
-          {at, NodeJoined{node}},
-          {at, NodeChanged{node}},
-          {at, NodeStateChanged{{"node-1"}, NodeState::up, NodeState::unknown, "silent"}},
-          {at, NodeStraysCounted{{"node-1"}, 2}},
-          {at, SilenceForgiven{"the coordinator started"}},
-          {at, NodeSeen{{"node-1"}}},
-          {at, Ticked{}},
-          {at, JobHeld{{7}}},
-          {at, JobReleased{{7}}},
-          {at, JobPrioritised{{7}, 80}},
-          {at, DependencyMet{{7}, {5}}},
-          {at, NodeDrained{{"node-1"}, {"new fans", at, at + std::chrono::hours(2)}}},
-          {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
-          {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}},
-          {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}},
-          {at, ResizePlanned{attempt, {4, 2, {{{"node-1"}, 2}}, JobId{9}}}},
-          {at, NodeReserved{{"node-1"}, {"nlp", "deadline", at, at + std::chrono::hours(2)}}},
-          {at, NodeUnreserved{{"node-1"}, "its time is over"}}};
+  return {
+      {at, ExperimentCreated{{3}, "bert"}},
+      {at, JobQueued{{7}, {3}, request}},
+      {at, AttemptCreated{attempt, allocation}},
+      {at, TaskStarted{task, 4242}},
+      {at, TaskExited{task, {65, 0, "no such file"}}},
+      {at, TaskMissed{task}},
+      {at, TaskFound{task}},
+      {at, TaskLost{task, "no word"}},
+      {at, AttemptStopping{attempt, StopCause::task_failed, "rank 1 failed"}},
+      {at, AttemptEnded{attempt, AttemptEnd::node_lost, "rank 1 was lost"}},
+      {at, RetryPlanned{{7}, {1, 2, 3, 4, 5, 6}, at, {{"node-2"}}, at + std::chrono::hours(1)}},
+      {at, JobStateChanged{{7}, JobState::stopping, JobState::queued, "queued again"}},
+      {at, CheckpointNoted{attempt, 200}},
+      {at, NodeJoined{node}},
+      {at, NodeChanged{node}},
+      {at, NodeStateChanged{{"node-1"}, NodeState::up, NodeState::unknown, "silent"}},
+      {at, NodeStraysCounted{{"node-1"}, 2}},
+      {at, SilenceForgiven{"the coordinator started"}},
+      {at, NodeSeen{{"node-1"}}},
+      {at, Ticked{}},
+      {at, JobHeld{{7}}},
+      {at, JobReleased{{7}}},
+      {at, JobPrioritised{{7}, 80}},
+      {at, DependencyMet{{7}, {5}}},
+      {at, NodeDrained{{"node-1"}, {"new fans", at, at + std::chrono::hours(2)}}},
+      {at, NodeResumed{{"node-1"}, "its maintenance window is over"}},
+      {at, NodeLabelled{{"node-1"}, {{"partition", "nlp"}}}},
+      {at, AccountChanged{"nlp", {3, {{"gpu", 64}}, {{"gpu", 128}}}}},
+      {at, ResizePlanned{attempt, {4, 2, {{{"node-1"}, 2}}, JobId{9}}}},
+      {at, NodeReserved{{"node-1"}, {"nlp", "deadline", at, at + std::chrono::hours(2)}}},
+      {at, NodeUnreserved{{"node-1"}, "its time is over"}},
+      {at, TaskListed{task}},
+      {at, JobRecalled{{7}, {3}, request, JobState::failed, 4, std::chrono::hours(2), std::chrono::hours(8)}},
+      {at, JobExtended{{7}, std::chrono::hours(96)}},
+      {at, NodeAdopted{{"node-1"}, true}},
+      {at, JobNumbersSkipped{{13}}},
+      {at, AccountDeleted{"nlp/gpt"}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
@@ -71,6 +78,12 @@ TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
   EXPECT_FALSE(std::getline(golden, line)) << "the golden file holds more than the code knows: " << line;
 }
 
+TEST(EventCodec, AWalltimeOfBeforeThereWasAMostIsCut) {
+  nlohmann::json event = to_json(one_of_each()[1]);
+  event["request"]["walltime_ms"] = 106'751'991'167 * 86'400'000 / 10;
+  EXPECT_EQ(std::get<JobQueued>(event_from_json(event).body).request.walltime, kLongestWalltime);
+}
+
 TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   JobRequest request;
   request.nodes = {{"partition", "nlp"}};
@@ -79,6 +92,7 @@ TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   request.devices = 8;
   request.sizes = {8, 16};
   request.saves = true;
+  request.resume = JobId{12};
   const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
   EXPECT_EQ(event_from_json(to_json(queued)), queued);
 }
@@ -100,6 +114,20 @@ TEST(EventCodec, FillsInWhatOlderLogsLack) {
   const Event read = event_from_json(event);
   EXPECT_TRUE(std::get<JobQueued>(read.body).request.after.empty());
   EXPECT_EQ(std::get<JobQueued>(read.body).request.account, "default");
+}
+
+TEST(EventCodec, AnExitFromBeforeCausesWasTheProgramsOwn) {
+  json event = to_json(one_of_each()[4]);
+  event["exit"].erase("cause");
+  EXPECT_EQ(std::get<TaskExited>(event_from_json(event).body).exit.cause, ExitCause::program);
+}
+
+TEST(EventCodec, ReadsARetryOfBeforeAvoidedNodesWereForgiven) {
+  json event = to_json(one_of_each()[10]);
+  event.erase("avoid_until_ms");
+  const auto retry = std::get<RetryPlanned>(event_from_json(event).body);
+  EXPECT_EQ(retry.avoid.size(), 1u);
+  EXPECT_FALSE(retry.avoid_until);
 }
 
 TEST(EventText, TellsPeopleAboutEveryEvent) {

@@ -1,4 +1,6 @@
 // Elastic jobs: how many devices they start on, when they grow and shrink, and who gets what they give up.
+#include "coordinator/core/elastic.h"
+
 #include "common/model/sizes.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
@@ -424,6 +426,63 @@ TEST(Sizes, RespectAnInterleavedPipeline) {
   SizeRules rules{.min = 4, .max = 32, .pipeline = 4, .interleave = 2};
   rules.batches = {{24, 1}};
   EXPECT_EQ(permitted_sizes(rules), (std::vector<int>{4, 8, 12, 24}));
+}
+
+TEST_F(Elastic, GrowsToExactlyItsAccountsLimit) {
+  join_and_keep(node_with("a", 8));
+  turn(ChangeAccount{"nlp", {}, {}, {{"cpu", 6}}});
+  const JobId other = submit(request_for(5));
+  const JobId id = submit(of_account(elastic({2, 4, 6, 8}), "nlp"));
+  settle();
+  ASSERT_EQ(size_of(id), 2);
+  finish(other);
+  run(12);
+  EXPECT_EQ(size_of(id), 6);
+}
+
+TEST_F(Elastic, ALimitLoweredWhileItGrowsKeepsItFromItsNewSize) {
+  join_and_keep(node_with("a", 8));
+  turn(ChangeAccount{"nlp", {}, {}, {{"cpu", 8}}});
+  const JobId other = submit(request_for(4));
+  const JobId id = submit(of_account(elastic({4, 8}), "nlp"));
+  settle();
+  run(11);
+  finish(other);
+  ASSERT_EQ(stop_of(id), StopCause::resized);
+  turn(ChangeAccount{"nlp", {}, {}, {{"cpu", 4}}});
+  settle();
+  run(1);
+  EXPECT_EQ(size_of(id), 4);
+}
+
+TEST_F(Elastic, ShrinksToASizeThatItsLoweredLimitLetsItComeBackWith) {
+  join_and_keep(node_with("a", 8));
+  turn(ChangeAccount{"nlp", {}, {}, {}});
+  const JobId id = submit(of_account(elastic({2, 4, 6, 8}), "nlp"));
+  settle();
+  turn(ChangeAccount{"nlp", {}, {}, {{"cpu", 5}}});
+  run(11);
+  const JobId next = submit(request_for(2));
+  ASSERT_EQ(stop_of(id), StopCause::resized);
+  EXPECT_EQ(job(id).resize->to, 4) << "6 would be too many";
+  settle();
+  EXPECT_EQ(size_of(id), 4);
+  EXPECT_EQ(state_of(next), JobState::starting);
+}
+
+// While the one that grows is away its account holds the devices that are left, and is given none twice.
+TEST_F(Elastic, AJobThatGrowsGivesUpNothing) {
+  join_and_keep(node_with("a", 8));
+  const JobId other = submit(request_for(4));
+  const JobId id = submit(elastic({4, 8}));
+  settle();
+  run(11);
+  finish(other);
+  ASSERT_EQ(stop_of(id), StopCause::resized);
+  EXPECT_EQ(gives_up(job(id)), 0);
+  report(nodes_[0], {{task(id, 0), {}}});
+  EXPECT_EQ(job(id).held_devices(), 3);
+  EXPECT_EQ(gives_up(job(id)), 0);
 }
 
 }  // namespace

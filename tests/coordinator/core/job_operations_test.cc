@@ -84,6 +84,11 @@ TEST_F(JobOperations, RequeueForgetsABackOff) {
   ASSERT_TRUE(job(id).not_before.has_value());
   turn(RequeueJob{id});
   EXPECT_EQ(state_of(id), JobState::starting);
+  report(kNode);
+  turn(CheckpointSaved{job(id).attempt_id(), 10});
+  end(id, {1, 0, "no"});
+  EXPECT_FALSE(job(id).not_before) << "its quick failures count from the requeue";
+  EXPECT_EQ(state_of(id), JobState::starting);
 }
 
 TEST_F(JobOperations, EndedAndUnknownJobsRefuse) {
@@ -140,6 +145,109 @@ TEST_F(JobOperations, JobsThatHaveEndedAreResolvedAtSubmit) {
   submit.jobs = {following(ended, When::any)};
   EXPECT_TRUE(turn(submit).ok());
   EXPECT_EQ(state_of({2}), JobState::starting);
+}
+
+// What the store tells of it.
+EndedJob ended_as(JobState state, int attempts, JobRequest request = request_for(1)) {
+  return {{1}, std::move(request), state, attempts, std::chrono::hours(2), std::chrono::hours(2)};
+}
+
+TEST_F(JobOperations, AJobThatFailedGoesOnUnderItsNumberWithAllItsRetries) {
+  JobRequest request = request_for(1);
+  request.max_restarts = 0;
+  const JobId id = submit(request);
+  report(kNode);
+  end(id, {1, 0, "no"});
+  ASSERT_FALSE(lives(id));
+  EXPECT_EQ(turn(RequeueJob{id}).errors().at(0).code, ErrorCode::conflict) << "nobody told what it was";
+
+  now_ += std::chrono::hours(5);
+  join(kNode);
+  const auto answer = turn(RequeueJob{id, ended_as(JobState::failed, 1, request)});
+  ASSERT_TRUE(answer.ok());
+  const auto* changed = find<JobStateChanged>(answer);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->from, JobState::failed);
+  EXPECT_EQ(changed->to, JobState::queued);
+  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_EQ(job(id).attempts, 2) << "an attempt's number is never used again";
+  EXPECT_EQ(job(id).submitted, now_) << "it passes nobody who waited meanwhile";
+  EXPECT_EQ(job(id).retries, RetryCounts{});
+  EXPECT_EQ(job(id).served, std::chrono::hours(2));
+  report(kNode);
+  end(id, {});
+  EXPECT_FALSE(lives(id));
+}
+
+TEST_F(JobOperations, AJobThatSucceededIsNotRequeued) {
+  const JobId id = run_one();
+  end(id, {});
+  EXPECT_EQ(turn(RequeueJob{id, ended_as(JobState::succeeded, 1)}).errors().at(0).message,
+            "job 1 has succeeded; a new job goes on from it with \"resume: {job: 1}\", and more "
+            "training.schedule.steps where it has taken all of its own");
+}
+
+TEST_F(JobOperations, ARequeuedJobWaitsAgainForWhatItWasToFollow) {
+  const JobId first = run_one();
+  const JobId second = submit(following(first, When::ok));
+  turn(CancelJob{first});
+  end(first, {0, 15, ""});
+  ASSERT_FALSE(lives(second));
+  RequeueJob again{
+      second, ended_as(JobState::cancelled, 0, following(first, When::ok)), {{first, JobState::cancelled}}};
+  EXPECT_FALSE(turn(again).ok()) << "what it was to follow was cancelled";
+  turn(RequeueJob{first, ended_as(JobState::cancelled, 1)});
+  again.ends.clear();
+  ASSERT_TRUE(turn(again).ok());
+  EXPECT_EQ(reason(second), "waits for job 1 to succeed");
+}
+
+TEST_F(JobOperations, ALongerWalltimeCountsForTheAttemptThatRuns) {
+  JobRequest request = request_for(1);
+  request.walltime = std::chrono::seconds(60);
+  const JobId id = submit(request);
+  report(kNode);
+  for (int i = 0; i < 10; ++i) wait(5), report(kNode);
+  ASSERT_TRUE(turn(ExtendJob{id, std::chrono::seconds(120)}).ok());
+  EXPECT_TRUE(state_.timers.contains({job(id).attempt->created + std::chrono::seconds(120), id}));
+  for (int i = 0; i < 10; ++i) wait(5), report(kNode);
+  EXPECT_EQ(state_of(id), JobState::running);
+  for (int i = 0; i < 5; ++i) wait(5), report(kNode);
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  EXPECT_EQ(turn(ExtendJob{id, std::chrono::hours(1)}).errors().at(0).code, ErrorCode::conflict)
+      << "it is too late";
+}
+
+TEST_F(JobOperations, AWalltimeIsOnlyMadeLongerAndHasABound) {
+  const JobId id = run_one();
+  for (const Duration bad :
+       {Duration{}, Duration(std::chrono::hours(24)), Duration(std::chrono::days(100'000))}) {
+    const auto answer = turn(ExtendJob{id, bad});
+    ASSERT_FALSE(answer.ok());
+    EXPECT_EQ(answer.errors()[0].code, ErrorCode::invalid);
+    EXPECT_EQ(answer.errors()[0].message.find("the walltime of job 1 is 1d"), 0u)
+        << answer.errors()[0].message;
+  }
+  state_.scheduling.max_walltime = std::chrono::hours(48);
+  EXPECT_FALSE(turn(ExtendJob{id, std::chrono::hours(49)}).ok()) << "the operator's bound holds for it too";
+  EXPECT_TRUE(turn(ExtendJob{id, std::chrono::hours(48)}).ok());
+}
+
+TEST_F(JobOperations, AJobResumesOnlyWhatIsThereAndStaysAsItIs) {
+  const JobId first = run_one();
+  JobRequest request = request_for(1);
+  request.resume = JobId{9};
+  EXPECT_EQ(turn(SubmitExperiment{"test", {request}}).errors().at(0).message,
+            "job \"job\" cannot resume: there is no job 9");
+  request.resume = first;
+  EXPECT_EQ(turn(SubmitExperiment{"test", {request}}).errors().at(0).message,
+            "job \"job\" cannot resume: job 1 has not ended; write \"after: [{job: 1, when: any}]\" to start "
+            "when it has");
+  JobRequest waits = request;
+  waits.after = {{first, When::any}};
+  EXPECT_TRUE(turn(SubmitExperiment{"test", {waits}}).ok());
+  end(first, {});
+  EXPECT_TRUE(turn(SubmitExperiment{"test", {request}}).ok());
 }
 
 }  // namespace

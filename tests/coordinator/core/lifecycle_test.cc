@@ -181,6 +181,183 @@ TEST_F(Lifecycle, MovesAwayFromANodeThatLacksItsDevice) {
   EXPECT_EQ(job(id).retries.failures, 0);
 }
 
+// Exit 0 after a SIGTERM that the coordinator did not order was recorded as success, with a time-to-train.
+TEST_F(Lifecycle, OnlyAProgramThatEndedByItselfSucceeds) {
+  for (const ExitCause cause : {ExitCause::lease, ExitCause::agent_stopped, ExitCause::signalled,
+                                ExitCause::node_restarted, ExitCause::no_record, ExitCause::not_started}) {
+    for (const int code : {0, 79, 143}) {
+      const JobId id = run_gang();
+      fail_rank(id, 0, {code, 0, "", cause});
+      ASSERT_EQ(state_of(id), JobState::stopping) << to_string(cause);
+      fail_rank(id, 1, {79, 0, "", ExitCause::ordered});
+      ASSERT_TRUE(state_.jobs.contains(id)) << to_string(cause) << " with code " << code << " ended the job";
+      EXPECT_EQ(job(id).retries.failures, 0) << to_string(cause);
+      EXPECT_EQ(job(id).retries.losses, cause == ExitCause::not_started ? 0 : 1) << to_string(cause);
+      turn(CancelJob{id});
+      report(one_);
+      report(two_);
+      if (!state_.jobs.contains(id)) continue;
+      fail_rank(id, 0, {});
+      fail_rank(id, 1, {});
+    }
+  }
+}
+
+TEST_F(Lifecycle, ALeaseThatRanOutIsToldAsTheReason) {
+  const JobId id = run_gang();
+  fail_rank(id, 1, {0, SIGTERM, "", ExitCause::lease});
+  NodeReport last{one_, {{task(id, 0), TaskState::exited, 1, TaskExit{0, SIGTERM, "", ExitCause::lease}}}, 0};
+  const auto events = turn(NodeReported{last});
+  ASSERT_TRUE(find<AttemptEnded>(events));
+  EXPECT_EQ(find<AttemptEnded>(events)->end, AttemptEnd::preempted);
+  EXPECT_EQ(
+      find<JobStateChanged>(events)->reason,
+      "rank 1 on node-2: stopped because the coordinator was silent for longer than its lease; queued again "
+      "at no cost");
+}
+
+// kill -TERM of one worker of two: both save and leave together.
+TEST_F(Lifecycle, AWorkerThatSavedAndLeftWithoutAnOrderIsQueuedAgainAtNoCost) {
+  const JobId id = run_gang();
+  fail_rank(id, 0, {static_cast<int>(WorkerExit::saved), 0, ""});
+  fail_rank(id, 1, {static_cast<int>(WorkerExit::saved), 0, ""});
+  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_EQ(job(id).attempts, 2);
+  EXPECT_EQ(job(id).retries.failures, 0);
+}
+
+TEST_F(Lifecycle, ALeavingNodeExcusesTheRanksThatCrashedOverIt) {
+  const JobId id = run_gang();
+  fail_rank(id, 0, {1, 0, "connection reset"});
+  fail_rank(id, 1, {0, 0, "", ExitCause::agent_stopped});
+  ASSERT_TRUE(state_.jobs.contains(id));
+  EXPECT_EQ(job(id).retries.failures, 0);
+  EXPECT_EQ(job(id).retries.losses, 1);
+}
+
+TEST_F(Lifecycle, AStopThatWasOrderedStaysOneWhateverTheAgentDid) {
+  const JobId id = run_gang();
+  turn(CancelJob{id});
+  fail_rank(id, 0, {0, 0, "", ExitCause::lease});
+  fail_rank(id, 1, {79, 0, "", ExitCause::ordered});
+  EXPECT_FALSE(state_.jobs.contains(id));
+}
+
+TEST_F(Lifecycle, NodesMayTakeAJobOnlySoOften) {
+  const JobId id = run_gang();
+  int taken = 0;
+  for (; taken < 2 * kLosses && state_.jobs.contains(id); ++taken) {
+    fail_rank(id, 0, {0, 0, "", ExitCause::agent_stopped});
+    fail_rank(id, 1, {0, 0, "", ExitCause::ordered});
+    for (int i = 0; i < 70 && state_.jobs.contains(id); ++i) {
+      wait(5);
+      report(one_);
+      report(two_);
+    }
+  }
+  EXPECT_EQ(taken, kLosses + 1);
+}
+
+// A node with a full disk failed one job after the other for good.
+TEST_F(Lifecycle, AnAgentThatCannotStartTasksNeverFailsAJob) {
+  const JobId id = submit(request_for(1));
+  for (int i = 0; i < 2 * kLosses; ++i) {
+    ASSERT_TRUE(state_.jobs.contains(id)) << "after " << i << " attempts";
+    if (job(id).attempt)
+      for (const auto* node : {&one_, &two_})
+        if (job(id).attempt && job(id).attempt->allocation.ranks[0].node == node->id)
+          report(*node, {{task(id, 0), {0, 0, "cannot write: No space left", ExitCause::not_started}}});
+    wait(5);
+    report(one_);
+    report(two_);
+  }
+  EXPECT_EQ(job(id).retries.failures, 0);
+}
+
+TEST_F(Lifecycle, AFullCheckpointFolderIsTriedAgainAfterAPause) {
+  const JobId id = submit(request_for(1));
+  report(one_, {{task(id, 0), {static_cast<int>(WorkerExit::disk_full), 0, "step-20"}}});
+  ASSERT_TRUE(state_.jobs.contains(id)) << "failed for good";
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_EQ(job(id).not_before, now_ + kShortestWait);
+  EXPECT_EQ(job(id).retries.failures, 0);
+}
+
+// After its own SIGKILL Podium blamed the rank for being out of memory.
+TEST_F(Lifecycle, ARankThatHungIsNamedByThoseThatWaitedForIt) {
+  const JobId id = run_gang();
+  fail_rank(id, 0, {static_cast<int>(WorkerExit::peer_lost), 0, "timed out waiting for rank 1"});
+  NodeReport last{
+      two_, {{task(id, 1), TaskState::exited, 1, TaskExit{0, SIGKILL, "", ExitCause::ordered}}}, 0};
+  const auto events = turn(NodeReported{last});
+  EXPECT_EQ(
+      find<AttemptEnded>(events)->reason,
+      "rank 1 on node-2 hung: rank 0 on node-1 said: timed out waiting for rank 1; rank 1 was killed, for it "
+      "did not leave within its grace period");
+}
+
+TEST_F(Lifecycle, TheOnlyNodeThereIsIsNotAvoided) {
+  JobRequest request = request_for(1);
+  request.nodes["rack"] = "a";
+  turn(LabelNode{{"node-1"}, {{"rack", "a"}}});
+  const JobId id = submit(request);
+  report(one_, {{task(id, 0), {static_cast<int>(WorkerExit::no_device), 0, ""}}});
+  EXPECT_EQ(job(id).retries.moves, 1);
+  EXPECT_EQ(job(id).avoid, (std::vector<NodeId>{{"node-1"}}));
+  EXPECT_EQ(state_of(id), JobState::starting) << "no other could hold it";
+}
+
+TEST_F(Lifecycle, AvoidedNodesAreForgivenAfterAnHourOrWhenAnOperatorResumesThem) {
+  for (const bool resumed : {false, true}) {
+    const JobId id = submit(request_for(1));
+    const NodeId first = job(id).attempt->allocation.ranks[0].node;
+    const NodeDescription& node = first == one_.id ? one_ : two_;
+    turn(DrainNode{first == one_.id ? two_.id : one_.id, "", {}, {}});
+    report(node, {{task(id, 0), {static_cast<int>(WorkerExit::no_device), 0, ""}}});
+    EXPECT_TRUE(job(id).avoids(now_));
+    if (resumed) {
+      turn(ResumeNode{first});
+      EXPECT_TRUE(job(id).avoid.empty());
+    } else {
+      EXPECT_FALSE(job(id).avoids(now_ + kAvoidFor));
+    }
+    turn(CancelJob{id});
+    if (find_job(state_, id))
+      report(job(id).attempt->allocation.ranks[0].node == one_.id ? one_ : two_,
+             {{task(id, 0), {0, 15, ""}}});
+    turn(ResumeNode{one_.id});
+    turn(ResumeNode{two_.id});
+  }
+}
+
+TEST_F(Lifecycle, ProgressForgivesMoves) {
+  const JobId id = submit(request_for(1));
+  for (int move = 0; move < 2 * kMoves; ++move) {
+    const NodeDescription& node = job(id).attempt->allocation.ranks[0].node == one_.id ? one_ : two_;
+    report(node);
+    turn(CheckpointSaved{job(id).attempt_id(), 100 * (move + 1)});
+    report(node, {{task(id, 0), {static_cast<int>(WorkerExit::no_device), 0, ""}}});
+    ASSERT_TRUE(find_job(state_, id)) << "move " << move;
+    wait(state_of(id) == JobState::queued ? 400 : 0);
+    report(one_);
+    report(two_);
+  }
+}
+
+TEST(Conclude, AJobSurvivesAHundredLostNodesAndNoMore) {
+  Job job;
+  job.id = {1};
+  Attempt& attempt = job.attempt.emplace();
+  attempt.allocation.ranks = {{{"node-1"}, 0, 0, 1, 0, 0}};
+  attempt.tasks.resize(1);
+  attempt.tasks[0] = {TaskPhase::lost, 1, true, TaskExit{-1, 0, "no word"}, {}};
+  attempt.stop = StopCause::node_lost;
+  job.retries.losses = 99;
+  EXPECT_EQ(conclude(job, attempt.created).next, JobState::queued);
+  job.retries.losses = 100;
+  EXPECT_EQ(conclude(job, attempt.created).next, JobState::failed);
+}
+
 TEST(Exits, MeanWhatTheirProgramSays) {
   EXPECT_EQ(retry_after({75, 0, ""}, false), Retry::requeue);
   EXPECT_EQ(retry_after({93, 0, ""}, true), Retry::never);

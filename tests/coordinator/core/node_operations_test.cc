@@ -11,7 +11,10 @@ using std::chrono::minutes;
 
 class NodeOperations : public ClusterTest {
  protected:
-  NodeOperations() { join(node_); }
+  NodeOperations() {
+    join(node_);
+    turn(ChangeAccount{"nlp", {}, {}, {}});
+  }
 
   JobId submit_for(Duration walltime) {
     JobRequest request = request_for(1);
@@ -165,6 +168,8 @@ TEST_F(NodeOperations, RefuseWhatMakesNoSense) {
   EXPECT_EQ(refusal(ReserveNode{node_.id, "nlp", "", {}, now_ - hours(1)}),
             "the window is over already; give a later end");
   EXPECT_NE(refusal(ReserveNode{node_.id, "a b", "", {}, {}}), "");
+  EXPECT_EQ(refusal(ReserveNode{node_.id, "npl", "", {}, {}}),
+            "there is no account npl; an operator makes it: podium accounts set npl");
   EXPECT_EQ(refusal(LabelNode{node_.id, {{"a b", "c"}}}),
             "the label key \"a b\" must have 1 to 63 letters, digits, \"-\", \"_\", \".\" and \"/\"");
   EXPECT_EQ(refusal(LabelNode{node_.id, {{"a", ""}}}),

@@ -30,6 +30,7 @@ class RandomCluster {
       if (chance(30)) nodes_.back().labels["rack"] = "a";
       turn(NodeReported{{nodes_.back(), {}, 0}});
     }
+    for (const char* account : kAccounts) apply_all(state_, missing_accounts(state_, account, now_));
     for (const char* account : kAccounts)
       if (chance(40)) turn(ChangeAccount{account, {}, {{"gpu", below(8)}}, {}});
     for (int step = 0; step < 60; ++step) act();
@@ -279,6 +280,20 @@ TEST(Preemption, ChoosesAsThePlainWayDoes) {
   }
   for (const PolicyKind kind : kPreempting) EXPECT_GT(found[kind], 20) << policy_of(kind).name();
   EXPECT_GT(borrowers_found, 100);
+}
+
+// What an earlier attempt saved is not lost, and what this one did before it started is not its work.
+TEST(LostWork, CountsFromTheStartOfTheAttemptWhereTheCheckpointIsOlder) {
+  const Time start = from_millis(1'700'000'000'000);
+  Job job;
+  job.request.devices = 2;
+  Attempt& attempt = job.attempt.emplace();
+  attempt.allocation.ranks.resize(2);
+  attempt.started = start;
+  job.saved = start - minutes(30);
+  EXPECT_EQ(lost_work(job, start + minutes(10)), minutes(20));
+  job.saved = start + minutes(4);
+  EXPECT_EQ(lost_work(job, start + minutes(10)), minutes(12));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // Who starts, where, in which order, and what the others are told.
+#include <set>
+
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {
@@ -40,6 +42,48 @@ TEST_F(Scheduling, GivesEveryAttemptItsOwnPorts) {
   const int second = job(submit(request_for(1))).attempt->allocation.master_port;
   EXPECT_GE(second - first, 3);
   EXPECT_LT(second, 32768);
+}
+
+TEST_F(Scheduling, JobsStartedByOnePlanHaveDifferentPorts) {
+  const JobId first = submit(request_for(1)), second = submit(request_for(1));
+  const JobId third = submit(request_for(1, 0, "gpu"));
+  NodeDescription node = node_with("a", 3);
+  node.devices[2].kind = "gpu";
+  join(node);
+  std::set<int> ports;
+  for (const JobId id : {first, second, third}) {
+    ASSERT_EQ(state_of(id), JobState::starting);
+    ports.insert(job(id).attempt->allocation.master_port);
+  }
+  EXPECT_EQ(ports.size(), 3u);
+}
+
+TEST_F(Scheduling, APortOfALivingAttemptIsNotGivenAgain) {
+  join(node_with("a", 3));
+  const int first = job(submit(request_for(1))).attempt->allocation.master_port;
+  const auto before = state_.attempts_created;
+  state_.attempts_created = before - 1 + 4000;  // thousands of others started and ended meanwhile
+  EXPECT_NE(job(submit(request_for(1))).attempt->allocation.master_port, first);
+  state_.attempts_created = before - 1 + 8000;
+  std::set<int> ports;
+  for (const auto& [id, job] : state_.jobs) ports.insert(job.attempt->allocation.master_port);
+  ports.insert(job(submit(request_for(1))).attempt->allocation.master_port);
+  EXPECT_EQ(ports.size(), 3u);
+}
+
+// A reservation for three of four devices from when the first job ends: one is spare then.
+TEST_F(Scheduling, WhatEndsAsAReservationBeginsTakesNothingOfIt) {
+  join(node_with("a", 4));
+  const auto with_walltime = [](int devices, int hours) {
+    JobRequest request = request_for(devices);
+    request.walltime = std::chrono::hours(hours);
+    return request;
+  };
+  submit(with_walltime(2, 10));
+  submit(with_walltime(3, 10));
+  turn(SubmitExperiment{"both", {with_walltime(1, 10), with_walltime(1, 20)}});
+  EXPECT_EQ(state_of({3}), JobState::starting) << "it is gone when the other begins";
+  EXPECT_EQ(state_of({4}), JobState::starting) << "on the spare one";
 }
 
 TEST_F(Scheduling, StartsGangsWholeOrNotAtAll) {
@@ -237,6 +281,19 @@ TEST_F(Scheduling, ReservesWhatThisPlanHasJustGiven) {
   EXPECT_EQ(state_of(id), JobState::starting);
   EXPECT_EQ(state_of({id.value + 1}), JobState::queued);
   EXPECT_EQ(state_of({id.value + 2}), JobState::queued) << "it would delay the gang";
+}
+
+// 106751991167d overflowed into the past: first in the queue, past reservations, and over as soon as it ran.
+TEST_F(Scheduling, AnOperatorBoundsTheWalltime) {
+  join(node_with("a", 1));
+  state_.scheduling.max_walltime = std::chrono::hours(48);
+  JobRequest request = request_for(1);
+  request.walltime = std::chrono::hours(48);
+  EXPECT_TRUE(turn(SubmitExperiment{"x", {request}}).ok());
+  request.walltime += Duration(1);
+  EXPECT_EQ(turn(SubmitExperiment{"x", {request}}).errors().at(0).message,
+            "job \"job\" has a walltime of 2d1ms; this coordinator allows at most 2d (its --max-walltime): set "
+            "resources.walltime");
 }
 
 }  // namespace

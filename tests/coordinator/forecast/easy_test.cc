@@ -17,7 +17,7 @@ using std::chrono::seconds;
 // time or needs no more than the extra ones. Start times in seconds.
 class Easy {
  public:
-  Easy(int processors, const std::vector<Given>& jobs)
+  Easy(int processors, const std::vector<GivenJob>& jobs)
       : free_(processors), jobs_(jobs), starts_(jobs.size()) {}
 
   std::vector<std::int64_t> run() {
@@ -62,7 +62,7 @@ class Easy {
         extra += jobs_[by_end[++i]].devices;
     }
     for (std::size_t i = 1; i < queue_.size();) {
-      const Given& job = jobs_[queue_[i]];
+      const GivenJob& job = jobs_[queue_[i]];
       const bool over_by_then = now_ + job.walltime <= shadow;
       if (job.devices > free_ || (!over_by_then && job.devices > extra)) {
         ++i;
@@ -75,7 +75,7 @@ class Easy {
   }
 
   int free_;
-  const std::vector<Given>& jobs_;
+  const std::vector<GivenJob>& jobs_;
   std::vector<std::int64_t> starts_;
   std::vector<std::size_t> queue_, running_;
   Duration now_{};
@@ -84,7 +84,7 @@ class Easy {
 TEST(Easy, StartsEveryJobWhenItsOwnRulesDo) {
   for (unsigned seed = 1; seed <= 40; ++seed) {
     std::mt19937 random(seed);
-    std::vector<Given> jobs;
+    std::vector<GivenJob> jobs;
     for (Duration at{}; jobs.size() < 60; at += seconds(random() % 400)) {
       const Duration work = seconds(60 + random() % 3000);
       jobs.push_back({at, 1 + static_cast<int>(random() % (random() % 3 ? 3 : 10)), work,

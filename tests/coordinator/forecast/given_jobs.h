@@ -11,7 +11,7 @@ namespace podium {
 
 const Time kStart = from_millis(1'700'000'000'000);
 
-struct Given {
+struct GivenJob {
   Duration at{};
   int devices = 1;
   Duration work{};
@@ -28,9 +28,9 @@ inline ClusterState one_node(int devices, PolicyKind policy) {
 }
 
 // Stopping costs a millisecond and no work: what the literature calls free preemption.
-inline Replay live(ClusterState state, const std::vector<Given>& jobs) {
+inline Replay live(ClusterState state, const std::vector<GivenJob>& jobs) {
   std::vector<TraceJob> trace;
-  for (const Given& job : jobs) {
+  for (const GivenJob& job : jobs) {
     JobRequest request = request_for(job.devices);
     request.walltime = job.walltime;
     request.account = job.account;

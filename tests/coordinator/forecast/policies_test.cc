@@ -22,7 +22,7 @@ std::vector<std::int64_t> ends(const Replay& lived) {
   return all;
 }
 
-std::int64_t total_flow(const std::vector<Given>& jobs, const Replay& lived) {
+std::int64_t total_flow(const std::vector<GivenJob>& jobs, const Replay& lived) {
   std::int64_t total = 0;
   const auto all = ends(lived);
   for (std::size_t i = 0; i < jobs.size(); ++i) total += all[i] - jobs[i].at / seconds(1);
@@ -33,19 +33,19 @@ std::int64_t total_flow(const std::vector<Given>& jobs, const Replay& lived) {
 // Introduction": jobs of 100, 10 and 10 seconds take 110 s on average first come, first served, and 50 s
 // shortest first; where the short ones come 10 s later, stopping the long one for them makes it 50 s as well.
 TEST(Policies, GiveTheTextbooksMeanTurnaround) {
-  const std::vector<Given> together{{{}, 1, seconds(100), seconds(100)},
+  const std::vector<GivenJob> together{{{}, 1, seconds(100), seconds(100)},
                                     {{}, 1, seconds(10), seconds(10)},
                                     {{}, 1, seconds(10), seconds(10)}};
   EXPECT_EQ(total_flow(together, live(one_node(1, PolicyKind::fifo), together)), 3 * 110);
   EXPECT_EQ(total_flow(together, live(one_node(1, PolicyKind::shortest_remaining_time), together)), 3 * 50);
-  std::vector<Given> later = together;
+  std::vector<GivenJob> later = together;
   later[1].at = later[2].at = seconds(10);
   EXPECT_EQ(ends(live(one_node(1, PolicyKind::shortest_remaining_time), later)),
             (std::vector<std::int64_t>{120, 20, 30}));
 }
 
 // The least total flow time of all orders in which one machine can run jobs that are all there.
-std::int64_t best_of_all_orders(const std::vector<Given>& jobs) {
+std::int64_t best_of_all_orders(const std::vector<GivenJob>& jobs) {
   std::vector<std::size_t> order(jobs.size());
   std::iota(order.begin(), order.end(), 0);
   std::int64_t best = INT64_MAX;
@@ -60,7 +60,7 @@ std::int64_t best_of_all_orders(const std::vector<Given>& jobs) {
 TEST(Policies, ShortestRemainingTimeIsTheBestOfAllOrdersOnOneMachine) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     std::mt19937 random(seed);
-    std::vector<Given> jobs;
+    std::vector<GivenJob> jobs;
     for (int i = 0; i < 7; ++i) {
       const Duration work = seconds(1 + random() % 5000);
       jobs.push_back({{}, 1, work, work});
@@ -104,7 +104,7 @@ TEST(Policies, PriorityBackfillLetsAShortJobPassALongOneForNoLongerThanThatAsksF
 }
 
 // Device time that the jobs of an account had until `end`, which never stopped.
-double device_seconds(const std::vector<Given>& jobs, const Replay& lived, const std::string& account,
+double device_seconds(const std::vector<GivenJob>& jobs, const Replay& lived, const std::string& account,
                       Time end) {
   double total = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -117,7 +117,7 @@ double device_seconds(const std::vector<Given>& jobs, const Replay& lived, const
 }
 
 // The last of an account's jobs to start.
-std::size_t last_of(const std::vector<Given>& jobs, const Replay& lived, const std::string& account) {
+std::size_t last_of(const std::vector<GivenJob>& jobs, const Replay& lived, const std::string& account) {
   std::size_t last = jobs.size();
   for (std::size_t i = 0; i < jobs.size(); ++i)
     if (jobs[i].account == account &&
@@ -136,7 +136,7 @@ TEST(Policies, FairShareGivesBackloggedAccountsTheirShares) {
   share("vision", 2);
   share("nlp/bert", 3);
   std::mt19937 random(7);
-  std::vector<Given> jobs;
+  std::vector<GivenJob> jobs;
   for (int i = 0; i < 500; ++i)
     for (const char* account : {"nlp/bert", "nlp/gpt", "vision", "speech"}) {
       const Duration work = minutes(5 + random() % 55);

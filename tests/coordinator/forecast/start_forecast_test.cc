@@ -189,6 +189,7 @@ TEST_F(StartForecasts, GoAroundTheNodeThatFailedTheJob) {
   const JobId holder = submit(asking(1, hours(10)));
   const JobId id = submit(asking(1, hours(1)));
   state_.jobs.at(id).avoid = {{"a"}};
+  state_.jobs.at(id).avoid_until = now_ + hours(20);
   join(node_with("a", 1));
   ASSERT_EQ(state_of(id), JobState::queued) << "a is free, but it failed there";
   EXPECT_EQ(range(id).latest, now_ + hours(10));

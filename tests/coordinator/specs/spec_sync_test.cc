@@ -1,8 +1,16 @@
 // The sync against real repositories: what is submitted, what is reported, and what a crash repeats.
 #include "coordinator/specs/spec_sync.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
 
 #include "common/spec/load.h"
 #include "tests/coordinator/specs/git_repository.h"
@@ -105,6 +113,36 @@ TEST_F(SpecSyncTest, AnInvalidSpecIsReportedAndStopsNoOther) {
   EXPECT_FALSE(status.specs[0].experiment.has_value());
   EXPECT_THAT(describe(status.specs[0].problems), ::testing::HasSubstr("a.yaml:2:1: unknown key \"lable\""));
   EXPECT_TRUE(status.specs[1].experiment.has_value());
+}
+
+TEST_F(SpecSyncTest, APathThatIsNotUtf8BlocksNothing) {
+  const std::string commit = origin_.commit({{"caf\xe9.yaml", kGood}, {"z.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  EXPECT_THAT(desk_.keys(1), ElementsAre("r@" + commit + ":z.yaml"));
+  const auto status = wait_for(*running, 0, [&](const auto& s) { return s.commit == commit; });
+  EXPECT_EQ(status.error, "");
+  ASSERT_EQ(status.specs.size(), 2u);
+  EXPECT_THAT(describe(status.specs[0].problems),
+              ::testing::HasSubstr("the file's path is not UTF-8; rename it"));
+}
+
+// A server that takes the connection and says nothing: SIGTERM waited for git to give it up.
+TEST_F(SpecSyncTest, StopsAlthoughAServerHangs) {
+  const int silent = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), length), 0);
+  ASSERT_EQ(::listen(silent, 8), 0);
+  ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  auto running = sync(
+      {{"silent", "git://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/specs", "", "*.yaml"}});
+  pollfd caller{silent, POLLIN, 0};
+  ASSERT_EQ(::poll(&caller, 1, 60'000), 1) << "git connects, and is never answered";
+  running.reset();
+  ::close(silent);
+  EXPECT_TRUE(desk_.keys(0).empty());
 }
 
 TEST_F(SpecSyncTest, ABrokenRepositoryStopsNoOther) {

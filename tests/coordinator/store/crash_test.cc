@@ -3,9 +3,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/loop/command_loop.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
 
@@ -70,6 +75,46 @@ TEST(Crash, LosesNothingThatWasAcknowledged) {
     check.start().next();
     EXPECT_EQ(check.text(0), "ok");
   }
+}
+
+// Rows and offset of a checkpoint are on disk; the process ends at that moment, before it can do another
+// thing.
+[[noreturn]] void die_once_a_checkpoint_is_written(const std::filesystem::path& home) {
+  boost::asio::io_context io;
+  const auto post = [&](std::function<void()> work) {
+    Database database(home / "podium.db", Access::read, 100);
+    Statement rows(database, "SELECT count(*) FROM checkpoints");
+    rows.start().next();
+    if (rows.integer(0) > 0) ::kill(::getpid(), SIGKILL);
+    boost::asio::post(io, std::move(work));
+  };
+  Store store(home, post);
+  const SystemClock clock;
+  CommandLoop loop(io.get_executor(), store, clock, store.load({}));
+  loop.start();
+  const auto work = [&]() -> boost::asio::awaitable<void> {
+    const auto streams = read_streams({"node-1"}, chunk(1, 0, checkpoint_line(50)));
+    (*streams)->checkpoints = checkpoints_in(**streams, [](TaskId) { return true; });
+    co_await loop.ingest(*streams);
+  };
+  boost::asio::co_spawn(io, work(), boost::asio::detached);
+  io.run_for(std::chrono::seconds(60));
+  ::_exit(1);
+}
+
+TEST(Crash, TheCoreKnowsEveryCheckpointWhoseOffsetIsOnDisk) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+  }
+  const pid_t child = ::fork();
+  if (child == 0) die_once_a_checkpoint_is_written(home.path());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << "the checkpoint was never written";
+  Store store(home.path(), at_once());
+  EXPECT_EQ(store.load({}).state.jobs.at({1}).checkpoint, 50);
 }
 
 }  // namespace

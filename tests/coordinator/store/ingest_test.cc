@@ -1,8 +1,10 @@
 // Streams: each byte has its effect once, whatever is sent twice, late, in pieces or with a hole before it.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
 #include "coordinator/store/log_files.h"
+#include "coordinator/store/series_table.h"
 #include "tests/coordinator/store/store_fixture.h"
 
 namespace podium {
@@ -10,27 +12,61 @@ namespace {
 
 class Ingest : public testing::Test {
  protected:
-  Ingest() : store_(home_.path(), at_once()) {
-    start_job(store_);
-    reader_ = store_.open_reader();
+  Ingest() { open(); }
+
+  void open() {
+    store_ = std::make_unique<Store>(home_->path(), at_once(), options_);
+    if (store_->open_reader()->jobs({}).total == 0) start_job(*store_);
+    reader_ = store_->open_reader();
+  }
+  void close() {
+    reader_.reset();
+    store_.reset();
+  }
+  void restart_keeping_the_disk() {
+    close();
+    open();
+  }
+  void restart() {
+    close();
+    home_ = std::make_unique<TempFolder>();
+    open();
   }
 
   std::int64_t next_after(const std::string& body) {
-    const auto answer = ingest_now(store_, body);
+    const auto answer = ingest_now(*store_, body);
     EXPECT_TRUE(answer.ok()) << describe(answer.errors());
     return answer.ok() ? answer->positions.at(0).next : -1;
   }
   Series loss() { return reader_->series({1}, "train/loss", 1000); }
   std::string last_history() { return reader_->history({1}, 0, 1000).back().text; }
 
-  TempFolder home_;
-  Store store_;
+  StoreOptions options_;
+  std::unique_ptr<TempFolder> home_ = std::make_unique<TempFolder>();
+  std::unique_ptr<Store> store_;
   std::unique_ptr<Reader> reader_;
 };
 
+TEST_F(Ingest, TimesOfANodeWhoseClockIsOffAreCorrected) {
+  const Time now = at_second(100'000);
+  const auto hour = std::chrono::hours(1);
+  const std::string text = metrics_line(1, 5.5);
+  ASSERT_TRUE(ingest_now(*store_, chunk(1, 0, text), "node-1", {now, Duration{0}}).ok());
+  const Time told = loss().at(0).time;
+  ASSERT_TRUE(
+      ingest_now(*store_, chunk(1, std::ssize(text), metrics_line(2, 5.5)), "node-1", {now, -hour}).ok());
+  const Duration apart = loss().at(1).time - told;
+  const Duration as_told = apart - hour;
+  EXPECT_LT(std::chrono::abs(as_told), std::chrono::minutes(30)) << "a clock that is an hour behind";
+  ASSERT_TRUE(
+      ingest_now(*store_, chunk(1, 2 * std::ssize(text), metrics_line(3, 5.5)), "node-1", {now, -1000 * hour})
+          .ok());
+  EXPECT_EQ(loss().at(2).time, now) << "nothing happens in the time to come";
+}
+
 TEST_F(Ingest, WritesPointsAndAnswersWithTheNextOffset) {
   const std::string text = metrics_line(1, 5.5) + metrics_line(2, 5.25);
-  const auto answer = ingest_now(store_, chunk(1, 0, text));
+  const auto answer = ingest_now(*store_, chunk(1, 0, text));
   ASSERT_TRUE(answer.ok());
   EXPECT_EQ(answer->positions.at(0), (StreamPosition{{{{1}, 1}, 0}, StreamKind::events, std::ssize(text)}));
   ASSERT_EQ(answer->news.size(), 1u);
@@ -44,7 +80,7 @@ TEST_F(Ingest, WritesPointsAndAnswersWithTheNextOffset) {
 TEST_F(Ingest, DropsWhatWasSentBefore) {
   const std::string one = metrics_line(1, 1), two = metrics_line(2, 2), three = metrics_line(3, 3);
   next_after(chunk(1, 0, one + two));
-  const auto again = ingest_now(store_, chunk(1, 0, one + two));
+  const auto again = ingest_now(*store_, chunk(1, 0, one + two));
   EXPECT_EQ(again->positions.at(0).next, std::ssize(one + two));
   EXPECT_TRUE(again->news.empty());
   EXPECT_EQ(next_after(chunk(1, std::ssize(one), two + three)), std::ssize(one + two + three));
@@ -58,6 +94,18 @@ TEST_F(Ingest, AnswersAGapWithTheOffsetToGoBackTo) {
   EXPECT_EQ(next_after(chunk(1, 5000, metrics_line(9, 9))), std::ssize(one));
   EXPECT_EQ(next_after(chunk(1, INT64_MAX, "x")), std::ssize(one));
   EXPECT_EQ(loss().size(), 1u);
+}
+
+TEST_F(Ingest, ANodeCannotWriteIntoATaskOfAnother) {
+  const std::string forged = metrics_line(1, 99), own = metrics_line(1, 1);
+  const auto answer = ingest_now(*store_, chunk(1, 0, forged), "node-2");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->positions.at(0).next, std::ssize(forged)) << "its agent may forget it";
+  EXPECT_TRUE(answer->news.empty());
+  EXPECT_TRUE(loss().empty());
+  next_after(chunk(1, 0, own));
+  ASSERT_EQ(loss().size(), 1u) << "and nothing of the task's own is missing";
+  EXPECT_EQ(loss()[0].value, 1);
 }
 
 TEST_F(Ingest, LeavesALineWithoutItsEndForLater) {
@@ -78,21 +126,82 @@ TEST_F(Ingest, NotesMalformedLinesAndGoesOn) {
 }
 
 TEST_F(Ingest, CountsMalformedLinesInsteadOfTellingThemAll) {
+  const std::size_t before = reader_->history({1}, 0, 1000).size();
   std::string text;
   for (int i = 0; i < 50; ++i) text += "nonsense\n";
+  next_after(chunk(1, 0, text.substr(0, 9 * 20)));
   next_after(chunk(1, 0, text));
-  EXPECT_EQ(last_history(), "rank 0: 47 more malformed lines in events.jsonl were left out");
+  EXPECT_EQ(reader_->history({1}, 0, 1000).size(), before + 2) << "the first and the tenth";
+  EXPECT_EQ(last_history(),
+            "rank 0: 10 lines of events.jsonl were left out so far, the last as a malformed line at byte 81");
 }
 
-TEST_F(Ingest, GivesUpALineThatNeverEnds) {
-  const std::string endless(3 << 20, 'x');
-  EXPECT_EQ(next_after(chunk(1, 0, endless)), std::ssize(endless));
+std::string line_of(std::size_t size, std::int64_t step) {
+  std::string line = metrics_line(step, 1);
+  line.insert(1, size - line.size(), ' ');
+  return line;
+}
+
+TEST_F(Ingest, TakesALineOfTheGreatestLengthWhole) {
+  const std::string text = metrics_line(1, 1) + line_of(kLongestEventLine, 2) + metrics_line(3, 3);
+  EXPECT_EQ(next_after(chunk(1, 0, text)), std::ssize(text));
+  EXPECT_EQ(loss().size(), 3u);
+}
+
+TEST_F(Ingest, TakesALineWholeThatDoesNotFitTheRestOfAPiece) {
+  const std::string most = line_of(kLongestEventLine - 500, 1);  // of what one transaction takes
+  const std::string text = most + line_of(3000, 2) + metrics_line(3, 3);
+  EXPECT_EQ(next_after(chunk(1, 0, text)), std::ssize(text));
+  EXPECT_EQ(loss().size(), 3u);
+  std::string body = chunk(1, std::ssize(text), line_of(kLongestEventLine - 2000, 4));
+  body += chunk(1, std::ssize(text) + std::ssize(line_of(kLongestEventLine - 2000, 4)), line_of(3000, 5));
+  ingest_now(*store_, body);
+  EXPECT_EQ(loss().size(), 5u);
+}
+
+TEST_F(Ingest, ALineThatIsTooLongIsLeftOutAndBlocksNothing) {
+  for (const std::size_t size : {kLongestEventLine + 1, std::size_t{700} << 10, std::size_t{3} << 20}) {
+    const std::int64_t start = next_after(chunk(1, 0, metrics_line(1, 1)));
+    const std::string text = line_of(size, 2) + metrics_line(3, 3);
+    EXPECT_EQ(next_after(chunk(1, start, text)), start + std::ssize(text));
+    EXPECT_EQ(loss().size(), 2u) << size;
+    EXPECT_NE(last_history().find("too long a line"), std::string::npos) << last_history();
+    restart();
+  }
+}
+
+// As an agent sends it: in pieces without an end, each taken, while the task may still be writing.
+TEST_F(Ingest, ALineThatIsTooLongIsLeftOutPieceByPiece) {
+  const std::string text = line_of(3 * kLongestEventLine + 100, 1) + metrics_line(2, 2);
+  std::int64_t at = 0;
+  for (int i = 0; i < 3; ++i) {
+    const std::string body = chunk(1, at, text.substr(static_cast<std::size_t>(at), kLongestEventLine));
+    at += static_cast<std::int64_t>(kLongestEventLine);
+    EXPECT_EQ(next_after(body), at);
+    restart_keeping_the_disk();
+  }
+  EXPECT_EQ(next_after(chunk(1, at, text.substr(static_cast<std::size_t>(at)))), std::ssize(text));
+  ASSERT_EQ(loss().size(), 1u);
+  EXPECT_EQ(loss()[0].step, 2);
+  EXPECT_NE(last_history().find("at byte 0, left out"), std::string::npos) << "told once: " << last_history();
+}
+
+TEST_F(Ingest, TakesTheLastLineOfAFileThatHasEnded) {
+  const std::string one = metrics_line(1, 1);
+  std::string two = metrics_line(2, 2), three = "{\"type\":\"metr";
+  two.pop_back();
+  EXPECT_EQ(next_after(chunk(1, 0, one + two)), std::ssize(one));
+  EXPECT_EQ(next_after(final_chunk(1, std::ssize(one), two)), std::ssize(one + two));
+  EXPECT_EQ(loss().size(), 2u);
+  EXPECT_EQ(next_after(final_chunk(1, std::ssize(one + two), three)), std::ssize(one + two + three))
+      << "a killed program's half line blocks nothing";
+  EXPECT_NE(last_history().find("malformed"), std::string::npos);
 }
 
 TEST_F(Ingest, LetsALaterAttemptReplaceASteps) {
   next_after(chunk(1, 0, metrics_line(1, 1) + metrics_line(2, 2) + metrics_line(3, 3)));
-  commit_now(store_, {failed_attempt(1, 1, 60), {}, {}, {}});
-  commit_now(store_, {started_attempt(1, 2, 70), {}, {}, {}});
+  commit_now(*store_, {failed_attempt(1, 1, 60), {}, {}, {}});
+  commit_now(*store_, {started_attempt(1, 2, 70), {}, {}, {}});
   next_after(chunk(2, 0, metrics_line(2, 20)));
   // The first attempt's tail comes late: it fills holes and replaces nothing.
   next_after(chunk(1, std::ssize(metrics_line(1, 1)) * 3, metrics_line(2, 7) + metrics_line(4, 4)));
@@ -120,10 +229,9 @@ TEST_F(Ingest, TakesStartsCheckpointsAndTargets) {
       "{\"type\":\"target\",\"t\":1700000030000,\"step\":60,\"metric\":\"eval/mlm_loss\",\"value\":1.9}\n"
       "{\"type\":\"target\",\"t\":1700000040000,\"step\":70,\"metric\":\"eval/mlm_loss\",\"value\":1.8}\n"
       "{\"type\":\"note\",\"t\":1700000041000,\"level\":\"error\",\"message\":\"out of data\"}\n";
-  const auto answer = ingest_now(store_, chunk(1, 0, text));
+  const auto answer = ingest_now(*store_, chunk(1, 0, text));
   ASSERT_TRUE(answer.ok());
-  EXPECT_EQ(answer->news.at(0).checkpoint, 50);
-  EXPECT_TRUE(answer->news.at(0).target_reached);
+  EXPECT_EQ(answer->news.at(0).job, JobId{1}) << "it has changed";
   const JobView job = reader_->job({1}).value();
   EXPECT_EQ(job.progress->steps, 100);
   EXPECT_EQ(job.target->reached_step, 60) << "the first time counts";
@@ -142,8 +250,52 @@ TEST_F(Ingest, KeepsLogsAsFiles) {
   EXPECT_EQ(reader_->log(task, StreamKind::out, 0, 100).text, "");
 }
 
+TEST_F(Ingest, ACommandsMetricReachesItsTargetByItself) {
+  const auto loss_line = [](std::int64_t step, double value) {
+    std::string line = metrics_line(step, value);
+    return line.replace(line.find("train/loss"), 10, "eval/mlm_loss");
+  };
+  next_after(chunk(1, 0, loss_line(100, 2.5) + loss_line(200, 1.75) + loss_line(300, 1.5)));
+  const JobView job = reader_->job({1}).value();
+  ASSERT_TRUE(job.target && job.target->reached);
+  EXPECT_EQ(job.target->reached_step, 200) << "the first time counts";
+  EXPECT_EQ(job.time_to_train_seconds, 10.0) << "from second 10 to the line's time";
+}
+
+TEST_F(Ingest, MetricNamesOfAJobAreBounded) {
+  std::string text;
+  for (int i = 0; i < kMostMetrics + 100; ++i)
+    text += R"({"type":"metrics","t":1,"step":1,"values":{"key-)" + std::to_string(i) + "\":1}}\n";
+  const auto answer = ingest_now(*store_, chunk(1, 0, text));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->positions.at(0).next, std::ssize(text)) << "nothing is blocked";
+  EXPECT_EQ(std::ssize(reader_->metrics({1})), kMostMetrics);
+  EXPECT_EQ(answer->notes.size(), 1u) << "the agent is told, once";
+  EXPECT_NE(last_history().find("2000 different metrics"), std::string::npos) << last_history();
+  const std::string more = R"({"type":"metrics","t":2,"step":2,"values":{"key-5":7,"new":1}})"
+                           "\n";
+  next_after(chunk(1, std::ssize(text), more));
+  EXPECT_EQ(reader_->series({1}, "key-5", 10).size(), 2u) << "those it has go on";
+  const auto history = reader_->history({1}, 0, 10'000);
+  EXPECT_EQ(std::ranges::count(history, "metric_refused", &HistoryEntry::type), 1);
+  EXPECT_LE(reader_->job({1})->latest.size(), 51u) << "a job's view stays small";
+}
+
+TEST_F(Ingest, AListOfMetricsAgreesWithThePoints) {
+  next_after(chunk(1, 0, metrics_line(5, 3) + metrics_line(2, 7) + metrics_line(9, 4) + metrics_line(2, 1)));
+  const MetricSummary metric = reader_->metrics({1}).at(0);
+  EXPECT_EQ(metric.count, std::ssize(loss()));
+  EXPECT_EQ(metric.first_step, 2);
+  EXPECT_EQ(metric.last_step, 9);
+  EXPECT_EQ(metric.last, 4);
+  restart_keeping_the_disk();
+  next_after(chunk(1, 4 * std::ssize(metrics_line(5, 3)), metrics_line(9, 2) + metrics_line(11, 2)));
+  EXPECT_EQ(reader_->metrics({1}).at(0).count, 4);
+  EXPECT_EQ(reader_->metrics({1}).at(0).last_step, 11);
+}
+
 TEST_F(Ingest, RefusesAMalformedBody) {
-  const auto answer = ingest_now(store_, "{\"job\":1");
+  const auto answer = ingest_now(*store_, "{\"job\":1");
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.errors().at(0).code, ErrorCode::invalid);
 }
@@ -154,14 +306,14 @@ TEST_F(Ingest, LetsTheAgentForgetAttemptsNobodyKnows) {
 }
 
 TEST_F(Ingest, AnswersUnavailableWhenTheLogCannotBeWritten) {
-  std::ofstream(home_.path() / "logs") << "a file where the folder should be";
+  std::ofstream(home_->path() / "logs") << "a file where the folder should be";
   const std::string body = chunk(1, 0, metrics_line(1, 1)) + chunk(1, 0, "text", StreamKind::err);
-  const auto answer = ingest_now(store_, body);
+  const auto answer = ingest_now(*store_, body);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.errors().at(0).code, ErrorCode::unavailable);
   EXPECT_EQ(loss().size(), 0u) << "all of the piece, or nothing";
-  std::filesystem::remove(home_.path() / "logs");
-  EXPECT_TRUE(ingest_now(store_, body).ok());
+  std::filesystem::remove(home_->path() / "logs");
+  EXPECT_TRUE(ingest_now(*store_, body).ok());
   EXPECT_EQ(loss().size(), 1u);
 }
 

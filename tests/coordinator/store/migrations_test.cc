@@ -34,8 +34,26 @@ TEST(Migrations, ReachTheNewestFromEveryVersion) {
 TEST(Migrations, RefuseADatabaseFromTheFuture) {
   TempFolder folder;
   Database database(folder.path() / "future.db", Access::write, 100);
-  database.run("PRAGMA user_version = 9999");
-  EXPECT_THROW(migrate(database), SqliteError);
+  for (const int ahead : {1, 9999}) {
+    database.run("PRAGMA user_version = " + std::to_string(std::ssize(migrations()) + ahead));
+    EXPECT_THROW(migrate(database), SqliteError) << ahead;
+  }
+}
+
+// The commit after `left` others is undone, as a power cut would.
+int refuse_commit(void* left) { return --*static_cast<int*>(left) < 0; }
+
+TEST(Migrations, AMigrationAndItsVersionAreOneTransaction) {
+  for (int commits = 0; commits < static_cast<int>(migrations().size()); ++commits) {
+    TempFolder folder;
+    Database database(folder.path() / "x.db", Access::write, 100);
+    int left = commits;
+    sqlite3_commit_hook(database.handle(), refuse_commit, &left);
+    EXPECT_THROW(migrate(database), SqliteError);
+    sqlite3_commit_hook(database.handle(), nullptr, nullptr);
+    EXPECT_EQ(schema_version(database), commits);
+    EXPECT_NO_THROW(migrate(database)) << "a step was done whose version was not";
+  }
 }
 
 TEST(Sqlite, NamesTheFileAndTheStatementThatFailed) {

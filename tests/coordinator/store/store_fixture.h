@@ -24,9 +24,13 @@ inline void commit_now(Store& store, Commit turn) {
   done.get_future().wait();
 }
 
-inline Result<Ingested> ingest_now(Store& store, std::string body) {
+inline Result<Ingested> ingest_now(Store& store, std::string body, const std::string& node = "node-1",
+                                   const WriterClock& clock = {SystemClock().now()}) {
+  const Result<std::shared_ptr<StreamBatch>> streams = read_streams({node}, std::move(body));
+  if (!streams) return streams.errors();
+  (*streams)->clock = clock;
   std::promise<Result<Ingested>> done;
-  store.ingest(std::move(body), [&](Result<Ingested> answer) { done.set_value(std::move(answer)); });
+  store.ingest(*streams, [&](Result<Ingested> answer) { done.set_value(std::move(answer)); });
   return done.get_future().get();
 }
 
@@ -84,6 +88,19 @@ inline std::string chunk(int attempt, std::int64_t offset, std::string_view byte
   std::string body;
   append_chunk(body, {{{{1}, attempt}, rank}, stream, offset, bytes});
   return body;
+}
+
+// With which the file ends.
+inline std::string final_chunk(int attempt, std::int64_t offset, std::string_view bytes) {
+  std::string body;
+  append_chunk(body, {{{{1}, attempt}, 0}, StreamKind::events, offset, bytes, true});
+  return body;
+}
+
+inline std::string checkpoint_line(std::int64_t step) {
+  return R"({"type":"checkpoint","t":1700000020000,"step":)" + std::to_string(step) +
+         R"(,"path":"step","bytes":1000,"seconds":0.1})"
+         "\n";
 }
 
 inline std::string metrics_line(std::int64_t step, double loss) {

@@ -45,6 +45,22 @@ TEST(Store, StartsFromASnapshotAndTheEventsAfterIt) {
   EXPECT_EQ(to_json(store.load({}).state), whole);
 }
 
+TEST(Store, AByteThatIsNoUtf8FailsNothing) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    ClusterState state = store.load({}).state;
+    const Events queued = queued_job(1), noted{{at_second(1), NodeJoined{one_slot_node()}},
+                                               {at_second(2), NodeDrained{{"node-1"}, {"worn out \xff"}}}};
+    apply_all(state, queued);
+    apply_all(state, noted);
+    commit_now(store, {queued, {}, {}, {}});
+    commit_now(store, {noted, {}, {}, std::make_shared<const ClusterState>(state)});
+  }
+  Store store(home.path(), at_once());
+  EXPECT_EQ(store.load({}).state.nodes.at({"node-1"}).drain->reason, "worn out \uFFFD");
+}
+
 TEST(Store, AsksForASnapshotAfterManyEvents) {
   TempFolder home;
   Store store(home.path(), at_once());

@@ -219,6 +219,8 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
         number === 13 ? { account: "nlp", reason: "deadline", from_ms: null, until_ms: nowMs + 86_400_000 } : null,
       drain: number === 11 ? { reason: "new fans", from_ms: null, until_ms: null } : null,
       last_seen_ms: nowMs - (state === "up" ? random.integer(200, 9000) : random.integer(40_000, 900_000)),
+      clock: state === "lost" ? null : { ahead_ms: number === 12 ? -3_600_000 : 2, round_trip_ms: 3, off: number === 12 },
+      unknown: null,
       devices: Array.from({ length: 8 }, (_, index) => ({
         index,
         kind: "gpu",
@@ -243,6 +245,6 @@ export function makeTasks(job: Job, attempt: number): Task[] {
     device: rank % Math.max(1, job.per_node),
     state: over ? "exited" : "running",
     pid: 41_000 + attempt * 100 + rank,
-    exit: over ? { code: 0, signal: attempt < job.attempt ? 9 : 0, message: "" } : null,
+    exit: over ? { code: 0, signal: attempt < job.attempt ? 9 : 0, message: "", cause: "program" } : null,
   }));
 }

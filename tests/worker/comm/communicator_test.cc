@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -73,6 +74,25 @@ TEST_P(OfSize, SumsAreRightAndTheSameBitsOnEveryRankAndEveryTime) {
         if (!same_on_all(world, hash)) return 3;
       }
     }
+    return 0;
+  };
+  EXPECT_THAT(run_processes(size, run), Each(0));
+}
+
+// One element more than whole segments of 64 Ki floats for every rank: only the largest part has the last
+// one.
+TEST_P(OfSize, NoElementIsLeftOutWhereOnePartIsLargerByOneSegment) {
+  const int size = GetParam();
+  const auto run = [&](Communicator& world) {
+    constexpr std::size_t kSegment = 65536;
+    for (const std::size_t segments : {std::size_t{1}, std::size_t{2}, std::size_t{3}})
+      for (const std::size_t more : {std::size_t{0}, std::size_t{1}}) {
+        std::vector<float> values(segments * kSegment * static_cast<std::size_t>(size) + more,
+                                  static_cast<float>(world.rank() + 1));
+        world.all_reduce(values).get();
+        const auto sum = static_cast<float>(size * (size + 1) / 2);
+        if (!std::ranges::all_of(values, [&](float value) { return value == sum; })) return 1;
+      }
     return 0;
   };
   EXPECT_THAT(run_processes(size, run), Each(0));
@@ -305,6 +325,92 @@ TEST(Gloo, AStoppedPeerIsPeerLostAtTheTimeout) {
     return 1;
   });
   EXPECT_EQ(ranks.wait(0), 7);
+}
+
+// Says what `call` fails with, on standard error as well, and whether it names this rank.
+int names_rank(const std::function<void()>& call, const std::string& words) {
+  try {
+    call();
+  } catch (const PeerLost& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return std::string(error.what()).find(words) != std::string::npos ? 7 : 1;
+  }
+  return 2;
+}
+
+// It said that something timed out, and not whom everybody had waited for.
+TEST(Gloo, ATimeoutNamesTheRankThatWasWaitedForInEveryKindOfOperation) {
+  for (const int kind : {0, 1, 2, 3}) {
+    const int port = free_port();
+    Processes ranks(4, [&](int rank) {
+      GlooOptions options = world_options(rank, 4, port);
+      options.operation_timeout = 2s;
+      GlooCommunicator world(options);
+      const auto odd = world.split({{0, 2}, {1, 3}}, "halves");
+      if (rank == 3) ::raise(SIGSTOP);
+      if (rank != 1) {  // waits for what no rank will do
+        std::this_thread::sleep_for(4s);
+        return 7;
+      }
+      std::vector<float> values(1'000'000, 1);
+      std::vector<std::byte> message(10);
+      const auto operate = [&] {
+        if (kind == 0) odd->barrier();
+        if (kind == 1) odd->all_reduce(values).get();
+        if (kind == 2) odd->broadcast(message, 1);
+        if (kind == 3) odd->receive(message, 1).get();
+      };
+      return names_rank(operate, "timed out waiting for rank 3");
+    });
+    EXPECT_EQ(ranks.wait(1), 7) << "kind " << kind;
+  }
+}
+
+TEST(Gloo, ALostConnectionNamesItsRankAlsoWhenAskedAgain) {
+  const int port = free_port();
+  Processes ranks(3, [&](int rank) {
+    GlooCommunicator world(world_options(rank, 3, port));
+    const auto late = world.split({{0}, {1, 2}}, "late");
+    world.barrier();
+    if (rank == 2) ::raise(SIGKILL);
+    if (rank == 0) {
+      std::this_thread::sleep_for(2s);
+      return 7;
+    }
+    const int first = names_rank([&] { late->barrier(); }, "lost rank 2");
+    const int again = names_rank([&] { late->barrier(); }, "lost rank 2");
+    return first == 7 ? again : first;
+  });
+  EXPECT_EQ(ranks.wait(1), 7);
+}
+
+TEST(Gloo, AWaitThatGrowsLongIsToldOnceWhileItLasts) {
+  const int port = free_port();
+  Processes ranks(2, [&](int rank) {
+    GlooOptions options = world_options(rank, 2, port);
+    std::mutex mutex;
+    std::vector<std::string> told;
+    options.long_wait = 300ms;
+    options.on_long_wait = [&](const std::string& message) {
+      const std::lock_guard lock(mutex);
+      told.push_back(message);
+    };
+    GlooCommunicator world(options);
+    world.barrier();
+    if (rank == 1) std::this_thread::sleep_for(2s);
+    world.barrier();
+    world.barrier();
+    const std::lock_guard lock(mutex);
+    for (const std::string& message : told) std::fprintf(stderr, "%s\n", message.c_str());
+    if (rank == 1) return 7;
+    return std::ranges::count_if(told,
+                                 [](const std::string& message) {
+                                   return message.starts_with("waiting for rank 1 since ");
+                                 }) == 1
+               ? 7
+               : 1;
+  });
+  EXPECT_THAT(ranks.wait_all(), Each(7));
 }
 
 // The third rank dies; the first is in another group than it and only hears of it through the second.

@@ -40,7 +40,8 @@ struct MadeUpCorpus {
 
   Corpus read(const std::string& text) {
     std::ofstream(folder.path() / "text.txt") << text;
-    return Corpus::read({folder.path() / "text.txt"}, tokenizer);
+    Reading reading;
+    return Corpus::read({folder.path() / "text.txt"}, tokenizer, reading);
   }
 
   TempFolder folder;

@@ -1,6 +1,7 @@
 #include "worker/data/corpus.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <numeric>
 
@@ -28,7 +29,37 @@ TEST(Corpus, AFilesEndEndsItsDocument) {
   MadeUpCorpus made;
   const auto path = made.folder.path() / "text.txt";
   made.read("w1");
-  EXPECT_EQ(Corpus::read({path, path}, made.tokenizer).documents(), 2);
+  Reading reading;
+  EXPECT_EQ(Corpus::read({path, path}, made.tokenizer, reading).documents(), 2);
+}
+
+TEST(Corpus, CountsDocumentsOfOneSentence) {
+  MadeUpCorpus made;
+  EXPECT_EQ(made.read("w1\n\nw2\nw3\n\nw4 w5\n").lone_sentences(), 2);
+}
+
+TEST(Corpus, TellsItsProgressAndCanBeCancelled) {
+  MadeUpCorpus made;
+  const auto path = made.folder.path() / "text.txt";
+  made.read("w1 w2\nw3\n\nw4\n");
+  Reading reading;
+  Corpus::read({path, path}, made.tokenizer, reading);
+  EXPECT_EQ(reading.expected(), 2 * std::filesystem::file_size(path));
+  EXPECT_EQ(reading.done(), reading.expected());
+  reading.cancel();
+  EXPECT_THROW(Corpus::read({path}, made.tokenizer, reading), ReadingCancelled);
+}
+
+// These hung, or read without an end.
+TEST(Corpus, OnlyRegularFilesAreRead) {
+  MadeUpCorpus made;
+  const auto pipe = made.folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Reading reading;
+  for (const std::filesystem::path& path : {pipe, std::filesystem::path("/dev/zero"), made.folder.path()})
+    EXPECT_THAT([&] { Corpus::read({path}, made.tokenizer, reading); },
+                testing::ThrowsMessage<BadData>(testing::HasSubstr("regular files")))
+        << path;
 }
 
 TEST(Corpus, TextWithoutASentenceIsRefused) {

@@ -43,6 +43,32 @@ TEST_F(DatasetTest, SeedsAndEpochsDiffer) {
   EXPECT_LT(equal, size / 10);
 }
 
+// The pair before it was corrupted.
+std::vector<std::int32_t> restored(const PretrainingSample& sample) {
+  std::vector<std::int32_t> ids = sample.ids;
+  for (std::size_t i = 0; i < sample.masked.positions.size(); ++i)
+    ids[static_cast<std::size_t>(sample.masked.positions[i])] = sample.masked.labels[i];
+  return ids;
+}
+
+// Masks are drawn anew for every sample, so samples of two epochs differ even where their pairs are the same
+// in the same order. Here whole documents fit, so that a true pair is what the plan says and nothing else.
+TEST_F(DatasetTest, AnotherEpochHasOtherPairsInAnotherOrder) {
+  PretrainingDataset data(made_.corpus, made_.tokenizer.vocabulary(), {512, {0.15, 10, false}, 1});
+  const std::int64_t size = data.first_epoch_size();
+  std::vector<PretrainingSample> first;
+  for (std::int64_t i = 0; i < size; ++i) first.push_back(data.sample(i));
+  int true_pairs = 0;
+  int equal = 0;
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (first[static_cast<std::size_t>(i)].random_next) continue;
+    ++true_pairs;
+    equal += restored(first[static_cast<std::size_t>(i)]) == restored(data.sample(size + i));
+  }
+  ASSERT_GT(true_pairs, size / 10);
+  EXPECT_LT(equal, true_pairs / 4);
+}
+
 TEST_F(DatasetTest, SamplesHaveBertsForm) {
   PretrainingDataset data = dataset();
   const SpecialTokens& special = made_.tokenizer.vocabulary().special();

@@ -72,6 +72,43 @@ TEST(SentencePairs, PairsFitTheBudgetAndATrueNextFollows) {
   }
 }
 
+// As create_pretraining_data cuts, token by token, which took minutes for an article of one line.
+void truncate_one_by_one(TokenPair& pair, std::size_t budget, Random& random) {
+  while (pair.a.size() + pair.b.size() > budget) {
+    std::vector<std::int32_t>& longer = pair.a.size() > pair.b.size() ? pair.a : pair.b;
+    if (random.below(2) == 0)
+      longer.erase(longer.begin());
+    else
+      longer.pop_back();
+  }
+}
+
+TEST(SentencePairs, LongSegmentsAreCutAsTokenByToken) {
+  MadeUpCorpus made;
+  std::string text;
+  for (int sentence = 0; sentence < 40; ++sentence) {
+    for (int word = 0; word <= sentence * sentence; ++word)
+      text += "w" + std::to_string((word + sentence) % 100) + " ";
+    text += "\n";
+  }
+  const Corpus corpus = made.read(text);
+  for (std::uint64_t i = 0; i + 1 < 40; ++i) {
+    const auto begin = static_cast<std::int64_t>(i);
+    const PairSpan span{0, begin, begin + 1, std::min<std::int64_t>(begin + 3, 40), kBudget, false};
+    TokenPair expected;
+    corpus.append_sentence(begin, expected.a);
+    for (std::int64_t sentence = span.middle; sentence < span.end; ++sentence)
+      corpus.append_sentence(sentence, expected.b);
+    Random random(3, i);
+    Random same_draws(3, i);
+    truncate_one_by_one(expected, kBudget, same_draws);
+    const TokenPair pair = draw_pair(corpus, span, kBudget, random);
+    EXPECT_EQ(pair.a, expected.a) << i;
+    EXPECT_EQ(pair.b, expected.b) << i;
+    EXPECT_EQ(random.below(1 << 30), same_draws.below(1 << 30)) << "as many draws";
+  }
+}
+
 TEST(SentencePairs, ARandomNextComesFromAnotherDocument) {
   MadeUpCorpus made;
   const Corpus corpus = made.read("w1 w1\nw1\n\nw2\nw2 w2\n\nw3\n");

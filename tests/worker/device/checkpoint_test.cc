@@ -16,7 +16,7 @@ class DeviceCheckpoint : public OnDevice {
   Trainee make_trainee(Context context, const ModelOptions& options = kOptions) const {
     return Trainee(kFamily, options, OptimizerKind::adamw, std::move(context));
   }
-  CheckpointStore open_store() { return CheckpointStore(folder_.path(), 3, world_, {}); }
+  CheckpointStore open_store() { return CheckpointStore({folder_.path(), true}, 3, world_, {}); }
 
   // Two steps, saved while two more are trained; the weights in the end.
   std::vector<float> train_and_save(Trainee& trainee) {
@@ -24,7 +24,7 @@ class DeviceCheckpoint : public OnDevice {
     trainee.step();
     trainee.step();
     store.begin_save(trainee.state(), trainee.tensors());
-    trainee.before_update = [&store] { store.before_update(); };
+    trainee.before_update = [&store] { return store.before_update(); };
     trainee.step();
     trainee.step();
     EXPECT_EQ(store.finish().size(), 1U);
@@ -32,7 +32,7 @@ class DeviceCheckpoint : public OnDevice {
   }
   void load(Trainee& trainee) {
     std::vector<std::string> problems;
-    const auto state = open_store().load_newest("run", trainee.tensors(), problems);
+    const auto state = open_store().load_newest({}, {}, trainee.tensors(), problems);
     ASSERT_TRUE(state.has_value());
     trainee.restore(*state);
   }
@@ -81,7 +81,7 @@ TEST_F(DeviceCheckpoint, HuggingFaceFoldersCarryTheSameWeights) {
   const std::vector<float> weights = source.weights();
   const std::vector<FullTensor> full = gather_full(source.lone().groups, source.parameters(), weights);
   const auto folder = folder_.path() / "exported";
-  write_hugging_face(folder, source.spec(), full, std::int64_t{1} << 30);
+  write_hugging_face(folder, source.spec(), source_of(full), std::int64_t{1} << 30);
   ASSERT_NE(target.weights(), weights);
   EXPECT_TRUE(load_hugging_face(folder, target.spec(), target.parameters()).empty());
   EXPECT_EQ(target.weights(), weights);

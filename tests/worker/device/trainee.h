@@ -14,12 +14,17 @@ namespace podium::test {
 
 class Trainee {
  public:
-  Trainee(ModelFamily family, const ModelOptions& options, OptimizerKind kind, Context with)
+  Trainee(ModelFamily family, const ModelOptions& options, const OptimizerSpec& optimizer, Context with)
       : spec_(small_spec_of(family)),
         lone_(spec_, options, std::move(with)),
         engine_(lone_.context, *lone_.model, lone_.groups),
-        optimizer_(make_optimizer({.name = kind, .lr = 1e-2}, parameters(), lone_.context)),
-        scaler_(options.precision) {}
+        optimizer_(make_optimizer(optimizer, parameters(), lone_.context)),
+        scaler_(options.precision) {
+    if (options.precision == Precision::fp16)
+      scaler_.restore({.scale = 1 << 16});  // at which nothing overflows
+  }
+  Trainee(ModelFamily family, const ModelOptions& options, OptimizerKind kind, Context with)
+      : Trainee(family, options, OptimizerSpec{.name = kind, .lr = 1e-2}, std::move(with)) {}
   Trainee(ModelFamily family, Precision precision, OptimizerKind kind, Context with)
       : Trainee(family, ModelOptions{.precision = precision}, kind, std::move(with)) {}
 
@@ -35,9 +40,9 @@ class Trainee {
                   [](std::int64_t, std::int64_t) {});
     const double norm = optimizer_->gradient_norm(parameters()) / scale;
     const LossSums losses = engine_.take_losses();
-    if (before_update) before_update();
     if (scaler_.judge(norm) == StepVerdict::take)
-      optimizer_->update(parameters(), step_, 1e-2, clip_factor(norm, 1.0) / scale);
+      optimizer_->update(parameters(), step_, 1e-2, clip_factor(norm, 1.0) / scale,
+                         before_update ? before_update() : nullptr);
     else
       parameters().clear_gradients();
     return losses.language / static_cast<double>(losses.language_count);
@@ -50,7 +55,6 @@ class Trainee {
   CheckpointState state() const {
     CheckpointState state;
     state.step = step_;
-    state.fingerprint = "run";
     state.loss_scaler = scaler_.state();
     return state;
   }
@@ -63,7 +67,7 @@ class Trainee {
   LoneModel& lone() { return lone_; }
   const ModelSpec& spec() const { return spec_; }
 
-  std::function<void()> before_update;
+  std::function<BeforeChange()> before_update;
   bool rounds_stochastically = false;
 
  private:

@@ -27,6 +27,21 @@ class DeviceTraining : public OnDevice,
 
 TEST_P(DeviceTraining, GoesAsOnTheCpu) { expect_as_on_cpu(Precision::fp32, 1e-3); }
 
+// Where LAMB has no trust ratio.
+TEST_P(DeviceTraining, AlsoWithoutWeightDecay) {
+  const auto [family, kind] = GetParam();
+  const OptimizerSpec optimizer{.name = kind, .lr = 1e-2, .weight_decay = 0};
+  Trainee cpu(family, ModelOptions{}, optimizer, cpu_context());
+  Trainee device(family, ModelOptions{}, optimizer, device_context());
+  const std::vector<float> begin = cpu.weights();
+  for (int i = 0; i < kSteps; ++i) {
+    cpu.step();
+    device.step();
+  }
+  const std::vector<float> expected = cpu.weights();
+  EXPECT_LT(distance(device.weights(), expected), 2e-2 * distance(expected, begin));
+}
+
 TEST_P(DeviceTraining, AlsoIn16BitsToTheirRounding) {
   expect_as_on_cpu(Precision::bf16, 2e-2);
   expect_as_on_cpu(Precision::fp16, 1e-2);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/nn/small_models.h"
+#include "worker/tensor/profiler.h"
 
 namespace podium::test {
 namespace {
@@ -90,6 +91,27 @@ TEST_P(Families, RecomputationChangesNoBit) {
     EXPECT_EQ(again.losses.language, none.losses.language) << to_string(recompute);
     EXPECT_EQ(again.gradients, none.gradients) << to_string(recompute);
   }
+}
+
+// In units of one forward pass: forward 1, backward 2, and what is computed again.
+TEST_P(Families, RecomputationComputesNothingTwiceAgain) {
+  const auto attention_work = [&](Recompute recompute) {
+    Profiler profiler;
+    outcome_of(spec_, {.recompute = recompute}, {batch_}, kKey, {.threads = 2, .profiler = &profiler});
+    double forward = 0, all = 0;
+    std::int64_t calls = 0;
+    for (const ProfileRow& row : summarise(profiler.events())) {
+      if (!row.op.starts_with("attention_")) continue;
+      if (row.op == "attention_forward")
+        forward = row.flops / static_cast<double>(row.calls), calls = row.calls;
+      all += row.flops;
+    }
+    EXPECT_EQ(calls, spec_.layers * (recompute == Recompute::full ? 2 : 1)) << to_string(recompute);
+    return all / forward / spec_.layers;
+  };
+  EXPECT_DOUBLE_EQ(attention_work(Recompute::none), 3);
+  EXPECT_DOUBLE_EQ(attention_work(Recompute::selective), 3.5);
+  EXPECT_DOUBLE_EQ(attention_work(Recompute::full), 4);
 }
 
 TEST_P(Families, ChunksChangeNoBit) {

@@ -1,5 +1,8 @@
 #include "worker/ops/layer_norm.h"
 
+#include <cmath>
+#include <span>
+
 #include "tests/worker/ops/op_check.h"
 
 namespace podium::test {
@@ -121,6 +124,40 @@ OpRun layer_norm_and_go_on(Context& context, DType type, const std::vector<Value
 
 TEST(LayerNorm, AddsTheGradientOfAnInputThatGoesOn) {
   check_op(layer_norm_and_go_on, {matrix(1), row(2), row(3)});
+}
+
+// y = (x - mean) / sqrt(variance + epsilon) * gamma + beta in double precision.
+Values norm_by_formula(const Values& x, const Values& gamma, const Values& beta, double epsilon) {
+  Values y;
+  for (std::int64_t i = 0; i < kRows; ++i) {
+    const std::span row = std::span(x).subspan(static_cast<std::size_t>(i * kColumns), kColumns);
+    double mean = 0, variance = 0;
+    for (const double v : row) mean += v / kColumns;
+    for (const double v : row) variance += (v - mean) * (v - mean) / kColumns;
+    for (std::size_t j = 0; j < kColumns; ++j)
+      y.push_back(static_cast<float>((row[j] - mean) / std::sqrt(variance + epsilon) * gamma[j] + beta[j]));
+  }
+  return y;
+}
+
+// Epsilon is as large as it matters: added to the variance, not to the sum of squares nor to the deviation.
+TEST(LayerNorm, AgreesWithTheFormulaAtALargeEpsilon) {
+  constexpr float kEpsilon = 0.5F;
+  const std::vector<Values> inputs{matrix(1), row(2), row(3), matrix(4)};
+  const Norm norm(inputs, 1);
+  ops::LayerNormParameters parameters = norm.parameters();
+  parameters.epsilon = kEpsilon;
+  Context context = make_context(2);
+  const Tensor x = tensor_of(inputs[0], DType::f32, {kRows, kColumns});
+  Tensor y(DType::f32, {kRows, kColumns}), statistics(DType::f32, {kRows, 2});
+  ops::layer_norm_forward(context, x.view(), parameters, y.view(), statistics.view());
+  expect_close(values_of(y), norm_by_formula(inputs[0], inputs[1], inputs[2], kEpsilon), 1e-6, "layer_norm");
+
+  Tensor branch = tensor_of(inputs[3], DType::f32, {kRows, kColumns});
+  ops::add_layer_norm_forward(context, branch.view(), x.view(), {}, parameters, y.view(), statistics.view());
+  Values sum = inputs[0];
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += inputs[3][i];
+  expect_close(values_of(y), norm_by_formula(sum, inputs[1], inputs[2], kEpsilon), 1e-6, "add_layer_norm");
 }
 
 TEST(LayerNorm, RowsHaveMeanZeroAndDeviationOne) {

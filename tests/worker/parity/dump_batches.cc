@@ -35,7 +35,8 @@ struct Batches {
 
 void dump(const Launch& launch, std::int64_t steps, const std::filesystem::path& out) {
   const TrainingSpec training = training_phases(launch.spec.training).front().training;
-  const TaskSource source = pretraining_task_source(launch.spec, launch.data_folder, 0, 1);
+  Reading reading;
+  const TaskSource source = pretraining_task_source(launch.spec, launch.data_folder, reading, 0, 1);
   const std::unique_ptr<Task> task = source.make(training);
   task->start(1);
   Batches all;

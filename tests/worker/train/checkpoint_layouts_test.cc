@@ -35,8 +35,8 @@ void save(const std::filesystem::path& folder, const TestLayout& layout) {
     writers.back().begin(state_of(layout), tensors,
                          owned_pieces(tensors, layout.layout, ranks.back().place()));
   }
-  for (CheckpointWriter& writer : writers) writer.wait_for_parts();
-  writers.front().wait_until_whole();
+  for (CheckpointWriter& writer : writers) writer.wait_for_parts(std::chrono::hours(1));
+  writers.front().wait_until_whole(std::chrono::hours(1));
 }
 
 class CheckpointLayouts : public testing::TestWithParam<TestLayout> {};

@@ -24,6 +24,16 @@ TEST(EventLog, AppendsOneLineAnEvent) {
             "{\"status\":\"succeeded\",\"step\":7,\"t\":1234,\"type\":\"finished\"}\n");
 }
 
+// A file name that is no UTF-8 ended the job with 1, without a word.
+TEST(EventLog, WhatIsNoUtf8IsToldAsFarAsItIs) {
+  const TempFolder folder;
+  const FixedClock clock;
+  const auto path = folder.path() / "events.jsonl";
+  EventLog(path, clock).note("error", "cannot read caf\xe9.txt");
+  const auto event = worker_event_from_json(nlohmann::json::parse(read_file(path)));
+  EXPECT_EQ(std::get<NoteEvent>(event.body).message, "cannot read caf\xef\xbf\xbd.txt");
+}
+
 TEST(EventLog, AFailedWriteNamesTheFile) {
   const FixedClock clock;
   EventLog full("/dev/full", clock);

@@ -107,7 +107,8 @@ class HuggingFace : public testing::TestWithParam<ModelFamily> {
   ModelSpec spec() const { return small(GetParam()); }
   fs::path file(const std::string& name) const { return path_ / name; }
   void write(std::int64_t shard_bytes = 1 << 30) const {
-    write_hugging_face(path_, spec(), expected_tensors(spec()), shard_bytes);
+    const std::vector<FullTensor> tensors = expected_tensors(spec());
+    write_hugging_face(path_, spec(), source_of(tensors), shard_bytes);
   }
 
   std::string error_of_loading(const ModelSpec& spec) const {

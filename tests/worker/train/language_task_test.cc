@@ -41,7 +41,8 @@ class LanguageTaskTest : public testing::Test {
   }
 
   std::unique_ptr<Task> task(int data_rank = 0, int data_size = 1) const {
-    return language_task_source(spec_, folder_.path(), data_rank, data_size).make(spec_.training);
+    Reading reading;
+    return language_task_source(spec_, folder_.path(), reading, data_rank, data_size).make(spec_.training);
   }
 
   TempFolder folder_;
@@ -180,7 +181,8 @@ TEST_F(LanguageTaskTest, TheUnigramLossIsOfTheTrainingTextsFrequencies) {
 }
 
 TEST_F(LanguageTaskTest, TheSourceTellsTheVocabularyAndReadsTheTextOnce) {
-  TaskSource source = language_task_source(spec_, folder_.path(), 0, 1);
+  Reading reading;
+  TaskSource source = language_task_source(spec_, folder_.path(), reading, 0, 1);
   EXPECT_EQ(source.vocabulary, 258);
   std::filesystem::remove(folder_.path() / "train.txt");
   TrainingSpec longer = spec_.training;

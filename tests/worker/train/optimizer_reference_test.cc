@@ -40,12 +40,18 @@ void draw_gradients(ParameterStore& store, int step) {
     for (float& gradient : store.gradients(p)) gradient = static_cast<float>(random.normal() * deviation);
 }
 
-class OptimizerReference : public testing::TestWithParam<OptimizerKind> {};
+struct Case {
+  std::string name;
+  OptimizerKind kind;
+  double weight_decay;
+};
+
+class OptimizerReference : public testing::TestWithParam<Case> {};
 
 TEST_P(OptimizerReference, StepsAsPyTorchDoes) {
   OptimizerSpec spec;
-  spec.name = GetParam();
-  spec.weight_decay = 0.05;
+  spec.name = GetParam().kind;
+  spec.weight_decay = GetParam().weight_decay;
   const TempFolder folder;
   const auto write = [&](const std::string& name, const std::string& bytes) {
     write_file_atomic(folder.path() / name, bytes);
@@ -106,8 +112,12 @@ TEST_P(OptimizerReference, StepsAsPyTorchDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, OptimizerReference, testing::Values(OptimizerKind::adamw, OptimizerKind::lamb),
-                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+// Without weight decay LAMB has no trust ratio.
+INSTANTIATE_TEST_SUITE_P(All, OptimizerReference,
+                         testing::Values(Case{"adamw", OptimizerKind::adamw, 0.05},
+                                         Case{"lamb", OptimizerKind::lamb, 0.05},
+                                         Case{"lamb_without_decay", OptimizerKind::lamb, 0.0}),
+                         [](const auto& instance) { return instance.param.name; });
 
 }  // namespace
 }  // namespace podium

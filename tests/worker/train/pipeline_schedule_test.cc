@@ -69,23 +69,41 @@ class Simulation {
     return left;
   }
 
+  // How long it takes where every op takes one tick, its result is there with the next, and all stages work
+  // side by side.
+  int ticks() {
+    std::vector<std::size_t> next(schedules_.size(), 0);
+    for (int tick = 0;; ++tick) {
+      std::vector<int> ready;
+      for (int stage = 0; stage < shape_.stages; ++stage) {
+        const auto s = static_cast<std::size_t>(stage);
+        if (next[s] < schedules_[s].size() && can_run(stage, schedules_[s][next[s]])) ready.push_back(stage);
+      }
+      if (ready.empty()) return tick;
+      for (const int stage : ready) {
+        const auto s = static_cast<std::size_t>(stage);
+        try_op(stage, schedules_[s][next[s]++]);
+      }
+    }
+  }
+
  private:
   // The model as one sequence of places: place = chunk * stages + stage.
   int place(int stage, int chunk) const { return chunk * shape_.stages + stage; }
 
-  bool try_op(int stage, const PipelineOp& op) {
+  bool can_run(int stage, const PipelineOp& op) const {
     const int here = place(stage, op.chunk);
     const int last = shape_.stages * shape_.chunks - 1;
     const auto done = [&](Direction direction, int at) {
       return done_.contains({direction, at, op.micro_batch});
     };
-    if (op.direction == Direction::forward) {
-      if (here > 0 && !done(Direction::forward, here - 1)) return false;
-    } else {
-      if (!done(Direction::forward, here)) return false;
-      if (here < last && !done(Direction::backward, here + 1)) return false;
-    }
-    return done_.insert({op.direction, here, op.micro_batch}).second;
+    if (op.direction == Direction::forward) return here == 0 || done(Direction::forward, here - 1);
+    return done(Direction::forward, here) && (here == last || done(Direction::backward, here + 1));
+  }
+
+  bool try_op(int stage, const PipelineOp& op) {
+    if (!can_run(stage, op)) return false;
+    return done_.insert({op.direction, place(stage, op.chunk), op.micro_batch}).second;
   }
 
   PipelineShape shape_;
@@ -134,6 +152,15 @@ TEST_P(PipelineSchedule, SlotsAreFreeWhenTakenAndNoMoreThanTheBound) {
     }
     EXPECT_TRUE(in_flight.empty());
   }
+}
+
+// Narayanan et al. (2021): the time in which a stage has nothing to do is that of stages - 1 forwards and
+// backwards, of the whole model's stages without interleaving and of chunks with it.
+TEST_P(PipelineSchedule, StagesIdleNoLongerThanThePaperSays) {
+  const Case& c = GetParam();
+  const Schedules schedules = training(c);
+  const int forwards = c.shape.chunks * c.micro_batches;
+  EXPECT_EQ(Simulation(c.shape, schedules).ticks(), 2 * (forwards + c.shape.stages - 1));
 }
 
 // The last micro-batch leaves the chunks last one first: gradients then become final from the end of the

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/train/checkpoint_live_bytes.h"
 #include "worker/train/checkpoint_pieces.h"
 
 namespace podium {
@@ -42,6 +43,14 @@ class RankTensors {
   CheckpointTensors tensors() { return {parameters_, moments_[0], moments_[1], shard_}; }
   const ParallelPlace& place() const { return place_; }
 
+  // As an update does while these are saved.
+  void refill(float offset, const BeforeChange& before_change) {
+    if (before_change)
+      for (const std::span<float> all :
+           {parameters_.weights(), std::span(moments_[0]), std::span(moments_[1])})
+        before_change(std::as_bytes(all));
+    fill(offset);
+  }
   void fill(float offset = 0) {
     for_each_element([&](float& weight, float* first, float* second, float value) {
       weight = value + offset;

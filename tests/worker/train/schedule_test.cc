@@ -83,6 +83,13 @@ TEST(Schedule, WarmUpBelowOneIsAFraction) {
     EXPECT_DOUBLE_EQ(learning_rate(spec, 2, step), learning_rate(schedule(Decay::linear), 2, step)) << step;
 }
 
+TEST(Schedule, WarmUpOfOneIsOneStepAndNotAllOfThem) {
+  ScheduleSpec spec = schedule(Decay::linear);
+  spec.warmup = 1;
+  EXPECT_DOUBLE_EQ(learning_rate(spec, 2, 1), 2);
+  EXPECT_LT(learning_rate(spec, 2, 2), 2);
+}
+
 TEST(Schedule, WorksWithoutWarmUp) {
   ScheduleSpec spec = schedule(Decay::linear);
   spec.warmup = 0;

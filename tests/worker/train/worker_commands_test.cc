@@ -90,8 +90,8 @@ TEST_F(WorkerCommand, LocalTrainsAndInspectDescribesTheResult) {
 
 TEST_F(WorkerCommand, ExportMakesAFolderThatTrainingCanBeginFrom) {
   ASSERT_EQ(run(local(valid_job(3), "2")), 0) << output();
-  const std::vector<std::string> command{"export", path("out/checkpoints/step-00000003"), "--out", path("model"),
-                                         "--data", folder_.path()};
+  const std::vector<std::string> command{
+      "export", path("out/checkpoints/step-00000003"), "--out", path("model"), "--data", folder_.path()};
   ASSERT_EQ(run(command), 0) << output();
   EXPECT_EQ(read_file(path("model/vocab.txt")), read_file(path("vocab.txt")));
   const ModelSpec model = read_hugging_face_config(path("model"));
@@ -111,14 +111,14 @@ TEST_F(WorkerCommand, LocalEndsWithTheCodeOfTheRankThatFailed) {
   EXPECT_THAT(output(), HasSubstr("missing.txt"));
 }
 
-TEST_F(WorkerCommand, LocalPassesSigtermOn) {
+TEST_F(WorkerCommand, LocalPassesSigtermOnAndSaysThatItLeftBeforeTheEnd) {
   const auto worker = start(local(valid_job(100'000), "2"));
   const std::string events = path("out/rank-0/events.jsonl");
   while (worker->running() &&
          !(std::filesystem::exists(events) && read_file(events).find("metrics") != std::string::npos))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   worker->signal(SIGTERM);
-  EXPECT_EQ(exit_of(*worker), 0) << output();
+  EXPECT_EQ(exit_of(*worker), static_cast<int>(WorkerExit::saved)) << output();
   EXPECT_THAT(read_file(events), HasSubstr("preempted"));
 }
 

@@ -1,8 +1,10 @@
 // Every class of failure has its exit code, an error note that names the cause, and a `failed` line.
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
 #include "common/base/file.h"
 #include "tests/worker/train/worker_job.h"
@@ -32,6 +34,21 @@ TEST(WorkerExitCode, TextThatIsNoUtf8IsBadDataWithItsLine) {
   WorkerJob job(tiny_job(5));
   std::ofstream(job.data() / "heldout.txt") << "river stone\nwa\xFFter\n";
   expect_failure(job, WorkerExit::bad_data, "heldout.txt:2");
+}
+
+// It was read without an end.
+TEST(WorkerExitCode, ADeviceIsNoText) {
+  JobSpec spec = tiny_job(5);
+  spec.data.train = {"/dev/zero"};
+  WorkerJob job(spec);
+  expect_failure(job, WorkerExit::bad_data, "/dev/zero: it is a device");
+}
+
+TEST(WorkerExitCode, DataMayNotLeadOutOfTheDataFolder) {
+  JobSpec spec = tiny_job(5);
+  spec.data.train = {"../../../../../../etc/passwd"};
+  WorkerJob job(spec);
+  expect_failure(job, WorkerExit::bad_spec, "leads out of the data folder");
 }
 
 TEST(WorkerExitCode, AVocabularyWithoutMaskIsBadData) {
@@ -78,8 +95,52 @@ TEST(WorkerExitCode, AnotherSpecsCheckpointIsABadSpec) {
   expect_failure(job, WorkerExit::bad_spec, "step-00000005");
 }
 
+TEST(WorkerExitCode, OtherTextThanTheCheckpointsIsBadDataAndTheSameElsewhereIsNot) {
+  WorkerJob job(tiny_job(5));
+  ASSERT_THAT(job.run(1), ElementsAre(0));
+  std::filesystem::rename(job.data() / "corpus.txt", job.data() / "moved.txt");
+  job.launch.spec.data.train = {"moved.txt"};
+  ASSERT_THAT(job.run(1), ElementsAre(0)) << job.errors();
+  std::ofstream(job.data() / "moved.txt", std::ios::app) << "river stone .\n";
+  expect_failure(job, WorkerExit::bad_data, "other text");
+}
+
+TEST(WorkerExitCode, CheckpointsOfWhichNoneIsWholeAreBadData) {
+  WorkerJob job(tiny_job(5));
+  ASSERT_THAT(job.run(1), ElementsAre(0));
+  std::filesystem::remove(job.checkpoints() / "step-00000005" / "rank-00000.safetensors");
+  expect_failure(job, WorkerExit::bad_data, "begin_anew");
+  job.launch.spec.checkpoint.begin_anew = true;
+  ASSERT_THAT(job.run(1), ElementsAre(0)) << job.errors();
+  EXPECT_EQ(job.last_status(), "succeeded");
+}
+
+// It was found out after all text had been read, which may take hours.
+TEST(WorkerExitCode, ATakenFolderOfCheckpointsIsFoundOutBeforeTheTextIsRead) {
+  WorkerJob job(tiny_job(100'000));
+  job.start(1);
+  ASSERT_TRUE(job.wait_for_step(2)) << job.errors();
+  WorkerJob second(tiny_job(5));
+  second.launch.checkpoint_folder = job.checkpoints();
+  expect_failure(second, WorkerExit::address_in_use, job.checkpoints());
+  std::filesystem::remove(second.data() / "corpus.txt");
+  expect_failure(second, WorkerExit::address_in_use, job.checkpoints());
+  EXPECT_THAT(second.run(2), ElementsAre(static_cast<int>(WorkerExit::address_in_use),
+                                         static_cast<int>(WorkerExit::peer_lost)));
+  job.rank(0).signal(SIGKILL);
+}
+
+// The note could not be written, and the job ended with 1.
+TEST(WorkerExitCode, AFileWhoseNameIsNoUtf8IsStillNamed) {
+  JobSpec spec = tiny_job(5);
+  spec.data.train = {"caf*.txt"};
+  WorkerJob job(spec);
+  std::ofstream(job.data() / "caf\xe9.txt") << "river stone\nwa\xFFter\n";
+  expect_failure(job, WorkerExit::bad_data, "caf\xef\xbf\xbd.txt:2");
+}
+
 TEST(WorkerExitCode, AGpuThatIsNotThereSaysWhatIsMissing) {
-  if (std::filesystem::exists("/dev/nvidia0")) GTEST_SKIP() << "this machine has a GPU";
+  if (std::filesystem::exists("/dev/nvidia0")) GTEST_SKIP() << "skipped: waits for a machine without a GPU";
   WorkerJob job(tiny_job(5));
   job.launch.device_kind = "gpu";
   expect_failure(job, WorkerExit::no_device, "no gpu to compute on: ");
@@ -123,8 +184,33 @@ TEST(WorkerExitCode, SigtermWhileWaitingForTheOthersLeavesAtOnce) {
   connect_before("127.0.0.1", port,
                  std::chrono::steady_clock::now() + std::chrono::minutes(1));  // it waits by now
   job.rank(0).signal(SIGTERM);
-  EXPECT_EQ(exit_of(job.rank(0)), 0);
+  EXPECT_EQ(exit_of(job.rank(0)), static_cast<int>(WorkerExit::saved));
   EXPECT_EQ(job.last_status(), "preempted");
+}
+
+// Every rank read all its text before it met the others, deaf to SIGTERM.
+TEST(WorkerExitCode, SigtermWhileReadingLeavesOnAllRanksAndHasToldTheProgress) {
+  WorkerJob job(tiny_job(5));
+  const std::string text = read_file(job.data() / "corpus.txt");
+  std::ofstream corpus(job.data() / "corpus.txt");
+  for (std::size_t bytes = 0; bytes < std::size_t{300} << 20; bytes += text.size()) corpus << text;
+  corpus.close();
+  job.start(2);
+  const auto is_reading = [&] {
+    for (const WorkerEvent& event : job.events())
+      if (const auto* note = std::get_if<NoteEvent>(&event.body);
+          note && note->message.starts_with("reading the text: "))
+        return true;
+    return false;
+  };
+  while (!is_reading() && job.rank(0).running()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  job.rank(1).signal(SIGTERM);
+  EXPECT_THAT(job.wait(), Each(static_cast<int>(WorkerExit::saved)));
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(job.last_status(rank), "preempted");
+    for (const WorkerEvent& event : job.events(rank))
+      EXPECT_EQ(std::get_if<StartedEvent>(&event.body), nullptr) << "it had read all of it by then";
+  }
 }
 
 TEST(WorkerExitCode, ALostPeerIsNeverTheRootCause) {
@@ -133,8 +219,37 @@ TEST(WorkerExitCode, ALostPeerIsNeverTheRootCause) {
   ASSERT_TRUE(job.wait_for_step(2)) << job.errors();
   job.rank(1).signal(SIGKILL);
   EXPECT_THAT(job.wait(), ElementsAre(static_cast<int>(WorkerExit::peer_lost), -SIGKILL));
-  EXPECT_THAT(job.errors(), HasSubstr("rank"));
+  EXPECT_THAT(job.errors(), HasSubstr("lost rank 1"));
   EXPECT_EQ(job.last_status(), "failed");
+}
+
+// It was not told what the others were at.
+TEST(WorkerExitCode, ARankThatHangsIsToldByTheOneThatWaitsWithWhatItIsAt) {
+  WorkerJob job(tiny_job(100'000));
+  job.start(2);
+  ASSERT_TRUE(job.wait_for_step(2)) << job.errors();
+  job.rank(1).signal(SIGSTOP);
+  std::string told;
+  while (told.empty() && job.rank(0).running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    for (const WorkerEvent& event : job.events())
+      if (const auto* note = std::get_if<NoteEvent>(&event.body); note && note->level == "warning")
+        told = note->message;
+  }
+  EXPECT_THAT(told, testing::ContainsRegex("^waiting for rank 1 since 3[0-9] s .*, while [a-z]+ "));
+  for (const int rank : {0, 1}) job.rank(rank).signal(SIGKILL);
+}
+
+// A shell's limit is too low for some hundreds of ranks.
+TEST(WorkerExitCode, TheLimitOfOpenFilesIsRaised) {
+  WorkerJob job(tiny_job(100'000));
+  job.start(1, "ulimit -S -n 64;");
+  ASSERT_TRUE(job.wait_for_step(1)) << job.errors();
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(job.rank(0).pid(), RLIMIT_NOFILE, nullptr, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
+  EXPECT_GT(limit.rlim_max, 64u);
+  job.rank(0).signal(SIGKILL);
 }
 
 TEST(WorkerExitCode, AMalformedLaunchFileIsABadSpec) {

@@ -66,7 +66,7 @@ TEST_P(OnLayout, SigtermSavesAndTheNextAttemptGoesOnFromThere) {
   stopped.start(layout_);
   ASSERT_TRUE(stopped.wait_for_step(4)) << stopped.errors();
   stopped.rank(size - 1).signal(SIGTERM);  // one rank is told, all leave together
-  ASSERT_THAT(stopped.wait(), Each(0));
+  ASSERT_THAT(stopped.wait(), Each(static_cast<int>(WorkerExit::saved)));
   for (int rank = 0; rank < size; ++rank) EXPECT_EQ(stopped.last_status(rank), "preempted");
   const std::int64_t step = stopped.metric("train/loss").rbegin()->first;
   EXPECT_LT(step, kSteps);
@@ -108,6 +108,36 @@ TEST(Worker, ItLearnsWordOrderAndStopsAtTheTarget) {
   ASSERT_THAT(job.run(1), Each(0)) << "a run that has reached its target has nothing left to do";
   EXPECT_EQ(job.metric("eval/gain_over_unigram"), gains);
   EXPECT_EQ(job.last_status(), "succeeded");
+}
+
+// "resume: {job: 12}" as a process meets it: another job's folder, which is only read.
+TEST(Worker, ANewJobGoesOnFromAnothersEndToTheBit) {
+  const auto of_steps = [](std::int64_t steps) {
+    JobSpec spec = tiny_job(steps);
+    spec.training.schedule.decay = Decay::constant;  // so that fewer steps are the beginning of more
+    return spec;
+  };
+  WorkerJob unbroken(of_steps(20)), first(of_steps(10));
+  ASSERT_THAT(unbroken.run(2), Each(0)) << unbroken.errors();
+  ASSERT_THAT(first.run(2), Each(0)) << first.errors();
+  const auto resuming = [&](std::int64_t steps) {
+    auto job = std::make_unique<WorkerJob>(of_steps(steps));
+    job->launch.spec.resume = JobId{12};
+    job->launch.resume_folder = first.checkpoints();
+    return job;
+  };
+
+  const auto second = resuming(20);
+  ASSERT_THAT(second->run(2), Each(0)) << second->errors();
+  EXPECT_EQ(second->tensors(20), unbroken.tensors(20));
+  EXPECT_EQ(second->metric("train/loss").begin()->first, 11);
+  EXPECT_THAT(checkpoints_in(first.checkpoints()), ElementsAre("step-00000010", "step-00000005"));
+  ASSERT_THAT(second->run(2), Each(0)) << "it goes on from its own, where nothing is left to do";
+  EXPECT_EQ(second->tensors(20), unbroken.tensors(20));
+
+  const auto idle = resuming(10);
+  EXPECT_THAT(idle->run(2), Each(static_cast<int>(WorkerExit::bad_spec))) << "it succeeded without a step";
+  EXPECT_THAT(idle->errors(), testing::HasSubstr("raise training.schedule.steps"));
 }
 
 TEST(Worker, EventsTellTheWholeStory) {

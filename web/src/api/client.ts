@@ -107,8 +107,18 @@ export async function getSeries(id: number, keys: string[], points: number, sign
   return answer.series;
 }
 
-export const getNodes = async (signal?: AbortSignal) =>
-  (await json<{ nodes: Node[] }>("/nodes", { signal })).nodes;
+/** All of them, page by page. */
+export const getNodes = async (signal?: AbortSignal) => {
+  const nodes: Node[] = [];
+  let token: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: "1000", ...(token === undefined ? {} : { page_token: token }) });
+    const page = await json<{ nodes: Node[]; next_page_token?: string }>(`/nodes?${query}`, { signal });
+    nodes.push(...page.nodes);
+    token = page.next_page_token;
+  } while (token !== undefined);
+  return nodes;
+};
 
 export const getExperiments = async (signal?: AbortSignal) =>
   (await json<{ experiments: Experiment[] }>("/experiments", { signal })).experiments;

@@ -67,7 +67,7 @@ export interface Task {
   device: number;
   state: string;
   pid: number | null;
-  exit: { code: number; signal: number; message: string } | null;
+  exit: { code: number; signal: number; message: string; cause: string } | null;
 }
 
 export interface Attempt {
@@ -204,6 +204,14 @@ export interface Node {
   drain: Drain | null;
   reservation: Reservation | null;
   last_seen_ms: number;
+  /** Its wall clock beside the cluster's time; null where it has not said. */
+  clock: { ahead_ms: number; round_trip_ms: number; off: boolean } | null;
+  /** Live tasks that nobody here ordered; null where there is none. */
+  unknown: {
+    tasks: { job: number; attempt: number; rank: number }[];
+    cluster: string | null;
+    adopted: "keep" | "stop" | null;
+  } | null;
   devices: Device[];
 }
 

@@ -38,6 +38,8 @@ export function JobOperations({ job }: { job: Job }) {
       {offer.priority && <PriorityButton job={job} />}
       {offer.requeue === "retry" &&
         button("requeue", "Try now", "Forgets its back-off and the nodes it avoids")}
+      {offer.requeue === "again" &&
+        button("requeue", "Go on", "Queues it again, to go on from its newest checkpoint with all its restarts")}
       {offer.requeue === "stop" && (
         <ConfirmButton
           label="Requeue"

@@ -4,7 +4,8 @@ import type { Attempt, Task } from "../api/types";
 function exitText(exit: Task["exit"]): string {
   if (exit === null) return "–";
   const how = exit.signal === 0 ? `code ${exit.code}` : `signal ${exit.signal}`;
-  return exit.message ? `${how}: ${exit.message}` : how;
+  const cause = exit.cause === "program" ? how : `${exit.cause.replaceAll("_", " ")}, ${how}`;
+  return exit.message ? `${cause}: ${exit.message}` : cause;
 }
 
 export function TaskTable({ attempt }: { attempt: Attempt | undefined }) {

@@ -51,6 +51,12 @@ export function isDrained(node: Node): boolean {
   return node.drain !== null && node.drain.from_ms === null;
 }
 
+/** "its clock is 3600 s behind; set it right": times that its tasks tell are corrected by it. */
+export function describeClock(aheadMs: number): string {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  return `its clock is ${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}; set it right`;
+}
+
 /** "drained until 20:00: new fans", with `time` to write times. */
 export function describeDrain(drain: Drain, time: (ms: number) => string): string {
   return `drained${describeWindow(drain, time)}`;

@@ -5,8 +5,8 @@ export interface Offer {
   hold: boolean;
   release: boolean;
   priority: boolean;
-  /** stop: it runs and would queue again. retry: it waits after a failure, perhaps backing off. */
-  requeue: "stop" | "retry" | null;
+  /** stop: it runs and would queue again. retry: it waits after a failure, perhaps backing off. again: it has ended. */
+  requeue: "stop" | "retry" | "again" | null;
   cancel: boolean;
 }
 
@@ -27,6 +27,9 @@ export function offerFor(job: Job): Offer {
       return { ...holding, priority: true, requeue: "stop", cancel: true };
     case "stopping":
       return { ...nothing, ...holding, cancel: true };
+    case "failed":
+    case "cancelled":
+      return { ...nothing, requeue: "again" };
     default:
       return nothing;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "worker/ops/cpu/attention_plan.h"
@@ -21,9 +22,10 @@ namespace {
 // strides.
 struct BlockProducts {
   QueryBlock block;
-  Matmul* scores;      // [rows, keys] = x y^T, f32
-  Matmul* weighted;    // [rows, d] = weights x
-  Matmul* transposed;  // [keys, d] (+)= weights^T x, f32: a sum over the blocks of a head
+  // Shared with the context's state, which may drop them for others.
+  std::shared_ptr<Matmul> scores;      // [rows, keys] = x y^T, f32
+  std::shared_ptr<Matmul> weighted;    // [rows, d] = weights x
+  std::shared_ptr<Matmul> transposed;  // [keys, d] (+)= weights^T x, f32: a sum over the blocks of a head
 };
 
 // In backward the last block, which looks at the most keys, comes first and begins the sums.
@@ -33,7 +35,7 @@ BlockProducts make_products(CpuState& state, const HeadPlan& plan, std::size_t i
   const std::int64_t rows = block.rows, keys = block.keys;
   const bool first = index + 1 == plan.blocks.size();
   const MatmulOperand plain{type}, transposed{.dtype = type, .transposed = true};
-  const auto made = [&](const MatmulSpec& spec) { return &state.single_thread_matmul(spec, thread); };
+  const auto made = [&](const MatmulSpec& spec) { return state.single_thread_matmul(spec, thread); };
   return {block, made({.m = rows, .n = keys, .k = d, .a = plain, .b = transposed, .c = {DType::f32}}),
           made({.m = rows, .n = d, .k = keys, .a = plain, .b = plain, .c = plain}),
           made({.m = keys,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <vector>
 
 #include "worker/ops/cpu/dispatch.h"
@@ -113,14 +114,14 @@ void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8
   const ArenaScope scratch(state.runtime().scratch);
   const ConstTensorView a = widened(context, x.by_rows, x.scale, y.dtype);
   const ConstTensorView b = widened(context, w.by_rows, w.scale, y.dtype);
-  Matmul& product = state.matmul({.m = y.shape[0],
-                                  .n = y.shape[1],
-                                  .k = a.shape[1],
-                                  .a = {a.dtype},
-                                  .b = {.dtype = b.dtype, .transposed = true},
-                                  .c = {y.dtype},
-                                  .bias = bias.address != nullptr});
-  product.run(state.runtime(), {.a = a.address, .b = b.address, .c = y.address, .bias = bias.address});
+  const std::shared_ptr<Matmul> product = state.matmul({.m = y.shape[0],
+                                                        .n = y.shape[1],
+                                                        .k = a.shape[1],
+                                                        .a = {a.dtype},
+                                                        .b = {.dtype = b.dtype, .transposed = true},
+                                                        .c = {y.dtype},
+                                                        .bias = bias.address != nullptr});
+  product->run(state.runtime(), {.a = a.address, .b = b.address, .c = y.address, .bias = bias.address});
 }
 
 void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
@@ -130,16 +131,16 @@ void float8_linear_backward_input(Context& context, const Float8Matrix& dy, cons
   const ArenaScope scratch(state.runtime().scratch);
   const ConstTensorView a = widened(context, dy.by_rows, dy.scale, dx.dtype);
   const ConstTensorView b = widened(context, w.by_rows, w.scale, dx.dtype);
-  Matmul& product = state.matmul({.m = dx.shape[0],
-                                  .n = dx.shape[1],
-                                  .k = a.shape[1],
-                                  .a = {a.dtype},
-                                  .b = {b.dtype},
-                                  .c = {dx.dtype},
-                                  .accumulate = options.accumulate,
-                                  .multiply = options.multiply_by.address != nullptr});
-  product.run(state.runtime(),
-              {.a = a.address, .b = b.address, .c = dx.address, .factor = options.multiply_by.address});
+  const std::shared_ptr<Matmul> product = state.matmul({.m = dx.shape[0],
+                                                        .n = dx.shape[1],
+                                                        .k = a.shape[1],
+                                                        .a = {a.dtype},
+                                                        .b = {b.dtype},
+                                                        .c = {dx.dtype},
+                                                        .accumulate = options.accumulate,
+                                                        .multiply = options.multiply_by.address != nullptr});
+  product->run(state.runtime(),
+               {.a = a.address, .b = b.address, .c = dx.address, .factor = options.multiply_by.address});
   if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }
 
@@ -150,14 +151,14 @@ void float8_linear_backward_weight(Context& context, const Float8Matrix& x, cons
   const ArenaScope scratch(state.runtime().scratch);
   const ConstTensorView a = widened(context, dy.by_columns, dy.scale, DType::bf16);
   const ConstTensorView b = widened(context, x.by_columns, x.scale, DType::bf16);
-  Matmul& product = state.matmul({.m = dw.shape[0],
-                                  .n = dw.shape[1],
-                                  .k = a.shape[1],
-                                  .a = {a.dtype},
-                                  .b = {.dtype = b.dtype, .transposed = true},
-                                  .c = {DType::f32},
-                                  .accumulate = true});
-  product.run(state.runtime(), {.a = a.address, .b = b.address, .c = dw.address});
+  const std::shared_ptr<Matmul> product = state.matmul({.m = dw.shape[0],
+                                                        .n = dw.shape[1],
+                                                        .k = a.shape[1],
+                                                        .a = {a.dtype},
+                                                        .b = {.dtype = b.dtype, .transposed = true},
+                                                        .c = {DType::f32},
+                                                        .accumulate = true});
+  product->run(state.runtime(), {.a = a.address, .b = b.address, .c = dw.address});
 }
 
 }  // namespace podium::ops::cpu

@@ -4,6 +4,7 @@
 #include "worker/ops/cpu/linear.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -144,15 +145,16 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
   const ThreadsScope threads(context.threads);
   const ArenaScope scratch(state.runtime().scratch);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
-  Matmul& product = state.matmul({.m = x.shape[0],
-                                  .n = out,
-                                  .k = in,
-                                  .a = {x.dtype},
-                                  .b = {.dtype = x.dtype, .transposed = true, .packed = true},
-                                  .c = {y.dtype},
-                                  .bias = bias.address != nullptr});
-  product.run(state.runtime(), {.a = x.address, .c = y.address, .bias = bias.address},
-              packed(context, weight, true, y.dtype, product.packed_layout()));
+  const std::shared_ptr<Matmul> product =
+      state.matmul({.m = x.shape[0],
+                    .n = out,
+                    .k = in,
+                    .a = {x.dtype},
+                    .b = {.dtype = x.dtype, .transposed = true, .packed = true},
+                    .c = {y.dtype},
+                    .bias = bias.address != nullptr});
+  product->run(state.runtime(), {.a = x.address, .c = y.address, .bias = bias.address},
+               packed(context, weight, true, y.dtype, product->packed_layout()));
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -161,16 +163,16 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
   const ThreadsScope threads(context.threads);
   const ArenaScope scratch(state.runtime().scratch);
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
-  Matmul& product = state.matmul({.m = dy.shape[0],
-                                  .n = in,
-                                  .k = out,
-                                  .a = {dy.dtype},
-                                  .b = {.dtype = dy.dtype, .packed = true},
-                                  .c = {dx.dtype},
-                                  .accumulate = options.accumulate,
-                                  .multiply = options.multiply_by.address != nullptr});
-  product.run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
-              packed(context, weight, false, dx.dtype, product.packed_layout()));
+  const std::shared_ptr<Matmul> product = state.matmul({.m = dy.shape[0],
+                                                        .n = in,
+                                                        .k = out,
+                                                        .a = {dy.dtype},
+                                                        .b = {.dtype = dy.dtype, .packed = true},
+                                                        .c = {dx.dtype},
+                                                        .accumulate = options.accumulate,
+                                                        .multiply = options.multiply_by.address != nullptr});
+  product->run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
+               packed(context, weight, false, dx.dtype, product->packed_layout()));
   if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }
 
@@ -179,15 +181,15 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   CpuState& state = cpu_state(context);
   const ThreadsScope threads(context.threads);
   const std::int64_t out = dw.shape[0], in = dw.shape[1];
-  Matmul& product = state.matmul({.m = out,
-                                  .n = in,
-                                  .k = x.shape[0],
-                                  .a = {.dtype = dy.dtype, .transposed = true},
-                                  .b = {x.dtype},
-                                  .c = {DType::f32},
-                                  .accumulate = true,
-                                  .pack_b = packing_pays(out, in)});
-  product.run(state.runtime(), {.a = dy.address, .b = x.address, .c = dw.address});
+  const std::shared_ptr<Matmul> product = state.matmul({.m = out,
+                                                        .n = in,
+                                                        .k = x.shape[0],
+                                                        .a = {.dtype = dy.dtype, .transposed = true},
+                                                        .b = {x.dtype},
+                                                        .c = {DType::f32},
+                                                        .accumulate = true,
+                                                        .pack_b = packing_pays(out, in)});
+  product->run(state.runtime(), {.a = dy.address, .b = x.address, .c = dw.address});
   if (db.address != nullptr) add_column_sums(context, dy, db);
 }
 

@@ -12,20 +12,21 @@ CpuState::CpuState(int threads) : threads_(threads), runtime_(engine_, threads) 
   for (int i = 0; i < threads; ++i) single_runtimes_.emplace_back(engine_, 1);
 }
 
-Matmul& CpuState::matmul(const MatmulSpec& spec) {
-  const auto found = shared_.find(spec);
-  if (found != shared_.end()) return found->second;
-  const ThreadsScope scope(threads_);
-  return shared_.try_emplace(spec, engine_, spec).first->second;
+std::shared_ptr<Matmul> CpuState::matmul(const MatmulSpec& spec) {
+  return shared_.get(spec, [&] {
+    const ThreadsScope scope(threads_);
+    return std::make_unique<Matmul>(engine_, spec);
+  });
 }
 
-Matmul& CpuState::single_thread_matmul(const MatmulSpec& spec, int thread) {
-  std::vector<Matmul>& copies = single_[spec];
-  if (copies.empty()) {
+std::shared_ptr<Matmul> CpuState::single_thread_matmul(const MatmulSpec& spec, int thread) {
+  const auto copies = single_.get(spec, [&] {
     const ThreadsScope scope(1);
-    for (int i = 0; i < threads_; ++i) copies.emplace_back(engine_, spec);
-  }
-  return copies[static_cast<std::size_t>(thread)];
+    auto made = std::make_unique<std::vector<Matmul>>();
+    for (int i = 0; i < threads_; ++i) made->emplace_back(engine_, spec);
+    return made;
+  });
+  return {copies, &(*copies)[static_cast<std::size_t>(thread)]};
 }
 
 CpuState& cpu_state(Context& context) {

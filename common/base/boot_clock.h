@@ -1,5 +1,5 @@
-// The agent's clock: runs on while the machine sleeps and never jumps, so that leases and grace periods are
-// what they say. It counts from the machine's start; nothing that leaves the agent carries its times.
+// Time since the machine's start: runs on while it sleeps and never jumps, so that leases and grace periods
+// are what they say. Its times mean nothing on another machine.
 #pragma once
 
 #include <time.h>

@@ -1,0 +1,72 @@
+// Looks at the shared fences of the node's jobs again and again, and raises those that stand lower than the
+// attempt that this node was given. On a thread of its own, because a network file system may hang: then no
+// look comes. What takes long or may be late, the folder's listing and a try to write there, is on another.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "agent/core/fence_look.h"
+#include "agent/process/shared_fence.h"
+
+namespace podium {
+
+struct FenceNews {
+  std::filesystem::path jobs;  // the folder of a cluster's jobs that this is of
+  FenceLooks looks;
+  std::int64_t highest_job = 0;        // in that folder
+  std::optional<std::string> trouble;  // why it cannot be written, "": it can; nothing: nobody has tried
+};
+
+class FenceWatch {
+ public:
+  using Attempts = std::map<JobId, SharedFence>;
+
+  // `tell` is called on the watch's thread, and no more once the watch is gone; it must not wait.
+  explicit FenceWatch(std::function<void(FenceNews)> tell);
+  ~FenceWatch();  // waits for what is under way, but not for what hangs
+
+  // The newest attempt of each job that runs here or shall, and the folder of that cluster's jobs; a change
+  // is looked at without delay, and each look is told as it is made. The folder is listed once in a while.
+  void watch(std::filesystem::path jobs, const std::string& cluster, Attempts attempts, Duration every);
+  // The shared folder that all this is in: another in its place has no fences.
+  void expect(std::filesystem::path folder, std::string id);
+  // Tries soon to write in that folder, and tells what came of it.
+  void probe();
+
+ private:
+  struct Shared {
+    std::function<void(FenceNews)> tell;
+    std::mutex mutex;  // guards the rest
+    std::condition_variable changed;
+    std::filesystem::path folder;
+    std::string id;  // of that folder; "": nobody has said
+    std::filesystem::path jobs;
+    std::string cluster;
+    Attempts attempts;
+    Duration every = std::chrono::seconds(5);
+    bool fresh = false;    // attempts came that were not looked at
+    bool probing = false;  // asked for
+    bool stopping = false;
+    int working = 0;  // threads that have not ended
+  };
+
+  static void tell(Shared& shared, FenceNews news);
+  static void look(Shared& shared);
+  static void survey(Shared& shared);
+  std::thread start(void (*work)(Shared&));
+
+  std::shared_ptr<Shared> shared_;  // also the threads', which may outlive this while they hang
+  std::thread looks_, surveys_;
+};
+
+}  // namespace podium

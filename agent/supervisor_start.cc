@@ -1,0 +1,111 @@
+// The Supervisor's starts: a task's folder, its lease, its shim; and what is told of one that does not come
+// about.
+#include <spdlog/spdlog.h>
+
+#include <system_error>
+#include <utility>
+
+#include "agent/process/shared_fence.h"
+#include "agent/supervisor.h"
+
+namespace podium {
+namespace {
+
+// Of a folder that could not be written to its end.
+void remove_remains(const TaskFolder& folder) {
+  try {
+    if (std::filesystem::exists(folder.path())) folder.remove();
+  } catch (const std::system_error& error) {
+    spdlog::warn("{}", error.what());
+  }
+}
+
+}  // namespace
+
+void Supervisor::carry_out(const Start& start) {
+  const TaskId id = start.launch.task;
+  Task& task = tasks_[id];
+  task.record.task = id;
+  task.record.boot = boot_id();
+  task.record.device_kind = start.launch.device_kind;
+  task.record.device_index = start.launch.device_index;
+  Process& process = table_.processes[id];
+  process.device_kind = start.launch.device_kind;
+  process.device_index = start.launch.device_index;
+  try {
+    launch(task, start);
+  } catch (const std::exception& error) {  // Asio's failures are no std::system_error
+    if (!task.folder) remove_remains(TaskFolder(config_.home, id));
+    const TaskExit exit{0, 0, error.what(), ExitCause::not_started};
+    start_failed(error.what(), is_shortage(error));
+    set_exit(id, exit);
+  }
+  changed();
+}
+
+// No job's fault: this node gets no more of them until it can start tasks again.
+void Supervisor::start_failed(const std::string& why, bool shortage) {
+  start_health_.failed("cannot start tasks: " + why, shortage, clock_.now());
+  tell_health();
+}
+
+void Supervisor::tell_health() {
+  if (devices_.set_node_health(table_.leaving ? "its agent is being stopped" : start_health_.reason()))
+    changed();
+}
+
+TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) const {
+  const auto checkpoints_of = [&](JobId job) {
+    return (shared_job_folder(jobs_folder(), job) / "checkpoints").string();
+  };
+  return {folder.path(),
+          folder.launch_path(),
+          folder.stream_path(StreamKind::events),
+          config_.data,
+          checkpoints_of(order.task.attempt.job),
+          order.spec.resume ? checkpoints_of(*order.spec.resume) : "",
+          config_.worker};
+}
+
+void Supervisor::launch(Task& task, const Start& start) {
+  const TaskId id = start.launch.task;
+  const TaskFolder folder(config_.home, id);
+  const TaskPaths paths = paths_of(start.launch, folder);
+  const Result<Command> command = make_command(start, paths, config_.environment, gpu_uuids());
+  if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
+  task.record.leased = true;
+  folder.create(task.record, complete_launch(start.launch, paths));
+  task.folder = folder;
+  task.lease.emplace(folder.path());
+  task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease));
+  const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
+  const Device* device = devices_.find(start.launch.device_kind, start.launch.device_index);
+  SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,
+                                 cgroup, device ? device->numa : -1});
+  try {
+    watch(id, std::move(shim.pidfd), std::move(shim.ready));
+  } catch (const std::exception&) {
+    end_shim(shim.pid);
+    throw;
+  }
+  task.shim = shim.pid;
+  spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
+}
+
+std::map<int, std::string> Supervisor::gpu_uuids() const {
+  std::map<int, std::string> uuids;
+  for (const Device& device : devices_.list())
+    if (device.kind == "gpu" && !device.artificial && !device.uuid.empty()) uuids[device.index] = device.uuid;
+  return uuids;
+}
+
+void Supervisor::carry_out(const Refuse& refuse) {
+  spdlog::warn("task {}: {}", to_string(refuse.task), refuse.exit.message);
+  tasks_[refuse.task].record.task = refuse.task;
+  if (const auto fence = table_.fences.find(refuse.task.attempt.job);
+      fence != table_.fences.end() && !fence->second.failure.empty() && !fence->second.anothers)
+    start_failed(fence->second.failure, false);
+  set_exit(refuse.task, refuse.exit);
+}
+
+}  // namespace podium

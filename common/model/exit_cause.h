@@ -1,0 +1,31 @@
+// What ended a task. Only `program` is the program's own doing, and only with it can exit code 0 mean
+// success. Plain constants: podium-shim, which writes the name into exit.json, links no library.
+#pragma once
+
+#include <cstddef>
+
+namespace podium {
+
+enum class ExitCause {
+  program,         // it ended by itself, or by a signal that was not Podium's
+  ordered,         // its orders said stop, or no longer held it
+  lease,           // the coordinator was silent for longer than the lease
+  agent_stopped,   // its agent was stopped, and its tasks with it
+  signalled,       // somebody else sent podium-shim a SIGTERM: a machine that shuts down, or a person
+  node_restarted,  // the machine was restarted
+  shim_killed,     // podium-shim, which watched it, was killed or could not say how it ended
+  not_started,     // the agent could not start it: no program ran
+  no_record,       // the agent was to keep it, and has no record of it
+  refused,         // its job's shared folder is another job's: no attempt of it can ever run
+};
+
+// By value; what they are called in exit.json, on the wire and on disk.
+inline constexpr const char* kExitCauseNames[] = {
+    "program",        "ordered",     "lease",       "agent_stopped", "signalled",
+    "node_restarted", "shim_killed", "not_started", "no_record",     "refused"};
+
+inline constexpr int kExitCauses = sizeof kExitCauseNames / sizeof *kExitCauseNames;
+
+constexpr const char* name_of(ExitCause cause) { return kExitCauseNames[static_cast<std::size_t>(cause)]; }
+
+}  // namespace podium

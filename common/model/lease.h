@@ -1,0 +1,78 @@
+// Every number of the lease in one place, all following from the lease itself, and the sums that make a fence
+// of them: before a newer attempt of a job starts a task, every task of the older attempt is gone. Who
+// changes a number here changes it for coordinator, agent and shim at once; none of them may keep one of its
+// own.
+//
+// A node may run tasks for `lease` from the moment it sent the report that was answered last. Where the nodes
+// share a folder it may also go on for `fence_lease` from the moment it began to read there that its attempt
+// is still the newest (agent/process/shared_fence.h). Then its tasks have `leave` to save and go.
+#pragma once
+
+#include <algorithm>
+
+#include "common/base/time.h"
+
+namespace podium::lease {
+
+using namespace std::chrono_literals;
+
+inline constexpr Duration kUsual = 60s;
+inline constexpr Duration kUsualAlone = 30min;  // where the nodes share no folder
+inline constexpr Duration kLeast = 10s;  // the least with which everything below still has time to happen
+inline constexpr Duration kMost = 24h * 30;
+inline constexpr Duration kUsualOrphan = 12h;  // without the coordinator, by the fence alone
+
+// Of podium-shim, which judges by the same clock, from the end that the agent has written for it.
+inline constexpr Duration kAgentFirst = 2s;  // a living agent acts before its shims do
+inline constexpr Duration kShimLooks = 1s;
+// Timers that fire late.
+inline constexpr Duration kLate = 1s;
+// Two clocks go apart by one part in so many: the cluster's time follows a step of the coordinator's wall
+// clock by a thousandth (coordinator/loop/cluster_clock.h), and steady clocks of two machines go by less.
+inline constexpr int kApart = 500;
+
+// The coordinator's answer to a sync without news waits so long; the agent waits a little longer for it.
+constexpr Duration longest_hold(Duration lease) { return std::min<Duration>(15s, lease / 4); }
+constexpr Duration answer_timeout(Duration lease) {
+  return longest_hold(lease) + std::min<Duration>(10s, lease / 6);
+}
+// From SIGTERM to SIGKILL after the lease.
+constexpr Duration leave(Duration lease) { return std::min<Duration>(30s, lease / 2); }
+// The longest that a task lives after the end of its node's right, also when its agent is dead, by that
+// node's clock.
+constexpr Duration last_of_task(Duration lease) {
+  return kAgentFirst + kShimLooks + leave(lease) + kShimLooks + kLate;
+}
+// Likewise by another clock, which has gone apart over the lease before it as well.
+constexpr Duration overrun(Duration lease) { return last_of_task(lease) + lease * 5 / (2 * kApart); }
+// What another clock shows at least when so much has passed by one.
+constexpr Duration at_least(Duration passed) { return passed - passed / kApart; }
+
+constexpr Duration fence_lease(Duration lease) { return std::min<Duration>(30s, lease / 2); }
+constexpr Duration fence_poll(Duration lease) { return fence_lease(lease) / 6; }
+// From the moment a fence was raised until the tasks behind it are gone: whoever read it just before may go
+// on for a fence lease.
+constexpr Duration fence_wait(Duration lease) { return fence_lease(lease) + overrun(lease); }
+
+constexpr Duration unknown_after(Duration lease) { return std::min<Duration>(20s, lease / 3); }
+// The least silence that makes a node lost: with a fence what is left of the lease ends while the newer
+// attempt waits behind it; without one it ends before.
+constexpr Duration lost_after(Duration lease, bool shared) { return shared ? lease : lease + overrun(lease); }
+
+constexpr bool adds_up(Duration lease, bool shared) {
+  const Duration silence = lost_after(lease, shared);
+  const Duration wait = shared ? fence_wait(lease) : Duration{0};
+  return at_least(silence + wait) >= lease + last_of_task(lease)  // the older attempt's last word was a sync
+         && at_least(fence_wait(lease)) >= fence_lease(lease) + last_of_task(lease)  // or a look at the fence
+         && longest_hold(lease) * 4 <= lease && answer_timeout(lease) > longest_hold(lease) &&
+         answer_timeout(lease) * 2 < lease              // two lost answers end nothing
+         && unknown_after(lease) > longest_hold(lease)  // a node that is heard regularly is not unknown
+         && silence >= unknown_after(lease) && silence > answer_timeout(lease) && fence_poll(lease) >= 500ms;
+}
+static_assert(adds_up(kLeast, true) && adds_up(kLeast, false));
+static_assert(adds_up(kUsual, true) && adds_up(kUsual, false));
+static_assert(adds_up(kUsualAlone, true) && adds_up(kUsualAlone, false));
+static_assert(adds_up(kMost, true) && adds_up(kMost, false));
+static_assert(!adds_up(5s, true), "shorter ones do not");
+
+}  // namespace podium::lease

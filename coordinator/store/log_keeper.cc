@@ -1,0 +1,170 @@
+#include "coordinator/store/log_keeper.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr int kCacheKib = 512;
+constexpr auto kKeepHouseEvery = 10min;
+constexpr auto kLookForRoomEvery = 5s;  // when all logs are those of running jobs
+
+// Of all files in the folder; they may go meanwhile.
+std::int64_t size_of_folder(const fs::path& folder) {
+  std::int64_t size = 0;
+  std::error_code gone;
+  for (fs::recursive_directory_iterator it(folder, gone), end; !gone && it != end; it.increment(gone)) {
+    std::error_code unknown;
+    const auto bytes = it->is_regular_file(unknown) ? it->file_size(unknown) : 0;
+    if (!unknown) size += static_cast<std::int64_t>(bytes);
+  }
+  return size;
+}
+
+}  // namespace
+
+LogKeeper::LogKeeper(fs::path home, const LogLimits& limits)
+    : home_(std::move(home)),
+      limits_(limits),
+      writer_(home_, limits.one),
+      database_(home_ / "podium.db", Access::read, kCacheKib),
+      find_task_(database_,
+                 "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
+      find_end_(
+          database_,
+          "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4"),
+      ended_jobs_(database_,
+                  "SELECT id FROM jobs WHERE ended_ms IS NOT NULL AND ended_ms <= ?1 ORDER BY ended_ms"),
+      newest_event_(database_, "SELECT time_ms FROM events ORDER BY seq DESC LIMIT 1"),
+      thread_([this] { work(); }) {}
+
+LogKeeper::~LogKeeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void LogKeeper::write(std::shared_ptr<StreamBatch> streams, Done done) {
+  const bool output = std::ranges::any_of(
+      streams->chunks, [](const StreamChunk& chunk) { return chunk.stream != StreamKind::events; });
+  if (!output) return done(std::nullopt);
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back({std::move(streams), std::move(done)});
+  }
+  wake_.notify_one();
+}
+
+void LogKeeper::work() {
+  measure();
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_until(lock, next_house_, [this] { return stopping_ || !queue_.empty(); });
+    if (stopping_ && queue_.empty()) return;
+    std::deque<Work> queue = std::exchange(queue_, {});
+    lock.unlock();
+    if (!queue.empty()) write_together(std::move(queue));
+    if (std::chrono::steady_clock::now() >= next_house_ || (total_ > limits_.all && !full_)) keep_house();
+  }
+}
+
+void LogKeeper::write_together(std::deque<Work> queue) {
+  std::optional<Error> failure;
+  try {
+    Ends ends;
+    for (const Work& work : queue) write_one(*work.streams, ends);
+    writer_.sync();
+  } catch (const std::exception& error) {  // a full disk, mostly
+    failure = Error{ErrorCode::unavailable, std::string("streams could not be written: ") + error.what(), ""};
+  }
+  for (const Work& work : queue) work.done(failure);
+}
+
+void LogKeeper::write_one(StreamBatch& streams, Ends& ends) {
+  for (std::size_t i = 0; i < streams.chunks.size(); ++i) {
+    const StreamChunk& chunk = streams.chunks[i];
+    if (chunk.stream == StreamKind::events) continue;
+    const std::int64_t size = std::ssize(chunk.bytes);
+    if (chunk.offset > std::numeric_limits<std::int64_t>::max() - size) continue;
+    const std::int64_t from = end_of(streams.node, chunk.task, chunk.stream, ends);
+    const bool follows = chunk.offset <= from || chunk.after_gap;
+    if (from < 0 || !follows || chunk.offset + size <= from) continue;
+    const std::int64_t begin = std::max(from, chunk.offset);
+    const auto fresh = chunk.bytes.substr(static_cast<std::size_t>(begin - chunk.offset));
+    const std::int64_t grown = full_ ? 0 : writer_.write(chunk.task, chunk.stream, from, begin, fresh);
+    sizes_[chunk.task.attempt.job] += grown;
+    total_ += grown;
+    ends[{chunk.task, chunk.stream}] = begin + std::ssize(fresh);
+    streams.on_disk[i] = true;
+  }
+}
+
+// Where the stream ends by what is committed and by what was just written; -1: it is no task of the node.
+std::int64_t LogKeeper::end_of(const NodeId& node, TaskId task, StreamKind stream, Ends& ends) {
+  const auto known = ends.find({task, stream});
+  if (known != ends.end()) return known->second;
+  const std::int64_t job = task.attempt.job.value;
+  std::int64_t end = -1;
+  for (find_task_.start(job, task.attempt.number, task.rank, node.value); find_task_.next();) end = 0;
+  if (end < 0) return end;
+  for (find_end_.start(job, task.attempt.number, task.rank, to_string(stream)); find_end_.next();)
+    end = find_end_.integer(0);
+  return end;
+}
+
+void LogKeeper::measure() {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(home_ / "logs", none)) {
+    const std::string name = entry.path().filename();
+    JobId job;
+    std::from_chars(name.data(), name.data() + name.size(), job.value);
+    total_ += sizes_[job] = size_of_folder(entry.path());
+  }
+}
+
+void LogKeeper::keep_house() {
+  try {
+    // By the cluster's clock, whose newest reading is that of the newest event: this machine's may leap.
+    std::int64_t now = 0;
+    for (newest_event_.start(); newest_event_.next();) now = newest_event_.integer(0);
+    remove_logs(now - limits_.keep.count(), 0);
+    // Some more than needed, so that it is not for every line.
+    if (total_ > limits_.all) remove_logs(std::numeric_limits<std::int64_t>::max(), limits_.all / 10 * 9);
+  } catch (const std::exception& error) {
+    spdlog::warn("old logs could not be removed: {}", error.what());
+  }
+  const bool was_full = std::exchange(full_, total_ > limits_.all);
+  if (full_ && !was_full)
+    spdlog::warn(
+        "the logs of running jobs alone are more than --logs-quota: what they write now is left out");
+  next_house_ = std::chrono::steady_clock::now();
+  next_house_ += full_ ? std::chrono::seconds(kLookForRoomEvery) : std::chrono::seconds(kKeepHouseEvery);
+}
+
+// Those of jobs that ended by `ended_ms`, the first to end first, until all logs together have `until` bytes.
+void LogKeeper::remove_logs(std::int64_t ended_ms, std::int64_t until) {
+  std::deque<JobId> jobs;
+  for (ended_jobs_.start(ended_ms); ended_jobs_.next();) {
+    const JobId job{ended_jobs_.integer(0)};
+    if (sizes_.contains(job)) jobs.push_back(job);
+  }
+  for (; !jobs.empty() && total_ > until; jobs.pop_front()) {
+    const auto size = sizes_.find(jobs.front());
+    fs::remove_all(home_ / "logs" / to_string(jobs.front()));
+    spdlog::info("removed the logs of job {}, {} bytes", to_string(jobs.front()), size->second);
+    total_ -= size->second;
+    sizes_.erase(size);
+  }
+}
+
+}  // namespace podium

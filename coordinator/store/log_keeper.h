@@ -1,0 +1,67 @@
+// Puts the output in streams on disk, on a thread of its own, so that no turn waits behind its fsyncs: what
+// has queued up is written together and every file synced once. Only then is a batch handed on, to have its
+// offsets moved. Keeps logs within the quota: those of the jobs that ended longest ago go first; where only
+// running jobs' logs are left, new output is left out until there is room again.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "common/base/time.h"
+#include "coordinator/store/log_files.h"
+#include "coordinator/store/retention.h"
+#include "coordinator/store/sqlite.h"
+#include "coordinator/store/stream_batch.h"
+
+namespace podium {
+
+class LogKeeper {
+ public:
+  using Done = std::function<void(const std::optional<Error>&)>;
+
+  // The database is there.
+  LogKeeper(std::filesystem::path home, const LogLimits& limits);
+  ~LogKeeper();  // writes what is queued
+
+  // `done` is called on the keeper's thread, or at once when the streams hold no output. Sets on_disk.
+  void write(std::shared_ptr<StreamBatch> streams, Done done);
+
+ private:
+  struct Work {
+    std::shared_ptr<StreamBatch> streams;
+    Done done;
+  };
+  using Ends = std::map<std::pair<TaskId, StreamKind>, std::int64_t>;
+
+  void work();
+  void write_together(std::deque<Work> queue);
+  void write_one(StreamBatch& streams, Ends& ends);
+  std::int64_t end_of(const NodeId& node, TaskId task, StreamKind stream, Ends& ends);
+  void measure();
+  void keep_house();
+  void remove_logs(std::int64_t ended_ms, std::int64_t until);
+
+  std::filesystem::path home_;
+  LogLimits limits_;
+  LogWriter writer_;
+  Database database_;
+  Statement find_task_, find_end_, ended_jobs_, newest_event_;
+  std::map<JobId, std::int64_t> sizes_;  // of the logs of each job, in bytes
+  std::int64_t total_ = 0;
+  bool full_ = false;  // new output is left out
+  std::chrono::steady_clock::time_point next_house_{};
+
+  std::mutex mutex_;  // guards the next two
+  std::deque<Work> queue_;
+  bool stopping_ = false;
+  std::condition_variable wake_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace podium

@@ -1,0 +1,141 @@
+"""A database that was lost, or an older copy of it restored, with a real agent whose tasks it does not know.
+
+    restore_test.py PODIUM_COORDINATOR
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from daemon import AGENT, BINARY, USER, Daemon, wait_for
+
+
+def long_spec(name):
+    return (f"version: 1\nname: {name}\ncommand: [sh, -c, \"echo mine > $PODIUM_CHECKPOINTS/{name}; sleep 1000\"]\n"
+            "resources: {devices: 1, kind: cpu, walltime: 1h}\n")
+
+
+class Restore(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.daemon = self.enterContext(Daemon("--lease", "10s"))
+        (self.folder / "token").write_text(AGENT)
+        (self.folder / "data").mkdir()
+        self.start_agent()
+
+    def start_agent(self):
+        command = [BINARY.parent / "podium-agent", "--name", "node-1", "--token-file", self.folder / "token", "--home",
+                   self.folder / "home", "--shared", self.folder / "shared", "--data", self.folder / "data",
+                   "--cpu-slots", "3", "--coordinator", f"http://127.0.0.1:{self.daemon.port}", "--stop-tasks-on-exit"]
+        with open(self.folder / "agent.log", "ab") as log:
+            self.agent = subprocess.Popen(command, stderr=log)
+        self.addCleanup(self.agent.wait)
+        self.addCleanup(self.agent.terminate)
+
+    def restart(self, *more):
+        """On the same port, for the agent comes back to it."""
+        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}", "--lease", "10s", *more)
+        self.daemon.start()
+
+    def submit(self, name):
+        return self.daemon.submit(long_spec(name)).json()["jobs"][0]["id"]
+
+    def running(self, job):
+        """Its process, once it has written its file."""
+        wait_for(lambda: self.job(job)["state"] == "running", f"job {job} to run")
+        wait_for(lambda: list(self.folder.glob(f"shared/*/jobs/{job}/checkpoints/*")), "its file")
+        return self.job(job)["attempts"][-1]["tasks"][0]["pid"]
+
+    def job(self, job):
+        return self.daemon.get(f"/jobs/{job}").json()
+
+    def unknown(self):
+        return self.daemon.get("/nodes/node-1").json()["unknown"]
+
+    def wait_for_unknown(self, count):
+        wait_for(lambda: self.daemon.get("/nodes").json()["nodes"] and
+                 len((self.unknown() or {"tasks": []})["tasks"]) == count, f"{count} unknown tasks")
+        return self.unknown()
+
+    def adopt(self, **body):
+        reply = self.daemon.request("POST", "/api/v1/nodes/node-1/adopt", body, USER)
+        self.assertEqual(reply.status, 200, reply.body)
+
+    def assert_lives(self, pid):
+        os.kill(pid, 0)
+
+    def wait_for_end(self, pid):
+        wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), f"process {pid} to end")
+
+    def test_an_older_copy_gives_no_number_again_and_kills_nothing(self):
+        first = self.submit("first")
+        first_pid = self.running(first)
+        self.daemon.terminate()
+        copy = self.folder / "copy"
+        copy.mkdir()
+        for file in self.daemon.home.glob("podium.db*"):
+            shutil.copy(file, copy)
+        self.restart()
+        second = self.submit("second")
+        second_pid = self.running(second)
+        self.daemon.terminate()
+        for file in self.daemon.home.glob("podium.db*"):
+            file.unlink()
+        for file in copy.iterdir():
+            shutil.copy(file, self.daemon.home)
+        self.restart()
+
+        parked = self.wait_for_unknown(1)
+        self.assertEqual(parked["tasks"], [{"job": second, "attempt": 1, "rank": 0}])
+        self.assertIsNone(parked["cluster"])
+        self.daemon.terminate()
+        self.restart()
+        self.assertEqual(self.wait_for_unknown(1), parked, "also after another start")
+        third = self.submit("third")
+        self.assertGreater(third, second)
+        self.assert_lives(first_pid)
+        self.assert_lives(second_pid)
+        self.assertEqual(self.job(first)["state"], "running")
+        self.assertEqual(self.job(third)["state"], "queued", "the node gets no work while it is unsure")
+        self.adopt(stop=True)
+        self.wait_for_end(second_pid)
+        self.running(third)
+        files = list(self.folder.glob(f"shared/*/jobs/{third}/checkpoints/*"))
+        self.assertEqual([file.name for file in files], ["third"], "nobody else's checkpoints")
+        self.assert_lives(first_pid)
+
+    def test_a_lost_database_is_refused_and_a_new_cluster_parks_what_runs(self):
+        job = self.submit("old")
+        pid = self.running(job)
+        old = self.daemon.get("/health").json()["cluster"]
+        self.daemon.terminate()
+        for file in self.daemon.home.glob("podium.db*"):
+            file.unlink()
+        with self.assertRaisesRegex(RuntimeError, "--begin-anew"):
+            self.restart()
+        self.restart("--begin-anew")
+        new = self.daemon.get("/health").json()["cluster"]
+        self.assertNotEqual(new, old)
+
+        parked = self.wait_for_unknown(1)
+        self.assertEqual(parked["cluster"], old)
+        again = self.submit("new")
+        self.assertEqual(again, job, "a new cluster counts from the beginning")
+        self.assert_lives(pid)
+        self.adopt()
+        self.assertEqual(self.unknown()["adopted"], "keep")
+        self.assert_lives(pid)
+        self.adopt(stop=True)
+        self.wait_for_end(pid)
+        self.running(again)
+        self.assertEqual([file.name for file in self.folder.glob(f"shared/{new}/jobs/{again}/checkpoints/*")], ["new"])
+        self.assertEqual([file.name for file in self.folder.glob(f"shared/{old}/jobs/{job}/checkpoints/*")], ["old"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,179 @@
+// Disks that refuse and rows that are damaged: nothing accepted is lost, and the message says what to do.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "coordinator/store/sqlite.h"
+#include "tests/coordinator/store/store_fixture.h"
+
+namespace podium {
+namespace {
+
+using testing::HasSubstr;
+
+bool eventually(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < end) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+// While it lives, no file of this process can be written beyond its first bytes, as on a full disk.
+class FullDisk {
+ public:
+  FullDisk() : before_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &limit_);
+    const rlimit none{100, limit_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &limit_);
+    std::signal(SIGXFSZ, before_);
+  }
+
+ private:
+  rlimit limit_{};
+  void (*before_)(int);
+};
+
+void change(const TempFolder& home, const std::string& sql) {
+  Database(home.path() / "podium.db", Access::write, 100).run(sql);
+}
+
+std::string why_it_does_not_load(const TempFolder& home) {
+  Store store(home.path(), at_once());
+  try {
+    store.load({});
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "it loads";
+}
+
+TEST(StoreFaults, ATurnThatTheDiskRefusesIsWrittenOnceItCan) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+    std::atomic<bool> done = false;
+    {
+      const FullDisk full;
+      store.commit({queued_job(2), {}, {}, {}}, [&] { done = true; });
+      ASSERT_TRUE(eventually([&] { return store.failure().has_value(); }));
+      EXPECT_THAT(store.failure()->message, HasSubstr("podium.db"));
+      EXPECT_FALSE(done) << "nothing may leave before it is on disk";
+    }
+    EXPECT_TRUE(eventually([&] { return done.load(); }));
+    EXPECT_TRUE(eventually([&] { return !store.failure(); }));
+  }
+  Store store(home.path(), at_once());
+  EXPECT_EQ(store.load({}).state.jobs.size(), 2u);
+  EXPECT_EQ(store.open_reader()->jobs({}).total, 2);
+}
+
+TEST(StoreFaults, AStoreThatCannotWriteStillCloses) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+    const FullDisk full;
+    store.commit({queued_job(2), {}, {}, {}}, [] { FAIL() << "it is not on disk"; });
+    ASSERT_TRUE(eventually([&] { return store.failure().has_value(); }));
+    // Closing comes before the disk is well again.
+  }
+  SUCCEED();
+}
+
+// Text that is not UTF-8 cannot be written as JSON.
+TEST(StoreFaults, ASnapshotThatCannotBeMadeIsAskedForAgain) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  ClusterState state;
+  state.accounts["\xff"];
+  commit_now(store, {{}, {}, {}, std::make_shared<const ClusterState>(state)});
+  commit_now(store, {Events(5000, Event{at_second(0), SilenceForgiven{"test"}}), {}, {}, {}});
+  EXPECT_TRUE(eventually([&] { return store.wants_snapshot(); }));
+}  // and the store closes
+
+TEST(StoreFaults, TheDatabaseIsItsOwnersAlone) {
+  TempFolder home;
+  const Store store(home.path(), at_once());
+  EXPECT_EQ(std::filesystem::status(home.path() / "podium.db").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(StoreFaults, ADamagedEventIsNamedWithAdvice) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+  }
+  change(home, "UPDATE events SET body = '{\"type\":' WHERE seq = 2");
+  EXPECT_THAT(why_it_does_not_load(home), HasSubstr("event 2 cannot be read"));
+  EXPECT_THAT(why_it_does_not_load(home), HasSubstr("restore a backup"));
+}
+
+TEST(StoreFaults, AMissingEventIsNamedWithAdvice) {
+  TempFolder home;
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+  }
+  change(home, "DELETE FROM events WHERE seq = 3");
+  EXPECT_THAT(why_it_does_not_load(home), HasSubstr("event 3 is missing"));
+}
+
+class Snapshots : public testing::Test {
+ protected:
+  void SetUp() override {
+    Store store(home_.path(), at_once());
+    ClusterState state = store.load({}).state;
+    for (int job = 1; job <= 3; ++job) {
+      const Events events = queued_job(job);
+      apply_all(state, events);
+      commit_now(store, {events, {}, {}, std::make_shared<const ClusterState>(state)});
+      ASSERT_TRUE(eventually([&] { return newest() == 2 * job; }));
+    }
+    whole_ = to_json(state);
+    EXPECT_TRUE(eventually([&] { return one("SELECT min(seq) FROM events") == 4; }));
+  }
+
+  std::int64_t one(const std::string& sql) {
+    Database database(home_.path() / "podium.db", Access::read, 100);
+    Statement rows(database, sql);
+    rows.start().next();
+    return rows.integer(0);
+  }
+  std::int64_t newest() { return one("SELECT coalesce(max(seq), 0) FROM snapshots"); }
+
+  TempFolder home_;
+  nlohmann::json whole_;
+};
+
+TEST_F(Snapshots, EventsThatNothingReadsAreDeleted) {
+  EXPECT_EQ(one("SELECT count(*) FROM snapshots"), 2);
+  EXPECT_EQ(one("SELECT count(*) FROM events"), 3) << "of the older snapshot's event and those after it";
+  Store store(home_.path(), at_once());
+  EXPECT_EQ(to_json(store.load({}).state), whole_);
+  EXPECT_EQ(store.open_reader()->history({1}, 0, 10).size(), 1u) << "what people read stays";
+}
+
+TEST_F(Snapshots, ADamagedOneIsPassedOverForTheOneBefore) {
+  change(home_, "UPDATE snapshots SET state = substr(state, 1, 100) WHERE seq = 6");
+  Store store(home_.path(), at_once());
+  EXPECT_EQ(to_json(store.load({}).state), whole_);
+}
+
+TEST_F(Snapshots, WithoutAWholeOneTheStartSaysSo) {
+  change(home_, "UPDATE snapshots SET state = ''");
+  EXPECT_THAT(why_it_does_not_load(home_), HasSubstr("no snapshot is whole"));
+}
+
+}  // namespace
+}  // namespace podium

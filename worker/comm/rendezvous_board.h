@@ -1,0 +1,54 @@
+// What the clients of a rendezvous have set, and who waits for what. Pure: clients are numbers that are never
+// used twice, time is an argument, and answers go back to whoever sends them. No request costs more than what
+// it asks for, so that thousands of ranks can meet: one request waits for all of them, one reads a part of
+// every one's value.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace podium {
+
+class RendezvousBoard {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using Answers = std::vector<std::pair<std::uint64_t, std::string>>;  // of clients, in order
+
+  // One request (rendezvous.h) of a client that does not wait for an answer. Adds what is to be answered now,
+  // to this client and to others that waited; false where the request breaks the protocol.
+  bool take(std::uint64_t client, std::string_view request, Time now, Answers& answers);
+  bool waits(std::uint64_t client) const { return waiting_.contains(client); }
+  // The client's connection has ended.
+  void leave(std::uint64_t client, Answers& answers);
+  // Answers those that wanted to wait no longer than until now.
+  void expire(Time now, Answers& answers);
+
+ private:
+  // Waits for `key`, or for all of key0, key1 … below `count`, of which `next` is the first that is missing.
+  struct Waiting {
+    std::string key;
+    int count = 0;  // 0: for the key itself
+    int next = 0;
+    Time until = Time::max();
+
+    std::string missing() const { return count == 0 ? key : key + std::to_string(next); }
+  };
+
+  void set(const std::string& key, std::string_view value, Answers& answers);
+  bool wait_for_all(std::uint64_t client, std::string_view arguments, Time now, Answers& answers);
+  void go_on(std::uint64_t client, Waiting waiting, Answers& answers);
+  std::optional<std::string> parts_of_all(std::string_view arguments) const;
+
+  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::uint64_t, Waiting> waiting_;
+  std::map<std::string, std::vector<std::uint64_t>> waiting_for_;  // a key; some of them may have left
+  std::map<std::uint64_t, std::string> announced_;
+};
+
+}  // namespace podium

@@ -1,0 +1,52 @@
+#include "worker/data/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "worker/data/bad_data.h"
+
+namespace podium {
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
+  throw BadData("cannot read " + path.string() + ": " + why);
+}
+
+}  // namespace
+
+InputFile open_input(const std::filesystem::path& path) {
+  InputFile input;
+  try {
+    input.file = open_file(path, O_RDONLY | O_NONBLOCK);  // a pipe would wait for whoever writes to it
+  } catch (const std::system_error& error) {
+    refuse(path, error.code().message());
+  }
+  struct stat info {};
+  if (::fstat(input.file.get(), &info) != 0) refuse(path, std::strerror(errno));
+  if (!S_ISREG(info.st_mode))
+    refuse(path, std::string("it is ") + kind_of(info.st_mode) + "; data must be in regular files");
+  input.bytes = static_cast<std::uint64_t>(info.st_size);
+  return input;
+}
+
+std::string read_input(const std::filesystem::path& path) {
+  open_input(path);
+  try {
+    return read_file(path);
+  } catch (const std::system_error& error) {
+    refuse(path, error.code().message());
+  }
+}
+
+}  // namespace podium
