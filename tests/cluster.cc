@@ -11,6 +11,7 @@
 
 #include "common/base/file.h"
 #include "common/net/http_client.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -36,8 +37,6 @@ std::string own_address() {
   return "127." + std::to_string(1 + pid / 65536) + "." + std::to_string(pid / 256 % 256) + "." +
          std::to_string(pid % 256);
 }
-
-std::string program(const std::string& name) { return std::string(PODIUM_BIN_DIR "/") + name; }
 
 }  // namespace
 
@@ -85,7 +84,7 @@ std::filesystem::path Cluster::task_folder(int node, TaskId task) const {
 void Cluster::start_coordinator() {
   const auto home = folder() / "coordinator";
   std::filesystem::remove(home / "coordinator.address");
-  std::vector<std::string> command{program("podium-coordinator"),
+  std::vector<std::string> command{test::program_path("podium-coordinator"),
                                    "--home",
                                    home,
                                    "--listen",
@@ -103,7 +102,7 @@ void Cluster::start_coordinator() {
 }
 
 std::vector<std::string> Cluster::agent_command(int node, const std::filesystem::path& home) const {
-  return {program("podium-agent"),
+  return {test::program_path("podium-agent"),
           "--name",
           "node-" + std::to_string(node),
           "--address",

@@ -242,6 +242,17 @@ void collect_orphans(const Program& program) {
   }
 }
 
+// Of a SIGTERM that waits while the program has ended already.
+void note_waiting_stranger(Program& program) {
+  sigset_t term;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  const timespec now{};
+  siginfo_t told{};
+  if (sigtimedwait(&term, &told, &now) == SIGTERM && cause_of(told) == ExitCause::signalled)
+    note_cause(program, ExitCause::signalled);
+}
+
 // Every turn looks first whether the program has ended, so that the agent's signal which came later is not
 // its cause (a stranger may have sent the program its SIGTERM as well), and at the lease, however many
 // signals come.
@@ -256,8 +267,10 @@ siginfo_t watch(Program& program) {
     if (signal == SIGTERM && cause == ExitCause::signalled) note_cause(program, cause);
     siginfo_t ended{};
     if (waitid(P_PID, static_cast<id_t>(program.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-        ended.si_pid != 0)
+        ended.si_pid != 0) {
+      note_waiting_stranger(program);
       return ended;
+    }
     enforce_lease(program);
     if (signal == SIGTERM) ask_to_leave(program, cause);
     if (signal == SIGUSR1) {

@@ -12,6 +12,7 @@
 #include "bench/figure.h"
 #include "common/base/file.h"
 #include "tests/child.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 
 namespace podium {
@@ -59,7 +60,7 @@ double cpu_seconds(pid_t pid) {
 class Benchmark {
  public:
   Benchmark()
-      : coordinator_({PODIUM_BIN_DIR "/podium-coordinator", "--home", folder_.path() / "home", "--listen",
+      : coordinator_({test::program_path("podium-coordinator"), "--home", folder_.path() / "home", "--listen",
                       "127.0.0.1:0", "--user-token-file", token("user.token", kUserToken),
                       "--agent-token-file", token("agent.token", kAgentToken)},
                      folder_.path() / "log"),

@@ -9,7 +9,8 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  # Without these words ccache keeps nothing that was compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 find_program(MOLD_PROGRAM mold)
@@ -56,13 +57,15 @@ endfunction()
 # together would take over half a minute. TIMEOUT is for a machine that is busy with other things, many times what an
 # entry takes on a quiet one. Label `slow` keeps it out of ./tests/run --quick.
 include(GoogleTest)
+set(PODIUM_TEST_FLAGS -O1 -fopenmp)  # a test's own code is compiled more often than it runs
 function(podium_test name)
   cmake_parse_arguments(arg "EACH_CASE" "LABELS;TIMEOUT;ENVIRONMENT" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE PODIUM_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-                                             PODIUM_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} podium_test_base)
+  target_compile_options(${name} PRIVATE ${PODIUM_TEST_FLAGS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_precompile_headers(${name} REUSE_FROM podium_test_base)
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
   endif()

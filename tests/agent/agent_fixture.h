@@ -15,6 +15,7 @@
 #include "common/base/file.h"
 #include "tests/agent/fake_coordinator.h"
 #include "tests/child.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 
 namespace podium {
@@ -42,7 +43,7 @@ class AgentFixture : public testing::Test {
   TaskFolder task_folder(TaskId task) const { return {home(), task}; }
 
   std::vector<std::string> agent_command() const {
-    return {PODIUM_BIN_DIR "/podium-agent",
+    return {test::program_path("podium-agent"),
             "--name",
             "node-1",
             "--coordinator",

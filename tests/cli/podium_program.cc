@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 
 namespace podium::test {
 namespace {
@@ -25,7 +26,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 pid_t PodiumProgram::spawn(const std::vector<std::string>& arguments, const std::string& out,
                            const std::string& err) {
-  std::vector<std::string> words = {std::string(PODIUM_BIN_DIR) + "/podium"};
+  std::vector<std::string> words = {test::program_path("podium")};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = {"PATH=/usr/bin:/bin", "HOME=" + folder().string()};
   for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);

@@ -7,11 +7,12 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 
 namespace podium {
 
 inline std::filesystem::path recording_path(const std::string& machine) {
-  return PODIUM_SOURCE_DIR "/tests/agent/device/recordings/" + machine + ".json";
+  return test::source_path("tests/agent/device/recordings/" + machine + ".json");
 }
 
 inline nlohmann::json recording_of(const std::string& machine) {

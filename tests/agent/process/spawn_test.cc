@@ -259,11 +259,14 @@ TEST_F(SpawnTest, ASignalAfterTheProgramsEndIsNotItsCause) {
 TEST_F(SpawnTest, ASigtermToShimAndProgramIsNoSuccessWhoeverIsQuicker) {
   shell("trap 'exit 0' TERM; echo $$; while :; do sleep 0.01; done");
   const pid_t program = printed_pid();
+  const auto has_state = [](pid_t pid, const char* state) {
+    return read_file("/proc/" + std::to_string(pid) + "/stat").find(state) != std::string::npos;
+  };
   ::kill(shim_.pid, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return has_state(shim_.pid, ") T "); })) << "it wakes without a signal";
   ::kill(shim_.pid, SIGTERM);
   ::kill(program, SIGTERM);
-  const fs::path stat = "/proc/" + std::to_string(program) + "/stat";
-  ASSERT_TRUE(eventually([&] { return read_file(stat).find(") Z ") != std::string::npos; }));
+  ASSERT_TRUE(eventually([&] { return has_state(program, ") Z "); }));
   ::kill(shim_.pid, SIGCONT);
   EXPECT_EQ(wait_for_exit(), (TaskExit{0, 0, "", ExitCause::signalled}));
 }

@@ -10,6 +10,7 @@
 #include "common/model/launch.h"
 #include "common/model/sync.h"
 #include "common/model/worker_event.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 json golden(const std::string& name) {
-  return json::parse(read_file(PODIUM_SOURCE_DIR "/tests/golden/" + name));
+  return json::parse(read_file(test::source_path("tests/golden/" + name)));
 }
 
 TEST(Codec, NumbersJsonCannotHoldTravelByName) {
@@ -88,7 +89,7 @@ TEST(Codec, NodeOrdersMatchTheirGoldenFile) {
 }
 
 TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
-  const std::string lines = read_file(PODIUM_SOURCE_DIR "/tests/golden/events.jsonl");
+  const std::string lines = read_file(test::source_path("tests/golden/events.jsonl"));
   int count = 0;
   for (std::size_t at = 0; at < lines.size(); ++count) {
     const std::size_t end = lines.find('\n', at);

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <vector>
 
+#include "tests/paths.h"
+
 namespace podium::test {
 
 inline std::vector<std::filesystem::path> yaml_files(const char* folder) {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(PODIUM_SOURCE_DIR) / folder))
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_path(folder)))
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;

@@ -6,6 +6,7 @@
 
 #include "common/base/file.h"
 #include "common/spec/warnings.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -119,7 +120,7 @@ TEST(LoadExperiment, AdamsEpsilonIsThatOfTheModelsRecipe) {
 
 TEST(LoadExperiment, TheRecordConfigOfMegatronHasItsEpsilon) {
   EXPECT_EQ(
-      load(read_file(PODIUM_SOURCE_DIR "/configs/megatron-8.3b.yaml")).jobs.at(0).training.optimizer.epsilon,
+      load(read_file(test::source_path("configs/megatron-8.3b.yaml"))).jobs.at(0).training.optimizer.epsilon,
       1e-8);
 }
 
@@ -143,7 +144,7 @@ TEST(LoadExperiment, ASweepIsTheProductOfItsLists) {
 }
 
 TEST(LoadExperiment, APhaseInheritsWhatItDoesNotWrite) {
-  const auto loaded = load(read_file(PODIUM_SOURCE_DIR "/schemas/cases/good/phases.yaml"));
+  const auto loaded = load(read_file(test::source_path("schemas/cases/good/phases.yaml")));
   const auto& phases = loaded.jobs.at(0).training.phases;
   ASSERT_EQ(phases.size(), 2u);
   EXPECT_EQ(phases[0].schedule.steps, 1563);
@@ -162,7 +163,7 @@ TEST(LoadExperiment, APhaseInheritsWhatItDoesNotWrite) {
 }
 
 TEST(LoadExperiment, WeakScalingGrowsTheBatchOfEveryPhase) {
-  const auto loaded = load(read_file(PODIUM_SOURCE_DIR "/schemas/cases/good/scaling-phases.yaml"));
+  const auto loaded = load(read_file(test::source_path("schemas/cases/good/scaling-phases.yaml")));
   ASSERT_EQ(loaded.jobs.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const TrainingSpec& training = loaded.jobs[i].training;
@@ -209,19 +210,23 @@ TEST(LoadExperiment, OverridesTakeThePlaceOfTheFilesValues) {
 
 TEST(LoadExperiment, Fp8ColumnsOfEachTensorRankAreAMultipleOf16) {
   const auto errors = [](const std::string& intermediate) {
-    const std::string model = "{family: bert, layers: 2, hidden: 64, heads: 2, intermediate: " + intermediate + "}";
-    return describe(load_experiment(bert(model), "t.yaml",
-                                    {{"training.precision", "bf16"}, {"training.fp8", "true"}, {"parallel.tensor", "2"}})
-                        .errors());
+    const std::string model =
+        "{family: bert, layers: 2, hidden: 64, heads: 2, intermediate: " + intermediate + "}";
+    return describe(
+        load_experiment(bert(model), "t.yaml",
+                        {{"training.precision", "bf16"}, {"training.fp8", "true"}, {"parallel.tensor", "2"}})
+            .errors());
   };
-  EXPECT_THAT(errors("48"),
-              HasSubstr("training.fp8 needs model.intermediate (48) to be a multiple of 16 × parallel.tensor (2)"));
+  EXPECT_THAT(
+      errors("48"),
+      HasSubstr("training.fp8 needs model.intermediate (48) to be a multiple of 16 × parallel.tensor (2)"));
   EXPECT_EQ(errors("64"), "");
 }
 
 TEST(LoadExperiment, AWalltimeHasAMostThatTimesCanBear) {
   const auto errors = [](const std::string& walltime) {
-    return errors_of("version: 1\nname: t\ncommand: [a]\nresources: {devices: 1, walltime: " + walltime + "}\n");
+    return errors_of("version: 1\nname: t\ncommand: [a]\nresources: {devices: 1, walltime: " + walltime +
+                     "}\n");
   };
   EXPECT_EQ(errors("3650d"), "");
   EXPECT_THAT(errors("3650d1s"), HasSubstr("resources.walltime must be at most 3650d, not 3650d1s"));

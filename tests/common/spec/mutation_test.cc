@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "common/spec/load.h"
 #include "tests/common/spec/files.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -102,8 +103,7 @@ TEST(SpecMutations, NeverCrashAndAlwaysExplain) {
   std::vector<std::string> seeds;
   for (const auto& file : test::yaml_files("schemas/cases/good")) seeds.push_back(read_file(file));
   for (const char* name : {"many-mistakes", "study", "combinations", "phases", "layouts"})
-    seeds.push_back(read_file(std::filesystem::path(PODIUM_SOURCE_DIR) / "schemas/cases/bad" /
-                              (std::string(name) + ".yaml")));
+    seeds.push_back(read_file(test::source_path("schemas/cases/bad/" + std::string(name) + ".yaml")));
   Mutator mutator(20260301);
   int loaded_count = 0;
   int refused_count = 0;

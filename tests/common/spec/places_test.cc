@@ -7,6 +7,7 @@
 #include "common/spec/yaml_document.h"
 #include "common/spec/yaml_scalar.h"
 #include "tests/common/spec/files.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -53,8 +54,8 @@ void expect_found(const json& value, const std::string& pointer, const SourceMap
 
 TEST(Places, NameTheLineAndColumnOfEveryValue) {
   for (const char* name : {"everything", "smallest", "scaling-weak", "scaling-strong-sweep", "command"}) {
-    const std::string text = read_file(std::filesystem::path(PODIUM_SOURCE_DIR) / "schemas/cases/good" /
-                                       (std::string(name) + ".yaml"));
+    const std::string text =
+        read_file(test::source_path("schemas/cases/good/" + std::string(name) + ".yaml"));
     SourceMap places;
     Problems problems("p", places);
     const auto document = read_yaml(text, places, problems);

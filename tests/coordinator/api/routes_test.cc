@@ -8,6 +8,7 @@
 #include <set>
 
 #include "coordinator/api/router.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -47,7 +48,7 @@ using Operations = std::map<std::string, std::string>;  // "GET /jobs" -> guards
 
 Operations described() {
   Operations operations;
-  const YAML::Node document = YAML::LoadFile(PODIUM_SOURCE_DIR "/schemas/openapi.yaml");
+  const YAML::Node document = YAML::LoadFile(test::source_path("schemas/openapi.yaml"));
   for (const auto& path : document["paths"])
     for (const auto& operation : path.second)
       operations[upper(operation.first.as<std::string>()) + " " + path.first.as<std::string>()] =

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/core/events.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -66,7 +67,7 @@ Events one_of_each() {
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {
   const Events events = one_of_each();
   ASSERT_EQ(events.size(), std::variant_size_v<decltype(Event::body)>);
-  const std::string path = PODIUM_SOURCE_DIR "/tests/golden/core-events.jsonl";
+  const std::string path = test::source_path("tests/golden/core-events.jsonl");
   std::ifstream golden(path);
   ASSERT_TRUE(golden) << path;
   std::string line;

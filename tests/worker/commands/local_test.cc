@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "tests/child.h"
 #include "tests/faults/training_job.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 
 namespace podium {
@@ -29,9 +30,9 @@ class LocalCommand : public testing::Test {
   // `shell` runs in the folder of the data, with podium-worker as $0.
   int run(const std::string& shell) {
     std::filesystem::remove(path("log"));
-    Child child(
-        {"/bin/sh", "-c", "cd " + folder_.path().string() + " && " + shell, PODIUM_BIN_DIR "/podium-worker"},
-        path("log"));
+    Child child({"/bin/sh", "-c", "cd " + folder_.path().string() + " && " + shell,
+                 test::program_path("podium-worker")},
+                path("log"));
     const int status = child.wait();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

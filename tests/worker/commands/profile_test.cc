@@ -8,6 +8,7 @@
 #include "common/base/file.h"
 #include "tests/child.h"
 #include "tests/faults/training_job.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 
 namespace podium {
@@ -24,11 +25,11 @@ class ProfileCommand : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_.path() / name; }
   std::string profile(const std::string& arguments) {
-    Child child({"/bin/sh", "-c",
-                 "cd " + folder_.path().string() + " && \"$0\" profile job.yaml --threads 1 " + arguments +
-                     " > out",
-                 PODIUM_BIN_DIR "/podium-worker"},
-                path("log"));
+    Child child(
+        {"/bin/sh", "-c",
+         "cd " + folder_.path().string() + " && \"$0\" profile job.yaml --threads 1 " + arguments + " > out",
+         test::program_path("podium-worker")},
+        path("log"));
     const int status = child.wait();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << read_file(path("log"));
     return read_file(path("out"));

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/bpe_encoder.h"
@@ -73,7 +74,7 @@ TEST(BpeBuilder, EqualsAPlainReference) {
   const TempFolder folder;
   const std::string text = made_up_text();
   write_file_atomic(folder.path() / "corpus.txt", text);
-  const std::string command = "python3 " PODIUM_SOURCE_DIR "/tests/worker/data/bpe_reference.py " +
+  const std::string command = "python3 " + test::source_path("tests/worker/data/bpe_reference.py ") +
                               (folder.path() / "corpus.txt").string() + " 420 > " +
                               (folder.path() / "merges").string();
   ASSERT_EQ(std::system(command.c_str()), 0);

@@ -12,13 +12,13 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
+#include "tests/paths.h"
 
 namespace podium {
 
 inline std::optional<std::filesystem::path> shared_data(const std::string& name) {
   const char* folder = std::getenv("PODIUM_SHARED_DATA");
-  const std::filesystem::path root =
-      folder ? std::filesystem::path(folder) : std::filesystem::path(PODIUM_SOURCE_DIR) / "../shared/data";
+  const std::filesystem::path root = folder ? folder : test::source_path("../shared/data");
   if (!std::filesystem::exists(root / name)) return std::nullopt;
   return root / name;
 }

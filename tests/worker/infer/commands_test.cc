@@ -7,6 +7,7 @@
 
 #include "common/base/file.h"
 #include "tests/child.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 
 namespace podium {
@@ -70,9 +71,9 @@ resources: {devices: 1, per_node: 1, kind: cpu, walltime: 10m}
   // `shell` runs in the folder, with podium-worker as $0.
   static int run(const std::string& shell) {
     std::filesystem::remove(path("log"));
-    Child child(
-        {"/bin/sh", "-c", "cd " + folder_->path().string() + " && " + shell, PODIUM_BIN_DIR "/podium-worker"},
-        path("log"));
+    Child child({"/bin/sh", "-c", "cd " + folder_->path().string() + " && " + shell,
+                 test::program_path("podium-worker")},
+                path("log"));
     const int status = child.wait();
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }

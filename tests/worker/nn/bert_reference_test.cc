@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 #include "tests/worker/nn/small_models.h"
 
@@ -86,7 +87,7 @@ TEST_P(BertReference, LossesAndGradientsAgree) {
   const TempFolder folder;
   write_case(folder.path(), spec, store, batch);
   const std::string command =
-      "/usr/bin/python3 " PODIUM_SOURCE_DIR "/tests/worker/nn/bert_reference.py " + folder.path().string();
+      "/usr/bin/python3 " + test::source_path("tests/worker/nn/bert_reference.py ") + folder.path().string();
   const int status = WEXITSTATUS(std::system(command.c_str()));
   if (status == 77) GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)";
   ASSERT_EQ(status, 0);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/hugging_face_names.h"
@@ -80,7 +81,7 @@ std::vector<FullTensor> expected_tensors(const ModelSpec& spec) {
 
 bool run_reference(const std::string& arguments) {
   const int status = WEXITSTATUS(std::system(
-      ("/usr/bin/python3 " PODIUM_SOURCE_DIR "/tests/worker/train/hugging_face_reference.py " + arguments)
+      ("/usr/bin/python3 " + test::source_path("tests/worker/train/hugging_face_reference.py ") + arguments)
           .c_str()));
   EXPECT_TRUE(status == 0 || status == 77) << arguments;
   return status == 0;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 #include "tests/temp_folder.h"
 #include "worker/tensor/random.h"
 #include "worker/train/optimizer.h"
@@ -88,8 +89,8 @@ TEST_P(OptimizerReference, StepsAsPyTorchDoes) {
   EXPECT_LT(clipped, kSteps);
   write("case.json", description.dump());
 
-  const std::string command = "/usr/bin/python3 " PODIUM_SOURCE_DIR
-                              "/tests/worker/train/optimizer_reference.py " +
+  const std::string command = "/usr/bin/python3 " +
+                              test::source_path("tests/worker/train/optimizer_reference.py ") +
                               folder.path().string();
   const int status = WEXITSTATUS(std::system(command.c_str()));
   if (status == 77) GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)";

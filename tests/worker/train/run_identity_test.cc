@@ -5,6 +5,7 @@
 
 #include "common/base/file.h"
 #include "common/spec/defaults.h"
+#include "tests/paths.h"
 
 namespace podium {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::string golden(const std::string& name) { return read_file(PODIUM_SOURCE_DIR "/tests/golden/" + name); }
+std::string golden(const std::string& name) { return read_file(test::source_path("tests/golden/" + name)); }
 
 JobSpec golden_spec() { return job_spec_from_json(json::parse(golden("launch.json")).at("spec")); }
 

@@ -7,6 +7,7 @@
 #include "common/base/file.h"
 #include "tests/child.h"
 #include "tests/faults/training_job.h"
+#include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
 #include "worker/data/bpe_vocabulary.h"
 #include "worker/train/hugging_face.h"
@@ -30,7 +31,7 @@ class WorkerCommand : public testing::Test {
   WorkerCommand() { write_training_data(folder_.path()); }
 
   std::unique_ptr<Child> start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), PODIUM_BIN_DIR "/podium-worker");
+    arguments.insert(arguments.begin(), test::program_path("podium-worker"));
     std::filesystem::remove(path("log"));
     return std::make_unique<Child>(arguments, path("log"));
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
 #include "worker/comm/socket.h"
 
@@ -255,7 +256,7 @@ TEST(WorkerExitCode, TheLimitOfOpenFilesIsRaised) {
 TEST(WorkerExitCode, AMalformedLaunchFileIsABadSpec) {
   const TempFolder folder;
   write_file_atomic(folder.path() / "launch.json", "{");
-  Child worker({PODIUM_BIN_DIR "/podium-worker", "run", folder.path() / "launch.json"},
+  Child worker({test::program_path("podium-worker"), "run", folder.path() / "launch.json"},
                folder.path() / "log");
   EXPECT_EQ(exit_of(worker), static_cast<int>(WorkerExit::bad_spec));
   EXPECT_THAT(read_file(folder.path() / "log"), HasSubstr("launch.json"));

@@ -10,6 +10,7 @@
 
 #include "common/base/file.h"
 #include "tests/faults/training_job.h"
+#include "tests/paths.h"
 #include "tests/worker/data/byte_vocabulary.h"
 #include "worker/comm/socket.h"
 
@@ -100,7 +101,7 @@ void WorkerJob::start(int world_size, const std::string& prefix) {
     const std::filesystem::path path = folder_.path() / ("launch-" + std::to_string(rank) + ".json");
     write_file_atomic(path, to_json(launch).dump());
     const std::string command =
-        prefix + " exec '" PODIUM_BIN_DIR "/podium-worker' run '" + path.string() + "'";
+        prefix + " exec '" + test::program_path("podium-worker") + "' run '" + path.string() + "'";
     ranks_.push_back(std::make_unique<Child>(std::vector<std::string>{"/bin/sh", "-c", command},
                                              folder_.path() / ("log-" + std::to_string(rank))));
   }
