@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "agent/core/order_check.h"
 
@@ -45,21 +46,22 @@ asio::awaitable<void> Link::run() {
     }
     waiting_ = false;
     if (!failure || outdated_) continue;
-    connected_ = false;
+    set_connected(false);
     co_await pause(connection_.failed(*failure));
   }
 }
 
 asio::awaitable<void> Link::sync() {
   node_.devices = devices_.reported();
-  const NodeReport report{node_,
-                          supervisor_.reports(),
-                          supervisor_.orders_seen(),
-                          devices_.readings(),
-                          !connected_,
-                          supervisor_.cluster(),
-                          ClockTelling{wall_clock_.now(), heard_, answered_},
-                          supervisor_.highest_job()};
+  NodeReport report{node_,
+                    supervisor_.reports(),
+                    supervisor_.orders_seen(),
+                    devices_.readings(),
+                    !connected_,
+                    supervisor_.cluster(),
+                    ClockTelling{wall_clock_.now(), heard_, answered_},
+                    supervisor_.highest_job()};
+  if (report.interrupted) report.ended = supervisor_.ended_attempts();
   const Headers headers{{"Content-Type", "application/json"}};
   const Time sent = supervisor_.now();
   const std::string answer = co_await connection_.post(headers, to_json(report).dump(), answer_timeout_);
@@ -70,8 +72,12 @@ asio::awaitable<void> Link::sync() {
   supervisor_.follow(std::move(orders), sent);
   connection_.succeeded();
   if (!connected_) spdlog::info("in touch with the coordinator; orders {}", supervisor_.orders_seen());
-  connected_ = true;
+  set_connected(true);
   co_await asio::post(asio::use_awaitable);  // what the orders start belongs into the next report
+}
+
+void Link::set_connected(bool connected) {
+  if (std::exchange(connected_, connected) != connected) supervisor_.touch_changed();
 }
 
 void Link::report_now() {

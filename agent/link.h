@@ -22,6 +22,7 @@ class Link {
 
  private:
   boost::asio::awaitable<void> sync();
+  void set_connected(bool connected);
   boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);
 
   CoordinatorConnection connection_;

@@ -69,13 +69,16 @@ class Supervisor {
   // passed check_orders.
   void follow(NodeOrders orders, Time sent);
   Time now() const { return clock_.now(); }
+  // The coordinator fell silent, or is back: with an older database it gives numbers again that are not told.
+  void touch_changed() { fences_.count(); }
 
   std::set<int> gpus_in_use() const;   // by tasks whose processes live, by index
   void devices_seen() { act_soon(); }  // what is occupied may have changed
 
   std::int64_t orders_seen() const { return orders_.version; }
   const ClusterName& cluster() const { return cluster_.name; }
-  std::int64_t highest_job() const;  // that is known here of the cluster's
+  std::int64_t highest_job() const;               // that is known here of the cluster's
+  std::vector<AttemptId> ended_attempts() const;  // NodeReport::ended
   std::vector<TaskReport> reports() const;
 
   // For the shipper: what there is to deliver, and that it has been.

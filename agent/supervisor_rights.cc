@@ -111,11 +111,21 @@ std::int64_t Supervisor::highest_job() const {
   return ran.empty() ? highest_job_ : std::max(highest_job_, ran.rbegin()->first.value);
 }
 
+std::vector<AttemptId> Supervisor::ended_attempts() const {
+  std::vector<AttemptId> ended;
+  for (auto it = table_.forgotten.rbegin(); it != table_.forgotten.rend() && ended.size() < kMostEnded; ++it)
+    ended.push_back({it->first, it->second});
+  return ended;
+}
+
 // News of the folder of a cluster that was left may still be on its way.
 void Supervisor::take_news(const FenceNews& news) {
   if (news.jobs != jobs_folder()) return;
   if (news.trouble && start_health_.probed(*news.trouble, clock_.now())) tell_health();
-  highest_job_ = std::max(highest_job_, news.highest_job);
+  if (news.highest_job > highest_job_) {
+    highest_job_ = news.highest_job;
+    changed();
+  }
   for (const auto& [job, look] : news.looks) {
     FenceLook& known = table_.fences[job];
     known.failure = look.failure;

@@ -66,8 +66,10 @@ class Reconciliation {
       return refuse(task, {0, SIGTERM, "stopped before it was started", ExitCause::ordered});
     if (table_.leaving) return refuse(task, {0, 0, "its agent is being stopped", ExitCause::not_started});
     if (order.action == TaskAction::keep)
-      return refuse(
-          task, {0, SIGKILL, "the agent's home folder was lost, or is another one", ExitCause::no_record});
+      return refuse(task, {0, SIGKILL,
+                           was_forgotten(task) ? "it has ended here before, and was forgotten"
+                                               : "the agent's home folder was lost, or is another one",
+                           ExitCause::no_record});
     const std::int32_t newest = newest_attempt(task.attempt.job);
     if (task.attempt.number < newest)
       return refuse(

@@ -89,6 +89,12 @@ void FenceWatch::expect(std::filesystem::path folder, std::string id) {
   shared_->id = std::move(id);
 }
 
+void FenceWatch::count() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->counting = true;
+  shared_->changed.notify_all();
+}
+
 void FenceWatch::probe() {
   const std::lock_guard lock(shared_->mutex);
   shared_->probing = true;
@@ -132,16 +138,18 @@ void FenceWatch::survey(Shared& shared) {
     const std::filesystem::path jobs = shared.jobs;
     const std::string cluster = shared.cluster;
     const bool probe = std::exchange(shared.probing, false);
+    const bool count = std::exchange(shared.counting, false);
     lock.unlock();
     if (probe) tell(shared, {jobs, {}, 0, why_not_writable(jobs)});
-    if (const auto now = std::chrono::steady_clock::now(); jobs != counted || now >= count_at) {
+    if (const auto now = std::chrono::steady_clock::now(); count || jobs != counted || now >= count_at) {
       counted = jobs;
       count_at = now + kCountEvery;
       tell(shared, {jobs, {}, count_jobs(jobs, cluster), {}});
     }
     lock.lock();
-    shared.changed.wait_until(lock, count_at,
-                              [&] { return shared.probing || shared.stopping || shared.jobs != counted; });
+    shared.changed.wait_until(lock, count_at, [&] {
+      return shared.probing || shared.counting || shared.stopping || shared.jobs != counted;
+    });
   }
 }
 

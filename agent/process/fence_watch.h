@@ -40,6 +40,8 @@ class FenceWatch {
   void watch(std::filesystem::path jobs, const std::string& cluster, Attempts attempts, Duration every);
   // The shared folder that all this is in: another in its place has no fences.
   void expect(std::filesystem::path folder, std::string id);
+  // Lists the folder soon.
+  void count();
   // Tries soon to write in that folder, and tells what came of it.
   void probe();
 
@@ -54,8 +56,8 @@ class FenceWatch {
     std::string cluster;
     Attempts attempts;
     Duration every = std::chrono::seconds(5);
-    bool fresh = false;    // attempts came that were not looked at
-    bool probing = false;  // asked for
+    bool fresh = false;                      // attempts came that were not looked at
+    bool counting = false, probing = false;  // asked for
     bool stopping = false;
     int working = 0;  // threads that have not ended
   };

@@ -33,6 +33,10 @@ TaskReport task_from(const json& in) {
   return task;
 }
 
+json ended_json(AttemptId attempt) { return {{"job", attempt.job.value}, {"attempt", attempt.number}}; }
+
+AttemptId ended_from(const json& in) { return {{in.at("job").get<std::int64_t>()}, in.at("attempt")}; }
+
 json cluster_json(const ClusterName& cluster) {
   return {{"id", cluster.id}, {"generation", cluster.generation}};
 }
@@ -66,6 +70,7 @@ json to_json(const NodeReport& report) {
                     {"heard_ms", to_millis(report.clock->heard)},
                     {"answered_ms", to_millis(report.clock->answered)}};
   for (const DeviceReading& reading : report.readings) out["readings"].push_back(to_json(reading));
+  for (const AttemptId attempt : report.ended) out["ended"].push_back(ended_json(attempt));
   return out;
 }
 
@@ -81,6 +86,7 @@ NodeReport node_report_from_json(const json& in) {
   if (in.contains("clock")) report.clock = clock_from(in.at("clock"));
   for (const json& reading : in.value("readings", json::array()))
     report.readings.push_back(device_reading_from_json(reading));
+  for (const json& attempt : in.value("ended", json::array())) report.ended.push_back(ended_from(attempt));
   return report;
 }
 

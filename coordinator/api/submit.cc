@@ -34,6 +34,7 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   ExperimentText text = text_of(submission, key);
   const auto write = [&loaded] { return spec_texts(loaded->jobs); };
   text.job_specs = co_await api.checks.run(write);
+  co_await api.loop.heard();
   SubmitExperiment wish = co_await wish_of(api, *loaded);
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
   if (!events) co_return events.errors();

@@ -49,7 +49,7 @@ bool saw_it_end(ExitCause cause) {
   return cause != ExitCause::no_record && cause != ExitCause::node_restarted;
 }
 
-// The last word that a plan waits for is a change.
+// The last word that a plan waits for is a change, and so is the end of the wait for it.
 void hear(ClusterState& state, const NodeId& id) {
   if (state.unheard.erase(id) > 0 && state.unheard.empty()) ++state.epoch;
 }
@@ -190,7 +190,6 @@ struct ClusterApplier {
     Node& node = node_at(state, e.node);
     node.state = e.to;
     if (e.to == NodeState::up) node.heard_since = at;
-    hear(state, e.node);
     if (e.to == NodeState::lost)
       state.last_seen.erase({node.last_seen, e.node});
     else
@@ -218,7 +217,7 @@ struct ClusterApplier {
     for (auto& [id, node] : state.nodes) {
       see(state, id, at);
       node.heard_since = at;
-      if (node.state == NodeState::up) state.unheard.insert(id);
+      if (node.state != NodeState::lost) state.unheard.insert(id);
     }
     for (auto& [id, job] : state.jobs)
       if (job.attempt) forgive_missing(*job.attempt, at);
@@ -251,7 +250,11 @@ struct ClusterApplier {
     state.skipped[state.next_job] = e.next;
     state.next_job = e.next;
   }
-  void operator()(const Ticked&) const { state.clock = at; }
+  void operator()(const Ticked&) const {
+    state.clock = at;
+    for (const NodeId& id : std::set(state.unheard))
+      if (at - node_at(state, id).last_seen >= state.limits.unknown_after) hear(state, id);
+  }
   template <class JobEvent>
   void operator()(const JobEvent&) const {
     PODIUM_CHECK(false, "job events are applied to their job");
@@ -270,7 +273,7 @@ struct JobApplier {
   Task& task(TaskId id) const { return attempt(id.attempt).tasks.at(static_cast<std::size_t>(id.rank)); }
 
   void operator()(const AttemptCreated& e) const {
-    PODIUM_CHECK(!job.attempt && e.attempt.number == job.attempts + 1, "attempts follow one another");
+    PODIUM_CHECK(!job.attempt && e.attempt.number == job.newest_attempt() + 1, "attempts follow one another");
     job.attempts = e.attempt.number;
     job.not_before.reset();
     job.resize.reset();
@@ -337,9 +340,15 @@ struct JobApplier {
     job.state = e.to;
     if (e.to == JobState::running) job.attempt->started = at;
   }
-  void operator()(const JobHeld&) const { job.held = true; }
+  void operator()(const JobHeld& e) const {
+    job.held = true;
+    job.held_because = e.reason;
+    job.attempts_told = std::max(job.attempts_told, e.attempts);
+    job.astray |= e.attempts > 0;  // and may run on a node that is silent
+  }
   void operator()(const JobReleased&) const {
     job.held = false;
+    job.held_because.clear();
     if (!job.attempt) job.resize.reset();  // it has lost its turn
   }
   void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }

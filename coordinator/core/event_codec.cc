@@ -70,7 +70,9 @@ json body_json(const JobRecalled& e) {
 }
 json body_json(const JobExtended& e) { return {{"job", e.job.value}, {"walltime_ms", e.walltime.count()}}; }
 json body_json(const CheckpointNoted& e) { return with(attempt_json(e.attempt), {{"step", e.step}}); }
-json body_json(const JobHeld& e) { return {{"job", e.job.value}}; }
+json body_json(const JobHeld& e) {
+  return {{"job", e.job.value}, {"reason", e.reason}, {"attempts", e.attempts}};
+}
 json body_json(const JobReleased& e) { return {{"job", e.job.value}}; }
 json body_json(const JobPrioritised& e) { return {{"job", e.job.value}, {"priority", e.priority}}; }
 json body_json(const DependencyMet& e) { return {{"job", e.job.value}, {"on", e.on.value}}; }
@@ -178,7 +180,7 @@ CheckpointNoted body_from(const json& in) {
 }
 template <>
 JobHeld body_from(const json& in) {
-  return {job_from(in.at("job"))};
+  return {job_from(in.at("job")), in.value("reason", ""), in.value("attempts", 0)};
 }
 template <>
 JobReleased body_from(const json& in) {

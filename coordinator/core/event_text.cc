@@ -96,7 +96,7 @@ const auto kDescribe = Overloaded{
     },
     [](const JobExtended& e) { return "has a walltime of " + format_duration(e.walltime) + " now"; },
     [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
-    [](const JobHeld&) { return std::string("held until it is released"); },
+    [](const JobHeld& e) { return "held until it is released" + because(e.reason); },
     [](const JobReleased&) { return std::string("released"); },
     [](const JobPrioritised& e) { return "has priority " + std::to_string(e.priority) + " now"; },
     [](const DependencyMet& e) { return "waits for job " + to_string(e.on) + " no longer"; },

@@ -124,6 +124,8 @@ struct JobStateChanged {
 // Does not start, or start again, until it is released.
 struct JobHeld {
   JobId job;
+  std::string reason = {};  // "": an operator wishes it; else what nodes know and this database does not
+  int attempts = 0;         // the newest that they have told of
   bool operator==(const JobHeld&) const = default;
 };
 

@@ -402,7 +402,7 @@ Events enact(const ClusterState& state, const Plan& plan, Time now) {
   Events events;
   for (const Start& start : plan.start) {
     JobDraft draft(state.jobs.at(start.job), events, now);
-    draft.emit(AttemptCreated{{start.job, draft.job().attempts + 1}, start.allocation});
+    draft.emit(AttemptCreated{{start.job, draft.job().newest_attempt() + 1}, start.allocation});
     draft.change_state(JobState::starting, "");
   }
   for (const Preemption& preemption : plan.preempt)

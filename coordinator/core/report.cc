@@ -5,11 +5,10 @@
 
 #include "coordinator/core/draft.h"
 #include "coordinator/core/report_limits.h"
+#include "coordinator/core/restored.h"
 
 namespace podium {
 namespace {
-
-constexpr std::int64_t kMostNumbersLost = 1'000'000;
 
 // A node is one agent's until it is lost: two that share its name, or its home's copy, would take each
 // other's tasks for their own.
@@ -72,47 +71,6 @@ std::optional<ClockMeasure> measure_clock(const Node* known, const NodeReport& r
   return ClockMeasure{before->ahead, before->round_trip + std::chrono::milliseconds(100)};
 }
 
-bool is_foreign(const ClusterState& state, const ClusterName& cluster) {
-  return !cluster.id.empty() && !state.cluster.id.empty() && cluster.id != state.cluster.id;
-}
-
-bool was_skipped(const ClusterState& state, JobId job) {
-  const auto after = state.skipped.upper_bound(job);
-  return after != state.skipped.begin() && job < std::prev(after)->second;
-}
-
-// A task that somebody ordered and this database knows nothing of: it is older than the nodes' memory.
-bool is_of_the_future(const ClusterState& state, TaskId task) {
-  const Job* job = find_job(state, task.attempt.job);
-  return task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job) ||
-         (job && task.attempt.number > job->attempts);
-}
-
-std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report) {
-  std::vector<TaskId> unknown;
-  for (const TaskReport& task : report.tasks)
-    if (task.state != TaskState::exited &&
-        (is_foreign(state, report.cluster) || is_of_the_future(state, task.task)))
-      unknown.push_back(task.task);
-  return unknown;
-}
-
-// What a database that was restored must not do again: give a number, or start a job that runs.
-void respect_the_future(const ClusterState& state, const NodeReport& report,
-                        const std::vector<TaskId>& unknown, Time now, Events& events) {
-  if (is_foreign(state, report.cluster)) return;
-  // No more than a lost database could have given: one strange number must not use up all others.
-  const auto is_likely = [&](JobId job) { return job.value - state.next_job.value < kMostNumbersLost; };
-  JobId highest{is_likely({report.highest_job}) ? report.highest_job : 0};
-  std::set<JobId> ahead;
-  for (const TaskId task : unknown) {
-    if (is_likely(task.attempt.job)) highest = std::max(highest, task.attempt.job);
-    if (const Job* job = find_job(state, task.attempt.job); job && !job->held) ahead.insert(job->id);
-  }
-  for (const JobId job : ahead) events.push_back({now, JobHeld{job}});
-  if (highest >= state.next_job) events.push_back({now, JobNumbersSkipped{{highest.value + 1}}});
-}
-
 void see_node(const ClusterState& state, const NodeReport& report, std::vector<TaskId> unknown, Time now,
               Events& events) {
   const NodeDescription& node = report.node;
@@ -164,8 +122,9 @@ void miss_task(const ClusterState& state, const NodeReport& report, const Task& 
   }
 }
 
-void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed, Time now,
-                Drafts& drafts) {
+void miss_tasks(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& listed,
+                const std::set<TaskId>& gone, Time now, Drafts& drafts) {
+  for (const TaskId task : gone) drafts.of(task.attempt.job).emit(TaskLost{task, why_gone(report.node.id)});
   const Node* node = find_node(state, report.node.id);
   if (!node) return;
   for (const JobId id : holders_of(*node)) {
@@ -174,7 +133,7 @@ void miss_tasks(const ClusterState& state, const NodeReport& report, const std::
       const Task& task = job.attempt->tasks[rank];
       const TaskId task_id{job.attempt_id(), static_cast<int>(rank)};
       const bool here = job.attempt->allocation.ranks[rank].node == report.node.id;
-      if (here && task.phase == TaskPhase::running && !listed.contains(task_id))
+      if (here && task.phase == TaskPhase::running && !listed.contains(task_id) && !gone.contains(task_id))
         miss_task(state, report, task, task_id, now, drafts);
     }
   }
@@ -188,7 +147,8 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
   Events events;
   const std::vector<TaskId> unknown = unknown_tasks(state, report);
   see_node(state, report, unknown, now, events);
-  respect_the_future(state, report, unknown, now, events);
+  const std::set<TaskId> gone = gone_tasks(state, report);
+  respect_the_future(state, report, gone, now, events);
 
   Drafts drafts(state, events, now);
   std::set<TaskId> listed;
@@ -202,7 +162,7 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
     else if (task.state != TaskState::exited)
       ++strays;
   }
-  miss_tasks(state, report, listed, now, drafts);
+  miss_tasks(state, report, listed, gone, now, drafts);
   drafts.settle_all();
 
   const Node* known = find_node(state, report.node.id);

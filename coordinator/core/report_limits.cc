@@ -7,6 +7,7 @@ namespace podium {
 namespace {
 
 constexpr std::int64_t kLargestJobNumber = 1'000'000'000'000;
+constexpr std::int32_t kLargestAttempt = 1'000'000'000;
 
 constexpr std::size_t kMostDevices =
     4096;  // an agent offers at most 1,024 CPU slots and as many made-up GPUs
@@ -61,10 +62,21 @@ void check_device(const Device& device, Check& check) {
   for (const std::string& path : device.paths) check.text(path, "a path of " + name, where);
 }
 
+bool is_possible(AttemptId attempt) {
+  return attempt.job.value >= 1 && attempt.job.value <= kLargestJobNumber && attempt.number >= 1 &&
+         attempt.number <= kLargestAttempt;
+}
+
+void check_ended(const std::vector<AttemptId>& ended, Check& check) {
+  check.most(ended.size(), kMostEnded, "ended attempts", "/ended");
+  for (const AttemptId attempt : ended)
+    if (!is_possible(attempt))
+      return check.add("there is no such attempt as " + to_string(attempt), "/ended");
+}
+
 void check_task(TaskId task, Check& check) {
   if (check.failed()) return;
-  if (task.attempt.job.value < 1 || task.attempt.job.value > kLargestJobNumber || task.attempt.number < 1 ||
-      task.rank < 0 || task.rank > kHighestIndex)
+  if (!is_possible(task.attempt) || task.rank < 0 || task.rank > kHighestIndex)
     check.add("there is no such task as " + to_string(task), "/tasks");
 }
 
@@ -97,6 +109,7 @@ Errors check_report(const NodeReport& report) {
   if (report.highest_job < 0 || report.highest_job > kLargestJobNumber)
     check.add("there is no such job", "/highest_job");
   for (const TaskReport& task : report.tasks) check_task(task.task, check);
+  check_ended(report.ended, check);
   check_node(report.node, check);
   return std::move(check).errors();
 }

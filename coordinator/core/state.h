@@ -4,6 +4,7 @@
 // they end: the store remembers them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -181,7 +182,9 @@ struct Job {
   std::optional<Time> avoid_until;  // when these are forgiven
   std::optional<Attempt> attempt;   // while starting, running or stopping
   std::optional<Resize> resize;     // until it has started with its new size
-  bool held = false;                // by an operator: does not start until it is released
+  bool held = false;                // does not start until it is released
+  std::string held_because;         // "": an operator wishes it
+  int attempts_told = 0;            // the newest that nodes told of and a restored database did not know
   bool astray = false;              // a task of an ended attempt was lost, and none has started since
 
   bool avoids(Time now) const { return !avoid.empty() && avoid_until && now < *avoid_until; }
@@ -194,6 +197,7 @@ struct Job {
   // Of these, those that are still its own.
   int held_devices() const;
   AttemptId attempt_id() const { return {id, attempts}; }
+  int newest_attempt() const { return std::max(attempts, attempts_told); }  // that was ever given a number
   bool operator==(const Job&) const = default;
 };
 
@@ -376,8 +380,8 @@ struct ClusterState {
   std::set<NodeId> windows;                        // nodes with a maintenance window or reservation
   std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
   std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
-  std::set<NodeId> unheard;  // nodes that are up and have not reported since all silence was forgiven
-  std::int64_t epoch = 0;                          // moves on when something changed that a plan depends on
+  std::set<NodeId> unheard;  // nodes that have not reported since all silence was forgiven, and may yet
+  std::int64_t epoch = 0;    // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
 };

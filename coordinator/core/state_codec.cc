@@ -85,6 +85,8 @@ json job_json(const Job& job) {
           {"avoid", nodes_json(job.avoid)},
           {"avoid_until_ms", time_json(job.avoid_until)},
           {"held", job.held},
+          {"held_because", job.held_because},
+          {"attempts_told", job.attempts_told},
           {"astray", job.astray},
           {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
 }
@@ -108,6 +110,8 @@ Job job_record_from(const json& in) {
   job.avoid = nodes_from(in.at("avoid"));
   if (in.contains("avoid_until_ms")) job.avoid_until = optional_time_from(in.at("avoid_until_ms"));
   job.held = in.value("held", false);
+  job.held_because = in.value("held_because", "");
+  job.attempts_told = in.value("attempts_told", 0);
   job.astray = in.value("astray", false);
   if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
   return job;

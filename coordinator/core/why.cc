@@ -49,10 +49,15 @@ Blocker behind(const ClusterState& state, const Plan& plan, const Foremost& fore
   return blocker;
 }
 
+std::string why_held(const Job& job) {
+  const std::string id = to_string(job.id);
+  if (job.held_because.empty()) return "is held; podium release " + id + " lets it start";
+  return "is held: " + job.held_because + "; podium release " + id + " runs it again, podium cancel " + id +
+         " ends it";
+}
+
 std::optional<Blocker> not_in_line(const Job& job) {
-  if (job.held)
-    return Blocker{.code = BlockerCode::held,
-                   .sentence = "is held; podium release " + to_string(job.id) + " lets it start"};
+  if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(job)};
   if (job.request.after.empty()) return std::nullopt;
   Blocker blocker{.code = BlockerCode::follows, .job = job.request.after.front().job};
   for (const Dependency& on : job.request.after)

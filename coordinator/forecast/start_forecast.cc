@@ -24,6 +24,15 @@ Duration mean_run(const ClusterState& state, const std::string& kind, const Esti
   return sum / std::max<std::int64_t>(jobs, 1);
 }
 
+// Nothing that is known to happen lets it start; what nobody ordered may end as well, and nobody knows when.
+std::string never_starts(const ClusterState& state) {
+  std::string nodes;
+  for (const auto& [id, node] : state.nodes)
+    if (node.strays > 0) nodes += (nodes.empty() ? "" : ", ") + id.value;
+  const std::string never = "does not start with the nodes there are, whatever ends";
+  return nodes.empty() ? never : never + ", before what no job here covers has ended on " + nodes;
+}
+
 }  // namespace
 
 StartForecast forecast_start(const ClusterState& state, Time now, JobId id, const Estimates& estimates,
@@ -39,7 +48,7 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
     if (!job || job->state != JobState::queued) return {cluster.now(), "", cluster.now(), false};
     if (job->held) return none("does not start before it is released");
     const std::optional<Time> next = cluster.next();
-    if (!next) return none("does not start with the nodes there are, whatever ends");
+    if (!next) return none(never_starts(state));
     if (*next - now > bounds.horizon) return none("does not start within " + format_duration(bounds.horizon));
     if (moments == bounds.moments || (bounds.give_up && bounds.give_up(moments)))
       return none("does not start within the " + std::to_string(moments) +

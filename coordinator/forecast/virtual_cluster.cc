@@ -10,6 +10,9 @@ namespace {
 // Far enough for silence and deadlines never to be noticed, near enough for times not to overflow.
 constexpr Duration kNever = std::chrono::years(1000);
 
+// What nobody ordered: no job has this number.
+constexpr AttemptId kNobodys{{0}, 1};
+
 Limits without_silence(Limits limits) {
   limits.unknown_after = limits.lost_after = limits.longest_pause = kNever;
   limits.start_within = limits.stop_within = kNever;
@@ -26,8 +29,6 @@ VirtualCluster::VirtualCluster(ClusterState state, Time now, const Work& work, c
   state_.unheard.clear();
   state_.deadlines.clear();  // they went by the limits of before
   for (const auto& [id, job] : state_.jobs) adopt(job, work(job));
-  for (const auto& [id, node] : state_.nodes)
-    if (node.strays > 0 && node.state == NodeState::up) called_.insert(id);
   settle();
 }
 
@@ -182,6 +183,8 @@ void VirtualCluster::report_called() {
 
 NodeReport VirtualCluster::report_of(const Node& node) const {
   NodeReport report{node.description, {}, node.orders_version};
+  for (int stray = 0; stray < node.strays; ++stray)
+    report.tasks.push_back({{kNobodys, stray}, TaskState::running, 1, std::nullopt});
   for (const JobId id : holders_of(node)) {
     const Job& job = state_.jobs.at(id);
     const std::optional<Time> leaves = runs_.at(id).leaves;

@@ -1,8 +1,9 @@
 // A virtual clock around the very core: given how much work each job still has to do, it jumps from one
 // moment to the next (a submission, the end of a job, a time the plan asked for) and lets handle, make_plan,
 // enact and apply decide what happens, as the coordinator's loop would. Nodes never fall silent, start what
-// they are told at once and report it. Deterministic; a step costs by what happens in it, not by how many
-// nodes or jobs there are.
+// they are told at once and report it. What nobody ordered stays where it is, for when it ends is not known,
+// and its node gets no work. Deterministic; a step costs by what happens in it, not by how many nodes or jobs
+// there are.
 #pragma once
 
 #include <functional>

@@ -19,6 +19,7 @@ using Steady = std::chrono::steady_clock;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kMaxTurnsInFlight = 4096;
 constexpr std::chrono::seconds kLookForFailureEvery{1};
+constexpr std::chrono::milliseconds kLookForNodesEvery{50};  // only after a start
 constexpr Duration kLongestTick = std::chrono::seconds(5);
 constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that is due at once must not spin
 
@@ -119,6 +120,14 @@ awaitable<void> CommandLoop::durable() {
     const Waiting::iterator mine = waiting_for_disk_.emplace(turn, &wake);
     co_await wake.async_wait(kAsTuple);
     if (turns_committed_ < turn) waiting_for_disk_.erase(mine);
+  }
+}
+
+awaitable<void> CommandLoop::heard() {
+  asio::steady_timer pause(executor_);
+  while (!stopped_ && !state_.unheard.empty()) {
+    pause.expires_after(kLookForNodesEvery);
+    co_await pause.async_wait(kAsTuple);
   }
 }
 

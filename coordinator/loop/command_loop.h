@@ -48,6 +48,9 @@ class CommandLoop {
   // What tasks tell: what the core must know of it in a turn, and then the rows, which are on disk after the
   // turn.
   boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);
+  // Returns when every node that may know more than a restored database was heard, or was silent for long
+  // enough: from then on a number of a job can be given that nobody had.
+  boost::asio::awaitable<void> heard();
   // Returns when every turn taken so far is on disk; throws NotDurable when the disk refuses them.
   boost::asio::awaitable<void> durable();
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include "agent/process/lease_file.h"
+#include "agent/process/shared_fence.h"
 #include "tests/agent/agent_fixture.h"
 
 namespace podium {
@@ -263,6 +264,35 @@ TEST_F(AgentSurvival, TheFirstReportAfterAnInterruptionSaysSo) {
   wait_for_log("trying again");
   coordinator_.start();
   EXPECT_TRUE(eventually([&] { return coordinator_.report().interrupted; }));
+}
+
+// The database behind a coordinator that is back may be an older copy.
+TEST_F(AgentSurvival, TheFirstReportAfterAnInterruptionTellsWhatHasEndedHere) {
+  start_agent();
+  coordinator_.order({run(task(7, 2), "true")});
+  wait_for_exit(task(7, 2));
+  coordinator_.order({});
+  ASSERT_TRUE(eventually([&] { return !reported(task(7, 2)); }));
+  EXPECT_TRUE(coordinator_.report().ended.empty());
+  coordinator_.stop();
+  wait_for_log("trying again");
+  coordinator_.start();
+  EXPECT_TRUE(eventually([&] { return coordinator_.report().ended == std::vector{task(7, 2).attempt}; }));
+}
+
+TEST_F(AgentSurvival, TheSharedFolderIsCountedAtOnceWhenTheCoordinatorIsGone) {
+  const auto jobs = folder_.path() / "shared" / "jobs";
+  const auto raise = [&](std::int64_t job) {
+    raise_shared_fence(shared_job_folder(jobs, {job}), {1, {}, "", {}});
+  };
+  raise(40);
+  start_agent();
+  ASSERT_TRUE(eventually([&] { return coordinator_.report().highest_job == 40; }));
+  raise(41);
+  coordinator_.stop();
+  wait_for_log("trying again");
+  coordinator_.start();
+  EXPECT_TRUE(eventually([&] { return coordinator_.report().highest_job == 41; }));
 }
 
 TEST_F(AgentSurvival, ADeadAgentsTasksAreStoppedWhenTheLeaseRunsOut) {

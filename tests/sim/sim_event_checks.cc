@@ -34,7 +34,14 @@ void SimCluster::check_event(const Event& event) {
              (on.when == When::any || end->second == JobState::succeeded);
     });
   }
-  if (const auto* held = std::get_if<JobHeld>(&event.body)) held_.insert(held->job);
+  if (const auto* held = std::get_if<JobHeld>(&event.body)) {
+    held_.insert(held->job);
+    if (!held->reason.empty())
+      violate("a job was held as if the database were an older one: " + describe(event));
+  }
+  if (const auto* lost = std::get_if<TaskLost>(&event.body);
+      lost && lost->reason.find("after this database was copied") != std::string::npos)
+    violate("a task was lost as if the database were an older one");
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
   if (const auto* stopping = std::get_if<AttemptStopping>(&event.body)) check_preemption(*stopping);

@@ -21,6 +21,7 @@ void SimNode::pass(Time truth, Random& random) {
   }
 }
 
+// Every report tells what ended, as one after an interruption does: any sync may have been interrupted.
 NodeReport SimNode::report() {
   NodeReport report{description_, {}, orders_seen_};
   if (mislaid_reports_ > 0) {
@@ -29,6 +30,7 @@ NodeReport SimNode::report() {
   }
   for (const auto& [id, process] : processes_)
     report.tasks.push_back({id, process.state, process.pid, process.exit});
+  for (const auto& [job, attempt] : forgotten_) report.ended.push_back({job, attempt});
   return report;
 }
 
@@ -50,6 +52,7 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
     auto& [id, process] = *at;
     if (!ordered.contains(id)) stop(process, truth, random);
     const bool forget = !ordered.contains(id) && process.state == TaskState::exited;
+    if (forget) forgotten_[id.attempt.job] = std::max(forgotten_[id.attempt.job], id.attempt.number);
     at = forget ? processes_.erase(at) : std::next(at);
   }
 }
@@ -99,6 +102,7 @@ void SimNode::restart_agent() {
 void SimNode::replace_machine() {
   processes_.clear();
   started_.clear();
+  forgotten_.clear();
   restart_agent();
 }
 

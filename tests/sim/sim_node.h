@@ -71,6 +71,7 @@ class SimNode {
   Duration lease_;
   std::map<TaskId, Process> processes_;
   std::set<TaskId> started_;
+  std::map<JobId, std::int32_t> forgotten_;  // the newest attempt of each job
   bool agent_alive_ = true;
   bool connected_ = true;
   bool powered_ = true;

@@ -124,6 +124,15 @@ TEST(Reconcile, ATaskThatWasReportedOnceIsNeverStarted) {
   EXPECT_EQ(text_of(reconcile(orders_of({keep}), table_of({{kTask, kRunning}}), kNow)), "");
 }
 
+TEST(Reconcile, ATaskThatEndedHereAndWasForgottenIsNotBlamedOnALostHome) {
+  ProcessTable table = table_of({});
+  table.forgotten[{1}] = 1;
+  const Actions actions = reconcile(orders_of({order_of(TaskAction::keep, kTask)}), table, kNow);
+  ASSERT_EQ(text_of(actions), "refuse 1.1.0");
+  EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit,
+            (TaskExit{0, SIGKILL, "it has ended here before, and was forgotten", ExitCause::no_record}));
+}
+
 TEST(Reconcile, SaysWhyATaskIsToldToLeave) {
   const auto cause = [](const std::vector<TaskOrder>& orders, const ProcessTable& table, Time now) {
     return std::get<Terminate>(reconcile(orders_of(orders), table, now).list.at(0)).cause;

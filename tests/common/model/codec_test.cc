@@ -73,8 +73,15 @@ TEST(Codec, ADeviceThatMeasuresLittleReportsThatAlone) {
   file["readings"] = {{{"device", 1}, {"temperature", 61.0}}};
   EXPECT_EQ(to_json(node_report_from_json(file)), file);
   file.erase("readings");
+  file.erase("ended");
   for (const char* key : {"numa", "paths"}) file["node"]["devices"][1].erase(key);
   EXPECT_EQ(to_json(node_report_from_json(file)), file) << "agents from before readings report as they did";
+}
+
+TEST(Codec, AReportOfAnAgentThatTellsOfNoEndedAttemptsIsRead) {
+  json file = golden("node-report.json");
+  file.erase("ended");
+  EXPECT_TRUE(node_report_from_json(file).ended.empty());
 }
 
 TEST(Codec, AnExitBelongsToAnExitedTask) {

@@ -13,9 +13,9 @@ import unittest
 from daemon import AGENT, BINARY, USER, Daemon, wait_for
 
 
-def long_spec(name):
-    return (f"version: 1\nname: {name}\ncommand: [sh, -c, \"echo mine > $PODIUM_CHECKPOINTS/{name}; sleep 1000\"]\n"
-            "resources: {devices: 1, kind: cpu, walltime: 1h}\n")
+def spec_of(name, script, devices=1):
+    return (f"version: 1\nname: {name}\ncommand: [sh, -c, \"echo mine > $PODIUM_CHECKPOINTS/{name}; {script}\"]\n"
+            f"resources: {{devices: {devices}, kind: cpu, walltime: 1h}}\n")
 
 
 class Restore(unittest.TestCase):
@@ -42,12 +42,30 @@ class Restore(unittest.TestCase):
         self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}", "--lease", "10s", *more)
         self.daemon.start()
 
-    def submit(self, name):
-        return self.daemon.submit(long_spec(name)).json()["jobs"][0]["id"]
+    def copy_database(self):
+        copy = self.folder / "copy"
+        copy.mkdir()
+        for file in self.daemon.home.glob("podium.db*"):
+            shutil.copy(file, copy)
+
+    def restore_database(self):
+        for file in self.daemon.home.glob("podium.db*"):
+            file.unlink()
+        for file in (self.folder / "copy").iterdir():
+            shutil.copy(file, self.daemon.home)
+
+    def submit(self, name, script="sleep 1000", **more):
+        return self.daemon.submit(spec_of(name, script, **more)).json()["jobs"][0]["id"]
+
+    def wait_for_state(self, job, state):
+        wait_for(lambda: self.job(job)["state"] == state, f"job {job} to be {state}")
+
+    def wait_until_forgotten(self, job):
+        wait_for(lambda: f"task {job}.1.0: forgotten" in (self.folder / "agent.log").read_text(), "its agent to forget it")
 
     def running(self, job):
         """Its process, once it has written its file."""
-        wait_for(lambda: self.job(job)["state"] == "running", f"job {job} to run")
+        self.wait_for_state(job, "running")
         wait_for(lambda: list(self.folder.glob(f"shared/*/jobs/{job}/checkpoints/*")), "its file")
         return self.job(job)["attempts"][-1]["tasks"][0]["pid"]
 
@@ -76,18 +94,12 @@ class Restore(unittest.TestCase):
         first = self.submit("first")
         first_pid = self.running(first)
         self.daemon.terminate()
-        copy = self.folder / "copy"
-        copy.mkdir()
-        for file in self.daemon.home.glob("podium.db*"):
-            shutil.copy(file, copy)
+        self.copy_database()
         self.restart()
         second = self.submit("second")
         second_pid = self.running(second)
         self.daemon.terminate()
-        for file in self.daemon.home.glob("podium.db*"):
-            file.unlink()
-        for file in copy.iterdir():
-            shutil.copy(file, self.daemon.home)
+        self.restore_database()
         self.restart()
 
         parked = self.wait_for_unknown(1)
@@ -108,6 +120,40 @@ class Restore(unittest.TestCase):
         files = list(self.folder.glob(f"shared/*/jobs/{third}/checkpoints/*"))
         self.assertEqual([file.name for file in files], ["third"], "nobody else's checkpoints")
         self.assert_lives(first_pid)
+
+    def test_jobs_that_ended_after_the_copy_are_held_and_not_run_again(self):
+        until_told = "until [ -e $PODIUM_DATA/go ]; do sleep 0.05; done"
+        running = self.submit("running", until_told)
+        self.running(running)
+        queued = self.submit("queued", until_told, devices=3)
+        self.daemon.terminate()
+        self.copy_database()
+        self.restart()
+        (self.folder / "data" / "go").touch()
+        later = self.submit("later", "true")
+        for job in (running, queued, later):
+            self.wait_for_state(job, "succeeded")
+            self.wait_until_forgotten(job)
+        self.daemon.terminate()
+        self.restore_database()
+        self.restart()
+
+        self.assertGreater(self.submit("next", "true"), later, "however soon it is asked for")
+        for job in (running, queued):
+            wait_for(lambda job=job: self.job(job)["held"], f"job {job} to be held")
+            self.assertEqual(self.job(job)["state"], "queued")
+        self.assertIn("attempt 1 of it has ended on node-1, and this database, an older copy", self.job(running)["reason"])
+        self.assertIn("it ended on node-1 after this database was copied", self.job(running)["attempts"][0]["reason"])
+        why = self.daemon.get(f"/jobs/{queued}/why").json()["blockers"][0]
+        self.assertEqual(why["code"], "held")
+        self.assertIn("node-1 was given attempt 1 of it", why["sentence"])
+        self.assertIn(f"podium release {queued} runs it again, podium cancel {queued} ends it", why["sentence"])
+        for job in (running, queued):
+            reply = self.daemon.request("POST", f"/api/v1/jobs/{job}/release", {}, USER)
+            self.assertEqual(reply.status, 200, reply.body)
+        for job in (running, queued):
+            self.wait_for_state(job, "succeeded")
+            self.assertEqual(self.job(job)["attempt"], 2)
 
     def test_a_lost_database_is_refused_and_a_new_cluster_parks_what_runs(self):
         job = self.submit("old")

@@ -45,7 +45,7 @@ Events one_of_each() {
       {at, SilenceForgiven{"the coordinator started"}},
       {at, NodeSeen{{"node-1"}}},
       {at, Ticked{}},
-      {at, JobHeld{{7}}},
+      {at, JobHeld{{7}, "attempt 3 of it runs on node-1", 3}},
       {at, JobReleased{{7}}},
       {at, JobPrioritised{{7}, 80}},
       {at, DependencyMet{{7}, {5}}},
@@ -115,6 +115,13 @@ TEST(EventCodec, FillsInWhatOlderLogsLack) {
   const Event read = event_from_json(event);
   EXPECT_TRUE(std::get<JobQueued>(read.body).request.after.empty());
   EXPECT_EQ(std::get<JobQueued>(read.body).request.account, "default");
+}
+
+TEST(EventCodec, AHoldOfBeforeThereWereReasonsWasAnOperatorsWish) {
+  json event = to_json(one_of_each()[20]);
+  event.erase("reason");
+  event.erase("attempts");
+  EXPECT_EQ(std::get<JobHeld>(event_from_json(event).body), (JobHeld{{7}}));
 }
 
 TEST(EventCodec, AnExitFromBeforeCausesWasTheProgramsOwn) {

@@ -30,6 +30,19 @@ TEST_F(ReportLimits, RefusesTasksThatNoJobCanHave) {
     EXPECT_TRUE(refused(bad)) << to_string(bad);
 }
 
+TEST_F(ReportLimits, RefusesEndedAttemptsThatNoNodeCanHaveRun) {
+  const auto refused = [this](std::vector<AttemptId> ended) {
+    NodeReport report{node_, {}, 0};
+    report.ended = std::move(ended);
+    return !check_report(report).empty();
+  };
+  EXPECT_FALSE(refused(std::vector<AttemptId>(kMostEnded, {{7}, 1})));
+  EXPECT_TRUE(refused(std::vector<AttemptId>(kMostEnded + 1, {{7}, 1})));
+  for (const AttemptId bad :
+       {AttemptId{{0}, 1}, AttemptId{{INT64_MAX}, 1}, AttemptId{{7}, 0}, AttemptId{{7}, INT32_MAX}})
+    EXPECT_TRUE(refused({bad})) << to_string(bad);
+}
+
 TEST_F(ReportLimits, RefusesNamesThatALineOrAPathCouldTakeForSomethingElse) {
   for (const char* bad : {"", "..", "a..b", ".a", "a\nb", "a\rb", "a\"b", "a'b", "a/b", "a b", "ä"}) {
     NodeDescription node = node_with(bad, 1);

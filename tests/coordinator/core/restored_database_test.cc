@@ -1,10 +1,24 @@
 // A database older than what the nodes run: no number and no attempt is given twice.
+#include <csignal>
+
 #include "tests/coordinator/core/nodes_fixture.h"
 
 namespace podium {
 namespace {
 
-using RestoredDatabase = Nodes;
+class RestoredDatabase : public Nodes {
+ protected:
+  // As after an interruption; what ran there and is forgotten.
+  Result<Events> tell_ended(const NodeDescription& node, std::vector<AttemptId> ended,
+                            std::vector<TaskReport> tasks = {}) {
+    NodeReport report{node, std::move(tasks), 0};
+    report.interrupted = true;
+    report.ended = std::move(ended);
+    return turn(NodeReported{report});
+  }
+
+  static TaskReport running(TaskId task) { return {task, TaskState::running, 1, {}}; }
+};
 
 // As after an older copy of the database was restored.
 TEST_F(RestoredDatabase, TasksOfALaterTimeAreParkedAndTheirNumbersNotGivenAgain) {
@@ -62,6 +76,40 @@ TEST_F(RestoredDatabase, ARestartedCoordinatorStartsNothingBeforeItHasHeardFromE
   EXPECT_EQ(state_of(id), JobState::starting);
 }
 
+// It may hold tasks as well as one that was up.
+TEST_F(RestoredDatabase, ARestartedCoordinatorWaitsForNodesThatWereUnknownToo) {
+  const NodeDescription other = node_with("node-2", 1);
+  join(other);
+  for (int i = 0; i < 5; ++i) {
+    wait(5);
+    report(node_);
+  }
+  ASSERT_EQ(state_.nodes.at(other.id).state, NodeState::unknown);
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  report(node_);
+  EXPECT_EQ(reason(id),
+            "waits until the coordinator, which was away, has heard from node-2, for 20s at most");
+  wait(15);
+  report(node_);
+  EXPECT_EQ(state_of(id), JobState::queued);
+  wait(5);
+  EXPECT_EQ(state_of(id), JobState::starting) << "it is waited for no longer than one that was up";
+  EXPECT_TRUE(state_.unheard.empty());
+}
+
+TEST_F(RestoredDatabase, ARestartedCoordinatorWaitsForNoNodeThatWasLost) {
+  join(node_with("node-2", 1));
+  for (int i = 0; i < 20; ++i) {
+    wait(5);
+    report(node_);
+  }
+  ASSERT_EQ(state_.nodes.at({"node-2"}).state, NodeState::lost);
+  turn(CoordinatorUp{});
+  report(node_);
+  EXPECT_TRUE(state_.unheard.empty());
+}
+
 TEST_F(RestoredDatabase, ASilentNodeDelaysARestartedCoordinatorNoLongerThanItIsUp) {
   join(node_with("silent", 4));
   turn(CoordinatorUp{});
@@ -81,6 +129,165 @@ TEST_F(RestoredDatabase, AFolderOfAnAbsurdNumberTakesNoNumbersAway) {
   report.tasks.push_back({{{{800'000'000}, 1}, 0}, TaskState::running, 9, {}});
   turn(NodeReported{report});
   EXPECT_EQ(submit(request_for(1)), JobId{1});
+  tell_ended(node_, {{{800'000'000}, 1}, {{1}, 900'000'000}});
+  EXPECT_FALSE(job({1}).held);
+  EXPECT_EQ(submit(request_for(1)), JobId{2});
+}
+
+// It was cancelled, or succeeded, after the copy was taken.
+TEST_F(RestoredDatabase, AJobThatEndedAfterTheCopyWasTakenDoesNotRunAgain) {
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  tell_ended(node_, {{id, 3}});
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_EQ(job(id).held_because,
+            "node-1 was given attempt 3 of it, and this database, an older copy that was restored, does not "
+            "know of that: the job may have ended");
+  EXPECT_EQ(reason(id),
+            "is held: " + job(id).held_because + "; podium release 1 runs it again, podium cancel 1 ends it");
+}
+
+TEST_F(RestoredDatabase, AReleasedJobStartsWithANumberAboveEveryOneThatNodesHaveSeen) {
+  const NodeDescription other = node_with("node-2", 1);
+  join(other);
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  tell_ended(node_, {{id, 3}});
+  tell_ended(other, {{id, 5}});
+  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
+  EXPECT_EQ(job(id).held_because, "");
+  ASSERT_EQ(state_of(id), JobState::starting);
+  EXPECT_EQ(job(id).attempt_id().number, 6) << "agents refuse what they have seen";
+  EXPECT_TRUE(job(id).attempt->fenced) << "a node that is silent may run another";
+  tell_ended(node_, {{id, 3}});
+  tell_ended(other, {{id, 5}});
+  EXPECT_FALSE(job(id).held) << "what was told once holds it no more";
+}
+
+TEST_F(RestoredDatabase, AReleasedJobThatHasNotStartedIsNotHeldAgainForTheSame) {
+  const JobId first = run_one();
+  const JobId id = submit(request_for(1));
+  tell_ended(node_, {{id, 2}}, {running(task(first, 0))});
+  ASSERT_TRUE(job(id).held);
+  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
+  tell_ended(node_, {{id, 2}}, {running(task(first, 0))});
+  EXPECT_FALSE(job(id).held);
+  tell_ended(node_, {{id, 3}}, {running(task(first, 0))});
+  EXPECT_TRUE(job(id).held) << "that is news";
+}
+
+TEST_F(RestoredDatabase, AHoldAndItsNumbersOutliveARestart) {
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  tell_ended(node_, {{id, 3}});
+  const Job before = job(id);
+  ClusterState empty;
+  state_ = cluster_state_from_json(to_json(state_), empty);
+  EXPECT_EQ(job(id), before);
+}
+
+TEST_F(RestoredDatabase, ATaskThatEndedAfterTheCopyWasTakenIsLostWithTheTruthAndItsJobHeld) {
+  const JobId id = run_one();
+  turn(CoordinatorUp{});
+  const auto events = tell_ended(node_, {{id, 1}});
+  ASSERT_TRUE(find<TaskLost>(events));
+  EXPECT_EQ(find<TaskLost>(events)->reason, "it ended on node-1 after this database was copied");
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_EQ(
+      job(id).held_because,
+      "attempt 1 of it has ended on node-1, and this database, an older copy that was restored, does not "
+      "know how: the job may have ended");
+  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
+  EXPECT_EQ(job(id).attempt_id().number, 2);
+}
+
+// As when the copy was taken between the order and the agent's word of it.
+TEST_F(RestoredDatabase, ATaskThatWasOnlyOrderedAndHasEndedSinceIsNotOrderedAgain) {
+  const JobId id = submit(request_for(1));
+  ASSERT_EQ(state_of(id), JobState::starting);
+  turn(CoordinatorUp{});
+  tell_ended(node_, {{id, 1}});
+  EXPECT_TRUE(job(id).held);
+  EXPECT_TRUE(node_orders(state_, node_.id).tasks.empty());
+}
+
+TEST_F(RestoredDatabase, AnEndThatItsAgentStillTellsHoldsTheJobLikeOneThatItForgot) {
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  tell_ended(node_, {}, {{{{id, 1}, 0}, TaskState::exited, 1, TaskExit{}}});
+  EXPECT_TRUE(job(id).held);
+}
+
+TEST_F(RestoredDatabase, AnAttemptThatStillRunsIsNotGoneForOneThatEndedBeforeIt) {
+  const JobId id = submit(request_for(1));
+  report(node_, {{task(id, 0), TaskExit{1, 0, ""}}});
+  report(node_);
+  ASSERT_EQ(state_of(id), JobState::running);
+  ASSERT_EQ(job(id).attempt_id().number, 2);
+  turn(CoordinatorUp{});
+  tell_ended(node_, {{id, 1}}, {running(task(id, 0))});
+  EXPECT_EQ(state_of(id), JobState::running);
+  EXPECT_FALSE(job(id).held);
+}
+
+// In normal operation: an agent forgets a rank that has succeeded while another rank waits for its device.
+TEST_F(RestoredDatabase, AGangOfWhichOneRankIsDoneAndForgottenIsNotHeld) {
+  const NodeDescription wide = node_with("wide", 2);
+  join(wide);
+  const JobId id = submit(request_for(2, 2));
+  turn(NodeReported{{wide, {running(task(id, 0))}, 0}});
+  turn(NodeReported{{wide, {{task(id, 0), TaskState::exited, 1, TaskExit{}}}, 0}});
+  tell_ended(wide, {{id, 1}});
+  EXPECT_FALSE(job(id).held);
+  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_FALSE(job(id).attempt->tasks[1].over());
+}
+
+TEST_F(RestoredDatabase, AGangWhoseRanksOnOneNodeAreDoneAndForgottenIsNotHeldByTheOther) {
+  const NodeDescription other = node_with("node-2", 1);
+  join(other);
+  const JobId id = submit(request_for(2));
+  report(node_);
+  report(other);
+  report(node_, {{task(id, 0), TaskExit{}}});
+  tell_ended(node_, {{id, 1}});
+  tell_ended(other, {}, {running(task(id, 1))});
+  EXPECT_FALSE(job(id).held);
+  EXPECT_EQ(state_of(id), JobState::running);
+}
+
+TEST_F(RestoredDatabase, AGangOfWhichOneNodesRanksAreGoneIsStoppedAndHeld) {
+  const NodeDescription other = node_with("node-2", 1);
+  join(other);
+  const JobId id = submit(request_for(2));
+  report(node_);
+  report(other);
+  turn(CoordinatorUp{});
+  tell_ended(node_, {{id, 1}});
+  EXPECT_EQ(state_of(id), JobState::stopping);
+  const TaskId last = task(id, 1);
+  report(other, {{last, TaskExit{0, SIGTERM, "", ExitCause::ordered}}});
+  EXPECT_EQ(state_of(id), JobState::queued);
+  EXPECT_TRUE(job(id).held);
+}
+
+TEST_F(RestoredDatabase, WhatEndedInAnotherClusterHoldsNothing) {
+  state_.cluster = {"ours", 1};
+  turn(CoordinatorUp{});
+  const JobId id = submit(request_for(1));
+  for (const char* cluster : {"theirs", ""}) {
+    NodeReport report{node_, {}, 0};
+    report.cluster = {cluster, 1};
+    report.ended = {{id, 3}, {{40}, 1}};
+    turn(NodeReported{report});
+    EXPECT_FALSE(job(id).held) << cluster;
+  }
+  EXPECT_EQ(submit(request_for(1)), JobId{2});
+}
+
+TEST_F(RestoredDatabase, NumbersOfJobsThatHaveEndedAreNotGivenAgain) {
+  tell_ended(node_, {{{40}, 1}});
+  EXPECT_EQ(submit(request_for(1)), JobId{41});
 }
 
 }  // namespace

@@ -87,6 +87,37 @@ TEST_F(StartForecasts, SayThatNodesAreMissing) {
   EXPECT_EQ(range(wide).note, "does not start with the nodes there are, whatever ends");
 }
 
+TEST_F(StartForecasts, DoNotSayNowWhereWhatNobodyOrderedHoldsTheNode) {
+  const NodeDescription a = node_with("a", 1);
+  join(a);
+  turn(NodeReported{{a, {{{{{40}, 1}, 0}, TaskState::running, 9, {}}}, 0}});
+  const JobId waiting = submit(asking(1, hours(1)));
+  ASSERT_EQ(state_of(waiting), JobState::queued);
+  EXPECT_EQ(range(waiting).earliest, std::nullopt);
+  EXPECT_EQ(
+      range(waiting).note,
+      "does not start with the nodes there are, whatever ends, before what no job here covers has ended "
+      "on a");
+  join(a);
+  EXPECT_EQ(state_of(waiting), JobState::starting);
+}
+
+TEST_F(StartForecasts, CountOnOtherNodesWhereWhatNobodyOrderedHoldsOne) {
+  const NodeDescription a = node_with("a", 2), b = node_with("b", 1);
+  join(a);
+  const JobId running = submit(asking(1, hours(10)));
+  report(a);
+  join(b);
+  submit(asking(1, hours(10)));
+  submit(asking(1, hours(10)));
+  const JobId waiting = submit(asking(1, hours(1)));
+  NodeReport with_stray{a, {{task(running, 0), TaskState::running, 1, {}}}, 0};
+  with_stray.tasks.push_back({{{{40}, 1}, 0}, TaskState::running, 9, {}});
+  turn(NodeReported{with_stray});
+  ASSERT_EQ(state_.nodes.at(a.id).strays, 1);
+  EXPECT_EQ(range(waiting).latest, now_ + hours(10)) << "on b";
+}
+
 TEST_F(StartForecasts, OfAHeldJobWaitForItsRelease) {
   join(node_with("a", 1));
   submit(asking(1, hours(1)));

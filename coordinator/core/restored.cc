@@ -1,0 +1,159 @@
+#include "coordinator/core/restored.h"
+
+#include <algorithm>
+
+namespace podium {
+namespace {
+
+constexpr std::int64_t kMostNumbersLost = 1'000'000;
+
+bool was_skipped(const ClusterState& state, JobId job) {
+  const auto after = state.skipped.upper_bound(job);
+  return after != state.skipped.begin() && job < std::prev(after)->second;
+}
+
+// No more than a lost database could have given: one strange number must not use up all others.
+bool is_likely(std::int64_t number, std::int64_t newest_known) {
+  return number - newest_known < kMostNumbersLost;
+}
+
+// Numbers of another cluster mean nothing here, nor do those of a home from before there were clusters' ids.
+bool speaks_of_us(const ClusterState& state, const NodeReport& report) {
+  return report.cluster.id == state.cluster.id;
+}
+
+// Of the ranks on the node, whether one is over.
+bool some_are_over(const Attempt& attempt, const NodeId& node) {
+  for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
+    if (attempt.allocation.ranks[rank].node == node && attempt.tasks[rank].over()) return true;
+  return false;
+}
+
+class Future {
+ public:
+  Future(const ClusterState& state, const NodeReport& report) : state_(state), node_(report.node.id.value) {
+    see({report.highest_job});
+  }
+
+  void runs(AttemptId attempt) {
+    see(attempt.job);
+    const Job* job = find_job(state_, attempt.job);
+    if (job && (!job->held || is_news(*job, attempt)))
+      hold(*job, attempt, number_of(attempt) + " runs on " + node_ + ", and " + unknown());
+  }
+
+  void has_ended(AttemptId attempt) {
+    see(attempt.job);
+    const Job* job = find_job(state_, attempt.job);
+    if (job && is_news(*job, attempt))
+      hold(*job, attempt, node_ + " was given " + number_of(attempt) + ", and " + unknown() + may_be_over());
+  }
+
+  void is_gone(AttemptId attempt) {
+    const Job& job = state_.jobs.at(attempt.job);
+    if (job.attempts_told < attempt.number)
+      hold(job, attempt,
+           number_of(attempt) + " has ended on " + node_ + ", and this database, an older copy that was " +
+               "restored, does not know how" + may_be_over());
+  }
+
+  Events events(Time now) && {
+    Events events;
+    for (auto& [job, held] : holds_) events.push_back({now, std::move(held)});
+    if (highest_ >= state_.next_job) events.push_back({now, JobNumbersSkipped{{highest_.value + 1}}});
+    return events;
+  }
+
+ private:
+  static std::string number_of(AttemptId attempt) {
+    return "attempt " + std::to_string(attempt.number) + " of it";
+  }
+  static std::string unknown() {
+    return "this database, an older copy that was restored, does not know of that";
+  }
+  static std::string may_be_over() { return ": the job may have ended"; }
+
+  void see(JobId job) {
+    if (is_likely(job.value, state_.next_job.value)) highest_ = std::max(highest_, job);
+  }
+
+  static bool is_news(const Job& job, AttemptId attempt) {
+    return attempt.number > job.newest_attempt() && is_likely(attempt.number, job.newest_attempt());
+  }
+
+  void hold(const Job& job, AttemptId attempt, std::string reason) {
+    JobHeld& held = holds_.try_emplace(job.id, JobHeld{job.id, std::move(reason), 0}).first->second;
+    if (is_likely(attempt.number, job.newest_attempt()))
+      held.attempts = std::max<int>(held.attempts, attempt.number);
+  }
+
+  const ClusterState& state_;
+  const std::string& node_;
+  std::map<JobId, JobHeld> holds_;
+  JobId highest_{0};
+};
+
+}  // namespace
+
+bool is_foreign(const ClusterState& state, const ClusterName& cluster) {
+  return !cluster.id.empty() && !state.cluster.id.empty() && cluster.id != state.cluster.id;
+}
+
+bool is_of_the_future(const ClusterState& state, TaskId task) {
+  const Job* job = find_job(state, task.attempt.job);
+  return task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job) ||
+         (job && task.attempt.number > job->attempts);
+}
+
+std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report) {
+  std::vector<TaskId> unknown;
+  for (const TaskReport& task : report.tasks)
+    if (task.state != TaskState::exited &&
+        (is_foreign(state, report.cluster) || is_of_the_future(state, task.task)))
+      unknown.push_back(task.task);
+  return unknown;
+}
+
+std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report) {
+  std::set<TaskId> gone;
+  if (!speaks_of_us(state, report)) return gone;
+  const NodeId& node = report.node.id;
+  std::set<TaskId> listed;
+  if (!report.ended.empty())
+    for (const TaskReport& task : report.tasks) listed.insert(task.task);
+  for (const AttemptId ended : report.ended) {
+    const Job* job = find_job(state, ended.job);
+    if (!job || !job->attempt || job->attempt->number > ended.number) continue;
+    const bool some_over = some_are_over(*job->attempt, node);
+    for (std::size_t rank = 0; rank < job->attempt->tasks.size(); ++rank) {
+      const Task& task = job->attempt->tasks[rank];
+      const TaskId id{job->attempt_id(), static_cast<int>(rank)};
+      const bool here = job->attempt->allocation.ranks[rank].node == node;
+      if (here && !task.over() && !listed.contains(id) && (task.listed || !some_over)) gone.insert(id);
+    }
+  }
+  return gone;
+}
+
+std::string why_gone(const NodeId& node) {
+  return "it ended on " + node.value + " after this database was copied";
+}
+
+void respect_the_future(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& gone,
+                        Time now, Events& events) {
+  if (is_foreign(state, report.cluster)) return;
+  Future future(state, report);
+  for (const TaskReport& task : report.tasks) {
+    if (!is_of_the_future(state, task.task)) continue;
+    if (task.state == TaskState::exited)
+      future.has_ended(task.task.attempt);
+    else
+      future.runs(task.task.attempt);
+  }
+  if (speaks_of_us(state, report))
+    for (const AttemptId attempt : report.ended) future.has_ended(attempt);
+  for (const TaskId task : gone) future.is_gone(task.attempt);
+  for (Event& event : std::move(future).events(now)) events.push_back(std::move(event));
+}
+
+}  // namespace podium

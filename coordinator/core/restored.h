@@ -1,0 +1,34 @@
+// What a node's report knows and this database does not: the tasks are another cluster's, or an older copy of
+// the database was restored. Nothing of that later time is done again: no number is given, and no job starts,
+// without an operator's word.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/events.h"
+
+namespace podium {
+
+bool is_foreign(const ClusterState& state, const ClusterName& cluster);
+
+// A task that somebody ordered and this database knows nothing of: it is older than the nodes' memory.
+bool is_of_the_future(const ClusterState& state, TaskId task);
+
+// The live tasks of the report that this database never ordered.
+std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report);
+
+// The tasks that this database believes on the node, and of which the node says that their attempt has ended
+// there. An agent forgets what the database of its time knew to be over, so this one is older; but where
+// another task of the attempt is over here, one that never was listed may still wait for its device.
+std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report);
+
+// Why such a task is lost.
+std::string why_gone(const NodeId& node);
+
+void respect_the_future(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& gone,
+                        Time now, Events& events);
+
+}  // namespace podium
