@@ -68,7 +68,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       holds_(io_.get_executor(), loop_.state(), lease::longest_hold(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
       feed_(io_.get_executor(), loop_, pool_, live_),
-      explainer_(io_.get_executor(), loop_, forecasts_),
+      mirror_(loop_.state()),
+      explainer_(io_.get_executor(), loop_, mirror_, forecasts_),
       api_{api_options(config, tokens),
            loop_,
            store_,
@@ -80,6 +81,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            holds_,
            live_,
            feed_,
+           mirror_,
            explainer_,
            KeyLock(io_.get_executor()),
            clock_.now()},
@@ -88,6 +90,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
           [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
           [this](const ServerRequest& head) { return refuse_request(api_, head); }),
       signals_(io_, SIGTERM, SIGINT) {
+  loop_.on_decided([this](const Events& events) { mirror_.follow(events); });
   loop_.on_decided([this](const Events& events) { holds_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
   loop_.on_committed([this](const Events& events) { counts_.follow(events); });

@@ -49,6 +49,7 @@ class Coordinator {
   SyncHolds holds_;
   LiveStream live_;
   LiveFeed feed_;
+  StateMirror mirror_;
   Explainer explainer_;
   Api api_;
   HttpServer server_;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/api/account_figures.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/account_report.h"
 #include "coordinator/core/account_rules.h"
 #include "coordinator/core/policy.h"
 
@@ -68,10 +68,10 @@ Result<ChangeAccount> parse_change(const std::string& account, const std::string
 
 awaitable<ServerReply> get_accounts(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
+  const AccountReport report = co_await account_figures(api);
   const ClusterState& state = api.loop.state();
   json accounts = json::array();
-  for (const auto& [name, by_kind] : report_accounts(state, api.loop.now()))
-    accounts.push_back(account_json(state, name, by_kind));
+  for (const auto& [name, by_kind] : report) accounts.push_back(account_json(state, name, by_kind));
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"half_life_seconds", std::chrono::duration<double>(state.scheduling.half_life).count()},
                   {"accounts", std::move(accounts)}};
@@ -86,7 +86,7 @@ awaitable<ServerReply> post_account(Api& api, Call call) {
   const Command command = *change;
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);
-  AccountReport report = report_accounts(api.loop.state(), api.loop.now());
+  AccountReport report = co_await account_figures(api);
   json body = account_json(api.loop.state(), call.path[0], report[call.path[0]]);
   body["warnings"] = account_warnings(api.loop.state(), call.path[0]);
   co_await api.loop.durable();

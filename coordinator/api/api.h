@@ -26,6 +26,7 @@
 namespace podium {
 
 class Explainer;
+class StateMirror;
 
 struct ApiOptions {
   std::string user_token;
@@ -49,6 +50,7 @@ struct Api {
   SyncHolds& holds;
   LiveStream& live;
   LiveFeed& feed;
+  StateMirror& mirror;  // for what takes long, on a pool
   Explainer& explainer;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;

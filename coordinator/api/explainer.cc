@@ -157,10 +157,9 @@ json explanation(Reader& reader, const ClusterState& state, JobId id, Time now) 
 
 }  // namespace
 
-Explainer::Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, WorkPool& pool)
-    : loop_(loop), pool_(pool), mirror_(loop.state()), turns_(std::move(executor)) {
-  loop_.on_decided([this](const Events& events) { mirror_.follow(events); });
-}
+Explainer::Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, StateMirror& mirror,
+                     WorkPool& pool)
+    : loop_(loop), mirror_(mirror), pool_(pool), turns_(std::move(executor)) {}
 
 const Explainer::Answer* Explainer::still_good(JobId job) const {
   const auto known = answers_.find(job);
@@ -191,8 +190,8 @@ boost::asio::awaitable<json> Explainer::explain(JobId job) {
   if (const Answer* known = still_good(job)) co_return known->body;
   const auto begun = Steady::now();
   const std::int64_t epoch = loop_.state().epoch;
-  const auto look = [read = mirror_.reader(), job, now = loop_.now()](Reader& reader) {
-    const ClusterState state = read();
+  const auto look = [view = mirror_.view(), job, now = loop_.now()](Reader& reader) {
+    const ClusterState state = view.look([](const ClusterState& current) { return current; });
     return explanation(reader, state, job, std::max(now, state.clock));
   };
   json body = co_await pool_.read(look);

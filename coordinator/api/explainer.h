@@ -21,7 +21,7 @@ class Explainer {
   static constexpr int kMostAsked = 32;
 
   // The references outlive it.
-  Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, WorkPool& pool);
+  Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, StateMirror& mirror, WorkPool& pool);
 
   // The members of GET /jobs/{job}/why from `now_ms` on, of a job that waits. Throws Busy.
   boost::asio::awaitable<nlohmann::json> explain(JobId job);
@@ -38,8 +38,8 @@ class Explainer {
   void keep(JobId job, Answer answer);
 
   CommandLoop& loop_;
+  StateMirror& mirror_;
   WorkPool& pool_;
-  StateMirror mirror_;
   KeyLock turns_;
   int asked_ = 0;  // forecasts that run or wait
   std::map<JobId, Answer> answers_;

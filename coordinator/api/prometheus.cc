@@ -1,8 +1,8 @@
 // GET /metrics: the cluster and the scheduler as Prometheus metrics.
+#include "coordinator/api/account_figures.h"
 #include "coordinator/api/prometheus_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/account_report.h"
 #include "coordinator/core/queue_walk.h"
 
 namespace podium {
@@ -127,8 +127,7 @@ void add_rule(PrometheusText& page, std::string_view name, std::string_view help
 }
 
 // An account counts with everything below it: sum over one level of the tree only.
-void add_accounts(PrometheusText& page, const ClusterState& state, Time now) {
-  const AccountReport report = report_accounts(state, now);
+void add_accounts(PrometheusText& page, const ClusterState& state, const AccountReport& report) {
   add_figure(page, "podium_account_devices", "Devices that an account holds.", report,
              [](const AccountFigures& of) { return static_cast<double>(of.devices); });
   add_figure(page, "podium_account_borrowed_devices",
@@ -186,12 +185,13 @@ void add_service(PrometheusText& page, const Api& api) {
 
 awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
+  const AccountReport accounts = co_await account_figures(api);
   PrometheusText page;
   add_nodes(page, api.loop.state());
   add_readings(page, api);
   add_jobs(page, api.loop.state(), api.loop.plan(), api.counts);
   add_blocked(page, api.loop.state(), api.loop.plan());
-  add_accounts(page, api.loop.state(), api.loop.now());
+  add_accounts(page, api.loop.state(), accounts);
   add_scheduler(page, api.loop.counters());
   add_service(page, api);
   co_await api.loop.durable();

@@ -21,21 +21,21 @@ void StateMirror::follow(const Events& events) {
   if (pending > kMostPending) copy_.reset();
 }
 
-std::function<ClusterState()> StateMirror::reader() {
+StateMirror::View StateMirror::view() {
   if (!copy_) {
     copy_ = std::make_shared<Copy>();
     copy_->state = state_;
   }
-  return [copy = copy_] {
-    const std::lock_guard applying(copy->applying);
-    Events pending;
-    {
-      const std::lock_guard lock(copy->handing_over);
-      pending = std::exchange(copy->pending, {});
-    }
-    apply_all(copy->state, pending);
-    return copy->state;
-  };
+  return View(copy_);
+}
+
+void StateMirror::Copy::catch_up() {
+  Events turns;
+  {
+    const std::lock_guard lock(handing_over);
+    turns = std::exchange(pending, {});
+  }
+  apply_all(state, turns);
 }
 
 }  // namespace podium

@@ -2,36 +2,55 @@
 // loop's thread copies its state once, when this is first asked for, and from then on only hands events over.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "coordinator/core/events.h"
 
 namespace podium {
 
 class StateMirror {
+  struct Copy;
+
  public:
+  // On any thread. One looks at a time.
+  class View {
+   public:
+    explicit View(std::shared_ptr<Copy> copy) : copy_(std::move(copy)) {}
+
+    // `look(state)` of the state as of now or later.
+    template <class Look>
+    auto look(const Look& look) const {
+      const std::lock_guard applying(copy_->applying);
+      copy_->catch_up();
+      return look(std::as_const(copy_->state));
+    }
+
+   private:
+    std::shared_ptr<Copy> copy_;
+  };
+
   // The loop's own, which outlives this.
   explicit StateMirror(const ClusterState& state) : state_(state) {}
 
   // On the loop's thread, after every turn, with its events.
   void follow(const Events& events);
 
-  // On the loop's thread. What it returns may be called on any thread, and gives the state as of now or
-  // later.
-  std::function<ClusterState()> reader();
+  View view();  // on the loop's thread
 
  private:
   struct Copy {
-    std::mutex applying;  // held while `state` is brought up to date and copied
+    void catch_up();  // `applying` is held
+
+    std::mutex applying;  // held while `state` is brought up to date and looked at
     ClusterState state;
     std::mutex handing_over;
     Events pending;  // turns that `state` lacks; guarded by handing_over
   };
 
   const ClusterState& state_;
-  std::shared_ptr<Copy> copy_;  // shared with readers at work; null until asked for
+  std::shared_ptr<Copy> copy_;  // shared with views; null until asked for
 };
 
 }  // namespace podium
