@@ -271,6 +271,18 @@ TEST_F(RestoredDatabase, AGangOfWhichOneNodesRanksAreGoneIsStoppedAndHeld) {
   EXPECT_TRUE(job(id).held);
 }
 
+TEST_F(RestoredDatabase, ARankThatStillRunsIsNotGoneWithOneThatEnded) {
+  const NodeDescription wide = node_with("wide", 2);
+  join(wide);
+  const JobId id = submit(request_for(2, 2));
+  report(wide);
+  turn(CoordinatorUp{});
+  tell_ended(wide, {{id, 1}}, {running(task(id, 1))});
+  EXPECT_EQ(job(id).attempt->tasks[0].phase, TaskPhase::lost);
+  EXPECT_EQ(job(id).attempt->tasks[1].phase, TaskPhase::running);
+  EXPECT_TRUE(job(id).held);
+}
+
 TEST_F(RestoredDatabase, WhatEndedInAnotherClusterHoldsNothing) {
   state_.cluster = {"ours", 1};
   turn(CoordinatorUp{});
