@@ -20,6 +20,7 @@
 #include "agent/link.h"
 #include "agent/node_devices.h"
 #include "agent/options.h"
+#include "agent/process/copied_home.h"
 #include "agent/process/home_id.h"
 #include "agent/process/shared_fence.h"
 #include "agent/shipper.h"
@@ -121,6 +122,12 @@ int run(const AgentOptions& options) {
     spdlog::error("{}", describe(home.errors()));
     return 1;
   }
+  if (part_from_original(options.home))
+    spdlog::warn(
+        "{} is a copy of another home: it gets a key of its own, and the tasks that had not ended when it "
+        "was "
+        "copied are left to the original",
+        options.home.string());
   std::filesystem::create_directories(options.shared);
   NodeDescription node = describe_node(options);
   node.shared = shared_folder_id(options.shared, random_hex(16));

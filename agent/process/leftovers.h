@@ -1,9 +1,10 @@
 // Ends what tasks leave when their shim was killed, or the agent's memory of them is gone: nobody else does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace podium {
 
@@ -12,6 +13,10 @@ namespace podium {
 int kill_marked(const std::string& variable);
 
 // The same for every process that has the variable `name` with a value that is `doomed`.
-int kill_marked(const std::string& name, const std::function<bool(std::string_view value)>& doomed);
+int kill_marked(const std::string& name, const std::function<bool(const std::string& value)>& doomed);
+
+// Shows every process that has the variable `name`, but the caller, with its value.
+void each_marked(const std::string& name,
+                 const std::function<void(pid_t pid, const std::string& value)>& look);
 
 }  // namespace podium

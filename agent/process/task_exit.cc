@@ -4,8 +4,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
+#include <system_error>
 
+#include "agent/process/adoption.h"
 #include "agent/process/file_tail.h"
 #include "agent/process/last_words.h"
 #include "agent/process/leftovers.h"
@@ -30,14 +33,34 @@ std::string last_words(const TaskFolder& folder) {
   return note.empty() ? last_line(tail_of(folder, StreamKind::err)) : note;
 }
 
+std::filesystem::path without_links(const std::filesystem::path& path) {
+  std::error_code cannot;
+  const auto resolved = std::filesystem::weakly_canonical(path, cannot);
+  return cannot ? path : resolved;
+}
+
+// Kills what runs for tasks whose folder is `doomed`, and returns how many. A home may have been moved with
+// its tasks, and a copy be in its place: their environment then names a folder that is not theirs.
+int kill_processes_of(const std::function<bool(const std::filesystem::path&)>& doomed) {
+  std::set<std::string> moved;
+  each_marked(kMark, [&](pid_t pid, const std::string& folder) {
+    if (has_moved_away(pid, folder)) moved.insert(folder);
+  });
+  return kill_marked(kMark, [&](const std::string& folder) {
+    return !moved.contains(folder) && doomed(without_links(folder));
+  });
+}
+
 }  // namespace
 
 int kill_strangers(const std::filesystem::path& home, const std::set<TaskId>& known) {
-  std::set<std::string, std::less<>> folders;
-  for (const TaskId task : known) folders.insert(TaskFolder(home, task).path().string());
-  const std::string jobs = (home / "jobs").string() + "/";
-  return kill_marked(
-      kMark, [&](std::string_view folder) { return folder.starts_with(jobs) && !folders.contains(folder); });
+  const std::filesystem::path real_home = without_links(home);
+  std::set<std::filesystem::path> folders;
+  for (const TaskId task : known) folders.insert(TaskFolder(real_home, task).path());
+  const std::string jobs = (real_home / "jobs").string() + "/";
+  return kill_processes_of([&](const std::filesystem::path& folder) {
+    return folder.string().starts_with(jobs) && !folders.contains(folder);
+  });
 }
 
 TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups,
@@ -49,7 +72,8 @@ TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgro
     return *exit;
   }
   if (cgroups) cgroups->kill(id);
-  const int killed = kill_marked(std::string(kMark) + "=" + folder.path().string());
+  const int killed = kill_processes_of(
+      [own = without_links(folder.path())](const std::filesystem::path& other) { return other == own; });
   spdlog::warn("task {}: podium-shim left no exit.json; {} process(es) it watched were killed", to_string(id),
                killed);
   if (!std::filesystem::exists(folder.path()))

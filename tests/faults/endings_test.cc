@@ -105,6 +105,35 @@ TEST_F(Endings, ASecondAgentOfANameGetsNoTask) {
   EXPECT_FALSE(std::filesystem::exists(cluster_.folder() / "second-home" / "jobs" / to_string(job)));
 }
 
+// Its agent had the original's key and cgroups: it killed the task before it had asked anybody, and started
+// it a second time while the original did as well.
+TEST_F(Endings, AnAgentOnACopyOfAHomeLeavesTheOriginalsTaskAlone) {
+  const JobId job =
+      cluster_.submit(command_spec("job", "until [ -e \"$PODIUM_DATA/go\" ]; do sleep 0.05; done"));
+  const json running = cluster_.wait_for_state(job, "running");
+  const std::string name = running.at("attempts")[0].at("tasks")[0].at("node");
+  const auto copy_home = [&](const std::string& to) {
+    std::filesystem::copy(cluster_.folder() / name, cluster_.folder() / to,
+                          std::filesystem::copy_options::recursive);
+    return cluster_.folder() / to;
+  };
+  const auto says = [&](const std::string& log, const std::string& text) {
+    for (int i = 0; i < 6000 && read_file(cluster_.folder() / log).find(text) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_THAT(read_file(cluster_.folder() / log), HasSubstr(text));
+  };
+  const Child same_name(cluster_.agent_command(name == "node-1" ? 1 : 2, copy_home("copy")),
+                        cluster_.folder() / "same-name.log");
+  says("same-name.log", "answered 409: /node/key: node " + name + " belongs to another agent");
+  const Child other_name(cluster_.agent_command(3, copy_home("other-copy")),
+                         cluster_.folder() / "other-name.log");
+  says("other-name.log", "task " + to_string(job) + ".1.0: forgotten");
+  EXPECT_EQ(::kill(program_of(running), 0), 0);
+  write_file_atomic(cluster_.data() / "go", "");
+  const json ended = cluster_.wait_for_state(job, "succeeded");
+  EXPECT_EQ(ended.at("attempts").size(), 1u) << ended.dump(1);
+}
+
 TEST_F(Endings, AnAttemptWhoseFolderIsGoneIsNotStartedBesideItself) {
   const JobId job = cluster_.submit(training_spec("job", kEndless));
   const json running = wait_for_step(cluster_, job, 5);
