@@ -61,7 +61,7 @@ asio::awaitable<void> Link::sync() {
                     supervisor_.cluster(),
                     ClockTelling{wall_clock_.now(), heard_, answered_},
                     supervisor_.highest_job()};
-  if (report.interrupted) report.ended = supervisor_.ended_attempts();
+  report.ended = supervisor_.ended_attempts(report.interrupted);
   const Headers headers{{"Content-Type", "application/json"}};
   const Time sent = supervisor_.now();
   const std::string answer = co_await connection_.post(headers, to_json(report).dump(), answer_timeout_);

@@ -77,8 +77,8 @@ class Supervisor {
 
   std::int64_t orders_seen() const { return orders_.version; }
   const ClusterName& cluster() const { return cluster_.name; }
-  std::int64_t highest_job() const;               // that is known here of the cluster's
-  std::vector<AttemptId> ended_attempts() const;  // NodeReport::ended
+  std::int64_t highest_job() const;  // that is known here of the cluster's
+  std::vector<AttemptId> ended_attempts(bool interrupted) const;  // NodeReport::ended
   std::vector<TaskReport> reports() const;
 
   // For the shipper: what there is to deliver, and that it has been.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -111,11 +112,18 @@ std::int64_t Supervisor::highest_job() const {
   return ran.empty() ? highest_job_ : std::max(highest_job_, ran.rbegin()->first.value);
 }
 
-std::vector<AttemptId> Supervisor::ended_attempts() const {
-  std::vector<AttemptId> ended;
-  for (auto it = table_.forgotten.rbegin(); it != table_.forgotten.rend() && ended.size() < kMostEnded; ++it)
-    ended.push_back({it->first, it->second});
-  return ended;
+std::vector<AttemptId> Supervisor::ended_attempts(bool interrupted) const {
+  const Fences& ran = table_.forgotten;
+  std::set<AttemptId> ended;
+  for (const TaskOrder& order : orders_.tasks) {
+    const AttemptId ordered = order.launch.task.attempt;
+    if (const auto known = ran.find(ordered.job); known != ran.end() && known->second >= ordered.number)
+      ended.insert({known->first, known->second});
+  }
+  std::size_t newest = interrupted ? kMostEnded : 0;
+  for (auto it = ran.rbegin(); it != ran.rend() && newest > 0; ++it, --newest)
+    ended.insert({it->first, it->second});
+  return {ended.begin(), ended.end()};
 }
 
 // News of the folder of a cluster that was left may still be on its way.

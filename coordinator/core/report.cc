@@ -155,7 +155,9 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
   int strays = static_cast<int>(unknown.size());
   const bool foreign = is_foreign(state, report.cluster);
   for (const TaskReport& task : report.tasks) {
-    if (foreign || is_of_the_future(state, task.task) || !listed.insert(task.task).second) continue;
+    if (foreign || gone.contains(task.task) || is_of_the_future(state, task.task) ||
+        !listed.insert(task.task).second)
+      continue;
     const Task* known = current_task(state, report.node.id, task.task);
     if (known && !known->over())
       take_task(task, *known, drafts);

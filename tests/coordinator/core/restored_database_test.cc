@@ -271,6 +271,34 @@ TEST_F(RestoredDatabase, AGangOfWhichOneNodesRanksAreGoneIsStoppedAndHeld) {
   EXPECT_TRUE(job(id).held);
 }
 
+// Of more jobs than a node can tell of.
+TEST_F(RestoredDatabase, ATaskThatItsNodeRefusesBecauseItHasEndedThereHoldsItsJob) {
+  const JobId id = run_one();
+  const TaskExit refusal{0, SIGKILL, "it has ended here before, and was forgotten", ExitCause::no_record};
+  const auto events = tell_ended(node_, {{id, 1}}, {{task(id, 0), TaskState::exited, 0, refusal}});
+  ASSERT_TRUE(find<TaskLost>(events));
+  EXPECT_EQ(find<TaskLost>(events)->reason, "it ended on node-1 after this database was copied");
+  EXPECT_TRUE(job(id).held);
+}
+
+TEST_F(RestoredDatabase, ATaskThatALostHomeHasNoRecordOfHoldsNothing) {
+  const JobId id = run_one();
+  const TaskExit refusal{0, SIGKILL, "the agent's home folder was lost", ExitCause::no_record};
+  tell_ended(node_, {}, {{task(id, 0), TaskState::exited, 0, refusal}});
+  EXPECT_FALSE(job(id).held);
+}
+
+// As of a job that was requeued after it had ended: nothing of it lived when the nodes told what had ended.
+TEST_F(RestoredDatabase, AJobWhoseNumberANodeRefusesIsHeldAndThenStartsAboveIt) {
+  const JobId id = submit(request_for(1));
+  const TaskExit refusal{0, 0, "this node has seen attempt 5 of its job", ExitCause::not_started};
+  tell_ended(node_, {{id, 5}}, {{task(id, 0), TaskState::exited, 0, refusal}});
+  ASSERT_EQ(state_of(id), JobState::queued);
+  EXPECT_TRUE(job(id).held);
+  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
+  EXPECT_EQ(job(id).attempt_id().number, 6);
+}
+
 TEST_F(RestoredDatabase, ARankThatStillRunsIsNotGoneWithOneThatEnded) {
   const NodeDescription wide = node_with("wide", 2);
   join(wide);
