@@ -4,6 +4,7 @@ import {
   describeDevices,
   describeDrain,
   describeReservation,
+  describeUnknown,
   nodeFilterFrom,
   showNodes,
   summarise,
@@ -94,5 +95,22 @@ it("says why and until when a node is drained", () => {
   expect(describeDrain({ reason: "", from_ms: 5, until_ms: 9 }, time)).toBe("drained from t5 until t9");
   expect(describeReservation({ account: "nlp", reason: "deadline", from_ms: null, until_ms: 9 }, time)).toBe(
     "reserved for nlp until t9: deadline",
+  );
+});
+
+it("says of tasks that nobody ordered whose they are and what becomes of them", () => {
+  const task = { job: 40, attempt: 2, rank: 0 };
+  const unknown = { tasks: [task], cluster: null, adopted: null };
+  expect(describeUnknown("node-1", unknown)).toBe(
+    "1 task that nobody here ordered: podium nodes adopt node-1",
+  );
+  expect(describeUnknown("node-1", { ...unknown, tasks: [task, task], cluster: "c0ffee" })).toBe(
+    "2 tasks of another cluster: podium nodes adopt node-1",
+  );
+  expect(describeUnknown("node-1", { ...unknown, adopted: "keep" })).toBe(
+    "1 task that nobody here ordered, which runs to its end",
+  );
+  expect(describeUnknown("node-1", { ...unknown, tasks: [task, task], adopted: "stop" })).toBe(
+    "2 tasks that nobody here ordered, which are being stopped",
   );
 });

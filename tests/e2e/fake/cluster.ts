@@ -216,11 +216,17 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
       },
       operator_labels: number % 4 === 0 ? { partition: "nlp" } : {},
       reservation:
-        number === 13 ? { account: "nlp", reason: "deadline", from_ms: null, until_ms: nowMs + 86_400_000 } : null,
+        number === 13
+          ? { account: "nlp", reason: "deadline", from_ms: null, until_ms: nowMs + 86_400_000 }
+          : null,
       drain: number === 11 ? { reason: "new fans", from_ms: null, until_ms: null } : null,
       last_seen_ms: nowMs - (state === "up" ? random.integer(200, 9000) : random.integer(40_000, 900_000)),
-      clock: state === "lost" ? null : { ahead_ms: number === 12 ? -3_600_000 : 2, round_trip_ms: 3, off: number === 12 },
-      unknown: null,
+      clock:
+        state === "lost"
+          ? null
+          : { ahead_ms: number === 12 ? -3_600_000 : 2, round_trip_ms: 3, off: number === 12 },
+      unknown:
+        number === 10 ? { tasks: [{ job: 9_990, attempt: 2, rank: 0 }], cluster: null, adopted: null } : null,
       devices: Array.from({ length: 8 }, (_, index) => ({
         index,
         kind: "gpu",

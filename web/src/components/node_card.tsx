@@ -1,6 +1,13 @@
 // One node: how it is, and its devices with the jobs that hold them.
 import type { Device, Node } from "../api/types";
-import { describeClock, describeDevices, describeDrain, describeReservation, useOf } from "../model/node_list";
+import {
+  describeClock,
+  describeDevices,
+  describeDrain,
+  describeReservation,
+  describeUnknown,
+  useOf,
+} from "../model/node_list";
 import { formatBytes } from "../model/numbers";
 import { formatAbsolute } from "../model/times";
 import { Ago, Labels, NodeStateBadge } from "./badges";
@@ -22,7 +29,9 @@ export function NodeCard({ node }: { node: Node }) {
         {describeDevices(node)}
         <span class="node-address">
           {node.address} · {node.agent_version}
-          {node.clock && ` · clock ${node.clock.ahead_ms < 0 ? "−" : "+"}${Math.abs(node.clock.ahead_ms)} ms`}
+          {node.clock &&
+            !node.clock.off &&
+            ` · clock ${node.clock.ahead_ms < 0 ? "−" : "+"}${Math.abs(node.clock.ahead_ms)} ms`}
         </span>
       </p>
       <ul class="devices" aria-label={`Devices of ${node.id}`}>
@@ -34,12 +43,7 @@ export function NodeCard({ node }: { node: Node }) {
       </ul>
       {node.drain && <p class="node-drain">{describeDrain(node.drain, formatAbsolute)}</p>}
       {node.reservation && <p class="node-drain">{describeReservation(node.reservation, formatAbsolute)}</p>}
-      {node.unknown && (
-        <p class="error-text node-health">
-          {node.unknown.tasks.length} unknown tasks{node.unknown.cluster && " of another cluster"}: podium nodes adopt{" "}
-          {node.id}
-        </p>
-      )}
+      {node.unknown && <p class="error-text node-health">{describeUnknown(node.id, node.unknown)}</p>}
       {node.clock?.off && <p class="error-text node-health">{describeClock(node.clock.ahead_ms)}</p>}
       {unhealthy.map((device) => (
         <p key={device.index} class="error-text node-health">

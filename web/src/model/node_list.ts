@@ -57,6 +57,19 @@ export function describeClock(aheadMs: number): string {
   return `its clock is ${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}; set it right`;
 }
 
+/** "2 tasks that nobody here ordered: podium nodes adopt node-1", or what an operator has said of them. */
+export function describeUnknown(node: string, unknown: NonNullable<Node["unknown"]>): string {
+  const count = unknown.tasks.length;
+  const tasks = `${count} ${count === 1 ? "task" : "tasks"}`;
+  const whose = unknown.cluster === null ? "that nobody here ordered" : "of another cluster";
+  const next = {
+    ask: `: podium nodes adopt ${node}`,
+    keep: count === 1 ? ", which runs to its end" : ", which run to their end",
+    stop: count === 1 ? ", which is being stopped" : ", which are being stopped",
+  };
+  return `${tasks} ${whose}${next[unknown.adopted ?? "ask"]}`;
+}
+
 /** "drained until 20:00: new fans", with `time` to write times. */
 export function describeDrain(drain: Drain, time: (ms: number) => string): string {
   return `drained${describeWindow(drain, time)}`;
