@@ -191,11 +191,16 @@ TEST(WorkerExitCode, SigtermWhileWaitingForTheOthersLeavesAtOnce) {
 
 // Every rank read all its text before it met the others, deaf to SIGTERM.
 TEST(WorkerExitCode, SigtermWhileReadingLeavesOnAllRanksAndHasToldTheProgress) {
-  WorkerJob job(tiny_job(5));
+  JobSpec spec = tiny_job(5);
+  spec.data.train = {"corpus*.txt"};
+  WorkerJob job(spec);
   const std::string text = read_file(job.data() / "corpus.txt");
   std::ofstream corpus(job.data() / "corpus.txt");
-  for (std::size_t bytes = 0; bytes < std::size_t{300} << 20; bytes += text.size()) corpus << text;
+  for (std::size_t bytes = 0; bytes < std::size_t{100} << 20; bytes += text.size()) corpus << text;
   corpus.close();
+  for (int copy = 0; copy < 50; ++copy)  // more than any machine reads before the first note
+    std::filesystem::create_hard_link(job.data() / "corpus.txt",
+                                      job.data() / ("corpus-" + std::to_string(copy) + ".txt"));
   job.start(2);
   const auto is_reading = [&] {
     for (const WorkerEvent& event : job.events())
