@@ -23,9 +23,10 @@ Result<Fd> take_home(const std::filesystem::path& home) {
         "another podium-agent (pid " + holder + ") has this home; stop it, or give --home another folder",
         home.string()};
   }
-  if (::ftruncate(fd.get(), 0) != 0)
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  write_all(fd.get(), pid, path);  // over the one before, for the disk may be full
+  if (::ftruncate(fd.get(), std::ssize(pid)) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
-  write_all(fd.get(), std::to_string(::getpid()) + "\n", path);
   return fd;
 }
 

@@ -66,7 +66,8 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
                  "Which known machine this is: sets the label kind and its GPUs' NVLink islands")
       ->check(CLI::IsMember(node_preset_names()));
   app.add_option("--label", raw.labels, "KEY=VALUE for the node; may be repeated");
-  app.add_option("--spool-limit", raw.spool_limit, "Files of ended tasks that may wait for delivery")
+  app.add_option("--spool-limit", raw.spool_limit,
+                 "Files of ended tasks that may wait for delivery, and as many that stay after it")
       ->capture_default_str();
   app.add_option("--log-limit", raw.log_limit,
                  "Of a task's stdout or stderr so much stays on disk, its beginning and its end")

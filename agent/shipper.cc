@@ -111,6 +111,7 @@ void Shipper::bound_files() {
   next_bounding_ = std::chrono::steady_clock::now() + kBoundFilesEvery;
   for (const auto& [id, task] : supervisor_.tasks())
     for (std::size_t i = 0; task.folder && !task.settled && i < kStreams.size(); ++i) bound_file(task, i);
+  troubles_.log_passed(supervisor_.now());
 }
 
 // Of events only what is delivered may go; of output the middle, for it is not kept by the coordinator
@@ -126,7 +127,7 @@ void Shipper::bound_file(const Task& task, std::size_t stream) {
     const std::int64_t end = (known - log_limit_ / 2) / kPage * kPage;
     if (end - begin >= kFreedAtOnce) free_range(path, begin, end);
   } catch (const std::exception& error) {
-    spdlog::warn("{}; it grows on", error.what());
+    troubles_.failed(std::string(error.what()) + "; it grows on");
   }
 }
 

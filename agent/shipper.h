@@ -8,6 +8,7 @@
 
 #include "agent/batch.h"
 #include "agent/coordinator.h"
+#include "agent/lasting_troubles.h"
 
 namespace podium {
 
@@ -36,6 +37,7 @@ class Shipper {
   const std::int64_t spool_limit_;
   const std::int64_t log_limit_;
   boost::asio::steady_timer timer_;
+  LastingTroubles troubles_;
   TaskId last_;
   std::chrono::steady_clock::time_point next_housekeeping_{}, next_bounding_{};
 };

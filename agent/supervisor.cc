@@ -44,6 +44,7 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       lease_(config_.home),
       start_health_(config_.home, [this] { fences_.probe(); }),
       wake_(executor),
+      room_(config_.home, config_.kept_bytes),
       fences_([this](FenceNews news) {
         asio::post(executor_, [this, news = std::move(news)] { take_news(news); });
       }) {
@@ -79,11 +80,12 @@ void Supervisor::act() {
     try {
       std::visit([this](const auto& one) { carry_out(one); }, action);
     } catch (const std::exception& error) {
-      spdlog::error("{}; will be tried again", error.what());
+      action_troubles_.failed(std::string(error.what()) + "; will be tried again");
     }
   }
   watch_fences();
   write_leases();
+  action_troubles_.log_passed(now);
   std::optional<Time> wake_at = actions.wake_at;
   for (auto& [id, task] : tasks_) {
     if (!task.record.exit || task.exit_told) continue;
@@ -193,11 +195,12 @@ void Supervisor::give_up_delivery(TaskId id) {
 
 void Supervisor::save(Task& task) {
   if (!task.folder || task.record == task.saved) return;
-  task.saved = task.record;  // also when it fails: tried again once there is more to save
   try {
-    task.folder->write_record(task.record);
+    room_.make_room_for([&] { task.folder->write_record(task.record); });
+    task.saved = task.record;
   } catch (const std::system_error& error) {
-    spdlog::error("{}; after a restart of the agent some of its output is sent twice", error.what());
+    save_troubles_.failed(std::string(error.what()) +
+                          "; after a restart of the agent some of its output is sent twice");
   }
 }
 
@@ -208,12 +211,14 @@ void Supervisor::leave() {
 
 void Supervisor::save_records() {
   for (auto& [id, task] : tasks_) save(task);
+  save_troubles_.log_passed(clock_.now());
 }
 
 void Supervisor::look_after() {
   for (auto& [id, task] : tasks_)
     if (task.pidfd) signal_pidfd(task.pidfd->native_handle(), SIGCONT);
   collect_ended();
+  room_.look();
   if (start_health_.look(clock_.now())) tell_health();
 }
 

@@ -7,7 +7,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,10 +15,12 @@
 
 #include "agent/core/command.h"
 #include "agent/core/reconcile.h"
+#include "agent/lasting_troubles.h"
 #include "agent/node_devices.h"
 #include "agent/process/cgroup.h"
 #include "agent/process/cluster_file.h"
 #include "agent/process/fence_watch.h"
+#include "agent/process/home_room.h"
 #include "agent/process/lease_file.h"
 #include "agent/process/spawn.h"
 #include "agent/process/task_folder.h"
@@ -35,6 +36,7 @@ struct SupervisorConfig {
   std::filesystem::path worker;          // podium-worker
   std::filesystem::path shim;            // podium-shim
   std::vector<std::string> environment;  // the agent's own, of which tasks get the kept part
+  std::int64_t kept_bytes = 0;           // of folders of forgotten tasks that stay, at most
 };
 
 // What the agent holds of one task beside its entry in the process table.
@@ -77,7 +79,7 @@ class Supervisor {
 
   std::int64_t orders_seen() const { return orders_.version; }
   const ClusterName& cluster() const { return cluster_.name; }
-  std::int64_t highest_job() const;  // that is known here of the cluster's
+  std::int64_t highest_job() const;                               // that is known here of the cluster's
   std::vector<AttemptId> ended_attempts(bool interrupted) const;  // NodeReport::ended
   std::vector<TaskReport> reports() const;
 
@@ -134,7 +136,8 @@ class Supervisor {
   void tell_health();
   void save(Task& task);
   void check_delivered(TaskId id);
-  void keep(TaskId id);
+  void raise_fence_of(const Task& task);
+  void keep(Task& task);
   void changed();
 
   boost::asio::any_io_executor executor_;
@@ -156,8 +159,9 @@ class Supervisor {
   NodeOrders orders_;
   ProcessTable table_;
   std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
-  std::deque<TaskId> kept_;       // forgotten tasks whose folders are still there, the oldest first
-  FenceWatch fences_;             // last: it ends before what it tells of
+  HomeRoom room_;
+  LastingTroubles action_troubles_, save_troubles_;
+  FenceWatch fences_;  // last: it ends before what it tells of
 };
 
 }  // namespace podium

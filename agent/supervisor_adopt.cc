@@ -48,7 +48,7 @@ void Supervisor::try_to_adopt(TaskId id) {
 void Supervisor::adopt_one(TaskId id) {
   const TaskFolder folder(config_.home, id);
   const TaskRecord record = folder.read_record();
-  if (record.forgotten) return keep(id);
+  if (record.forgotten) return room_.keep(id);
   Task& task = tasks_[id];
   task.record = task.saved = record;
   task.folder = folder;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -13,17 +14,6 @@
 #include "agent/supervisor.h"
 
 namespace podium {
-namespace {
-
-void try_to_write_lease(const std::function<void()>& write) {
-  try {
-    write();
-  } catch (const std::system_error& error) {
-    spdlog::error("{}; a task whose right cannot be told to it ends earlier than it must", error.what());
-  }
-}
-
-}  // namespace
 
 // An agent follows no other cluster's orders as long as one of its own cluster's tasks lives.
 void Supervisor::join(const NodeOrders& orders) {
@@ -38,7 +28,7 @@ void Supervisor::join(const NodeOrders& orders) {
     spdlog::warn("joining cluster {}; what is left of cluster {} is set aside", theirs.id, cluster_.name.id);
     set_jobs_aside(config_.home, cluster_);
     tasks_.clear();
-    kept_.clear();
+    room_.drop_kept();
     table_ = {};
     highest_job_ = 0;
   }
@@ -63,20 +53,28 @@ void Supervisor::resume_lease() {
 
 // Each task's own: one job's right, which another attempt may end, says nothing of another's.
 void Supervisor::write_leases() {
+  const auto try_to_write = [this](const std::function<void()>& write) {
+    try {
+      write();
+    } catch (const std::system_error& error) {
+      action_troubles_.failed(std::string(error.what()) +
+                              "; a task whose right cannot be told to it ends earlier than it must");
+    }
+  };
   const Duration leave = lease::leave(orders_.lease);
   std::optional<Time> of_before;  // the end for tasks that have no lease of their own
   for (const auto& [id, process] : table_.processes) {
     if (process.state == TaskState::exited) continue;
     const Time end = right_ends(orders_, table_, id);
     if (std::optional<TaskLease>& lease = tasks_.at(id).lease)
-      try_to_write_lease([&] { lease->set(end, leave); });
+      try_to_write([&] { lease->set(end, leave); });
     else
       of_before = std::min(of_before.value_or(end), end);
   }
   const LeaseRecord record{of_before.value_or(table_.last_sync + orders_.lease), table_.last_sync,
                            orders_.lease, orders_.orphan};
   if (record == lease_written_) return;
-  try_to_write_lease([&] {
+  try_to_write([&] {
     lease_.set(record);
     lease_written_ = record;
   });

@@ -74,7 +74,7 @@ void Supervisor::launch(Task& task, const Start& start) {
   const Result<Command> command = make_command(start, paths, config_.environment, gpu_uuids());
   if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
   task.record.leased = true;
-  folder.create(task.record, complete_launch(start.launch, paths));
+  room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });
   task.folder = folder;
   task.lease.emplace(folder.path());
   task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease));

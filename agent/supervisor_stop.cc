@@ -8,11 +8,6 @@
 #include "agent/supervisor.h"
 
 namespace podium {
-namespace {
-
-constexpr std::size_t kKeptFolders = 50;
-
-}  // namespace
 
 // Null while its shim is just being adopted: reconcile asks again then.
 Task* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
@@ -49,13 +44,9 @@ void Supervisor::carry_out(const Destroy& destroy) {
 }
 
 void Supervisor::carry_out(const Forget& forget) {
-  raise_fence(config_.home, table_.forgotten, forget.task.attempt);
   Task& task = tasks_.at(forget.task);
-  if (task.folder) {
-    task.record.forgotten = true;
-    task.folder->write_record(task.record);
-    keep(forget.task);
-  }
+  raise_fence_of(task);
+  if (task.folder) keep(task);
   tasks_.erase(forget.task);
   table_.processes.erase(forget.task);
   spdlog::info("task {}: forgotten", to_string(forget.task));
@@ -63,16 +54,27 @@ void Supervisor::carry_out(const Forget& forget) {
   act_soon();
 }
 
-// The newest folders stay for people to look into.
-void Supervisor::keep(TaskId id) {
-  kept_.push_back(id);
-  if (kept_.size() <= kKeptFolders) return;
-  const TaskFolder oldest(config_.home, kept_.front());
-  kept_.pop_front();
+// Before its folder goes. Where there is no room, not even a reserve, what it wrote is the first to go.
+void Supervisor::raise_fence_of(const Task& task) {
+  const AttemptId attempt = task.record.task.attempt;
   try {
-    oldest.remove();
+    raise_fence(room_, table_.forgotten, attempt);
   } catch (const std::system_error& error) {
-    spdlog::warn("{}: a folder of an ended task stays; remove it by hand", error.what());
+    if (!task.folder || !is_no_room(error)) throw;
+    task.folder->empty_streams();
+    raise_fence(room_, table_.forgotten, attempt);
+  }
+}
+
+// Its fence is on disk: where there is no room to note that its folder is kept, the folder can go.
+void Supervisor::keep(Task& task) {
+  task.record.forgotten = true;
+  try {
+    room_.make_room_for([&] { task.folder->write_record(task.record); });
+    room_.keep(task.record.task);
+  } catch (const std::system_error& error) {
+    if (!is_no_room(error)) throw;
+    task.folder->remove();
   }
 }
 

@@ -26,7 +26,7 @@ Fences read_fences(const std::filesystem::path& home) {
   return fences;
 }
 
-void raise_fence(const std::filesystem::path& home, Fences& fences, AttemptId attempt) {
+void raise_fence(HomeRoom& room, Fences& fences, AttemptId attempt) {
   Fences raised = fences;
   std::int32_t& fence = raised[attempt.job];
   if (fence >= attempt.number) return;
@@ -34,7 +34,7 @@ void raise_fence(const std::filesystem::path& home, Fences& fences, AttemptId at
   while (raised.size() > kMaxJobs) raised.erase(raised.begin());
   json jobs = json::array();
   for (const auto& [job, number] : raised) jobs.push_back({job.value, number});
-  write_file_atomic(fence_path(home), json{{"version", 1}, {"jobs", std::move(jobs)}}.dump() + "\n", 0600);
+  room.write_file(fence_path(room.home()), json{{"version", 1}, {"jobs", std::move(jobs)}}.dump() + "\n");
   fences = std::move(raised);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "agent/process/home_room.h"
 #include "common/base/id.h"
 
 namespace podium {
@@ -17,6 +18,6 @@ Fences read_fences(
 
 // Raises the fence of `attempt`'s job, drops the oldest jobs beyond a bound, and writes the file durably if
 // it changed.
-void raise_fence(const std::filesystem::path& home, Fences& fences, AttemptId attempt);
+void raise_fence(HomeRoom& room, Fences& fences, AttemptId attempt);
 
 }  // namespace podium

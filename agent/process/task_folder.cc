@@ -154,6 +154,13 @@ std::int64_t TaskFolder::stream_size(StreamKind stream) const {
   return missing ? 0 : static_cast<std::int64_t>(size);
 }
 
+void TaskFolder::empty_streams() const {
+  for (const StreamKind stream : kStreams) {
+    std::error_code missing;
+    fs::resize_file(stream_path(stream), 0, missing);
+  }
+}
+
 void TaskFolder::remove() const {
   for (const fs::path& entry : entries(path_))
     if (entry.filename() != kRecordFile) fs::remove_all(entry);

@@ -53,6 +53,8 @@ class TaskFolder {
 
   std::int64_t stream_size(StreamKind stream) const;  // 0 when there is no such file
 
+  void empty_streams() const;  // of a task that is delivered, where its disk has no room
+
   // Deletes it all, task.json last, and the folders above it that are then empty.
   void remove() const;
 

@@ -42,6 +42,11 @@ void FakeCoordinator::set_lease(Duration lease, Duration orphan) {
   orders_.orphan = orphan;
 }
 
+std::int64_t FakeCoordinator::version() const {
+  const std::lock_guard lock(mutex_);
+  return orders_.version;
+}
+
 NodeReport FakeCoordinator::report() const {
   const std::lock_guard lock(mutex_);
   return report_;

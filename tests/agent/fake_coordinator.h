@@ -34,7 +34,8 @@ class FakeCoordinator {
   void order(std::vector<TaskOrder> tasks);
   void set_lease(Duration lease, Duration orphan = {});
 
-  NodeReport report() const;  // the newest
+  std::int64_t version() const;  // of the orders
+  NodeReport report() const;     // the newest
   std::string stream(TaskId task, StreamKind kind) const;
   bool is_final(TaskId task, StreamKind kind) const;  // its last chunk said so
 

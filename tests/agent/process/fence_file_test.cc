@@ -10,11 +10,12 @@ namespace {
 
 TEST(FenceFile, KeepsTheHighestAttemptOfEachJob) {
   const TempFolder home;
+  HomeRoom room(home.path(), 0);
   Fences fences = read_fences(home.path());
   EXPECT_TRUE(fences.empty());
-  raise_fence(home.path(), fences, {{7}, 2});
-  raise_fence(home.path(), fences, {{7}, 1});
-  raise_fence(home.path(), fences, {{9}, 4});
+  raise_fence(room, fences, {{7}, 2});
+  raise_fence(room, fences, {{7}, 1});
+  raise_fence(room, fences, {{9}, 4});
   EXPECT_EQ(fences, (Fences{{{7}, 2}, {{9}, 4}}));
   EXPECT_EQ(read_fences(home.path()), fences);
 }
