@@ -144,6 +144,42 @@ void add_unavailable(const ClusterState& state, const Job& job, std::vector<Bloc
   blockers.push_back(std::move(away));
 }
 
+std::int64_t unhealthy_devices(const Node& node, const std::string& kind, std::string& why) {
+  std::int64_t unhealthy = 0;
+  for (const DeviceSlot& slot : node.devices) {
+    if (slot.device.kind != kind || slot.device.health.empty()) continue;
+    if (unhealthy++ == 0) why = slot.device.health;
+  }
+  return unhealthy;
+}
+
+// Of nodes that get work otherwise. The first one's word stands for all.
+void add_unhealthy(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
+  const std::string& kind = job.request.kind;
+  Blocker unhealthy{.code = BlockerCode::unavailable};
+  std::int64_t of_first = 0;
+  std::string why;
+  for (const auto& [id, node] : state.nodes) {
+    if (!node.usable() || !matches(node, job.request.nodes)) continue;
+    std::string its_why;
+    const std::int64_t here = unhealthy_devices(node, kind, its_why);
+    if (here == 0) continue;
+    if (unhealthy.nodes.empty()) {
+      of_first = here;
+      why = std::move(its_why);
+    }
+    unhealthy.nodes.push_back(id);
+    unhealthy.has += here;
+  }
+  if (unhealthy.nodes.empty()) return;
+  unhealthy.sentence = count(unhealthy.has, kind + " device") + " on " + listed(unhealthy.nodes) +
+                       (unhealthy.has == 1 ? " is" : " are") + " unhealthy";
+  if (unhealthy.nodes.size() > 1)
+    unhealthy.sentence += ", " + std::to_string(of_first) + " of them on " + unhealthy.nodes.front().value;
+  unhealthy.sentence += ": " + why;
+  blockers.push_back(std::move(unhealthy));
+}
+
 void add_avoided(const Job& job, Time now, std::vector<Blocker>& blockers) {
   if (!job.avoids(now)) return;
   Blocker avoided;
@@ -284,6 +320,7 @@ std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, Jo
   for (std::size_t i = 0; i < std::min(holders.size(), kMostHolders); ++i)
     blockers.push_back(holder(*holders[i], now));
   add_unavailable(state, *job, blockers);
+  add_unhealthy(state, *job, blockers);
   add_avoided(*job, now, blockers);
   if (first == BlockerCode::too_large) return blockers;
   add_account(state, *job, now, blockers);

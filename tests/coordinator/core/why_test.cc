@@ -81,6 +81,40 @@ TEST_F(Why, CountsTheNodesThatGetNoWork) {
   EXPECT_EQ(away->sentence, "4 cpu devices cannot be used: a, b are not up");
 }
 
+// A node whose home could not be written had no devices to give, and nothing said so.
+TEST_F(Why, TellsWhyDevicesAreUnhealthy) {
+  const auto sick = [](const std::string& id, int devices, const std::string& why) {
+    NodeDescription node = node_with(id, devices);
+    for (int i = 1; i < devices; ++i) node.devices[i].health = why;
+    return node;
+  };
+  join(sick("a", 3, "cannot start tasks: cannot write /home/jobs: No space left on device"));
+  const JobId job = submit_for(2, hours(1));
+  const auto told = [&] {
+    const std::vector<Blocker> found = blockers(job);
+    const auto unhealthy = std::ranges::find(found, BlockerCode::unavailable, &Blocker::code);
+    return unhealthy == found.end() ? Blocker{} : *unhealthy;
+  };
+  EXPECT_EQ(told().sentence,
+            "2 cpu devices on a are unhealthy: cannot start tasks: cannot write /home/jobs: No space left on "
+            "device");
+  EXPECT_EQ(std::tuple(told().has, told().nodes), std::tuple(2, std::vector<NodeId>{{"a"}}));
+  join(sick("b", 2, "another reason"));
+  EXPECT_EQ(state_of(job), JobState::starting) << "the healthy one of each";
+}
+
+TEST_F(Why, NamesOneOfTheNodesWithUnhealthyDevices) {
+  NodeDescription a = node_with("a", 1), b = node_with("b", 1);
+  a.devices[0].health = "row remapping failed";
+  b.devices[0].health = "fell off the bus";
+  join(a);
+  join(b);
+  const JobId job = submit_for(1, hours(1));
+  ASSERT_EQ(codes(job).back(), BlockerCode::unavailable);
+  EXPECT_EQ(blockers(job).back().sentence,
+            "2 cpu devices on a, b are unhealthy, 1 of them on a: row remapping failed");
+}
+
 TEST_F(Why, AJobInTheQueueOfAnotherKindIsNotAhead) {
   join(node_with("a", 1));
   join(node_with("b", 1, "gpu"));
