@@ -57,7 +57,9 @@ class Future {
 
   void is_gone(AttemptId attempt) {
     const Job& job = state_.jobs.at(attempt.job);
-    if (job.attempts_told < attempt.number)
+    const StopCause stop = job.attempt->stop;
+    const bool ends = stop == StopCause::cancelled || stop == StopCause::walltime;  // and its job with it
+    if (!ends && job.attempts_told < attempt.number)
       hold(job, attempt,
            number_of(attempt) + " has ended on " + node_ + ", and this database, an older copy that was " +
                "restored, does not know how" + may_be_over());

@@ -233,6 +233,19 @@ void repair_nodes(SimCluster& cluster) {
   }
 }
 
+// What an operator does after an older copy of the database was restored.
+void settle_restored(SimCluster& cluster) {
+  for (const SimNode& node : cluster.nodes()) {
+    const Node* known = find_node(cluster.state(), node.description().id);
+    if (known && !known->unknown.empty() && !known->adopted)
+      cluster.turn(AdoptNode{known->description.id, true});
+  }
+  std::vector<JobId> held;
+  for (const auto& [id, job] : cluster.state().jobs)
+    if (!job.held_because.empty()) held.push_back(id);
+  for (const JobId job : held) cluster.turn(ReleaseJob{job});
+}
+
 // Everything works again: then every job must come to its end.
 void drain(SimCluster& cluster, Random& random) {
   for (SimNode& node : cluster.nodes()) {
@@ -248,6 +261,7 @@ void drain(SimCluster& cluster, Random& random) {
   for (const char* account : kAccounts) cluster.turn(ChangeAccount{account, {}, {}, {{"cpu", std::nullopt}}});
   for (int i = 0; i < 400 && !cluster.state().jobs.empty() && cluster.violation().empty(); ++i) {
     repair_nodes(cluster);
+    settle_restored(cluster);
     cluster.pass(seconds(20), random);
   }
 }
@@ -271,20 +285,49 @@ struct Coverage {
   }
 };
 
-void run_history(std::uint64_t seed, Coverage& coverage) {
-  Random random(seed);
+SimCluster new_cluster(Random& random) {
   SimCluster cluster(random_nodes(random), random_scheduling(random));
   cluster.pass(seconds(2), random);  // all nodes join, so that what can never run is refused
   for (const char* account : kAccounts) cluster.turn(ChangeAccount{account, {}, {}, {}});
-  for (int i = 0; i < 40 && cluster.violation().empty(); ++i) act(cluster, random);
+  return cluster;
+}
+
+void live(SimCluster& cluster, int acts, Random& random) {
+  for (int i = 0; i < acts && cluster.violation().empty(); ++i) act(cluster, random);
+}
+
+void end_history(std::uint64_t seed, SimCluster& cluster, Random& random) {
   drain(cluster, random);
+  ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();
+  ASSERT_TRUE(cluster.state().jobs.empty())
+      << "seed " << seed << cluster.describe_jobs() << cluster.last_events();
+}
+
+void run_history(std::uint64_t seed, Coverage& coverage) {
+  Random random(seed);
+  SimCluster cluster = new_cluster(random);
+  live(cluster, 40, random);
+  end_history(seed, cluster, random);
   for (auto account = std::rbegin(kAccounts); account != std::rend(kAccounts); ++account)
     cluster.turn(DeleteAccount{*account});
   cluster.check_replay();
   coverage.add(cluster.log());
   ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();
-  ASSERT_TRUE(cluster.state().jobs.empty())
-      << "seed " << seed << cluster.describe_jobs() << cluster.last_events();
+}
+
+// How many jobs were kept from running again.
+void run_restored_history(std::uint64_t seed, int& held_back) {
+  Random random(seed);
+  SimCluster cluster = new_cluster(random);
+  live(cluster, 20, random);
+  const SimCluster copy = cluster;
+  live(cluster, 20, random);
+  ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();
+  cluster.restore(copy, random);
+  held_back += cluster.jobs_held_back();
+  cluster.pass(seconds(2), random);  // the nodes report
+  live(cluster, 10, random);
+  end_history(seed, cluster, random);
 }
 
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
@@ -306,6 +349,16 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
   EXPECT_GT(coverage.never_started, 0);
   EXPECT_EQ(coverage.ends.size(), 7u)
       << "succeeded, failed, preempted, cancelled, node_lost, walltime, resized";
+}
+
+TEST(Histories, OfARestoredDatabaseRunNothingAgainThatNodesKnowToHaveEnded) {
+  int held_back = 0;
+  const std::uint64_t only = number_from_environment("PODIUM_SIM_SEED", 0);
+  if (only != 0) return run_restored_history(only, held_back);
+  const std::uint64_t histories = number_from_environment("PODIUM_SIM_HISTORIES", kQuick);
+  for (std::uint64_t seed = 1; seed <= histories && !HasFatalFailure(); ++seed)
+    run_restored_history(seed, held_back);
+  EXPECT_GT(held_back, 0);
 }
 
 }  // namespace

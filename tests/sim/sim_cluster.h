@@ -22,6 +22,8 @@ class SimCluster {
   void pass(Duration duration, Random& random);
   void restart_coordinator(Duration down, Random& random);
   void jump_clock(Duration by);
+  // An older copy of the database is restored: the coordinator knows what it knew then, the nodes go on.
+  void restore(const SimCluster& copy, Random& random);
 
   // With what a store would tell of a job that has ended.
   RequeueJob requeue(JobId job) const;
@@ -31,6 +33,7 @@ class SimCluster {
   Time now() const { return truth_ + skew_; }
   const Events& log() const { return log_; }
   const std::map<JobId, JobState>& ended() const { return ended_; }
+  int jobs_held_back() const { return jobs_held_back_; }  // that nodes know to have ended
 
   // Empty while all is well.
   const std::string& violation() const { return violation_; }
@@ -44,6 +47,8 @@ class SimCluster {
   ClusterState empty_state() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
+  void hold_back(const Job& job);
+  void check_restored(const Event& event);
   void check_start(const AttemptCreated& created, Time at);
   void check_limits(const Job& starts, int devices);
   void check_size(const Job& starts, int devices);
@@ -84,6 +89,9 @@ class SimCluster {
   Time restarted_;
   Time truth_ = from_millis(1'700'000'000'000);
   Duration skew_{0};
+  bool restored_ = false;
+  std::set<JobId> held_back_;  // jobs that ended after the copy was taken, as nodes know: none runs again
+  int jobs_held_back_ = 0;
   std::string violation_;
 };
 

@@ -34,13 +34,15 @@ void SimCluster::check_event(const Event& event) {
              (on.when == When::any || end->second == JobState::succeeded);
     });
   }
+  check_restored(event);
   if (const auto* held = std::get_if<JobHeld>(&event.body)) {
     held_.insert(held->job);
-    if (!held->reason.empty())
+    last_attempt_[held->job] = std::max(last_attempt_[held->job], held->attempts);
+    if (!held->reason.empty() && !restored_)
       violate("a job was held as if the database were an older one: " + describe(event));
   }
   if (const auto* lost = std::get_if<TaskLost>(&event.body);
-      lost && lost->reason.find("after this database was copied") != std::string::npos)
+      lost && !restored_ && lost->reason.find("after this database was copied") != std::string::npos)
     violate("a task was lost as if the database were an older one");
   if (const auto* released = std::get_if<JobReleased>(&event.body)) held_.erase(released->job);
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) check_start(*created, event.at);
@@ -52,6 +54,41 @@ void SimCluster::check_event(const Event& event) {
   if (!may_follow(changed->from, changed->to) || state_.jobs.at(changed->job).state != changed->from)
     violate("illegal transition: " + describe(event));
   if (is_terminal(changed->to)) ended_.emplace(changed->job, changed->to);
+}
+
+// A job of the restored copy that has ended since. That counts where a node that the coordinator waits for
+// knows more of it than the copy.
+void SimCluster::hold_back(const Job& job) {
+  for (const SimNode& node : nodes_) {
+    const NodeId& name = node.description().id;
+    const Node* known = find_node(state_, name);
+    if (!known || known->state == NodeState::lost || !node.reachable()) continue;
+    bool knows_more = node.newest_seen(job.id) > job.attempts;
+    for (std::size_t rank = 0; job.attempt && rank < job.attempt->tasks.size(); ++rank) {
+      const Task& task = job.attempt->tasks[rank];
+      const TaskId id{job.attempt_id(), static_cast<int>(rank)};
+      knows_more |= job.attempt->allocation.ranks[rank].node == name && task.listed && !task.over() &&
+                    node.newest_forgotten(job.id) >= job.attempts && !node.processes().contains(id);
+    }
+    if (knows_more) held_back_.insert(job.id);
+  }
+}
+
+// Before an operator's word none of these runs, and no number is given that a node has seen.
+void SimCluster::check_restored(const Event& event) {
+  if (const auto* released = std::get_if<JobReleased>(&event.body)) held_back_.erase(released->job);
+  if (const auto* recalled = std::get_if<JobRecalled>(&event.body)) held_back_.erase(recalled->job);
+  const auto* created = std::get_if<AttemptCreated>(&event.body);
+  if (!created) return;
+  const auto [job, number] = created->attempt;
+  if (held_back_.contains(job)) violate("job " + to_string(job) + " had ended and runs again");
+  for (const SimNode& node : nodes_) {
+    const Node* known = find_node(state_, node.description().id);
+    const bool heard =
+        known && known->state == NodeState::up && !state_.unheard.contains(node.description().id);
+    if (heard && number <= node.newest_seen(job))
+      violate("attempt " + std::to_string(number) + " of job " + to_string(job) + " is given again");
+  }
 }
 
 void SimCluster::check_start(const AttemptCreated& created, Time at) {

@@ -38,10 +38,14 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
   answered_ = truth;
   orders_seen_ = orders.version;
   std::set<TaskId> ordered;
+  for (const TaskOrder& order : orders.tasks)
+    if (order.launch.name == "unknown") parked_.insert(order.launch.task);
   for (const TaskOrder& order : orders.tasks) {
+    const AttemptId attempt = order.launch.task.attempt;
     ordered.insert(order.launch.task);
     const auto found = processes_.find(order.launch.task);
-    if (order.action == TaskAction::start)
+    const bool was_here = attempt.number <= newest_forgotten(attempt.job);
+    if (order.action == TaskAction::start && !(found == processes_.end() && was_here))
       start(order, truth, random);
     else if (found == processes_.end())
       refuse(order);
@@ -58,7 +62,13 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
 }
 
 void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
-  if (occupied_ || !started_.insert(order.launch.task).second) return;
+  const auto holds_device = [&](TaskId parked) {
+    const auto found = processes_.find(parked);
+    return found != processes_.end() && found->second.device == order.launch.device_index &&
+           found->second.state != TaskState::exited;
+  };
+  if (occupied_ || std::ranges::any_of(parked_, holds_device)) return;
+  if (!started_.insert(order.launch.task).second) return;
   for (const auto& [id, other] : processes_)
     if (other.device == order.launch.device_index && other.state != TaskState::exited)
       crime_ = "device " + std::to_string(other.device) + " of " + description_.id.value + " was given to " +
@@ -81,6 +91,8 @@ void SimNode::refuse(const TaskOrder& order) {
   never.state = TaskState::exited;
   never.exit = order.action == TaskAction::stop
                    ? TaskExit{0, SIGTERM, "stopped before it was started", ExitCause::ordered}
+               : order.action == TaskAction::start
+                   ? TaskExit{0, 0, "this node has seen it before", ExitCause::not_started}
                    : TaskExit{0, SIGKILL, "", ExitCause::no_record};
   processes_.emplace(order.launch.task, never);
 }
@@ -138,6 +150,18 @@ bool SimNode::has_stuck_process() const {
   return std::ranges::any_of(processes_, [](const auto& entry) {
     return entry.second.stuck && entry.second.state != TaskState::exited;
   });
+}
+
+std::int32_t SimNode::newest_forgotten(JobId job) const {
+  const auto found = forgotten_.find(job);
+  return found == forgotten_.end() ? 0 : found->second;
+}
+
+std::int32_t SimNode::newest_seen(JobId job) const {
+  std::int32_t newest = newest_forgotten(job);
+  for (const auto& [id, process] : processes_)
+    if (id.attempt.job == job) newest = std::max(newest, id.attempt.number);
+  return newest;
 }
 
 void SimNode::set_health(const std::string& health) { description_.devices.front().health = health; }

@@ -56,9 +56,13 @@ class SimNode {
   // Somebody else uses its devices: what it is told to start waits.
   void occupy(bool occupied) { occupied_ = occupied; }
   void set_health(const std::string& health);
+  void list_all_tasks() { mislaid_reports_ = 0; }
 
   const NodeDescription& description() const { return description_; }
   const std::map<TaskId, Process>& processes() const { return processes_; }
+  // The newest attempt of a job that it was given, and of which it has forgotten a task; 0: none.
+  std::int32_t newest_seen(JobId job) const;
+  std::int32_t newest_forgotten(JobId job) const;
   // A device had two live processes at once: the worst thing that can happen.
   const std::string& crime() const { return crime_; }
 
@@ -72,6 +76,7 @@ class SimNode {
   std::map<TaskId, Process> processes_;
   std::set<TaskId> started_;
   std::map<JobId, std::int32_t> forgotten_;  // the newest attempt of each job
+  std::set<TaskId> parked_;                  // of a time that the coordinator does not know
   bool agent_alive_ = true;
   bool connected_ = true;
   bool powered_ = true;

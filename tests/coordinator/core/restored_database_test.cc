@@ -271,6 +271,22 @@ TEST_F(RestoredDatabase, AGangOfWhichOneNodesRanksAreGoneIsStoppedAndHeld) {
   EXPECT_TRUE(job(id).held);
 }
 
+TEST_F(RestoredDatabase, AJobThatWasBeingStoppedForGoodIsNotHeld) {
+  const JobId cancelled = run_one();
+  ASSERT_TRUE(turn(CancelJob{cancelled}).ok());
+  EXPECT_FALSE(find<JobHeld>(tell_ended(node_, {{cancelled, 1}})));
+  EXPECT_FALSE(state_.jobs.contains(cancelled));
+
+  JobRequest request = request_for(1);
+  request.walltime = std::chrono::seconds(5);
+  const JobId late = submit(request);
+  report(node_);
+  wait(5);
+  ASSERT_EQ(state_of(late), JobState::stopping);
+  EXPECT_FALSE(find<JobHeld>(tell_ended(node_, {{late, 1}})));
+  EXPECT_FALSE(state_.jobs.contains(late));
+}
+
 // Of more jobs than a node can tell of.
 TEST_F(RestoredDatabase, ATaskThatItsNodeRefusesBecauseItHasEndedThereHoldsItsJob) {
   const JobId id = run_one();
