@@ -21,7 +21,10 @@ class FullHome : public AgentFixture {
   void SetUp() override {
     if (!disk_.is_mounted()) GTEST_SKIP() << "skipped: waits for the right to mount a file system";
   }
-  ~FullHome() override { agent_.reset(); }
+  ~FullHome() override {
+    agent_.reset();
+    if (const auto cgroups = Cgroups::find(home())) cgroups->tidy();  // while its id is there
+  }
 
   int lines_with(const std::string& text) const {
     const std::string all = log();
