@@ -50,7 +50,21 @@ TEST_F(Accounts, NamesArePaths) {
   EXPECT_FALSE(is_at_or_below("nlp2", "nlp"));
   for (const char* bad : {"", "/", "a/", "/a", "a//b", "a b", "ä"})
     EXPECT_TRUE(bad_account_name(bad).has_value()) << bad;
-  for (const char* good : {"nlp", "nlp/bert", "A.b_c-1"}) EXPECT_FALSE(bad_account_name(good).has_value());
+  for (const char* bad : {"a`", "a{", "a@", "a[", "a:", "a+"})  // beside the letters and digits in ASCII
+    EXPECT_TRUE(bad_account_name(bad).has_value()) << bad;
+  for (const char* good : {"nlp", "nlp/bert", "A.b_c-1", "azAZ09"})
+    EXPECT_FALSE(bad_account_name(good).has_value()) << good;
+}
+
+TEST_F(Accounts, ThereAreTenThousandAtMost) {
+  for (int i = 0; i < 10'000; ++i) state_.accounts["a" + std::to_string(i)];
+  const auto refused = turn(ChangeAccount{"one-more", {}, {}, {}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.errors()[0].message,
+            "there are 10000 accounts already; delete some: podium accounts delete NAME");
+  EXPECT_TRUE(turn(ChangeAccount{"a7", 2, {}, {}}).ok()) << "those that exist can still be changed";
+  state_.accounts.erase("a8");
+  EXPECT_TRUE(turn(ChangeAccount{"one-more", {}, {}, {}}).ok());
 }
 
 TEST_F(Accounts, ALimitHoldsForTheWholeSubtree) {

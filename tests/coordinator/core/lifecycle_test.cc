@@ -125,6 +125,18 @@ TEST_F(Lifecycle, BacksOffWhenItKeepsFailingAtOnce) {
   EXPECT_EQ(state_of(id), JobState::starting);
 }
 
+TEST_F(Lifecycle, AFailureAMinuteAfterTheStartIsNoQuickOne) {
+  const JobId id = run_gang();
+  for (int i = 0; i < 2; ++i) {
+    for (Time due = job(id).attempt->created + kQuick; now_ < due;) report(one_), report(two_), wait(5);
+    fail_rank(id, 0, {1, 0, ""});
+    report(two_, {{task(id, 1), {0, SIGTERM, ""}}});
+    if (i == 0) report(one_), report(two_);
+  }
+  EXPECT_FALSE(job(id).not_before);
+  EXPECT_NE(state_of(id), JobState::queued) << "it does not back off";
+}
+
 TEST_F(Lifecycle, CancelsWhereverItIs) {
   const JobId running = run_gang();
   const JobId queued = submit(request_for(1));

@@ -22,6 +22,15 @@ TEST_F(NodeIdentity, ANodeWithAnotherSharedFolderIsRefused) {
   EXPECT_FALSE(turn(NodeReported{{node_, {}, 0}}).ok()) << "now it is the stranger";
 }
 
+TEST_F(NodeIdentity, SharedFoldersAreNotComparedWhereNothingIsShared) {
+  NodeDescription other = node_with("node-2", 1), without = node_with("node-3", 1);
+  node_.shared = "one", other.shared = "two";
+  join(node_);
+  EXPECT_TRUE(turn(NodeReported{{without, {}, 0}}).ok()) << "it has none";
+  state_.limits.shared = false;
+  EXPECT_TRUE(turn(NodeReported{{other, {}, 0}}).ok()) << "nobody raises fences there";
+}
+
 TEST_F(NodeIdentity, ANodeOfAnotherClusterIsOrderedNothingUnlessAnOperatorSaysSo) {
   state_.cluster = {"ours", 3};
   const JobId id = submit(request_for(1));

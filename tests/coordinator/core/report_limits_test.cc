@@ -13,6 +13,25 @@ TEST_F(ReportLimits, RefusesADeviceListedTwice) {
   EXPECT_EQ(describe(check_report({node_, {}, 0})), "/node/devices: device 0 is listed twice");
 }
 
+TEST_F(ReportLimits, RefusesIndexesThatNoDeviceHas) {
+  for (const int bad : {-1, 65'536}) {
+    node_.devices[0].index = bad;
+    EXPECT_FALSE(check_report({node_, {}, 0}).empty()) << bad;
+  }
+  node_.devices[0].index = 65'535;
+  EXPECT_TRUE(check_report({node_, {}, 0}).empty());
+}
+
+TEST_F(ReportLimits, RefusesAHighestJobThatThereCannotBe) {
+  NodeReport report{node_, {}, 0};
+  for (const std::int64_t bad : {std::int64_t{-1}, std::int64_t{1'000'000'000'001}}) {
+    report.highest_job = bad;
+    EXPECT_EQ(describe(check_report(report)), "/highest_job: there is no such job") << bad;
+  }
+  report.highest_job = 1'000'000'000'000;
+  EXPECT_TRUE(check_report(report).empty());
+}
+
 TEST_F(ReportLimits, RefusesAReportOf40000Devices) {
   const NodeReport report{node_with("node-1", 40'000), {}, 0};
   EXPECT_EQ(describe(check_report(report)),
@@ -25,6 +44,9 @@ TEST_F(ReportLimits, RefusesTasksThatNoJobCanHave) {
     return !check_report({node_, {{task, TaskState::running, 1, {}}}, 0}).empty();
   };
   EXPECT_FALSE(refused({{{7}, 1}, 0}));
+  EXPECT_FALSE(refused({{{1'000'000'000'000}, 1}, 65'535})) << "the last of all";
+  EXPECT_TRUE(refused({{{1'000'000'000'001}, 1}, 0}));
+  EXPECT_TRUE(refused({{{7}, 1}, 65'536}));
   for (const TaskId bad : {TaskId{{{INT64_MAX}, 1}, 0}, TaskId{{{0}, 1}, 0}, TaskId{{{7}, 0}, 0},
                            TaskId{{{7}, 1}, -1}, TaskId{{{7}, 1}, INT32_MAX}})
     EXPECT_TRUE(refused(bad)) << to_string(bad);
