@@ -133,6 +133,7 @@ void Supervisor::heard(TaskId id, const Ready& ready) {
   task.record.pid = ready.pid;
   table_.processes.at(id).state = TaskState::running;
   spdlog::info("task {}: runs, pid {}", to_string(id), ready.pid);
+  save(task);  // that it ran, whatever its program does to shim.lock
   changed();
 }
 

@@ -61,6 +61,9 @@ void Supervisor::adopt_one(TaskId id) {
   if (record.boot != boot_id())
     return set_exit(id, {0, SIGKILL, "the node was restarted", ExitCause::node_restarted});
   AdoptedShim shim = adopt_shim(folder.path());
+  const bool has_run = record.pid > 0;
+  const bool says_not = shim.state == ShimState::unborn || shim.state == ShimState::starting;
+  if (has_run && says_not) return ended(id);  // its program has deleted or emptied shim.lock
   switch (shim.state) {
     case ShimState::gone:
       return ended(id);

@@ -77,7 +77,7 @@ void Supervisor::launch(Task& task, const Start& start) {
   room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });
   task.folder = folder;
   task.lease.emplace(folder.path());
-  task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease));
+  room_.make_room_for([&] { task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease)); });
   const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
   const Device* device = devices_.find(start.launch.device_kind, start.launch.device_index);
   SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,

@@ -67,7 +67,7 @@ class Reconciliation {
     if (table_.leaving) return refuse(task, {0, 0, "its agent is being stopped", ExitCause::not_started});
     if (order.action == TaskAction::keep)
       return refuse(task, {0, SIGKILL,
-                           was_forgotten(task) ? "it has ended here before, and was forgotten"
+                           was_forgotten(task) ? "this or a later attempt has ended here before"
                                                : "the agent's home folder was lost, or is another one",
                            ExitCause::no_record});
     const std::int32_t newest = newest_attempt(task.attempt.job);

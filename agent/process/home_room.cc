@@ -20,22 +20,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFolders = 50;
-constexpr std::int64_t kFreeBytes = 256'000'000;   // or a tenth of a smaller disk
-constexpr std::int64_t kReserveBytes = 256 << 10;  // more than fences.json with all its jobs
-constexpr std::int64_t kBlock = 512;               // of st_blocks
+constexpr std::int64_t kFreeBytes = 256'000'000;  // or a tenth of a smaller disk
+constexpr std::int64_t kReserveBytes = 256
+                                       << 10;  // more than fences.json with all its jobs, of usual numbers
+constexpr std::int64_t kBlock = 512;           // of st_blocks
 
 std::int64_t bytes_at(const fs::path& path) {
   struct stat found {};
   return ::lstat(path.c_str(), &found) == 0 ? kBlock * found.st_blocks : 0;
 }
 
-// With what its program has put there, which may be anything.
-std::int64_t bytes_in(const fs::path& folder) {
+// With what its program has put there, which may be anything: beyond `most` nothing more is counted.
+std::int64_t bytes_in(const fs::path& folder, std::int64_t most) {
   std::int64_t bytes = bytes_at(folder);
   std::error_code cannot;
   for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, cannot),
        end;
-       !cannot && it != end; it.increment(cannot))
+       !cannot && it != end && bytes <= most; it.increment(cannot))
     bytes += bytes_at(it->path());
   return bytes;
 }
@@ -53,10 +54,9 @@ HomeRoom::HomeRoom(fs::path home, std::int64_t most)
 
 void HomeRoom::keep(TaskId task) {
   const TaskFolder folder(home_, task);
-  kept_.push_back({folder, bytes_in(folder.path())});
+  kept_.push_back({folder, bytes_in(folder.path(), most_)});
   bytes_ += kept_.back().bytes;
-  while ((kept_.size() > kMostFolders || bytes_ > most_ || is_short()) && remove_oldest()) {
-  }
+  trim();
 }
 
 void HomeRoom::drop_kept() {
@@ -65,8 +65,7 @@ void HomeRoom::drop_kept() {
 }
 
 void HomeRoom::look() {
-  while (is_short() && remove_oldest()) {
-  }
+  trim();
   make_reserve();
 }
 
@@ -88,6 +87,11 @@ void HomeRoom::write_file(const fs::path& path, std::string_view content) {
     spdlog::warn("{}: the reserve was used for it", error.what());
   }
   make_reserve();
+}
+
+// By one folder, which may take its time on the agent's only thread: every look goes on with it.
+void HomeRoom::trim() {
+  if (kept_.size() > kMostFolders || bytes_ > most_ || is_short()) remove_oldest();
 }
 
 bool HomeRoom::remove_oldest() {

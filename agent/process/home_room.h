@@ -22,11 +22,13 @@ class HomeRoom {
 
   const std::filesystem::path& home() const { return home_; }
 
-  // Of a forgotten task: its folder stays, as long as it is among the newest and there is room for it.
+  // Of a forgotten task: its folder stays, as long as it is among the newest and there is room for it. Those
+  // kept later are newer.
   void keep(TaskId task);
   void drop_kept();  // they are no longer where they were
 
-  // Every few seconds: folders go where the disk is short of room, and the reserve is made anew.
+  // Every few seconds: a folder goes where they are too many or the disk is short of room, and the reserve is
+  // made anew.
   void look();
 
   // Runs `write`, and again whenever there was no room for it and a kept folder could go. Throws what it
@@ -42,6 +44,7 @@ class HomeRoom {
     std::int64_t bytes = 0;
   };
 
+  void trim();
   bool remove_oldest();  // false: there is none
   bool is_short() const;
   void make_reserve() const;

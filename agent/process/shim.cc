@@ -50,7 +50,7 @@ struct Program {
   pid_t pid = -1;
   const char* cgroup = nullptr;  // null: none
   int numa = -1;                 // -1: any
-  char lease[4096] = "";         // the file, whatever becomes of the working folder
+  char lease[4096] = "";         // the file in the folder's first place
   ExitCause cause = ExitCause::program;
   // In milliseconds since boot; 0: not yet.
   long long lease_ended = 0;    // when the program was asked to leave for it
@@ -211,10 +211,11 @@ void ask_to_leave(Program& program, ExitCause cause) {
   kill(-program.pid, SIGTERM);
 }
 
-// By its path, each time: where the program has deleted the file, and its folder with it, the agent makes it
-// anew. What was read last counts until then.
+// Anew each time. First in the working folder, which is the task's also where its home was moved. Where the
+// program has deleted the folder, the agent makes another in its place. What was read last counts until then.
 void read_lease(Program& program) {
-  const int lease = open(program.lease, kLeaseFlags);
+  int lease = open(kLeaseFile, kLeaseFlags);
+  if (lease < 0 && errno == ENOENT) lease = open(program.lease, kLeaseFlags);
   LeaseEnd right;
   if (pread(lease, &right, sizeof right, 0) == sizeof right) program.right = right;
   if (lease >= 0) close(lease);

@@ -40,14 +40,21 @@ std::filesystem::path without_links(const std::filesystem::path& path) {
 }
 
 // Kills what runs for tasks whose folder is `doomed`, and returns how many. A home may have been moved with
-// its tasks, and a copy be in its place: their environment then names a folder that is not theirs.
-int kill_processes_of(const std::function<bool(const std::filesystem::path&)>& doomed) {
+// its tasks, and a copy be in its place: their environment then names a folder that is not theirs. Any
+// process may name any folder: those that can be no task's that is `meant` are not looked at, for a look may
+// hang.
+int kill_processes_of(const std::function<bool(TaskId)>& meant,
+                      const std::function<bool(const std::filesystem::path&)>& doomed) {
+  const auto can_be = [&](const std::string& folder) {
+    const std::optional<TaskId> task = task_named_by(folder);
+    return task && meant(*task);
+  };
   std::set<std::string> moved;
   each_marked(kMark, [&](pid_t pid, const std::string& folder) {
-    if (has_moved_away(pid, folder)) moved.insert(folder);
+    if (can_be(folder) && has_moved_away(pid, folder)) moved.insert(folder);
   });
   return kill_marked(kMark, [&](const std::string& folder) {
-    return !moved.contains(folder) && doomed(without_links(folder));
+    return can_be(folder) && !moved.contains(folder) && doomed(without_links(folder));
   });
 }
 
@@ -58,9 +65,10 @@ int kill_strangers(const std::filesystem::path& home, const std::set<TaskId>& kn
   std::set<std::filesystem::path> folders;
   for (const TaskId task : known) folders.insert(TaskFolder(real_home, task).path());
   const std::string jobs = (real_home / "jobs").string() + "/";
-  return kill_processes_of([&](const std::filesystem::path& folder) {
-    return folder.string().starts_with(jobs) && !folders.contains(folder);
-  });
+  return kill_processes_of([](TaskId) { return true; },
+                           [&](const std::filesystem::path& folder) {
+                             return folder.string().starts_with(jobs) && !folders.contains(folder);
+                           });
 }
 
 TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgroups>& cgroups,
@@ -73,6 +81,7 @@ TaskExit find_exit(TaskId id, const TaskFolder& folder, const std::optional<Cgro
   }
   if (cgroups) cgroups->kill(id);
   const int killed = kill_processes_of(
+      [id](TaskId task) { return task == id; },
       [own = without_links(folder.path())](const std::filesystem::path& other) { return other == own; });
   spdlog::warn("task {}: podium-shim left no exit.json; {} process(es) it watched were killed", to_string(id),
                killed);

@@ -20,7 +20,9 @@ using nlohmann::json;
 
 constexpr char kRecordFile[] = "task.json";
 
-fs::path jobs_folder(const fs::path& home) { return home / "jobs"; }
+constexpr char kJobsFolder[] = "jobs";
+
+fs::path jobs_folder(const fs::path& home) { return home / kJobsFolder; }
 
 // mkdir -p with mode 0700.
 void make_folders(const fs::path& path) {
@@ -41,16 +43,22 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
+// Of a name that is a number as it is written.
+template <class Number>
+std::optional<Number> number_in(const std::string& name) {
+  Number number = -1;
+  std::from_chars(name.data(), name.data() + name.size(), number);
+  return number >= 0 && std::to_string(number) == name ? std::optional(number) : std::nullopt;
+}
+
 // The folders in `folder` that are named as a number is written; all else goes to `strange`.
 template <class Number>
 std::vector<std::pair<Number, fs::path>> numbered(const fs::path& folder, std::vector<fs::path>& strange) {
   std::vector<std::pair<Number, fs::path>> found;
   for (const fs::path& path : entries(folder)) {
-    const std::string name = path.filename();
-    Number number = -1;
-    std::from_chars(name.data(), name.data() + name.size(), number);
-    if (number >= 0 && std::to_string(number) == name && fs::is_directory(path))
-      found.emplace_back(number, path);
+    const std::optional<Number> number = number_in<Number>(path.filename());
+    if (number && fs::is_directory(path))
+      found.emplace_back(*number, path);
     else
       strange.push_back(path);
   }
@@ -171,17 +179,30 @@ void TaskFolder::remove() const {
   }
 }
 
+std::optional<TaskId> task_named_by(const fs::path& folder) {
+  const fs::path attempt_path = folder.parent_path();
+  const fs::path job_path = attempt_path.parent_path();
+  const auto job = number_in<std::int64_t>(job_path.filename());
+  const auto attempt = number_in<std::int32_t>(attempt_path.filename());
+  const auto rank = number_in<std::int32_t>(folder.filename());
+  if (!job || !attempt || !rank || job_path.parent_path().filename() != kJobsFolder) return std::nullopt;
+  return TaskId{{{*job}, *attempt}, *rank};
+}
+
 std::vector<TaskId> find_tasks(const fs::path& home, std::vector<fs::path>& strange) {
-  std::vector<TaskId> tasks;
-  if (!fs::exists(jobs_folder(home))) return tasks;
+  std::vector<std::pair<fs::file_time_type, TaskId>> found;
+  if (!fs::exists(jobs_folder(home))) return {};
   for (const auto& [job, job_path] : numbered<std::int64_t>(jobs_folder(home), strange))
     for (const auto& [attempt, attempt_path] : numbered<std::int32_t>(job_path, strange))
       for (const auto& [rank, path] : numbered<std::int32_t>(attempt_path, strange)) {
         if (fs::exists(path / kRecordFile))
-          tasks.push_back({{{job}, attempt}, rank});
+          found.push_back({fs::last_write_time(path / kRecordFile), {{{job}, attempt}, rank}});
         else
           strange.push_back(path);
       }
+  std::ranges::sort(found);
+  std::vector<TaskId> tasks;
+  for (const auto& [written, task] : found) tasks.push_back(task);
   return tasks;
 }
 

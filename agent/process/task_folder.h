@@ -64,8 +64,11 @@ class TaskFolder {
   std::filesystem::path path_;
 };
 
-// Every task with a task.json under `home`. What is not a task's folder is left alone; its path goes to
-// `strange`.
+// The task whose folder in some home a path can be, by its words alone: it may lie where a look hangs.
+std::optional<TaskId> task_named_by(const std::filesystem::path& folder);
+
+// Every task with a task.json under `home`, the one whose was written first before the others. What is not a
+// task's folder is left alone; its path goes to `strange`.
 std::vector<TaskId> find_tasks(const std::filesystem::path& home,
                                std::vector<std::filesystem::path>& strange);
 

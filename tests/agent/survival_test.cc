@@ -220,6 +220,25 @@ TEST_F(AgentSurvival, AProgramThatRuinsItsFolderKeepsNoAgentFromStarting) {
   for (int job : {1, 2}) wait_for_log("task " + to_string(task(job)) + ": forgotten");
 }
 
+// They were taken for tasks that had not begun: their folders went, and they ran on unwatched.
+TEST_F(AgentSurvival, ATaskThatDeletedOrEmptiedItsLockIsNotTakenForUnborn) {
+  start_agent();
+  coordinator_.order({run(task(1), "rm shim.lock; touch ready; sleep 1000"),
+                      run(task(2), ": > shim.lock; touch ready; sleep 1000")});
+  std::int64_t programs[2];
+  for (int job : {1, 2}) {
+    programs[job - 1] = wait_for(task(job), TaskState::running).pid;
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(task_folder(task(job)).path() / "ready"); }));
+  }
+  kill_agent();
+  start_agent();
+  for (int job : {1, 2}) {
+    EXPECT_EQ(wait_for_exit(task(job)).cause, ExitCause::shim_killed) << job;
+    EXPECT_TRUE(eventually([&] { return !lives(programs[job - 1]); })) << job;
+    EXPECT_TRUE(std::filesystem::exists(task_folder(task(job)).path())) << job;
+  }
+}
+
 TEST_F(AgentSurvival, WithoutCoordinatorAndSharedFolderTasksAreStopped) {
   coordinator_.set_lease(1s, 1h);
   start_agent();

@@ -130,7 +130,7 @@ TEST(Reconcile, ATaskThatEndedHereAndWasForgottenIsNotBlamedOnALostHome) {
   const Actions actions = reconcile(orders_of({order_of(TaskAction::keep, kTask)}), table, kNow);
   ASSERT_EQ(text_of(actions), "refuse 1.1.0");
   EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit,
-            (TaskExit{0, SIGKILL, "it has ended here before, and was forgotten", ExitCause::no_record}));
+            (TaskExit{0, SIGKILL, "this or a later attempt has ended here before", ExitCause::no_record}));
 }
 
 TEST(Reconcile, SaysWhyATaskIsToldToLeave) {

@@ -49,12 +49,13 @@ class CopiedHome : public testing::Test {
   }
 
   // A task of `home` that runs.
-  void run(const fs::path& home) {
+  void run(const fs::path& home) { run(home, TaskFolder(home, kRunning).path()); }
+  void run(const fs::path& home, const fs::path& named) {
     const TaskFolder folder = make_task(home, kRunning, std::nullopt);
     shim_ = spawn_shim({PODIUM_SHIM,
                         folder.path(),
                         {"sleep", "1000"},
-                        {"PATH=/usr/bin:/bin", "PODIUM_TASK_FOLDER=" + folder.path().string()},
+                        {"PATH=/usr/bin:/bin", "PODIUM_TASK_FOLDER=" + named.string()},
                         {},
                         -1});
     ASSERT_TRUE(eventually([&] { return adopt_shim(folder.path()).state == ShimState::alive; }));
@@ -138,6 +139,16 @@ TEST_F(CopiedHome, ProcessesAreFoundByWhicheverPathTheHomeIsGiven) {
   EXPECT_GT(kill_strangers(home(), {}), 0);
   EXPECT_TRUE(eventually([&] { return !lives(); }));
   shim_.pidfd = {};
+}
+
+// A process of anybody's could name a folder on a mount that hangs, and the agent hung with it.
+TEST_F(CopiedHome, AFolderThatCanBeNoTasksIsNotLookedAt) {
+  const fs::path link = folder_.path() / "link";
+  fs::create_directory_symlink(TaskFolder(home(), kRunning).path(), link);
+  run(home(), link);
+  EXPECT_EQ(kill_strangers(home(), {}), 0);
+  find_exit(kRunning, TaskFolder(home(), kRunning), std::nullopt, std::nullopt);
+  EXPECT_TRUE(lives());
 }
 
 }  // namespace

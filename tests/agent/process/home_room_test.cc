@@ -80,6 +80,17 @@ TEST_F(HomeOnASmallDisk, FoldersGoWhileItIsShortOfRoom) {
   EXPECT_EQ(jobs_in(home()), (std::vector<std::int64_t>{2, 3})) << "the oldest first, and no more than must";
 }
 
+// All went at once, and the agent did nothing else until they were deleted.
+TEST_F(HomeOnASmallDisk, ALookDeletesOneFolder) {
+  HomeRoom room(home(), kMuch);
+  keep_tasks(room, 3, 4096);
+  disk_.fill();
+  room.look();
+  EXPECT_EQ(jobs_in(home()), (std::vector<std::int64_t>{2, 3}));
+  room.look();
+  EXPECT_EQ(jobs_in(home()), (std::vector<std::int64_t>{3}));
+}
+
 TEST_F(HomeOnASmallDisk, ARecordThatFindsNoRoomTakesThatOfTheOldestFolder) {
   HomeRoom room(home(), kMuch);
   keep_tasks(room, 2, 1 << 20);

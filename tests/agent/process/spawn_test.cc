@@ -325,6 +325,18 @@ TEST_F(SpawnTest, ALeaseThatIsMadeAnewAfterTheProgramDeletedItCounts) {
   }
 }
 
+// The shim read where the folder had been, and ended the task at the end of the lease of before.
+TEST_F(SpawnTest, ALeaseThatIsRenewedWhereTheHomeWasMovedToCounts) {
+  set_lease(2s);
+  shell("sleep 6; exit 3");
+  const fs::path moved = home_.path() / "moved";
+  fs::create_directory(moved);
+  fs::rename(home_.path() / "jobs", moved / "jobs");
+  folder_ = TaskFolder(moved, {{{1}, 1}, 0});
+  set_lease(1h);
+  EXPECT_EQ(wait_for_exit(), (TaskExit{3, 0, ""}));
+}
+
 TEST_F(SpawnTest, AProgramEscapesItsLeaseByNothingThatItDoesToTheFile) {
   for (const std::string does : {"rm -f *", "rm lease; mkdir lease", "rm lease; mkfifo lease"}) {
     fs::remove_all(folder_.path() / "lease");

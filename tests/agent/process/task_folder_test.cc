@@ -79,6 +79,28 @@ TEST(TaskFolder, FindsTasksAndPointsOutStrangeFolders) {
                                                      home.path() / "jobs/notes.txt"));
 }
 
+// They came as the disk listed them, and of the folders that are kept not the oldest went first.
+TEST(TaskFolder, FindsTheTaskWhoseRecordIsOldestFirst) {
+  const TempFolder home;
+  const auto now = fs::file_time_type::clock::now();
+  std::vector<TaskId> written;
+  for (const std::int64_t job : {3, 12, 1, 7, 2, 9}) {
+    written.push_back({{{job}, 1}, 0});
+    const TaskFolder folder(home.path(), written.back());
+    folder.create(record_of(written.back()), launch_of(written.back()));
+    fs::last_write_time(folder.path() / "task.json", now + std::chrono::seconds(written.size()));
+  }
+  std::vector<fs::path> strange;
+  EXPECT_EQ(find_tasks(home.path(), strange), written);
+}
+
+TEST(TaskFolder, IsToldByItsPathAlone) {
+  EXPECT_EQ(task_named_by(TaskFolder("/nowhere", kTask).path()), kTask);
+  for (const char* path : {"/nowhere/jobs/12/3", "/nowhere/jobs/12/3/x", "/nowhere/jobs/012/3/1",
+                           "/nowhere/12/3/1", "/nowhere/jobs/-1/3/1", "/", ""})
+    EXPECT_EQ(task_named_by(path), std::nullopt) << path;
+}
+
 TEST(TaskFolder, RemovesItselfAndEmptyParentsOnly) {
   const TempFolder home;
   const TaskId sibling{{{12}, 3}, 0};
