@@ -200,11 +200,14 @@ TEST_F(AgentSurvival, AProgramThatRuinsItsFolderKeepsNoAgentFromStarting) {
   start_agent();
   coordinator_.order(
       {run(task(1), "for i in lease shim.lock; do rm $i; mkdir $i; done; touch ready; sleep 1000"),
-       run(task(2), "rm task.json; mkdir task.json; touch ready; sleep 1000"), run(task(3), kUntilTold)});
+       run(task(2),
+           "until [ -e told ]; do sleep 0.01; done; rm task.json; mkdir task.json; touch ready; sleep 1000"),
+       run(task(3), kUntilTold)});
   std::int64_t ruined[2];
   for (int job : {1, 2}) {
     ruined[job - 1] = wait_for(task(job), TaskState::running).pid;
     const auto folder = task_folder(task(job)).path();
+    write_file_atomic(folder / "told", "");  // the agent has written its record for now
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder / "ready"); }));
   }
   const std::int64_t pid = wait_for(task(3), TaskState::running).pid;
