@@ -99,8 +99,8 @@ std::string read_token(const std::filesystem::path& path) {
 }
 
 // Waits for SIGTERM or SIGINT, stops the tasks if asked to, and ends the loop.
-asio::awaitable<void> leave_on_signal(asio::io_context& loop, Supervisor& supervisor, bool stop_tasks) {
-  asio::signal_set signals(loop, SIGTERM, SIGINT);
+asio::awaitable<void> leave_on_signal(asio::io_context& loop, asio::signal_set& signals,
+                                      Supervisor& supervisor, bool stop_tasks) {
   co_await signals.async_wait(asio::use_awaitable);
   if (stop_tasks) {
     supervisor.stop_all();
@@ -118,6 +118,9 @@ asio::awaitable<void> leave_on_signal(asio::io_context& loop, Supervisor& superv
 }
 
 int run(const AgentOptions& options) {
+  asio::io_context loop(1);
+  asio::signal_set signals(loop, SIGTERM,
+                           SIGINT);  // first: a signal during the start is carried out after it
   Result<Fd> home = take_home(options.home);
   if (!home) {
     spdlog::error("{}", describe(home.errors()));
@@ -135,7 +138,6 @@ int run(const AgentOptions& options) {
   const CoordinatorConfig coordinator{
       options.coordinator, options.ca_file, read_token(options.token_file), {options.name}};
 
-  asio::io_context loop(1);
   const BootClock clock;
   Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another
   Shipper* shipper = nullptr;
@@ -153,7 +155,8 @@ int run(const AgentOptions& options) {
   supervisor.adopt();
   spawn(loop.get_executor(), "link", the_link.run());
   spawn(loop.get_executor(), "shipper", the_shipper.run());
-  spawn(loop.get_executor(), "signals", leave_on_signal(loop, supervisor, options.stop_tasks_on_exit));
+  spawn(loop.get_executor(), "signals",
+        leave_on_signal(loop, signals, supervisor, options.stop_tasks_on_exit));
   spdlog::info("node {} reports to {}", options.name, options.coordinator.origin());
   loop.run();
   return 0;

@@ -159,6 +159,8 @@ class Supervisor {
   NodeOrders orders_;
   ProcessTable table_;
   std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
+  std::map<JobId, std::int32_t>
+      newer_elsewhere_;  // of jobs that are ordered: the attempt for which an order was refused
   HomeRoom room_;
   LastingTroubles action_troubles_, save_troubles_;
   FenceWatch fences_;  // last: it ends before what it tells of

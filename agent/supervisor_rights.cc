@@ -101,6 +101,10 @@ void Supervisor::watch_fences() {
       add(attempt, {}, order.begun);
   }
   std::erase_if(table_.fences, [&](const auto& entry) { return !attempts.contains(entry.first); });
+  std::erase_if(newer_elsewhere_, [this](const auto& entry) {
+    return std::ranges::none_of(
+        orders_.tasks, [&](const TaskOrder& order) { return order.launch.task.attempt.job == entry.first; });
+  });
   fences_.watch(jobs_folder(), cluster_.name.id, std::move(attempts), lease::fence_poll(orders_.lease));
 }
 
@@ -112,16 +116,22 @@ std::int64_t Supervisor::highest_job() const {
 
 std::vector<AttemptId> Supervisor::ended_attempts(bool interrupted) const {
   const Fences& ran = table_.forgotten;
-  std::set<AttemptId> ended;
+  Fences ended;
   for (const TaskOrder& order : orders_.tasks) {
     const AttemptId ordered = order.launch.task.attempt;
+    std::int32_t& newest = ended[ordered.job];
     if (const auto known = ran.find(ordered.job); known != ran.end() && known->second >= ordered.number)
-      ended.insert({known->first, known->second});
+      newest = std::max(newest, known->second);
+    if (const auto newer = newer_elsewhere_.find(ordered.job); newer != newer_elsewhere_.end())
+      newest = std::max(newest, newer->second);
   }
+  std::erase_if(ended, [](const auto& entry) { return entry.second == 0; });
   std::size_t newest = interrupted ? kMostEnded : 0;
   for (auto it = ran.rbegin(); it != ran.rend() && newest > 0; ++it, --newest)
-    ended.insert({it->first, it->second});
-  return {ended.begin(), ended.end()};
+    ended[it->first] = std::max(ended[it->first], it->second);
+  std::vector<AttemptId> all;
+  for (const auto& [job, attempt] : ended) all.push_back({job, attempt});
+  return all;
 }
 
 // News of the folder of a cluster that was left may still be on its way.

@@ -102,9 +102,11 @@ std::map<int, std::string> Supervisor::gpu_uuids() const {
 void Supervisor::carry_out(const Refuse& refuse) {
   spdlog::warn("task {}: {}", to_string(refuse.task), refuse.exit.message);
   tasks_[refuse.task].record.task = refuse.task;
-  if (const auto fence = table_.fences.find(refuse.task.attempt.job);
-      fence != table_.fences.end() && !fence->second.failure.empty() && !fence->second.anothers)
-    start_failed(fence->second.failure, false);
+  if (const auto fence = table_.fences.find(refuse.task.attempt.job); fence != table_.fences.end()) {
+    const FenceLook& look = fence->second;
+    if (!look.failure.empty() && !look.anothers) start_failed(look.failure, false);
+    if (look.epoch > refuse.task.attempt.number) newer_elsewhere_[refuse.task.attempt.job] = look.epoch;
+  }
   set_exit(refuse.task, refuse.exit);
 }
 

@@ -12,7 +12,7 @@
 namespace podium {
 
 struct FenceLook {
-  // The newest attempt that may run; one more than the newest here where another of its number goes before.
+  // The newest attempt that may run; one more than the newest here where another of its number stands there.
   std::int32_t epoch = 0;
   Time read{};            // when the newest look that found it began
   Time since{};           // when the first look that found it was over

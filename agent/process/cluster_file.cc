@@ -1,6 +1,7 @@
 #include "agent/process/cluster_file.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "common/base/file.h"
 
@@ -15,8 +16,14 @@ fs::path cluster_path(const fs::path& home) { return home / "cluster.json"; }
 
 FollowedCluster read_cluster(const fs::path& home) {
   if (!fs::exists(cluster_path(home))) return {};
-  const nlohmann::json in = nlohmann::json::parse(read_file(cluster_path(home)));
-  return {{in.at("id"), in.at("generation")}, in.at("folder")};
+  try {
+    const nlohmann::json in = nlohmann::json::parse(read_file(cluster_path(home)));
+    return {{in.at("id"), in.at("generation")}, in.at("folder")};
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(
+        cluster_path(home).string() + " is damaged, and tells whose tasks this node runs: " +
+        "bring it back, or move it away once no task of this node runs (" + error.what() + ")");
+  }
 }
 
 void write_cluster(const fs::path& home, const FollowedCluster& cluster) {

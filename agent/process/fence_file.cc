@@ -1,6 +1,7 @@
 #include "agent/process/fence_file.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "common/base/file.h"
@@ -21,8 +22,14 @@ std::filesystem::path fence_path(const std::filesystem::path& home) { return hom
 Fences read_fences(const std::filesystem::path& home) {
   Fences fences;
   if (!std::filesystem::exists(fence_path(home))) return fences;
-  const json in = json::parse(read_file(fence_path(home)));
-  for (const json& entry : in.at("jobs")) fences[{entry.at(0).get<std::int64_t>()}] = entry.at(1);
+  try {
+    const json in = json::parse(read_file(fence_path(home)));
+    for (const json& entry : in.at("jobs")) fences[{entry.at(0).get<std::int64_t>()}] = entry.at(1);
+  } catch (const json::exception& error) {
+    throw std::runtime_error(
+        fence_path(home).string() + " is damaged, and tells what this node has run: bring " +
+        "it back, or move it away once no task of this node runs (" + error.what() + ")");
+  }
   return fences;
 }
 

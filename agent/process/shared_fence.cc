@@ -99,8 +99,10 @@ std::string read_shared_id(const fs::path& path) {
   return id;
 }
 
-bool is_older(const SharedFence& a, const SharedFence& b) {
-  return std::tie(a.attempt, a.begun) < std::tie(b.attempt, b.begun);
+// Also where it stands at the same attempt, and an agent of before has not told when that was decided.
+bool is_lower(const SharedFence& fence, const SharedFence& wanted) {
+  return fence.attempt < wanted.attempt ||
+         (fence.attempt == wanted.attempt && fence.begun == Time{} && wanted.begun != Time{});
 }
 
 // The jobs' numbers, the highest first.
@@ -130,7 +132,8 @@ bool is_fenced_by(const fs::path& job, const std::string& cluster) {
 }  // namespace
 
 bool gives_way(const SharedFence& own, const SharedFence& fence) {
-  return own.attempt < fence.attempt || (own.begun != Time{} && is_older(own, fence));
+  const bool is_another = own.begun != Time{} && fence.begun != Time{} && own.begun != fence.begun;
+  return own.attempt < fence.attempt || (own.attempt == fence.attempt && is_another);
 }
 
 std::string why_another_folder(const fs::path& shared, const std::string& id) {
@@ -182,7 +185,7 @@ SharedFence read_shared_fence(const fs::path& job) {
 SharedFence raise_shared_fence(const fs::path& job, const SharedFence& wanted) {
   SharedFence found = read_shared_fence(job);
   expect_same_job(job, found, wanted);
-  if (!is_older(found, wanted)) return found;
+  if (!is_lower(found, wanted)) return found;
   const bool made = !fs::exists(job);
   fs::create_directories(job / "checkpoints");
   const fs::path path = fence_path(job);
@@ -192,7 +195,7 @@ SharedFence raise_shared_fence(const fs::path& job, const SharedFence& wanted) {
   if (!lock_fence(fd.get())) return found;
   found = read_fence(fd.get(), path);  // another node may have been quicker
   expect_same_job(job, found, wanted);
-  if (!is_older(found, wanted)) return found;
+  if (!is_lower(found, wanted)) return found;
   const SharedFence raised{wanted.attempt, wanted.born == Time{} ? found.born : wanted.born,
                            wanted.cluster.empty() ? found.cluster : wanted.cluster, wanted.begun};
   write_fence(fd.get(), path, raised);

@@ -30,12 +30,12 @@ struct SharedFence {
   std::int32_t attempt = 0;  // 0: nobody has raised it
   Time born{};               // of the job: another of its number has another; 0: not told
   std::string cluster;       // "": not told, as by agents of before
-  Time begun{};              // of the attempt: of two of one number the later goes before; 0: not told
+  Time begun{};              // of the attempt: of two of one number the first there stays; 0: not told
 
   bool operator==(const SharedFence&) const = default;
 };
 
-// Whether another attempt stands at `fence` that goes before `own`.
+// Whether `fence` stands at a newer attempt, or at another of the same number.
 bool gives_way(const SharedFence& own, const SharedFence& fence);
 
 // What all attempts of a job share: the fence and their checkpoints. `jobs` is the folder of the cluster's

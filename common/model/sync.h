@@ -60,9 +60,9 @@ struct NodeReport {
   ClusterName cluster = {};                  // whose orders its tasks follow
   std::optional<ClockTelling> clock = {};
   std::int64_t highest_job = 0;  // of those that this cluster has in the shared folder
-  // Of each job the newest attempt of which tasks have ended on this node and were forgotten: of jobs whose
-  // ordered attempt is no newer and, when `interrupted`, of the newest kMostEnded, for the database behind
-  // the coordinator may be an older one now.
+  // Of each job the newest attempt that has ended here and was forgotten, or that the shared fence forbids an
+  // order for (one more for another of its number): of jobs whose ordered attempt is no newer and, when
+  // `interrupted`, of the newest kMostEnded. The database behind the coordinator may be an older one now.
   std::vector<AttemptId> ended = {};
 
   bool operator==(const NodeReport&) const = default;

@@ -6,6 +6,7 @@
 #include "coordinator/api/resources.h"
 #include "coordinator/core/account_rules.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/loop/work_pool.h"
 
 namespace podium {
 namespace {
@@ -86,7 +87,12 @@ awaitable<ServerReply> post_account(Api& api, Call call) {
   const Command command = *change;
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);
-  AccountReport report = co_await account_figures(api);
+  AccountReport report;
+  try {
+    report = co_await account_figures(api);
+  } catch (const Busy&) {
+    // The change has taken effect, and is answered without what the account uses.
+  }
   json body = account_json(api.loop.state(), call.path[0], report[call.path[0]]);
   body["warnings"] = account_warnings(api.loop.state(), call.path[0]);
   co_await api.loop.durable();

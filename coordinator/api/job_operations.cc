@@ -36,7 +36,7 @@ void recall(Reader& reader, RequeueJob& operation) {
   ended.request.priority = job->request.priority;  // an operator may have changed these two
   ended.request.walltime = job->request.walltime;
   ended.state = job->state;
-  ended.attempts = job->attempt;
+  ended.attempts = reader.newest_attempt(operation.job);
   for (const AttemptView& attempt : reader.attempts(operation.job)) {
     if (!attempt.started || !attempt.ended) continue;
     const Duration ran = *attempt.ended - *attempt.started;

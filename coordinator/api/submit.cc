@@ -29,12 +29,12 @@ ExperimentId created_by(const Events& events) {
 
 awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string key) {
   if (auto refusal = api.store.refusal()) co_return *refusal;
+  co_await api.loop.heard();
   const Result<LoadedExperiment> loaded = co_await load_submission(api, submission);
   if (!loaded) co_return loaded.errors();
   ExperimentText text = text_of(submission, key);
   const auto write = [&loaded] { return spec_texts(loaded->jobs); };
   text.job_specs = co_await api.checks.run(write);
-  co_await api.loop.heard();
   SubmitExperiment wish = co_await wish_of(api, *loaded);
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
   if (!events) co_return events.errors();

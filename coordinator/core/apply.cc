@@ -214,6 +214,7 @@ struct ClusterApplier {
   void operator()(const SilenceForgiven&) const {
     ++state.epoch;  // the times that plans count on are long ago
     state.clock = at;
+    state.unheard.clear();  // of an earlier start, whose reports are no events that are kept
     for (auto& [id, node] : state.nodes) {
       see(state, id, at);
       node.heard_since = at;

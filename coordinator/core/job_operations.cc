@@ -173,7 +173,7 @@ Result<Events> hold(const ClusterState& state, JobId id, Time now) {
 std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
   for (const auto& [node, known] : state.nodes)
     for (const TaskId task : known.unknown)
-      if (task.attempt.job == id && known.stranger.empty())
+      if (task.attempt.job == id && known.stranger.empty() && known.state != NodeState::lost)
         return Error{ErrorCode::conflict,
                      "attempt " + std::to_string(task.attempt.number) + " of " + name_of(id) + " runs on " +
                          node.value +

@@ -69,9 +69,13 @@ bool is_possible(AttemptId attempt) {
 
 void check_ended(const std::vector<AttemptId>& ended, Check& check) {
   check.most(ended.size(), kMostEnded + kMostTasks, "ended attempts", "/ended");
-  for (const AttemptId attempt : ended)
+  std::set<JobId> jobs;
+  for (const AttemptId attempt : ended) {
     if (!is_possible(attempt))
       return check.add("there is no such attempt as " + to_string(attempt), "/ended");
+    if (!jobs.insert(attempt.job).second)
+      return check.add(to_string(attempt.job) + " is listed twice", "/ended");
+  }
 }
 
 void check_task(TaskId task, Check& check) {

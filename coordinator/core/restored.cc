@@ -6,6 +6,7 @@ namespace podium {
 namespace {
 
 constexpr std::int64_t kMostNumbersLost = 1'000'000;
+constexpr int kMostAttemptsLost = 10'000;  // of one job
 
 bool was_skipped(const ClusterState& state, JobId job) {
   const auto after = state.skipped.upper_bound(job);
@@ -13,8 +14,9 @@ bool was_skipped(const ClusterState& state, JobId job) {
 }
 
 // No more than a lost database could have given: one strange number must not use up all others.
-bool is_likely(std::int64_t number, std::int64_t newest_known) {
-  return number - newest_known < kMostNumbersLost;
+bool is_likely(JobId job, JobId next) { return job.value - next.value < kMostNumbersLost; }
+bool is_likely(AttemptId attempt, const Job& job) {
+  return attempt.number - job.newest_attempt() < kMostAttemptsLost;
 }
 
 // Numbers of another cluster mean nothing here, nor do those of a home from before there were clusters' ids.
@@ -35,6 +37,13 @@ bool was_refused(const TaskReport& task) {
          (task.exit->cause == ExitCause::no_record || task.exit->cause == ExitCause::not_started);
 }
 
+bool is_placed_on(const ClusterState& state, JobId id, const NodeId& node) {
+  const Job* job = find_job(state, id);
+  return job && job->attempt && std::ranges::any_of(job->attempt->allocation.ranks, [&](const auto& rank) {
+           return rank.node == node;
+         });
+}
+
 class Future {
  public:
   Future(const ClusterState& state, const NodeReport& report) : state_(state), node_(report.node.id.value) {
@@ -52,7 +61,10 @@ class Future {
     see(attempt.job);
     const Job* job = find_job(state_, attempt.job);
     if (job && is_news(*job, attempt))
-      hold(*job, attempt, node_ + " was given " + number_of(attempt) + ", and " + unknown() + may_be_over());
+      hold(*job, attempt,
+           node_ +
+               " knows of an attempt of it that this database, an older copy that was restored, does not" +
+               may_be_over());
   }
 
   void is_gone(AttemptId attempt) {
@@ -82,17 +94,16 @@ class Future {
   static std::string may_be_over() { return ": the job may have ended"; }
 
   void see(JobId job) {
-    if (is_likely(job.value, state_.next_job.value)) highest_ = std::max(highest_, job);
+    if (is_likely(job, state_.next_job)) highest_ = std::max(highest_, job);
   }
 
   static bool is_news(const Job& job, AttemptId attempt) {
-    return attempt.number > job.newest_attempt() && is_likely(attempt.number, job.newest_attempt());
+    return attempt.number > job.newest_attempt() && is_likely(attempt, job);
   }
 
   void hold(const Job& job, AttemptId attempt, std::string reason) {
     JobHeld& held = holds_.try_emplace(job.id, JobHeld{job.id, std::move(reason), 0}).first->second;
-    if (is_likely(attempt.number, job.newest_attempt()))
-      held.attempts = std::max<int>(held.attempts, attempt.number);
+    if (is_likely(attempt, job)) held.attempts = std::max<int>(held.attempts, attempt.number);
   }
 
   const ClusterState& state_;
@@ -161,7 +172,8 @@ void respect_the_future(const ClusterState& state, const NodeReport& report, con
       future.runs(task.task.attempt);
   }
   if (speaks_of_us(state, report))
-    for (const AttemptId attempt : report.ended) future.has_ended(attempt);
+    for (const AttemptId attempt : report.ended)
+      if (report.interrupted || is_placed_on(state, attempt.job, report.node.id)) future.has_ended(attempt);
   for (const TaskId task : gone) future.is_gone(task.attempt);
   for (Event& event : std::move(future).events(now)) events.push_back(std::move(event));
 }

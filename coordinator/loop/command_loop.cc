@@ -8,6 +8,7 @@
 
 #include "common/net/spawn.h"
 #include "common/net/token.h"
+#include "coordinator/loop/work_pool.h"
 
 namespace podium {
 namespace {
@@ -19,7 +20,8 @@ using Steady = std::chrono::steady_clock;
 constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kMaxTurnsInFlight = 4096;
 constexpr std::chrono::seconds kLookForFailureEvery{1};
-constexpr std::chrono::milliseconds kLookForNodesEvery{50};  // only after a start
+constexpr std::chrono::milliseconds kLookForNodesEvery{50};
+constexpr int kMostWaitForNodes = 256;
 constexpr Duration kLongestTick = std::chrono::seconds(5);
 constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that is due at once must not spin
 
@@ -124,11 +126,15 @@ awaitable<void> CommandLoop::durable() {
 }
 
 awaitable<void> CommandLoop::heard() {
+  if (waiting_for_nodes_ >= kMostWaitForNodes)
+    throw Busy("many submissions wait already until the nodes have reported; submit again soon");
+  ++waiting_for_nodes_;
   asio::steady_timer pause(executor_);
   while (!stopped_ && !state_.unheard.empty()) {
     pause.expires_after(kLookForNodesEvery);
     co_await pause.async_wait(kAsTuple);
   }
+  --waiting_for_nodes_;
 }
 
 Errors CommandLoop::note_checkpoints(const StreamBatch& streams) {

@@ -49,7 +49,7 @@ class CommandLoop {
   // turn.
   boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);
   // Returns when every node that may know more than a restored database was heard, or was silent for long
-  // enough: from then on a number of a job can be given that nobody had.
+  // enough: from then on a number of a job can be given that nobody had. Throws Busy where many wait.
   boost::asio::awaitable<void> heard();
   // Returns when every turn taken so far is on disk; throws NotDurable when the disk refuses them.
   boost::asio::awaitable<void> durable();
@@ -86,6 +86,7 @@ class CommandLoop {
   bool stopped_ = false;
 
   // Turns that had something to commit: taken, and on disk.
+  int waiting_for_nodes_ = 0;
   std::uint64_t turns_taken_ = 0;
   std::uint64_t turns_committed_ = 0;
   using Waiting = std::multimap<std::uint64_t, boost::asio::steady_timer*>;

@@ -50,6 +50,7 @@ struct Projections::Visitor {
   void operator()(const JobExtended& e) const {
     tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
   }
+  void operator()(const JobHeld& e) const { tables.job_attempts_told_.run(e.job.value, e.attempts); }
   void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
   template <class Other>
   void operator()(const Other&) const {}  // nodes, retries and presence are read from memory
@@ -72,6 +73,7 @@ Projections::Projections(Database& db)
                    "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "
                    "'ordered')"),
       job_attempt_(db, "UPDATE jobs SET attempt = ?2, held_devices = ?3 WHERE id = ?1"),
+      job_attempts_told_(db, "UPDATE jobs SET attempts_told = max(attempts_told, ?2) WHERE id = ?1"),
       job_state_(db,
                  "UPDATE jobs SET state = ?2, reason = ?3,"
                  " ended_ms = CASE ?2 WHEN 'queued' THEN NULL ELSE ended_ms END WHERE id = ?1"),

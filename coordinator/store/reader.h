@@ -135,6 +135,7 @@ class Reader {
   std::map<JobState, std::int64_t> job_counts();
   std::vector<AttemptView> attempts(JobId job);
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
+  int newest_attempt(JobId job);  // that was given a number, also those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);
 
   std::optional<ExperimentView> experiment(ExperimentId experiment);

@@ -168,6 +168,11 @@ std::optional<std::string> Reader::job_spec(JobId id) {
   return row.text(0);
 }
 
+int Reader::newest_attempt(JobId id) {
+  Statement row(impl_->database, "SELECT max(attempt, attempts_told) FROM jobs WHERE id = ?1");
+  return row.start(id.value).next() ? row.small(0) : 0;
+}
+
 std::optional<SubmittedJob> Reader::submitted(JobId id) {
   Statement row(impl_->database, "SELECT spec, submitted_ms FROM jobs WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;

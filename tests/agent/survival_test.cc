@@ -302,6 +302,19 @@ TEST_F(AgentSurvival, TheFirstReportAfterAnInterruptionTellsWhatHasEndedHere) {
   EXPECT_TRUE(eventually([&] { return coordinator_.report().ended == std::vector{task(7, 2).attempt}; }));
 }
 
+// The coordinator counted up through the numbers that were refused until it had the job run again.
+TEST_F(AgentSurvival, AnOrderThatTheSharedFenceForbidsIsRefusedWithTheAttemptThatItKnows) {
+  const auto jobs = folder_.path() / "shared" / "jobs";
+  raise_shared_fence(shared_job_folder(jobs, {7}), {3, {}, "", {}});
+  start_agent();
+  coordinator_.order({run(task(7, 1), "true")});
+  wait_for_exit(task(7, 1));
+  EXPECT_EQ(reported(task(7, 1))->exit->cause, ExitCause::not_started);
+  EXPECT_TRUE(eventually([&] { return coordinator_.report().ended == std::vector{AttemptId{{7}, 3}}; }));
+  coordinator_.order({});
+  EXPECT_TRUE(eventually([&] { return coordinator_.report().ended.empty(); }));
+}
+
 TEST_F(AgentSurvival, TheSharedFolderIsCountedAtOnceWhenTheCoordinatorIsGone) {
   const auto jobs = folder_.path() / "shared" / "jobs";
   const auto raise = [&](std::int64_t job) {

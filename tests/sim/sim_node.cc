@@ -30,6 +30,7 @@ NodeReport SimNode::report() {
   }
   for (const auto& [id, process] : processes_)
     report.tasks.push_back({id, process.state, process.pid, process.exit});
+  report.interrupted = true;
   for (const auto& [job, attempt] : forgotten_) report.ended.push_back({job, attempt});
   return report;
 }

@@ -1,5 +1,6 @@
 #include "agent/process/fence_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "common/base/file.h"
@@ -23,7 +24,8 @@ TEST(FenceFile, KeepsTheHighestAttemptOfEachJob) {
 TEST(FenceFile, DamageIsNotTakenForNoFences) {
   const TempFolder home;
   write_file_atomic(home.path() / "fences.json", "{\"version\":1,\"jo");
-  EXPECT_ANY_THROW(read_fences(home.path()));
+  EXPECT_THAT([&] { read_fences(home.path()); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr("fences.json is damaged")));
 }
 
 }  // namespace

@@ -124,16 +124,18 @@ TEST_F(SharedFolder, AnotherJobOfTheNumberIsToldApartAtEveryAttempt) {
       << "its own older attempt sees that it is over";
 }
 
-TEST_F(SharedFolder, OfTwoAttemptsOfOneNumberTheOneDecidedLaterGoesBefore) {
+// A restored database gave the number again, and both ran.
+TEST_F(SharedFolder, OfTwoAttemptsOfOneNumberTheFirstStays) {
   const SharedFence first{2, kBorn, kCluster, kBorn + std::chrono::minutes(1)};
-  const SharedFence again{2, kBorn, kCluster, kBorn + std::chrono::minutes(9)};  // by a restored database
+  const SharedFence again{2, kBorn, kCluster, kBorn + std::chrono::minutes(9)};
   EXPECT_EQ(raise_shared_fence(job(7), first), first);
   EXPECT_FALSE(gives_way(first, read_shared_fence(job(7))));
-  EXPECT_EQ(raise_shared_fence(job(7), again), again);
-  EXPECT_EQ(raise_shared_fence(job(7), first), again) << "and stays";
-  EXPECT_TRUE(gives_way(first, again));
-  EXPECT_FALSE(gives_way(again, again));
-  EXPECT_FALSE(gives_way({2, kBorn, kCluster, {}}, again)) << "an agent that was not told cannot tell";
+  EXPECT_EQ(raise_shared_fence(job(7), again), first);
+  EXPECT_TRUE(gives_way(again, first));
+  EXPECT_FALSE(gives_way(first, first));
+  EXPECT_FALSE(gives_way({2, kBorn, kCluster, {}}, first)) << "an agent that was not told cannot tell";
+  const SharedFence next{3, kBorn, kCluster, kBorn + std::chrono::minutes(10)};
+  EXPECT_EQ(raise_shared_fence(job(7), next), next) << "released, it has a number of its own";
   EXPECT_EQ(raise_shared_fence(job(8), {1, {}, "", first.begun}), (SharedFence{1, {}, "", first.begun}));
   EXPECT_EQ(read_shared_fence(job(8)), (SharedFence{1, {}, "", first.begun}));
 }

@@ -146,7 +146,7 @@ class Restore(unittest.TestCase):
         self.assertIn("it ended on node-1 after this database was copied", self.job(running)["attempts"][0]["reason"])
         why = self.daemon.get(f"/jobs/{queued}/why").json()["blockers"][0]
         self.assertEqual(why["code"], "held")
-        self.assertIn("node-1 was given attempt 1 of it", why["sentence"])
+        self.assertIn("node-1 knows of an attempt of it that this database", why["sentence"])
         self.assertIn(f"podium release {queued} runs it again, podium cancel {queued} ends it", why["sentence"])
         for job in (running, queued):
             reply = self.daemon.request("POST", f"/api/v1/jobs/{job}/release", {}, USER)

@@ -58,8 +58,12 @@ TEST_F(ReportLimits, RefusesEndedAttemptsThatNoNodeCanHaveRun) {
     report.ended = std::move(ended);
     return !check_report(report).empty();
   };
-  EXPECT_FALSE(refused(std::vector<AttemptId>(kMostEnded, {{7}, 1})));
-  EXPECT_TRUE(refused(std::vector<AttemptId>(kMostEnded + 20'001, {{7}, 1})));
+  std::vector<AttemptId> many;
+  while (many.size() < kMostEnded + 20'000) many.push_back({{std::ssize(many) + 1}, 1});
+  EXPECT_FALSE(refused(many));
+  many.push_back({{std::ssize(many) + 1}, 1});
+  EXPECT_TRUE(refused(many));
+  EXPECT_TRUE(refused({{{7}, 1}, {{7}, 2}})) << "each is looked at with all ranks of its job";
   for (const AttemptId bad :
        {AttemptId{{0}, 1}, AttemptId{{INT64_MAX}, 1}, AttemptId{{7}, 0}, AttemptId{{7}, INT32_MAX}})
     EXPECT_TRUE(refused({bad})) << to_string(bad);

@@ -62,6 +62,35 @@ TEST_F(RestoredDatabase, AJobWhoseNewerAttemptRunsUnknownIsNotReleasedIntoIt) {
   EXPECT_TRUE(turn(ReleaseJob{id}).ok());
 }
 
+// Nothing could let it end: neither an operator nor the agent that is gone.
+TEST_F(RestoredDatabase, AJobWhoseNewerAttemptRanOnANodeThatIsLostCanBeReleased) {
+  const JobId id = submit(request_for(1));
+  turn(NodeReported{{node_, {running({{id, 7}, 0})}, 0}});
+  ASSERT_TRUE(job(id).held);
+  ASSERT_FALSE(turn(ReleaseJob{id}).ok());
+  for (int i = 0; i < 40; ++i) wait(5);
+  ASSERT_EQ(state_.nodes.at(node_.id).state, NodeState::lost);
+  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
+  join(node_with("node-2", 1));
+  EXPECT_EQ(job(id).attempt_id().number, 8);
+  EXPECT_TRUE(job(id).attempt->fenced);
+}
+
+// Any agent could hold every job, and with another number in each report make an event of each.
+TEST_F(RestoredDatabase, WhatANodeWasNotGivenHereIsBelievedOnlyOnceAnInterruption) {
+  run_one();
+  const JobId id = submit(request_for(1));
+  ASSERT_EQ(state_of(id), JobState::queued);
+  NodeReport report{node_, {running(task({1}, 0))}, 0};
+  report.ended = {{id, 3}};
+  EXPECT_FALSE(find<JobHeld>(turn(NodeReported{report})));
+  report.interrupted = true;
+  report.ended = {{id, 20'000}};
+  EXPECT_FALSE(find<JobHeld>(turn(NodeReported{report}))) << "no database loses so many";
+  report.ended = {{id, 3}};
+  EXPECT_TRUE(find<JobHeld>(turn(NodeReported{report})));
+}
+
 // A database that was restored may not know yet what runs.
 TEST_F(RestoredDatabase, ARestartedCoordinatorStartsNothingBeforeItHasHeardFromEveryNode) {
   const NodeDescription other = node_with("node-2", 1);
@@ -110,6 +139,28 @@ TEST_F(RestoredDatabase, ARestartedCoordinatorWaitsForNoNodeThatWasLost) {
   EXPECT_TRUE(state_.unheard.empty());
 }
 
+// Reports are no events that are kept: each start's wait was still there at the next.
+TEST_F(RestoredDatabase, AStartThatIsReadFromTheLogLeavesNothingToWaitForToTheNext) {
+  const NodeDescription other = node_with("node-2", 1);
+  join(other);
+  Events log;
+  const auto keep = [&](const Result<Events>& events) {
+    std::ranges::copy_if(*events, std::back_inserter(log), is_durable);
+  };
+  ClusterState from_log = state_;
+  keep(turn(CoordinatorUp{}));
+  for (int i = 0; i < 20; ++i) {
+    now_ += std::chrono::seconds(5);
+    keep(turn(Tick{}));
+    keep(turn(NodeReported{{node_, {}, 0}}));
+  }
+  ASSERT_EQ(state_.nodes.at(other.id).state, NodeState::lost);
+  keep(turn(CoordinatorUp{}));
+  apply_all(from_log, log);
+  EXPECT_EQ(from_log.unheard, state_.unheard);
+  EXPECT_FALSE(from_log.unheard.contains(other.id)) << "nobody waits for a node that was lost";
+}
+
 TEST_F(RestoredDatabase, ASilentNodeDelaysARestartedCoordinatorNoLongerThanItIsUp) {
   join(node_with("silent", 4));
   turn(CoordinatorUp{});
@@ -141,8 +192,8 @@ TEST_F(RestoredDatabase, AJobThatEndedAfterTheCopyWasTakenDoesNotRunAgain) {
   tell_ended(node_, {{id, 3}});
   EXPECT_EQ(state_of(id), JobState::queued);
   EXPECT_EQ(job(id).held_because,
-            "node-1 was given attempt 3 of it, and this database, an older copy that was restored, does not "
-            "know of that: the job may have ended");
+            "node-1 knows of an attempt of it that this database, an older copy that was restored, does not: "
+            "the job may have ended");
   EXPECT_EQ(reason(id),
             "is held: " + job(id).held_because + "; podium release 1 runs it again, podium cancel 1 ends it");
 }

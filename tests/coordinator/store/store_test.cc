@@ -129,6 +129,19 @@ TEST(Store, ProjectsJobsAndAttempts) {
   EXPECT_FALSE(reader->job({2}));
 }
 
+// A job that was requeued after it had ended was given a number again that a node had told of.
+TEST(Store, KnowsTheAttemptsThatOnlyNodesKnowOf) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, {}});
+  const auto reader = store.open_reader();
+  EXPECT_EQ(reader->newest_attempt({1}), 1);
+  EXPECT_EQ(reader->newest_attempt({2}), 0);
+  commit_now(store, {{{at_second(61), JobHeld{{1}, "", 50}}, {at_second(62), JobHeld{{1}}}}, {}, {}, {}});
+  EXPECT_EQ(reader->newest_attempt({1}), 50);
+}
+
 TEST(Store, KeepsTheSpecAndFindsItByItsKey) {
   TempFolder home;
   Store store(home.path(), at_once());
