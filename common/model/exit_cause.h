@@ -15,7 +15,7 @@ enum class ExitCause {
   node_restarted,  // the machine was restarted
   shim_killed,     // podium-shim, which watched it, was killed or could not say how it ended
   not_started,     // the agent could not start it: no program ran
-  no_record,       // the agent was to keep it, and has no record of it
+  no_record,       // nobody knows how: its agent has no record of it, or its node is lost
   refused,         // its job's shared folder is another job's: no attempt of it can ever run
 };
 

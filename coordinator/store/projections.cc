@@ -33,7 +33,9 @@ struct Projections::Visitor {
     tables.task_started_.run(e.task.attempt.job.value, e.task.attempt.number, e.task.rank, e.pid);
   }
   void operator()(const TaskExited& e) const { end_task(e.task, TaskPhase::exited, e.exit); }
-  void operator()(const TaskLost& e) const { end_task(e.task, TaskPhase::lost, {-1, 0, e.reason}); }
+  void operator()(const TaskLost& e) const {
+    end_task(e.task, TaskPhase::lost, {-1, 0, e.reason, ExitCause::no_record});
+  }
   void operator()(const AttemptEnded& e) const {
     tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason);
   }

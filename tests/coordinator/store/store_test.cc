@@ -129,6 +129,16 @@ TEST(Store, ProjectsJobsAndAttempts) {
   EXPECT_FALSE(reader->job({2}));
 }
 
+// It was told as the program's own doing.
+TEST(Store, ATaskWhoseNodeIsLostDidNotEndByItself) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  commit_now(store, {{{at_second(60), TaskLost{{{{1}, 1}, 0}, "no word from its agent"}}}, {}, {}, {}});
+  const std::optional<TaskExit> exit = store.open_reader()->attempts({1}).at(0).tasks.at(0).exit;
+  EXPECT_EQ(exit, (TaskExit{-1, 0, "no word from its agent", ExitCause::no_record}));
+}
+
 // A job that was requeued after it had ended was given a number again that a node had told of.
 TEST(Store, KnowsTheAttemptsThatOnlyNodesKnowOf) {
   TempFolder home;
