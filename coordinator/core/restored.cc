@@ -54,7 +54,7 @@ class Future {
     see(attempt.job);
     const Job* job = find_job(state_, attempt.job);
     if (job && (!job->held || is_news(*job, attempt)))
-      hold(*job, attempt, number_of(attempt) + " runs on " + node_ + ", and " + unknown());
+      hold(*job, attempt, number_of(attempt) + " was running on " + node_ + ", and " + unknown());
   }
 
   void has_ended(AttemptId attempt) {

@@ -45,7 +45,7 @@ Events one_of_each() {
       {at, SilenceForgiven{"the coordinator started"}},
       {at, NodeSeen{{"node-1"}}},
       {at, Ticked{}},
-      {at, JobHeld{{7}, "attempt 3 of it runs on node-1", 3}},
+      {at, JobHeld{{7}, "attempt 3 of it was running on node-1", 3}},
       {at, JobReleased{{7}}},
       {at, JobPrioritised{{7}, 80}},
       {at, DependencyMet{{7}, {5}}},
