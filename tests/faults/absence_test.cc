@@ -28,7 +28,7 @@ class Absence : public ::testing::Test {
     const json now = cluster_.get("/jobs/" + to_string(job));
     const int step = now.at("progress").at("step");
     const json later = wait_for_step(cluster_, job, step + 5);
-    EXPECT_EQ(later.at("state"), "running");
+    EXPECT_EQ(later.at("state"), "running") << later.dump(1);
     EXPECT_EQ(later.at("attempts").size(), 1u) << later.dump(1);
     EXPECT_EQ(workers(later), before);
   }
