@@ -57,6 +57,17 @@ class Elastic : public ClusterTest {
     }
   }
 
+  // From 4 to all 8 devices of the only node.
+  JobId job_on_its_way_to_grow() {
+    join_and_keep(node_with("a", 8));
+    const JobId other = submit(request_for(4));
+    const JobId id = submit(elastic({4, 8}));
+    settle();
+    run(11);
+    finish(other);
+    return id;
+  }
+
   int size_of(JobId id) { return state_.jobs.contains(id) ? job(id).devices() : 0; }
   StopCause stop_of(JobId id) { return job(id).attempt ? job(id).attempt->stop : StopCause::none; }
 
@@ -216,12 +227,7 @@ TEST_F(Elastic, DoesNotGrowWhileAJobWaitsForDevices) {
 
 // From the order to stop until it runs again, what it grows into is nobody else's.
 TEST_F(Elastic, GetsTheDevicesItStoppedFor) {
-  join_and_keep(node_with("a", 8));
-  const JobId other = submit(request_for(4));
-  const JobId id = submit(elastic({4, 8}));
-  settle();
-  run(11);
-  finish(other);
+  const JobId id = job_on_its_way_to_grow();
   ASSERT_EQ(stop_of(id), StopCause::resized);
   const JobId thief = submit(with_priority(request_for(4), 100));
   EXPECT_EQ(state_of(thief), JobState::queued);
@@ -361,12 +367,7 @@ TEST_F(Elastic, AHeldJobKeepsItsSizeAndALeavingOneItsDevicesNoLonger) {
 }
 
 TEST_F(Elastic, ACancelledJobKeepsNothing) {
-  join_and_keep(node_with("a", 8));
-  const JobId other = submit(request_for(4));
-  const JobId id = submit(elastic({4, 8}));
-  settle();
-  run(11);
-  finish(other);
+  const JobId id = job_on_its_way_to_grow();
   ASSERT_EQ(stop_of(id), StopCause::resized);
   turn(CancelJob{id});
   EXPECT_EQ(state_of(submit(request_for(4))), JobState::starting);
@@ -472,12 +473,7 @@ TEST_F(Elastic, ShrinksToASizeThatItsLoweredLimitLetsItComeBackWith) {
 
 // While the one that grows is away its account holds the devices that are left, and is given none twice.
 TEST_F(Elastic, AJobThatGrowsGivesUpNothing) {
-  join_and_keep(node_with("a", 8));
-  const JobId other = submit(request_for(4));
-  const JobId id = submit(elastic({4, 8}));
-  settle();
-  run(11);
-  finish(other);
+  const JobId id = job_on_its_way_to_grow();
   ASSERT_EQ(stop_of(id), StopCause::resized);
   EXPECT_EQ(gives_up(job(id)), 0);
   report(nodes_[0], {{task(id, 0), {}}});

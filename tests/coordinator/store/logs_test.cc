@@ -21,15 +21,6 @@ using testing::StartsWith;
 
 const TaskId kTask{{{1}, 1}, 0};
 
-bool eventually(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (std::chrono::steady_clock::now() < end) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 // Numbered lines of 8 bytes: line n is at byte 8 n.
 std::string lines(std::int64_t first, std::int64_t end) {
   std::string text;

@@ -15,15 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-bool eventually(const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-  while (std::chrono::steady_clock::now() < end) {
-    if (holds()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 // While it lives, no file of this process can be written beyond its first bytes, as on a full disk.
 class FullDisk {
  public:

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
 #include <future>
 #include <string>
+#include <thread>
 
 #include "coordinator/store/store.h"
 #include "tests/temp_folder.h"
@@ -66,6 +69,15 @@ inline Events failed_attempt(std::int64_t job, int number, int second) {
           {at_second(second), RetryPlanned{{job}, {}, std::nullopt, {}}},
           {at_second(second),
            JobStateChanged{{job}, JobState::stopping, JobState::queued, "killed; queued again"}}};
+}
+
+inline bool eventually(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < end) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
 }
 
 inline const char* target_spec() {

@@ -11,13 +11,14 @@ import { Random } from "../fake/random";
 const programs = process.env["PODIUM_BIN_DIR"] ?? "";
 export const realUserToken = "user-token-of-this-test";
 
-/** "" when the daemons can be run, else why not. */
+/** "" when the daemons can be run, else why not. Throws where they should be there and are not. */
 export function whyNotReal(): string {
   if (!programs) return "PODIUM_BIN_DIR is not set";
   const missing = ["podium-coordinator", "podium-agent", "podium-worker"].find(
     (name) => !existsSync(join(programs, name)),
   );
-  return missing ? `${missing} is not in ${programs}` : "";
+  if (missing) throw new Error(`${missing} is not in ${programs}: build it`);
+  return "";
 }
 
 export class RealCluster {
