@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "common/model/lease.h"
+
 namespace podium {
 namespace {
 
@@ -48,6 +50,7 @@ std::chrono::milliseconds CoordinatorConnection::failed(const std::string& what)
   ++failures_;
   if (what != last_failure_) spdlog::warn("{}; trying again", what);
   last_failure_ = what;
+  static_assert(RetryPolicy{}.longest == lease::kLongestRetry);
   return retry_delay({}, failures_, std::uniform_real_distribution<>(0, 1)(random_));
 }
 

@@ -26,6 +26,7 @@
 #include "agent/shipper.h"
 #include "common/base/boot_clock.h"
 #include "common/base/logging.h"
+#include "common/net/code_snapshot.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
 
@@ -37,6 +38,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kTellFor =
     5s;  // how long an agent that leaves with its tasks waits for their exits to be heard
+constexpr auto kFetchCodeWithin = 60s;
 
 std::vector<Device> find_node_devices(const AgentOptions& options) {
   DeviceProbes probes;
@@ -75,6 +77,21 @@ std::unique_ptr<GpuWatch> watch_gpus(const asio::any_io_executor& executor, Node
                                           });
   devices.set_watch([&watch = *watch] { return watch.request_look(); });
   return watch;
+}
+
+// One request on a connection of its own: it is asked for once a job.
+CodeCache::Fetch code_from(const asio::any_io_executor& executor, const CoordinatorConfig& coordinator) {
+  return [executor, coordinator](std::string sha256) -> asio::awaitable<std::optional<std::string>> {
+    HttpClient client(executor, coordinator.url, ClientOptions{coordinator.ca_file, kMostPackedCode});
+    HttpRequest request;
+    request.target = "/api/v1/code/" + encode_component(sha256);
+    request.headers.set("Authorization", "Bearer " + coordinator.token);
+    const HttpResponse response = co_await client.request(std::move(request), kFetchCodeWithin);
+    if (response.status == 404) co_return std::nullopt;
+    if (response.status != 200)
+      throw std::runtime_error("the coordinator answered " + std::to_string(response.status));
+    co_return response.body;
+  };
 }
 
 SupervisorConfig supervisor_config(const AgentOptions& options, const std::string& shared_id) {
@@ -142,7 +159,9 @@ int run(const AgentOptions& options) {
   Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another
   Shipper* shipper = nullptr;
   NodeDevices devices(find_node_devices(options));
-  Supervisor supervisor(loop.get_executor(), supervisor_config(options, node.shared), devices, clock, [&] {
+  SupervisorConfig config = supervisor_config(options, node.shared);
+  config.fetch_code = code_from(loop.get_executor(), coordinator);
+  Supervisor supervisor(loop.get_executor(), std::move(config), devices, clock, [&] {
     link->report_now();
     shipper->look_now();
   });

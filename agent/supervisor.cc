@@ -45,6 +45,11 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       start_health_(config_.home, [this] { fences_.probe(); }),
       wake_(executor),
       room_(config_.home, config_.kept_bytes),
+      code_(executor, config_.home, config_.fetch_code,
+            [this](TaskId task, const std::string& failure) {
+              table_.code[task] = failure;
+              act_soon();
+            }),
       fences_([this](FenceNews news) {
         asio::post(executor_, [this, news = std::move(news)] { take_news(news); });
       }) {
@@ -60,7 +65,24 @@ void Supervisor::follow(NodeOrders orders, Time sent) {
   join(orders);
   orders_ = std::move(orders);
   table_.last_sync = sent;
+  prepare_code();
   act_soon();
+}
+
+// Of tasks that are to start; what was prepared for others goes.
+void Supervisor::prepare_code() {
+  std::set<TaskId> needed;
+  for (const TaskOrder& order : orders_.tasks) {
+    const Launch& launch = order.launch;
+    if (order.action != TaskAction::start || !launch.spec.code || tasks_.contains(launch.task)) continue;
+    needed.insert(launch.task);
+    code_.want(launch.task, launch.spec.code->snapshot);
+  }
+  for (const TaskId task : code_.wanted())
+    if (!needed.contains(task)) {
+      code_.drop(task);
+      table_.code.erase(task);
+    }
 }
 
 // Never from within act: an action's consequences are looked at afresh, after all actions of this turn.
@@ -156,7 +178,10 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
   task.tell_exit_at = clock_.now() + kTellExitAfter;
   Process& process = table_.processes[id];
   process.state = TaskState::exited;
-  if (task.folder) devices_.left(process.device_kind, process.device_index);
+  if (task.folder) {
+    devices_.left(process.device_kind, process.device_index);
+    for (const int index : process.more_devices) devices_.left(process.device_kind, index);
+  }
   if (cgroups_) cgroups_->remove(id);
   if (task.folder && !std::filesystem::exists(task.folder->path()))
     task.folder.reset();  // the program's doing
@@ -239,7 +264,10 @@ std::vector<TaskReport> Supervisor::reports() const {
 std::set<int> Supervisor::gpus_in_use() const {
   std::set<int> gpus;
   for (const auto& [id, process] : table_.processes)
-    if (process.device_kind == "gpu" && process.state != TaskState::exited) gpus.insert(process.device_index);
+    if (process.device_kind == "gpu" && process.state != TaskState::exited) {
+      gpus.insert(process.device_index);
+      gpus.insert(process.more_devices.begin(), process.more_devices.end());
+    }
   return gpus;
 }
 

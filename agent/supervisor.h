@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/code_cache.h"
 #include "agent/core/command.h"
 #include "agent/core/reconcile.h"
 #include "agent/lasting_troubles.h"
@@ -37,6 +38,7 @@ struct SupervisorConfig {
   std::filesystem::path shim;            // podium-shim
   std::vector<std::string> environment;  // the agent's own, of which tasks get the kept part
   std::int64_t kept_bytes = 0;           // of folders of forgotten tasks that stay, at most
+  CodeCache::Fetch fetch_code;
 };
 
 // What the agent holds of one task beside its entry in the process table.
@@ -108,6 +110,7 @@ class Supervisor {
   std::filesystem::path jobs_folder() const { return config_.shared / cluster_.folder; }
   void take_news(const FenceNews& news);
   void join(const NodeOrders& orders);
+  void prepare_code();
   void act_soon();
   void act();
   void carry_out(const Start& start);
@@ -120,6 +123,7 @@ class Supervisor {
   Task* advance(TaskId id, Stopping to, Time next_at);
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
   void launch(Task& task, const Start& start);
+  int numa_of(const Launch& launch) const;
   std::map<int, std::string> gpu_uuids() const;
   void adopt_one(TaskId id);
   void try_to_adopt(TaskId id);
@@ -163,6 +167,7 @@ class Supervisor {
       newer_elsewhere_;  // of jobs that are ordered: the attempt for which an order was refused
   HomeRoom room_;
   LastingTroubles action_troubles_, save_troubles_;
+  CodeCache code_;
   FenceWatch fences_;  // last: it ends before what it tells of
 };
 

@@ -55,6 +55,7 @@ void Supervisor::adopt_one(TaskId id) {
   Process& process = table_.processes[id];
   process.device_kind = record.device_kind;
   process.device_index = record.device_index;
+  process.more_devices = record.more_devices;
   if (record.leased || TaskLease::exists(folder.path())) task.lease.emplace(folder.path());
   process.granted = task.lease ? task.lease->end() : left_to_tasks_;
   if (record.exit) return set_exit(id, *record.exit);

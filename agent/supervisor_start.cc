@@ -29,9 +29,11 @@ void Supervisor::carry_out(const Start& start) {
   task.record.boot = boot_id();
   task.record.device_kind = start.launch.device_kind;
   task.record.device_index = start.launch.device_index;
+  task.record.more_devices = start.launch.more_devices;
   Process& process = table_.processes[id];
   process.device_kind = start.launch.device_kind;
   process.device_index = start.launch.device_index;
+  process.more_devices = start.launch.more_devices;
   try {
     launch(task, start);
   } catch (const std::exception& error) {  // Asio's failures are no std::system_error
@@ -64,7 +66,8 @@ TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) co
           config_.data,
           checkpoints_of(order.task.attempt.job),
           order.spec.resume ? checkpoints_of(*order.spec.resume) : "",
-          config_.worker};
+          config_.worker,
+          order.spec.code ? (folder.path() / "code").string() : ""};
 }
 
 void Supervisor::launch(Task& task, const Start& start) {
@@ -76,12 +79,15 @@ void Supervisor::launch(Task& task, const Start& start) {
   task.record.leased = true;
   room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });
   task.folder = folder;
+  if (start.launch.spec.code) {
+    code_.give(id, paths.code);
+    table_.code.erase(id);
+  }
   task.lease.emplace(folder.path());
   room_.make_room_for([&] { task.lease->set(right_ends(orders_, table_, id), lease::leave(orders_.lease)); });
   const auto cgroup = cgroups_ ? cgroups_->make(id) : std::filesystem::path();
-  const Device* device = devices_.find(start.launch.device_kind, start.launch.device_index);
-  SpawnedShim shim = spawn_shim({config_.shim, folder.path(), command->arguments, command->environment,
-                                 cgroup, device ? device->numa : -1});
+  SpawnedShim shim = spawn_shim(
+      {config_.shim, folder.path(), command->arguments, command->environment, cgroup, numa_of(start.launch)});
   try {
     watch(id, std::move(shim.pidfd), std::move(shim.ready));
   } catch (const std::exception&) {
@@ -90,6 +96,16 @@ void Supervisor::launch(Task& task, const Start& start) {
   }
   task.shim = shim.pid;
   spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
+}
+
+// Of all its devices; -1 where they hang on several, or it is not known.
+int Supervisor::numa_of(const Launch& launch) const {
+  std::set<int> numas;
+  for (const int index : devices_of(launch)) {
+    const Device* device = devices_.find(launch.device_kind, index);
+    numas.insert(device ? device->numa : -1);
+  }
+  return numas.size() == 1 ? *numas.begin() : -1;
 }
 
 std::map<int, std::string> Supervisor::gpu_uuids() const {

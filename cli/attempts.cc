@@ -2,6 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
@@ -12,12 +15,23 @@ namespace {
 
 using nlohmann::json;
 
-std::string tasks_text(const json& attempt) {
+// "3"; "0–7"; "0,2,5"
+std::string folded(const std::vector<std::int64_t>& numbers) {
   std::string text;
-  for (const json& task : attempt.value("tasks", json::array()))
-    text += fmt::format("{}{} on {} device {}", text.empty() ? "" : ", ", integer_field(task, "rank"),
-                        text_field(task, "node", "?"), integer_field(task, "device"));
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (end - i > 1) text += "–" + std::to_string(numbers[end - 1]);
+    i = end;
+  }
   return text;
+}
+
+std::string on_one_node(const std::string& node, const std::vector<std::int64_t>& ranks,
+                        const std::vector<std::int64_t>& devices) {
+  return fmt::format("{} on {} device{} {}", folded(ranks), node, devices.size() == 1 ? "" : "s",
+                     folded(devices));
 }
 
 std::string steps_text(const json& attempt) {
@@ -28,6 +42,27 @@ std::string steps_text(const json& attempt) {
 
 }  // namespace
 
+std::string ranks_text(const json& attempt) {
+  std::string text, node;
+  std::vector<std::int64_t> ranks, devices;
+  const auto end_node = [&] {
+    std::ranges::sort(devices);
+    if (!ranks.empty()) text += (text.empty() ? "" : "; ") + on_one_node(node, ranks, devices);
+    ranks.clear();
+    devices.clear();
+  };
+  for (const json& task : attempt.value("tasks", json::array())) {
+    const std::string its = text_field(task, "node", "?");
+    if (its != node) end_node();
+    node = its;
+    ranks.push_back(integer_field(task, "rank"));
+    for (const json& device : task.value("devices", json::array({integer_field(task, "device")})))
+      devices.push_back(device.get<std::int64_t>());
+  }
+  end_node();
+  return text;
+}
+
 std::string attempts_table(const nlohmann::json& attempts, const Terminal& terminal) {
   Table table({{"ATTEMPT", true},
                {"RUN TIME", true},
@@ -37,13 +72,13 @@ std::string attempts_table(const nlohmann::json& attempts, const Terminal& termi
                {"REASON", false, true}});
   const std::int64_t now = now_millis();
   for (const json& attempt : attempts) {
-    const std::string end = text_field(attempt, "end", "–");
+    const std::string end = in_words(text_field(attempt, "end", "–"));
     table.add({{std::to_string(integer_field(attempt, "number"))},
-               {run_time_text(attempt, now)},
+               {attempt_time_text(attempt, now)},
                {steps_text(attempt)},
                {end, state_colour(end)},
-               {tasks_text(attempt)},
-               {text_field(attempt, "reason")}});
+               {ranks_text(attempt)},
+               {reason_text(attempt)}});
   }
   return table.empty() ? "" : table.render(terminal);
 }

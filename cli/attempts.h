@@ -8,6 +8,9 @@
 
 namespace podium::cli {
 
+// "0–7 on gpu-1 devices 0–7; 8–15 on gpu-2 devices 0–7"
+std::string ranks_text(const nlohmann::json& attempt);
+
 // "" when there are none yet.
 std::string attempts_table(const nlohmann::json& attempts, const Terminal& terminal);
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/session.h"
+#include "common/base/time.h"
+#include "common/net/http_client.h"
 #include "common/net/http_message.h"
 #include "common/net/url.h"
 
@@ -18,16 +21,27 @@ using Query = std::vector<std::pair<std::string, std::string>>;
 // "/api/v1/jobs?state=running": empty values are left out.
 std::string api_target(std::string_view path, const Query& query = {});
 
+// How long an answer may take where the session does not say.
+enum class Patience {
+  usual,  // a minute: a submission may wait for the nodes of a coordinator that has just started
+  great,  // five: code over a slow line, a forecast where many jobs wait, the check of many specs
+};
+
 class Client {
  public:
   explicit Client(const Session& session);
 
-  nlohmann::json get(std::string_view path, const Query& query = {}) const;
+  nlohmann::json get(std::string_view path, const Query& query = {},
+                     Patience patience = Patience::usual) const;
   // Turns the pages of a list: the last answer, with at most `most` items of all of them under `key`.
   nlohmann::json get_pages(std::string_view path, Query query, const char* key, std::size_t most) const;
-  HttpResponse get_text(std::string_view path, const Query& query) const;
+  HttpResponse get_text(std::string_view path, const Query& query, Patience patience = Patience::usual) const;
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
-  nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "") const;
+  nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "",
+                      Patience patience = Patience::usual) const;
+
+  // Safe to send again, and perhaps many bytes.
+  nlohmann::json post_bytes(std::string_view path, const std::string& type, std::string bytes) const;
 
   void remove(std::string_view path) const;
 
@@ -36,9 +50,11 @@ class Client {
   Headers headers() const;
 
  private:
-  HttpResponse send(HttpRequest request, int tries) const;
+  HttpResponse send(HttpRequest request, int tries, Patience patience) const;
+  [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout) const;
 
   Url server_;
+  std::optional<Duration> timeout_;
   std::string token_;
   std::string ca_file_;
 };

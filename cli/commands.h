@@ -22,6 +22,7 @@ void add_release(CLI::App& app, Session& session);
 void add_requeue(CLI::App& app, Session& session);
 void add_priority(CLI::App& app, Session& session);
 void add_extend(CLI::App& app, Session& session);
+void add_checkpoints(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);
@@ -29,6 +30,7 @@ void add_accounts(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"
 void add_experiments(CLI::App& app, Session& session);
+void add_specs(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);

@@ -2,7 +2,9 @@
 // cannot fall behind.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/print.h"
@@ -10,125 +12,206 @@
 namespace podium::cli {
 namespace {
 
-struct Word {
-  std::string text;
-  std::string description;
-};
-
-using Words = std::vector<Word>;
-
-// Its first sentence, without what shells would read as syntax.
+// Its words without what shells would read as syntax.
 std::string plain(std::string text) {
   std::erase_if(text, [](char c) { return c == '\'' || c == ':' || c == '[' || c == ']'; });
   return text;
 }
 
-Words options_of(const CLI::App& app) {
-  Words words;
+// What may follow an option, or stand in an argument's place.
+struct Value {
+  bool any = false;  // there is one
+  bool file = false;
+  std::string choices;  // "newest oldest"; "": unknown
+};
+
+Value value_of(const CLI::Option& option) {
+  Value value;
+  value.any = option.get_items_expected_max() > 0;
+  const std::string type = option.get_type_name();
+  value.file = type.starts_with("FILE") || option.get_name(true) == "FILE";
+  const std::size_t begin = type.find('{'), end = type.find('}');
+  if (begin == std::string::npos || end == std::string::npos) return value;
+  value.choices = type.substr(begin + 1, end - begin - 1);
+  std::ranges::replace(value.choices, ',', ' ');
+  return value;
+}
+
+struct Flag {
+  std::string name;  // "--limit"
+  std::string description;
+  Value value;
+};
+
+std::vector<Flag> flags_of(const CLI::App& app) {
+  std::vector<Flag> flags;
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames())
-      words.push_back({"--" + name, plain(option->get_description())});
-  return words;
+      flags.push_back({"--" + name, plain(option->get_description()), value_of(*option)});
+  return flags;
 }
 
-// What a subcommand's options are, with those that hold everywhere.
-Words all_options_of(const CLI::App& root, const CLI::App& command) {
-  Words words = options_of(command);
-  for (Word& word : options_of(root))
-    if (word.text != "--help") words.push_back(std::move(word));
-  return words;
+struct Command {
+  const CLI::App* app;
+  std::string path;                // "podium nodes drain"
+  std::vector<std::string> typed;  // as it may be typed: "podium ls" is "podium list"
+  std::vector<const CLI::App*> below;
+  std::vector<Flag> flags;  // its own and those that hold everywhere
+  Value argument;           // its first
+};
+
+void collect(const CLI::App& app, const std::string& above, std::vector<Flag> everywhere,
+             std::vector<Command>& commands) {
+  const std::string path = above.empty() ? app.get_name() : above + " " + app.get_name();
+  Command command{&app,          path, {path}, app.get_subcommands([](const CLI::App*) { return true; }),
+                  flags_of(app), {}};
+  for (const std::string& alias : app.get_aliases()) command.typed.push_back(above + " " + alias);
+  for (const CLI::Option* option : app.get_options())
+    if (!option->nonpositional() && !command.argument.any) command.argument = value_of(*option);
+  if (above.empty()) {
+    everywhere = command.flags;
+    std::erase_if(everywhere, [](const Flag& flag) { return flag.name == "--help"; });
+  } else {
+    command.flags.insert(command.flags.end(), everywhere.begin(), everywhere.end());
+  }
+  const std::vector<const CLI::App*> below = command.below;
+  commands.push_back(std::move(command));
+  for (const CLI::App* each : below) collect(*each, path, everywhere, commands);
 }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& root) {
-  return root.get_subcommands([](const CLI::App*) { return true; });
+std::vector<Command> commands_of(const CLI::App& root) {
+  std::vector<Command> commands;
+  collect(root, "", {}, commands);
+  return commands;
 }
 
-bool takes_file(const std::string& command) {
-  return command == "submit" || command == "validate" || command == "simulate";
-}
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const Word& word : words) text += (text.empty() ? "" : " ") + word.text;
-  return text;
+// Of a case over "PATH WORD": which command it begins.
+std::string turns(const std::vector<Command>& commands, const std::string& format) {
+  std::string cases;
+  for (const Command& command : commands) {
+    if (&command == &commands.front()) continue;
+    std::string patterns;
+    for (const std::string& typed : command.typed)
+      patterns += (patterns.empty() ? "\"" : " | \"") + typed + "\"";
+    cases += fmt::format(fmt::runtime(format), patterns, command.path);
+  }
+  return cases;
 }
 
 std::string bash(const CLI::App& root) {
-  Words commands;
-  std::string cases;
-  for (const CLI::App* command : commands_of(root)) {
-    commands.push_back({command->get_name(), ""});
-    const std::string values = command->get_name() == "completion" ? "bash zsh fish " : "";
-    cases += fmt::format("    {}) words=\"{}{}\" ;;\n", command->get_name(), values,
-                         joined(all_options_of(root, *command)));
+  const std::vector<Command> commands = commands_of(root);
+  std::string values, words;
+  for (const Command& command : commands) {
+    std::string here;
+    for (const CLI::App* below : command.below) here += below->get_name() + " ";
+    for (const Flag& flag : command.flags) {
+      here += flag.name + " ";
+      if (flag.value.any)
+        values += fmt::format("    \"{} {}\") words=\"{}\"{} ;;\n", command.path, flag.name,
+                              flag.value.choices, flag.value.file ? " files=yes" : "");
+    }
+    words += fmt::format("      \"{}\") words=\"{}{}\"{} ;;\n", command.path,
+                         command.argument.choices + (command.argument.choices.empty() ? "" : " "), here,
+                         command.argument.file ? " files=yes" : "");
   }
   return fmt::format(R"(# bash completion for podium; load it with: source <(podium completion bash)
 _podium() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} command= words= word
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=podium word words= files=
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
-    case $word in -*) ;; *) command=$word; break ;; esac
+    case "$command $word" in
+{}    esac
   done
-  case $command in
-{}    *) words="{} {}" ;;
+  case "$command $previous" in
+{}    *) case $command in
+{}    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
-  case $command:$current in submit:-*|validate:-*) ;; submit:*|validate:*) COMPREPLY+=($(compgen -f -- "$current")) ;; esac
+  [[ $files && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
+  return 0
 }}
 complete -o filenames -F _podium podium
 )",
-                     cases, joined(commands), joined(options_of(root)));
+                     turns(commands, "      {}) command=\"{}\" ;;\n"), values, words);
+}
+
+std::string zsh_action(const Value& value) {
+  return value.file ? "_files" : value.choices.empty() ? "" : "(" + value.choices + ")";
 }
 
 std::string zsh(const CLI::App& root) {
-  std::string commands;
+  const std::vector<Command> commands = commands_of(root);
   std::string cases;
-  for (const CLI::App* command : commands_of(root)) {
-    commands += fmt::format("    '{}:{}'\n", command->get_name(), plain(command->get_description()));
-    std::string arguments;
-    for (const Word& word : all_options_of(root, *command))
-      arguments += fmt::format(" '{}[{}]'", word.text, word.description);
-    if (takes_file(command->get_name())) arguments += " '*:file:_files'";
-    if (command->get_name() == "completion") arguments += " '1:shell:(bash zsh fish)'";
-    cases += fmt::format("    {}) _arguments{} ;;\n", command->get_name(), arguments);
+  for (const Command& command : commands) {
+    std::string arguments, below;
+    for (const Flag& flag : command.flags)
+      arguments += fmt::format(" '{}[{}]{}'", flag.name, flag.description,
+                               flag.value.any ? ":value:" + zsh_action(flag.value) : "");
+    for (const CLI::App* each : command.below)
+      below += fmt::format(" '{}:{}'", each->get_name(), plain(each->get_description()));
+    if (!below.empty())
+      cases += fmt::format(
+          "    (\"{}\")\n      commands=({} )\n      _arguments -C{} '*:command:->command'\n"
+          "      [[ $state == command ]] && _describe command commands ;;\n",
+          command.path, below, arguments);
+    else
+      cases += fmt::format("    (\"{}\") _arguments{} '*:argument:{}' ;;\n", command.path, arguments,
+                           zsh_action(command.argument));
   }
   return fmt::format(R"(#compdef podium
 # zsh completion for podium; load it with: source <(podium completion zsh)
 _podium() {{
+  local command=podium state
   local -a commands
-  commands=(
-{}  )
-  if (( CURRENT == 2 )); then
-    _describe command commands
-    return
-  fi
-  local command=$words[2]
-  shift words
-  (( CURRENT-- ))
+  local -i at=1 i
+  for (( i = 2; i < CURRENT; ++i )); do
+    case "$command $words[i]" in
+{}    esac
+  done
+  words=("${{(@)words[at,-1]}}")
+  (( CURRENT -= at - 1 ))
   case $command in
 {}  esac
 }}
 compdef _podium podium
 )",
-                     commands, cases);
+                     turns(commands, "      ({}) command=\"{}\"; at=i ;;\n"), cases);
+}
+
+// When the words before are those of a command and none of those below it.
+std::string fish_condition(const Command& command) {
+  std::string text;
+  for (std::size_t at = command.path.find(' '); at != std::string::npos;) {
+    const std::size_t next = command.path.find(' ', at + 1);
+    text += (text.empty() ? "" : "; and ") +
+            ("__fish_seen_subcommand_from " + command.path.substr(at + 1, next - at - 1));
+    at = next;
+  }
+  std::string below;
+  for (const CLI::App* each : command.below) below += " " + each->get_name();
+  if (below.empty()) return text;
+  return text + (text.empty() ? "" : "; and ") + "not __fish_seen_subcommand_from" + below;
 }
 
 std::string fish(const CLI::App& root) {
   std::string text =
       "# fish completion for podium; load it with: podium completion fish | source\ncomplete -c podium -f\n";
-  const auto line = [&](const std::string& condition, const Word& word) {
-    text += fmt::format("complete -c podium -n '{}' -l {} -d '{}'\n", condition, word.text.substr(2),
-                        word.description);
-  };
-  for (const CLI::App* command : commands_of(root)) {
-    const std::string& name = command->get_name();
-    const std::string chosen = "__fish_seen_subcommand_from " + name;
-    text += fmt::format("complete -c podium -n __fish_use_subcommand -a {} -d '{}'\n", name,
-                        plain(command->get_description()));
-    for (const Word& word : options_of(*command)) line(chosen, word);
-    if (takes_file(name)) text += fmt::format("complete -c podium -n '{}' -F\n", chosen);
-    if (name == "completion") text += fmt::format("complete -c podium -n '{}' -a 'bash zsh fish'\n", chosen);
+  for (const Command& command : commands_of(root)) {
+    const std::string condition = fish_condition(command);
+    for (const CLI::App* below : command.below)
+      text += fmt::format("complete -c podium -n '{}' -a {} -d '{}'\n", condition, below->get_name(),
+                          plain(below->get_description()));
+    for (const Flag& flag : command.flags) {
+      const std::string value = !flag.value.any              ? ""
+                                : flag.value.file            ? " -r -F"
+                                : flag.value.choices.empty() ? " -x"
+                                                             : " -x -a '" + flag.value.choices + "'";
+      text += fmt::format("complete -c podium -n '{}' -l {} -d '{}'{}\n", condition, flag.name.substr(2),
+                          flag.description, value);
+    }
+    if (command.argument.file) text += fmt::format("complete -c podium -n '{}' -F\n", condition);
+    if (!command.argument.choices.empty())
+      text += fmt::format("complete -c podium -n '{}' -a '{}'\n", condition, command.argument.choices);
   }
-  for (const Word& word : options_of(root)) line("true", word);
   return text;
 }
 

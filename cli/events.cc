@@ -6,9 +6,10 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/fields.h"
+#include "cli/job_number.h"
+#include "cli/moment.h"
 #include "cli/print.h"
 #include "cli/table.h"
-#include "common/base/time.h"
 
 namespace podium::cli {
 namespace {
@@ -22,9 +23,9 @@ void run(std::int64_t id, const Session& session) {
   if (session.json) return print(reply.dump() + "\n");
   Table table({{"TIME"}, {"EVENT"}, {"WHAT", false, true}});
   for (const json& event : reply.at("events"))
-    table.add({{format_time(from_millis(integer_field(event, "time_ms")))},
+    table.add({{local_time_of_day(from_millis(integer_field(event, "time_ms")))},
                {text_field(event, "type")},
-               {text_field(event, "text")}});
+               {with_local_times(text_field(event, "text"))}});
   print(table.render(detect_terminal()));
 }
 
@@ -33,7 +34,7 @@ void run(std::int64_t id, const Session& session) {
 void add_events(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
   CLI::App* command = app.add_subcommand("events", "Show a job's history, oldest first");
-  command->add_option("JOB", *id, "The job's number")->required();
+  add_job(*command, *id);
   command->footer("\nExamples:\n  podium events 12");
   command->callback([id, &session] { run(*id, session); });
 }

@@ -10,8 +10,11 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
 #include "cli/job_text.h"
 #include "cli/live.h"
+#include "cli/log_reader.h"
+#include "cli/moment.h"
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -22,9 +25,21 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kPlainInterval = 10'000;  // ms between two lines where nothing can be redrawn
+constexpr std::int64_t kOutputInterval = 500;    // ms between two looks at what a program prints
 
-// Draws a job as it changes: one line redrawn in place on a terminal, a line now and then elsewhere, JSON
-// lines for programs.
+// Since when the job is in its state, as far as it says.
+Time since(const json& job) {
+  const std::string state = text_field(job, "state");
+  const char* key = has_ended(job)                                            ? "ended_ms"
+                    : state == "running"                                      ? "running_since_ms"
+                    : state == "queued" && integer_field(job, "attempt") == 0 ? "submitted_ms"
+                                                                              : "";
+  const json millis = field(job, key);
+  return from_millis(millis.is_number() ? millis.get<std::int64_t>() : now_millis());
+}
+
+// Draws a job as it changes: a line for each state, and one for its progress, which is redrawn in place on a
+// terminal and printed now and then elsewhere; JSON lines for programs.
 class Display {
  public:
   explicit Display(bool as_json) : json_(as_json), terminal_(detect_terminal()) {}
@@ -35,7 +50,8 @@ class Display {
                          integer_field(job_, "attempt") != integer_field(job, "attempt");
     job_ = job;
     start_pace(changed);
-    if (terminal_.interactive || changed) draw();
+    if (changed && terminal_.interactive) tell_state();
+    if (terminal_.interactive || changed) draw(since(job_));
   }
 
   void metrics(const json& metrics) {
@@ -53,7 +69,7 @@ class Display {
 
   void tick() {
     if (json_ || !job_.is_object()) return;
-    if (terminal_.interactive || now_millis() - drawn_ >= kPlainInterval) draw();
+    if (terminal_.interactive || now_millis() - drawn_ >= kPlainInterval) draw(from_millis(now_millis()));
   }
 
   void clear() {
@@ -69,14 +85,21 @@ class Display {
     if (changed || step < since_.step) since_ = {step, now_millis()};
   }
 
-  void draw() {
+  void tell_state() {
+    clear();
+    const int attempt = static_cast<int>(integer_field(job_, "attempt"));
+    print(fmt::format("{}  job {} {}{}\n", local_time_of_day(since(job_)), integer_field(job_, "id"),
+                      state_text(job_), attempt > 1 ? fmt::format(", attempt {}", attempt) : ""));
+  }
+
+  void draw(Time at) {
     const std::int64_t now = now_millis();
     const std::string line =
         progress_line(job_, since_, now, terminal_.interactive ? terminal_.width - 1 : 0);
     if (terminal_.interactive) {
       print("\r\x1b[K" + line);
     } else if (line != last_line_) {
-      print(line + "\n");
+      print(local_time_of_day(at) + "  " + line + "\n");
     }
     last_line_ = line;
     drawn_ = now;
@@ -91,16 +114,52 @@ class Display {
   std::int64_t drawn_ = 0;
 };
 
+// What a program of the user's own prints, between the lines of the display.
+class Output {
+ public:
+  Output(const Client& client, int rank, Display& display)
+      : display_(display), reader_(client, wish_of(rank)) {}
+
+  void look(const json& job) {
+    if (!is_wished(job) || now_millis() - looked_ < kOutputInterval) return;
+    display_.clear();
+    try {
+      reader_.read(job);
+    } catch (const Failure& failure) {  // the stream, too, tells of a coordinator that is away
+      if (failure.status() != Exit::unreachable) throw;
+    }
+    looked_ = now_millis();
+  }
+
+  void end(const json& job) {
+    if (!is_wished(job)) return;
+    reader_.read_rest(job);
+    reader_.finish();
+  }
+
+ private:
+  static bool is_wished(const json& job) { return job.is_object() && flag_field(job, "command"); }
+  static LogWish wish_of(int rank) {
+    LogWish wish;
+    wish.rank = rank;
+    return wish;
+  }
+
+  Display& display_;
+  LogReader reader_;
+  std::int64_t looked_ = 0;
+};
+
 std::string outcome(const json& job) {
   const json target = field(job, "target");
-  const json ttt = field(job, "time_to_train_seconds");
   std::string text = text_field(job, "state", "?");
   if (field(job, "started_ms").is_number()) text += " after " + run_time_text(job, now_millis());
   if (target.is_object() && field(target, "reached_step").is_number())
     text += fmt::format(", target {} reached at step {}", text_field(target, "metric", "?"),
                         human_count(target["reached_step"].get<std::int64_t>()));
-  if (ttt.is_number()) text += fmt::format(", time to train {}", human_seconds(ttt.get<double>()));
-  const std::string reason = text_field(job, "reason");
+  const std::string time = time_to_train_text(job);
+  if (!time.empty()) text += ", time to train " + time;
+  const std::string reason = reason_text(job);
   return text + (reason.empty() ? "" : ": " + reason);
 }
 
@@ -113,9 +172,10 @@ void print_end(const json& job, const Terminal& terminal) {
 
 }  // namespace
 
-Exit follow_job(const Session& session, std::int64_t id) {
+Exit follow_job(const Session& session, std::int64_t id, int rank) {
   const Client client(session);
   Display display(session.json);
+  Output output(client, rank, display);
   json last;
   LiveHandlers handlers;
   handlers.on_job = [&](const json& job) {
@@ -124,7 +184,10 @@ Exit follow_job(const Session& session, std::int64_t id) {
   };
   handlers.on_metrics = [&](const json& metrics) { display.metrics(metrics); };
   handlers.on_trouble = [&](const std::string& why) { display.trouble(why); };
-  handlers.on_tick = [&] { display.tick(); };
+  handlers.on_tick = [&] {
+    if (!session.json) output.look(last);
+    display.tick();
+  };
   const Exit end = watch_job(client, id, handlers);
   display.clear();
   if (end == Exit::interrupted) {
@@ -134,21 +197,32 @@ Exit follow_job(const Session& session, std::int64_t id) {
           id));
     return end;
   }
-  if (!session.json) print_end(client.get(fmt::format("/jobs/{}", id)), display.terminal());
+  if (!session.json) {
+    output.end(last);
+    print_end(client.get(fmt::format("/jobs/{}", id)), display.terminal());
+  }
   return last.at("state") == "succeeded" ? Exit::ok : Exit::job_failed;
 }
 
 void add_follow(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
+  const auto rank = std::make_shared<int>(0);
   CLI::App* command = app.add_subcommand("follow", "Watch a job until it ends; Ctrl-C detaches");
-  command->add_option("JOB", *id, "The job's number")->required();
+  add_job(*command, *id);
+  command->add_option("-r,--rank", *rank, "Of a program of your own: print the output of this rank")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->capture_default_str();
   command->footer(R"(
+Of a training it shows the progress, of a program of your own what it prints, too; podium logs JOB --follow prints what all
+ranks write. --json tells of the job and its metrics alone.
+
 Examples:
   podium follow 12
   podium follow 12 --json | jq -c 'select(.event == "metrics") | .data.points[]'
 
 Exit status: 0 when the job succeeded, 1 when it failed or was cancelled, 130 after Ctrl-C.)");
-  command->callback([id, &session] { session.exit = follow_job(session, *id); });
+  command->callback([id, rank, &session] { session.exit = follow_job(session, *id, *rank); });
 }
 
 }  // namespace podium::cli

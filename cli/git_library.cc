@@ -13,13 +13,32 @@ void find(void* handle, const char* name, Function& function) {
   PODIUM_CHECK(function != nullptr, std::string(PODIUM_LIBGIT2 " has no ") + name);
 }
 
+void find_objects(void* handle, GitObjects& objects) {
+  find(handle, "git_blob_free", objects.blob_free);
+  find(handle, "git_blob_lookup", objects.blob_lookup);
+  find(handle, "git_blob_rawcontent", objects.blob_rawcontent);
+  find(handle, "git_blob_rawsize", objects.blob_rawsize);
+  find(handle, "git_error_last", objects.error_last);
+  find(handle, "git_object_free", objects.object_free);
+  find(handle, "git_object_id", objects.object_id);
+  find(handle, "git_object_lookup_bypath", objects.object_lookup_bypath);
+  find(handle, "git_object_peel", objects.object_peel);
+  find(handle, "git_oid_tostr", objects.oid_tostr);
+  find(handle, "git_reference_list", objects.reference_list);
+  find(handle, "git_revparse_single", objects.revparse_single);
+  find(handle, "git_strarray_dispose", objects.strarray_dispose);
+  find(handle, "git_tree_entry_filemode", objects.tree_entry_filemode);
+  find(handle, "git_tree_entry_id", objects.tree_entry_id);
+  find(handle, "git_tree_entry_name", objects.tree_entry_name);
+  find(handle, "git_tree_walk", objects.tree_walk);
+}
+
 }  // namespace
 
 GitLibrary::GitLibrary(void* handle) {
   find(handle, "git_libgit2_init", libgit2_init);
   find(handle, "git_libgit2_shutdown", libgit2_shutdown);
-  find(handle, "git_error_last", error_last);
-  find(handle, "git_oid_tostr", oid_tostr);
+  find_objects(handle, objects);
   find(handle, "git_reference_name_to_id", reference_name_to_id);
   find(handle, "git_remote_free", remote_free);
   find(handle, "git_remote_lookup", remote_lookup);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "common/git/commit_files.h"
+
 namespace podium::cli {
 
 // Its functions, without "git_". Ready for use while this lives.
@@ -18,8 +20,7 @@ struct GitLibrary {
 
   decltype(&git_libgit2_init) libgit2_init;
   decltype(&git_libgit2_shutdown) libgit2_shutdown;
-  decltype(&git_error_last) error_last;
-  decltype(&git_oid_tostr) oid_tostr;
+  GitObjects objects;
   decltype(&git_reference_name_to_id) reference_name_to_id;
   decltype(&git_remote_free) remote_free;
   decltype(&git_remote_lookup) remote_lookup;

@@ -48,6 +48,11 @@ std::string human_bytes(std::int64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", amount, kUnits[unit]);
 }
 
+std::string in_words(std::string code) {
+  std::ranges::replace(code, '_', ' ');
+  return code;
+}
+
 std::string human_ago(const nlohmann::json& millis, std::int64_t now) {
   if (!millis.is_number()) return "–";
   return human_seconds(static_cast<double>(now - millis.get<std::int64_t>()) / 1000) + " ago";

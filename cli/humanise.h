@@ -13,6 +13,8 @@ std::string human_value(const nlohmann::json& value);  // also "NaN" and null ("
 std::string human_seconds(double seconds);             // two units at most: "45s", "3m12s", "2h05m", "4d3h"
 std::string human_bytes(std::int64_t bytes);           // "812 B", "1.5 GiB"
 
+std::string in_words(std::string code);  // of the API: "node_lost" -> "node lost"
+
 // "3m12s ago"; "–" when `millis` is null.
 std::string human_ago(const nlohmann::json& millis, std::int64_t now);
 

@@ -4,12 +4,23 @@
 
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/moment.h"
 #include "common/model/job.h"
 
 namespace podium::cli {
 namespace {
 
 using nlohmann::json;
+
+// For a shell, where it needs that.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
 
 bool has_object(const json& job, const char* key) { return job.contains(key) && job[key].is_object(); }
 
@@ -43,7 +54,8 @@ std::string layout_text(const json& job) {
 std::string progress_text(const json& job) {
   if (!has_object(job, "progress")) return "–";
   const json& progress = job["progress"];
-  return human_count(integer_field(progress, "step")) + "/" + human_count(integer_field(progress, "steps"));
+  const std::int64_t steps = integer_field(progress, "steps");  // 0: a program may not say
+  return human_count(integer_field(progress, "step")) + (steps > 0 ? "/" + human_count(steps) : "");
 }
 
 std::string target_text(const json& job) {
@@ -55,20 +67,77 @@ std::string target_text(const json& job) {
                      human_value(field(target, bound)));
 }
 
+std::string reason_text(const json& job) { return with_local_times(text_field(job, "reason")); }
+
 std::string remark(const json& job) {
-  const std::string reason = text_field(job, "reason");
+  const std::string reason = reason_text(job);
   if (!reason.empty()) return reason;
-  if (has_object(job, "target") && !field(job["target"], "reached_ms").is_null())
-    return "target reached" + (field(job, "time_to_train_seconds").is_number()
-                                   ? " in " + human_seconds(job["time_to_train_seconds"].get<double>())
-                                   : std::string());
+  if (has_object(job, "target") && !field(job["target"], "reached_ms").is_null()) {
+    const std::string time = time_to_train_text(job);
+    return "target reached" + (time.empty() ? "" : " in " + time);
+  }
   return target_text(job);
 }
 
+std::string state_text(const json& job) {
+  return text_field(job, "state", "?") + (flag_field(job, "held") && !has_ended(job) ? ", held" : "");
+}
+
 std::string run_time_text(const json& job, std::int64_t now) {
-  const json started = field(job, "started_ms");
+  if (!field(job, "started_ms").is_number()) return "–";
+  const json since = field(job, "running_since_ms");
+  const double running =
+      since.is_number() ? static_cast<double>(now - since.get<std::int64_t>()) / 1000 : 0.0;
+  return human_seconds(number_field(job, "ran_seconds") + running);
+}
+
+std::string time_to_train_text(const json& job) {
+  const json seconds = field(job, "time_to_train_seconds");
+  const bool trains = !flag_field(job, "command") || has_object(job, "target");
+  return trains && seconds.is_number() ? human_seconds(seconds.get<double>()) : "";
+}
+
+std::string restarts_text(const json& job) {
+  const json counts = field(job, "restart_counts");
+  std::string text = fmt::format("{} of at most {} after failures", integer_field(counts, "failures"),
+                                 integer_field(job, "max_restarts"));
+  std::string others;
+  const auto add = [&](const char* key, const char* one, const char* more) {
+    const std::int64_t count = integer_field(counts, key);
+    if (count > 0)
+      others += fmt::format("{} {} {}", others.empty() ? ";" : ",", count, count == 1 ? one : more);
+  };
+  add("preemptions", "preemption", "preemptions");
+  add("resizes", "resize", "resizes");
+  add("requeues", "requeue", "requeues");
+  add("moves", "move", "moves");
+  add("node_losses", "node loss", "node losses");
+  return text + others;
+}
+
+std::string command_text(const json& job) {
+  const json::json_pointer command("/spec/command");
+  if (!job.contains(command) || !job.at(command).is_array()) return "";
+  std::string text;
+  for (const json& word : job.at(command))
+    text += (text.empty() ? "" : " ") + quoted(word.get<std::string>());
+  return text;
+}
+
+std::string code_text(const json& job) {
+  const json::json_pointer at("/spec/code");
+  if (!job.contains(at) || !job.at(at).is_object()) return "";
+  const json& code = job.at(at);
+  std::string text = "folder " + text_field(code, "folder");
+  if (!text_field(code, "git").empty())
+    text += fmt::format(" as commit {} has it ({})", text_field(code, "commit"), text_field(code, "git"));
+  return text + ", snapshot " + text_field(code, "snapshot").substr(0, 12);
+}
+
+std::string attempt_time_text(const json& attempt, std::int64_t now) {
+  const json started = field(attempt, "started_ms");
   if (!started.is_number()) return "–";
-  const json ended = field(job, "ended_ms");
+  const json ended = field(attempt, "ended_ms");
   const std::int64_t end = ended.is_number() ? ended.get<std::int64_t>() : now;
   return human_seconds(static_cast<double>(end - started.get<std::int64_t>()) / 1000);
 }

@@ -24,7 +24,7 @@ struct Options {
   std::string name;
   std::string label;
   std::string account;
-  std::string order = "newest";
+  std::string sort = "-id";
   std::size_t limit = 50;
   bool watch = false;
 };
@@ -36,7 +36,7 @@ json fetch_jobs(const Client& client, const Options& options) {
                            {"name", options.name},
                            {"label", options.label},
                            {"account", options.account},
-                           {"order", options.order}},
+                           {"sort", options.sort}},
                           "jobs", options.limit);
 }
 
@@ -54,7 +54,7 @@ std::string table_of(const json& reply, const Terminal& terminal) {
     const std::string state = text_field(job, "state", "?");
     table.add({{std::to_string(job.at("id").get<std::int64_t>())},
                {text_field(job, "name")},
-               {state, state_colour(state)},
+               {state_text(job), state_colour(state)},
                {fmt::format("{} {}", size_text(job), text_field(job, "kind"))},
                {progress_text(job)},
                {run_time_text(job, now)},
@@ -96,11 +96,15 @@ void add_list(CLI::App& app, Session& session) {
   command->add_option("-e,--experiment", options->experiment, "Only jobs of this experiment")
       ->type_name("ID");
   command->add_option("-n,--name", options->name, "Only jobs with this in their name")->type_name("TEXT");
-  command->add_option("-l,--label", options->label, "Only jobs with this label")->type_name("KEY:VALUE");
+  command->add_option("-l,--label", options->label, "Only jobs with this label")->type_name("KEY=VALUE");
   command->add_option("-a,--account", options->account, "Only jobs of this account and those below it")
       ->type_name("ACCOUNT");
-  command->add_option("--order", options->order, "newest or oldest first")
-      ->check(CLI::IsMember({"newest", "oldest"}))
+  command
+      ->add_option("--sort", options->sort,
+                   "By id, name, state, progress, loss, throughput, devices, account, priority, submitted or time (to "
+                   "train); with - before it the largest first; jobs that move between two pages of 1,000 may then be twice or "
+                   "missing, but for id")
+      ->type_name("[-]KEY")
       ->capture_default_str();
   command->add_option("--limit", options->limit, "At most this many")
       ->check(CLI::Range(1, 1'000'000))
@@ -109,8 +113,10 @@ void add_list(CLI::App& app, Session& session) {
   command->footer(R"(
 Examples:
   podium list --state queued                what waits, and why
-  podium list --label team:nlp --limit 500
+  podium list --label team=nlp --limit 500
   podium list --account nlp --state running
+  podium list --state succeeded --sort time            the fastest first
+  podium list --state running --sort=-throughput
   podium list --json | jq '.jobs[] | {id, state, time_to_train_seconds}')");
   command->callback([options, &session] { run(*options, session); });
 }

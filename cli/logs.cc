@@ -2,14 +2,17 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/job_number.h"
 #include "cli/job_text.h"
-#include "cli/print.h"
-#include "common/base/units.h"
+#include "cli/log_reader.h"
+#include "cli/terminal.h"
 
 namespace podium::cli {
 namespace {
@@ -18,82 +21,92 @@ using nlohmann::json;
 
 struct Options {
   std::int64_t job = 0;
-  std::string attempt;
-  int rank = 0;
+  int attempt = 0;
+  int rank = -1;
   bool out = false;
   bool err = false;
   bool follow = false;
   bool all = false;
-  std::string tail = "64KiB";
+  std::string tail;
 };
 
-class LogReader {
- public:
-  LogReader(const Client& client, const Options& options) : client_(client), options_(options) {}
+LogWish wish_of(const Options& options) {
+  LogWish wish;
+  if (options.attempt > 0) wish.attempt = options.attempt;
+  if (options.rank >= 0) wish.rank = options.rank;
+  wish.out = !options.err;
+  wish.err = !options.out;
+  if (options.all) wish.tail = Tail{};
+  if (options.tail.empty()) return wish;
+  wish.tail = parse_tail(options.tail);
+  if (!wish.tail)
+    throw Failure(
+        Exit::usage,
+        fmt::format("--tail must be a number of lines such as 30, or a size such as 64KiB, not \"{}\"",
+                    options.tail));
+  return wish;
+}
 
-  // Prints what is new and says whether there was anything.
-  bool read(const std::string& tail) {
-    Query query{{"attempt", options_.attempt},
-                {"rank", std::to_string(options_.rank)},
-                {"stream", options_.out ? "stdout" : "stderr"}};
-    if (tail.empty()) query.emplace_back("offset", std::to_string(next_));
-    if (!tail.empty()) query.emplace_back("tail", tail);
-    const HttpResponse response = client_.get_text(fmt::format("/jobs/{}/logs", options_.job), query);
-    print(response.body);
-    const std::string next = response.headers.get("X-Podium-Next-Offset");
-    if (next.empty())
-      throw Failure(Exit::refused,
-                    "the coordinator's answer has no X-Podium-Next-Offset; are the versions alike?");
-    const std::int64_t before = std::exchange(next_, std::stoll(next));
-    return next_ > before && !response.body.empty();
+// Why there is nothing to read; said once each time that it is another reason.
+class Silence {
+ public:
+  void explain(const json& job) {
+    const std::string reason = reason_text(job);
+    std::string text = fmt::format("job {} is {}", integer_field(job, "id"), state_text(job));
+    if (!reason.empty()) text += ": " + reason;
+    if (text == said_) return;
+    said_ = text;
+    std::fprintf(stderr, "podium: %s\n", printable(text).c_str());
   }
 
  private:
-  const Client& client_;
-  const Options& options_;
-  std::int64_t next_ = 0;
+  std::string said_;
 };
 
-void follow(const Client& client, const Options& options, LogReader& reader) {
+void run(const Options& options, const Session& session) {
+  const LogWish wish = wish_of(options);
+  const Client client(session);
+  LogReader reader(client, wish);
+  Silence silence;
+  bool any = false;
   while (true) {
-    const bool ended = has_ended(client.get(fmt::format("/jobs/{}", options.job)));
-    while (reader.read("")) {
-    }
-    if (ended) return;
+    const json job = client.get(fmt::format("/jobs/{}", options.job));
+    const bool last = options.follow && has_ended(job);
+    any = (last ? reader.read_rest(job) : reader.read(job)) || any;
+    if (text_field(job, "state") == "queued") silence.explain(job);
+    if (!options.follow || has_ended(job)) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
   }
-}
-
-void run(const Options& options, const Session& session) {
-  const auto tail = parse_size(options.tail);
-  if (!tail) throw Failure(Exit::usage, fmt::format("--tail must read like 64KiB, not \"{}\"", options.tail));
-  const Client client(session);
-  LogReader reader(client, options);
-  if (!options.all) reader.read(std::to_string(*tail));
-  if (options.all)
-    while (reader.read("")) {
-    }
-  if (options.follow) follow(client, options, reader);
+  reader.finish();
+  if (!any)
+    std::fprintf(stderr, "podium: job %lld has written nothing there\n", static_cast<long long>(options.job));
 }
 
 }  // namespace
 
 void add_logs(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("logs", "Print what a job's process wrote");
-  command->add_option("JOB", options->job, "The job's number")->required();
-  command->add_option("-a,--attempt", options->attempt, "This attempt (default: the last)")->type_name("N");
-  command->add_option("-r,--rank", options->rank, "This rank")->type_name("N")->capture_default_str();
-  CLI::Option* out = command->add_flag("--stdout", options->out, "Its standard output");
-  command->add_flag("--stderr", options->err, "Its standard error (the default)")->excludes(out);
-  command->add_option("--tail", options->tail, "Begin this far before the end")
-      ->type_name("SIZE")
-      ->capture_default_str();
-  command->add_flag("--all", options->all, "Begin at the beginning");
-  command->add_flag("-f,--follow", options->follow, "Go on until the job ends");
+  CLI::App* command = app.add_subcommand("logs", "Print what a job's processes wrote");
+  add_job(*command, options->job);
+  command->add_option("-a,--attempt", options->attempt, "This attempt (default: the last)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000'000));
+  command->add_option("-r,--rank", options->rank, "This rank (default: all)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000'000));
+  CLI::Option* out = command->add_flag("--stdout", options->out, "Only standard output");
+  command->add_flag("--stderr", options->err, "Only standard error")->excludes(out);
+  CLI::Option* tail =
+      command->add_option("--tail", options->tail, "Begin so many lines before the end, or bytes: 64KiB; 1MiB of output at most")
+          ->type_name("N|SIZE");
+  command->add_flag("--all", options->all, "Begin at the beginning")->excludes(tail);
+  command->add_flag("-f,--follow", options->follow, "Go on until the job ends, through its restarts");
   command->footer(R"(
+Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr].
+
 Examples:
-  podium logs 12                       the end of rank 0's standard error
+  podium logs 12                       the end of what each rank wrote
+  podium logs 12 --tail 30 --follow
   podium logs 12 --rank 1 --follow
   podium logs 12 --attempt 1 --stdout --all > attempt-1.txt)");
   command->callback([options, &session] { run(*options, session); });

@@ -1,13 +1,16 @@
 // podium: the command line. Builds the subcommands, runs the chosen one and turns failures into exit
 // statuses.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "common/spec/suggest.h"
 
 namespace podium::cli {
 namespace {
@@ -34,6 +37,10 @@ void add_globals(CLI::App& app, Session& session) {
   app.add_option("--ca-file", session.ca_file, "PEM file of the authority that signed an https coordinator")
       ->envname("PODIUM_CA_FILE")
       ->type_name("FILE");
+  app.add_option("--timeout", session.timeout,
+                 "How long an answer may take (default: 1m, 5m for what takes long)")
+      ->envname("PODIUM_TIMEOUT")
+      ->type_name("DURATION");
   app.add_flag("--json", session.json, "Print JSON for programs instead of text for people");
 }
 
@@ -52,12 +59,14 @@ void add_commands(CLI::App& app, Session& session) {
   add_requeue(app, session);
   add_priority(app, session);
   add_extend(app, session);
+  add_checkpoints(app, session);
   add_metrics(app, session);
   add_series(app, session);
   add_events(app, session);
   add_accounts(app, session);
   add_nodes(app, session);
   add_experiments(app, session);
+  add_specs(app, session);
   add_simulate(app, session);
   add_completion(app, session);
   add_version(app, session);
@@ -66,6 +75,32 @@ void add_commands(CLI::App& app, Session& session) {
 int fail(Exit status, const std::string& message) {
   std::fprintf(stderr, "podium: %s\n", message.c_str());
   return static_cast<int>(status);
+}
+
+// What to say of a word in the place of a command that is none; "" when something else is wrong. Where a
+// command takes words of its own beside others below it, as "podium nodes NODE", only a word that is nearly
+// one of those.
+std::string unknown_command(const CLI::App& app, int count, char** arguments) {
+  const std::vector<std::string> unused = app.remaining(true);
+  const auto chosen = app.get_subcommands();
+  const CLI::App& parent = chosen.empty() ? app : *chosen.back();
+  if (unused.empty() || !parent.get_subcommands().empty()) return "";
+  std::vector<std::string> names;
+  for (const CLI::App* command : parent.get_subcommands({})) {
+    names.push_back(command->get_name());
+    for (const std::string& alias : command->get_aliases()) names.push_back(alias);
+  }
+  const std::string help =
+      "podium " + (chosen.empty() ? "" : parent.get_name() + " ") + "--help lists them all";
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    const bool is_unused = std::ranges::find(unused, word) != unused.end();
+    if (word.starts_with('-') || word == parent.get_name() || (chosen.empty() && !is_unused)) continue;
+    if (const auto meant = closest(word, names))
+      return "there is no command \"" + word + "\"; did you mean \"" + *meant + "\"? " + help;
+    if (chosen.empty()) return "there is no command \"" + word + "\"; " + help;
+  }
+  return "";
 }
 
 int run(int count, char** arguments) {
@@ -80,6 +115,8 @@ int run(int count, char** arguments) {
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
+    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_command(app, count, arguments);
+    if (!unknown.empty()) return fail(Exit::usage, unknown);
     return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
   } catch (const Failure& failure) {
     return fail(failure.status(), failure.what());

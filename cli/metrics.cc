@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
 #include "cli/print.h"
 #include "cli/table.h"
 
@@ -67,7 +68,7 @@ void run_series(const SeriesOptions& options, const Session& session) {
 void add_metrics(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
   CLI::App* command = app.add_subcommand("metrics", "List a job's metrics with their last value and range");
-  command->add_option("JOB", *id, "The job's number")->required();
+  add_job(*command, *id);
   command->footer("\nExamples:\n  podium metrics 12");
   command->callback([id, &session] { run_metrics(*id, session); });
 }
@@ -76,7 +77,7 @@ void add_series(CLI::App& app, Session& session) {
   const auto options = std::make_shared<SeriesOptions>();
   CLI::App* command =
       app.add_subcommand("series", "Print a job's metric points: key, step, time in ms, value");
-  command->add_option("JOB", options->job, "The job's number")->required();
+  add_job(*command, options->job);
   command->add_option("KEY", options->keys, "The metrics, such as train/loss")->required();
   command->add_option("--points", options->points, "At most this many a metric; buckets keep their extremes")
       ->check(CLI::Range(1, 1'000'000))

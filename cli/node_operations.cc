@@ -10,6 +10,7 @@
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/moment.h"
+#include "cli/node_window.h"
 #include "cli/print.h"
 #include "common/net/url.h"
 
@@ -52,17 +53,24 @@ json window_body(const WindowOptions& options) {
           {"until_ms", moment(options.until, "--until")}};
 }
 
+// "is drained until 2026-03-01 23:00", "will be drained from …"
+std::string told(const std::string& what, const json& window) {
+  return (begins_later(window, now_millis()) ? "will be " : "is ") + what + window_text(window, now_millis());
+}
+
 void drain(const WindowOptions& options, const Session& session) {
+  const json body = window_body(options);
+  const std::string then = begins_later(body, now_millis()) ? ": jobs that end before it still start"
+                                                            : ": its jobs go on and nothing new starts";
   for (const std::string& node : options.nodes)
-    operate(node, "drain", window_body(options), "is drained: its jobs go on and nothing new starts",
-            session);
+    operate(node, "drain", body, told("drained", body) + then, session);
 }
 
 void reserve(const WindowOptions& options, const Session& session) {
   json body = window_body(options);
   body["account"] = options.account;
   for (const std::string& node : options.nodes)
-    operate(node, "reserve", body, "is reserved for account " + options.account, session);
+    operate(node, "reserve", body, told("reserved for account " + options.account, body), session);
 }
 
 // "key=value" sets, "key-" takes back.
@@ -98,7 +106,7 @@ TIME is local time, UTC with a Z at its end, or + and a duration from now.
 
 Examples:
   podium nodes drain node-1 --reason "new fans"
-  podium nodes drain node-1 node-2 --from 2026-03-01T20:00 --until 2026-03-01T23:00
+  podium nodes drain node-1 node-2 --from +1d --until +1d3h
   podium nodes drain node-1 --until +2h)");
   command->callback([options, &session] { drain(*options, session); });
 }

@@ -1,12 +1,15 @@
 // podium nodes: lists the cluster's machines and what runs on their devices.
 #include <spdlog/fmt/fmt.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/moment.h"
+#include "cli/node_window.h"
 #include "cli/print.h"
 #include "cli/table.h"
 #include "common/base/time.h"
@@ -35,14 +38,11 @@ std::string devices_summary(const json& devices) {
                      unhealthy ? fmt::format(", {} unhealthy", unhealthy) : "");
 }
 
-// " until 2026-03-01T12:00:00.000Z: new fans", of a drain or a reservation.
-std::string window_summary(const json& window) {
-  const auto time = [&](const char* word, const char* key) {
-    const json millis = field(window, key);
-    return millis.is_null() ? "" : fmt::format(" {} {}", word, format_time(from_millis(millis)));
-  };
-  const std::string reason = text_field(window, "reason");
-  return time("from", "from_ms") + time("until", "until_ms") + (reason.empty() ? "" : ": " + reason);
+// ", to be drained from 2026-03-01 20:00 until 2026-03-01 23:00: new fans", of a drain or a reservation.
+std::string window_summary(const std::string& what, const json& window) {
+  const std::string reason = with_local_times(text_field(window, "reason"));
+  return (begins_later(window, now_millis()) ? ", to be " : ", ") + what + window_text(window, now_millis()) +
+         (reason.empty() ? "" : ": " + reason);
 }
 
 // ", drained until …, reserved for nlp from …"; "" for a node that takes all work.
@@ -56,9 +56,9 @@ std::string limits_summary(const json& node) {
                         field(unknown, "adopted").is_null()        ? " (podium nodes adopt)"
                         : text_field(unknown, "adopted") == "stop" ? ", being stopped"
                                                                    : ", which run to their end");
-  if (!drain.is_null()) text += ", drained" + window_summary(drain);
+  if (!drain.is_null()) text += window_summary("drained", drain);
   if (!reservation.is_null())
-    text += ", reserved for " + text_field(reservation, "account") + window_summary(reservation);
+    text += window_summary("reserved for " + text_field(reservation, "account"), reservation);
   return text;
 }
 
@@ -86,7 +86,26 @@ std::string clock_summary(const json& clock) {
          format_duration(far ? std::chrono::floor<std::chrono::seconds>(size) : size);
 }
 
-std::string nodes_table(const json& nodes, const Terminal& terminal) {
+// "3s ago"; "not since 2026-03-01 12:04", when the coordinator started.
+std::string seen_text(const json& node, const std::string& started) {
+  const json seen = field(node, "last_seen_ms");
+  return seen.is_number() || started.empty() ? human_ago(seen, now_millis()) : "not since " + started;
+}
+
+bool any_unheard(const json& nodes) {
+  return std::ranges::any_of(nodes, [](const json& node) {
+    return node.contains("last_seen_ms") && node["last_seen_ms"].is_null();
+  });
+}
+
+// When the coordinator started, where a node has not been heard since.
+std::string start_of(const Client& client, const json& nodes) {
+  if (!any_unheard(nodes)) return "";
+  const double uptime = number_field(client.get("/health"), "uptime_seconds");
+  return local_time(from_millis(now_millis() - static_cast<std::int64_t>(uptime * 1000)));
+}
+
+std::string nodes_table(const json& nodes, const std::string& started, const Terminal& terminal) {
   Table table({{"NODE", false, true},
                {"STATE"},
                {"DEVICES"},
@@ -104,7 +123,7 @@ std::string nodes_table(const json& nodes, const Terminal& terminal) {
                {text_field(node, "address")},
                {text_field(node, "agent_version")},
                {clock_summary(field(node, "clock")), clock_is_off(node) ? Colour::red : Colour::none},
-               {human_ago(field(node, "last_seen_ms"), now_millis())}});
+               {seen_text(node, started)}});
   }
   return table.empty() ? "No nodes. Start an agent on each machine: podium-agent --help\n"
                        : table.render(terminal);
@@ -135,8 +154,9 @@ void run(const std::string& name, const Session& session) {
                                   : client.get("/nodes/" + encode_component(name));
   if (session.json) return print(reply.dump() + "\n");
   const Terminal terminal = detect_terminal();
-  if (name.empty()) return print(nodes_table(reply.at("nodes"), terminal));
-  print(nodes_table(json::array({reply}), terminal) + "\n" + devices_table(reply, terminal));
+  const json nodes = name.empty() ? reply.at("nodes") : json::array({reply});
+  const std::string table = nodes_table(nodes, start_of(client, nodes), terminal);
+  print(name.empty() ? table : table + "\n" + devices_table(reply, terminal));
 }
 
 }  // namespace

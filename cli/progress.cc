@@ -71,10 +71,12 @@ std::string progress_line(const json& job, const Pace& since, std::int64_t now, 
   const json progress = progress_of(job);
   const std::string head =
       fmt::format("job {} {}", job.at("id").get<std::int64_t>(), text_field(job, "state", "?"));
-  const std::string reason = printable(text_field(job, "reason"));
+  const std::string reason = printable(reason_text(job));
   if (progress.empty() || !reason.empty()) {
     const std::string line = head + (reason.empty() ? "" : "  " + reason);
-    return width == 0 ? line : shortened(line, width);
+    if (width == 0) return line;
+    const bool runs = reason.empty() && text_field(job, "state") == "running";
+    return shortened(runs ? line + "  " + run_time_text(job, now) : line, width);
   }
   const double steps = std::max<double>(1, static_cast<double>(integer_field(progress, "steps")));
   // In the order they are shown; the number says which goes first when there is no room.

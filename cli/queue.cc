@@ -26,15 +26,16 @@ struct Options {
 // "by 2h05m" for a job whose start is reserved; "backfill" for one behind it.
 std::string turn_text(const json& job, bool behind_reserved, std::int64_t now) {
   const json reserved = field(job, "reserved_ms");
+  if (reserved.is_number() && reserved.get<std::int64_t>() < now + 1000) return "now";
   if (reserved.is_number())
     return "by " + human_seconds(static_cast<double>(reserved.get<std::int64_t>() - now) / 1000);
   return behind_reserved ? "backfill" : "in order";
 }
 
-// "+2.3"
-std::string age_text(const json& job) {
-  const json points = field(job, "age_points");
-  return points.is_number() ? fmt::format("+{:.1f}", points.get<double>()) : "–";
+// "+2.3", "-1.0", "51.3"
+std::string points_text(const json& job, const char* key, const char* sign) {
+  const json points = field(job, key);
+  return points.is_number() ? fmt::format("{}{:.1f}", sign, points.get<double>()) : "–";
 }
 
 // In device hours by share, of the account and those above it: "312.0/4.5".
@@ -57,7 +58,9 @@ std::string queue_table(const json& jobs, const Terminal& terminal) {
                               {"DEVICES", true},
                               {"WALLTIME", true, false, 0, 6},
                               {"PRIORITY", true},
-                              {"AGE", true, false, 0, 4}};
+                              {"BY AGE", true, false, 0, 4},
+                              {"BY WALLTIME", true, false, 0, 4},
+                              {"SCORE", true, false, 0, 5}};
   const bool by_account = any(jobs, "account_factors");
   const bool guaranteed = any(jobs, "guaranteed_by");
   if (by_account) columns.push_back({"FACTOR", true, false, 0, 3});
@@ -77,13 +80,15 @@ std::string queue_table(const json& jobs, const Terminal& terminal) {
                           {size_text(job)},
                           {human_seconds(job.at("walltime_seconds").get<double>())},
                           {std::to_string(integer_field(job, "priority"))},
-                          {age_text(job)}};
+                          {points_text(job, "age_points", "+")},
+                          {points_text(job, "walltime_points", "-")},
+                          {points_text(job, "score", "")}};
     if (by_account) row.push_back({factors_text(job)});
     if (guaranteed) row.push_back({field(job, "guaranteed_by").is_null() ? "no" : "yes"});
     row.push_back({human_seconds(job.at("waited_seconds").get<double>())});
     row.push_back({turn_text(job, behind_reserved, now)});
-    row.push_back({text_field(job, "blocker")});
-    row.push_back({text_field(job, "reason"), Colour::dim});
+    row.push_back({in_words(text_field(job, "blocker"))});
+    row.push_back({reason_text(job), Colour::dim});
     table.add(std::move(row));
     behind_reserved = behind_reserved || field(job, "reserved_ms").is_number();
   }
@@ -105,7 +110,7 @@ std::string apart_table(const json& jobs, const Terminal& terminal) {
                {fmt::format("{} {}", size_text(job), text_field(job, "kind"))},
                {std::to_string(integer_field(job, "priority"))},
                {human_seconds(job.at("waited_seconds").get<double>())},
-               {text_field(job, "reason"), Colour::dim}});
+               {reason_text(job), Colour::dim}});
   return table.render(terminal);
 }
 
@@ -149,8 +154,10 @@ void add_queue(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->footer(R"(
-Jobs that their account's quota covers (GUARANTEED) go first. AGE is what waiting weighs in points of priority. FACTOR is
-the account's usage by share in device hours, those above it first: of siblings the smallest goes first.
+Under the policies priority-backfill and, within an account, fair-share, jobs that their account's quota covers
+(GUARANTEED) go first, then those of the highest SCORE: the PRIORITY, a point more
+for an hour of waiting (BY AGE) and a point less for an hour of walltime, 20 at most (BY WALLTIME); the coordinator's
+--ageing, --walltime-weight and --walltime-points say other figures. FACTOR is the account's usage by share in device hours, those above it first: of siblings the smallest goes first.
 TURN: a job whose start is reserved starts by the time shown at the latest; jobs behind it start before only where they
 delay none of them (backfill). A narrow window leaves columns out. podium why JOB tells more of one job.
 

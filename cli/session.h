@@ -11,6 +11,7 @@ struct Session {
   std::string coordinator = "http://127.0.0.1:7070";
   std::string token_file;
   std::string ca_file;
+  std::string timeout;  // "90s"; "": as long as the request usually takes
   bool json = false;
   Exit exit = Exit::ok;  // set by the command that ran
 };

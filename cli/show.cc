@@ -8,7 +8,9 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
 #include "cli/job_text.h"
+#include "cli/moment.h"
 #include "cli/print.h"
 #include "cli/terminal.h"
 
@@ -50,31 +52,54 @@ std::string resumed_text(const json& job) {
   return job.contains(resumed) ? fmt::format("job {}", job.at(resumed).get<std::int64_t>()) : "";
 }
 
+// "2026-03-01 20:00, 3m12s ago"
+std::string time_text(const json& job, const char* key) {
+  const json millis = field(job, key);
+  return millis.is_number() ? local_time(from_millis(millis)) + ", " + human_ago(millis, now_millis()) : "";
+}
+
+// Of the attempt that runs, or of the last.
+std::string nodes_text(const json& job) {
+  const json attempts = job.value("attempts", json::array());
+  if (attempts.empty()) return "";
+  std::string text, last;
+  for (const json& task : attempts.back().value("tasks", json::array())) {
+    const std::string node = text_field(task, "node");
+    if (node != last) text += (text.empty() ? "" : ", ") + node;
+    last = node;
+  }
+  return text;
+}
+
 std::string page_of(const json& job, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
-  const json ttt = field(job, "time_to_train_seconds");
   std::string text = fmt::format("job {}  {}  {}\n", job.at("id").get<std::int64_t>(),
                                  paint(terminal, Colour::bold, printable(text_field(job, "name"))),
-                                 paint(terminal, state_colour(state), state));
-  text += row("reason", text_field(job, "reason"));
+                                 paint(terminal, state_colour(state), state_text(job)));
+  text += row("reason", reason_text(job));
   text += row("experiment", std::to_string(integer_field(job, "experiment")));
   text += row("source", source_text(field(job, "source")));
+  text += row("command", command_text(job));
+  text += row("code", code_text(job));
   text += row("labels", labels_text(job.value("labels", json::object())));
   text += row("devices", devices_text(job));
+  text += row("nodes", nodes_text(job));
   text += row("layout", layout_text(job));
   text += row("after", after_text(job));
   text += row("resumes", resumed_text(job));
   text += row("account", text_field(job, "account"));
   text += row("held", flag_field(job, "held") ? "until podium release" : "");
   text += row("priority", std::to_string(integer_field(job, "priority")));
-  text += row("submitted", human_ago(field(job, "submitted_ms"), now_millis()));
+  text += row("submitted", time_text(job, "submitted_ms"));
+  text += row("started", time_text(job, "started_ms"));
+  text += row("ended", time_text(job, "ended_ms"));
   text += row("run time", run_time_text(job, now_millis()));
-  text += row("steps", progress_text(job));
+  if (command_text(job).empty()) text += row("steps", progress_text(job));
+  text += row("checkpoint", text_field(field(job, "checkpoint"), "path"));
   text += row("latest", latest_text(job.value("latest", json::object())));
   text += row("target", target_text(job));
-  text += row("time to train", ttt.is_number() ? human_seconds(ttt.get<double>()) : "");
-  text += row("restarts", fmt::format("{} of at most {}", integer_field(job, "restarts"),
-                                      integer_field(job, "max_restarts")));
+  text += row("time to train", time_to_train_text(job));
+  text += row("restarts", restarts_text(job));
   const std::string attempts = attempts_table(job.value("attempts", json::array()), terminal);
   return text + (attempts.empty() ? "" : "\n" + attempts);
 }
@@ -89,7 +114,7 @@ void run(std::int64_t id, const Session& session) {
 void add_show(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
   CLI::App* command = app.add_subcommand("show", "Show one job: state, progress, target, attempts");
-  command->add_option("JOB", *id, "The job's number")->required();
+  add_job(*command, *id);
   command->footer(R"(
 Examples:
   podium show 12

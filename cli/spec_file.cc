@@ -8,6 +8,7 @@
 #include "cli/failure.h"
 #include "cli/git_library.h"
 #include "common/base/file.h"
+#include "common/git/url.h"
 
 namespace podium::cli {
 namespace {
@@ -17,16 +18,6 @@ using nlohmann::json;
 
 template <class Git>
 using Owned = std::unique_ptr<Git, void (*)(Git*)>;
-
-// Without the user and password that some remotes carry.
-std::string without_credentials(const std::string& url) {
-  const auto scheme = url.find("://");
-  if (scheme == std::string::npos) return url;
-  const auto begin = scheme + 3;
-  const auto end = url.find('/', begin);
-  const auto at = url.rfind('@', end);
-  return at == std::string::npos || at < begin ? url : url.substr(0, begin) + url.substr(at + 1);
-}
 
 std::string repository_name(const GitLibrary& git, git_repository* repository) {
   git_remote* remote = nullptr;
@@ -60,7 +51,7 @@ bool in_a_repository(fs::path folder) {
 }
 
 std::string last_error(const GitLibrary& git) {
-  const git_error* error = git.error_last();
+  const git_error* error = git.objects.error_last();
   return error ? error->message : "unknown error";
 }
 
@@ -101,7 +92,7 @@ json find_source(const std::string& path, std::string& warning) {
   const std::string inside = file.lexically_relative(fs::weakly_canonical(folder)).generic_string();
   char hash[GIT_OID_HEXSZ + 1];
   return {{"repository", repository_name(git, found)},
-          {"commit", git.oid_tostr(hash, sizeof hash, &commit)},
+          {"commit", git.objects.oid_tostr(hash, sizeof hash, &commit)},
           {"path", inside},
           {"dirty", is_dirty(git, found, inside)}};
 }

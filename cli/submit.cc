@@ -8,7 +8,9 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/follow.h"
+#include "cli/job_text.h"
 #include "cli/print.h"
+#include "cli/spec_code.h"
 #include "cli/spec_file.h"
 #include "cli/terminal.h"
 #include "common/net/token.h"
@@ -24,13 +26,18 @@ struct Options {
   bool follow = false;
 };
 
-json submission(const Options& options) {
+json submission(const Options& options, const Client& client) {
   const SpecFile spec = read_spec_file(options.file);
   std::string warning;
   const json source = find_source(options.file, warning);
   if (!warning.empty()) std::fprintf(stderr, "podium: %s\n", warning.c_str());
   json body{{"spec", spec.text}, {"file", spec.name}};
   if (!source.is_null()) body["source"] = source;
+  if (auto code = pack_spec_code(spec, options.file)) {
+    body["code"] =
+        client.post_bytes("/code", "application/zstd", std::move(code->snapshot.packed)).at("sha256");
+    if (!code->commit.empty()) body["code_commit"] = code->commit;
+  }
   return body;
 }
 
@@ -39,7 +46,7 @@ std::string submitted_text(const json& reply) {
   std::string text = fmt::format("experiment {} ({})\n", experiment.at("id").get<std::int64_t>(),
                                  printable(text_field(experiment, "name")));
   for (const json& job : reply.at("jobs")) {
-    const std::string reason = text_field(job, "reason");
+    const std::string reason = reason_text(job);
     text += fmt::format("job {}  {}  {}{}\n", job.at("id").get<std::int64_t>(),
                         printable(text_field(job, "name")), text_field(job, "state"),
                         reason.empty() ? "" : "  " + printable(reason));
@@ -49,8 +56,8 @@ std::string submitted_text(const json& reply) {
 
 void run(const Options& options, Session& session) {
   const Client client(session);
-  const json reply =
-      client.post("/experiments", submission(options), options.key.empty() ? random_hex(16) : options.key);
+  const json reply = client.post("/experiments", submission(options, client),
+                                 options.key.empty() ? random_hex(16) : options.key, Patience::great);
   print(session.json ? reply.dump() + "\n" : submitted_text(reply));
   if (!options.follow) return;
   for (const json& job : reply.at("jobs")) {
@@ -75,7 +82,9 @@ Examples:
   podium submit my.yaml --json | jq '.jobs[].id'
   sed 's/seed: 1/seed: 2/' my.yaml | podium submit -
 
-Recorded with the experiment: the spec's git repository, commit and path, and whether it had uncommitted changes.)");
+Recorded with the experiment: the spec's git repository, commit and path, and whether it had uncommitted changes.
+The folder that a spec names under code is packed and sent along, with code.git as a commit, tag or branch of the spec's
+repository has it; docs/your-own-program.md tells more.)");
   command->callback([options, &session] { run(*options, session); });
 }
 

@@ -48,25 +48,57 @@ std::string verdict_text(const std::string& name, const json& verdict) {
   return text;
 }
 
-json check(const SpecFile& spec, bool server, const Session& session) {
-  if (!server) return verdict_of(load_experiment(spec.text, spec.name));
-  return Client(session).post("/validate", {{"spec", spec.text}, {"file", spec.name}});
+// What one request holds at most: a spec's bytes take up to six each in JSON.
+constexpr std::size_t kMostAsked = 1 << 20;
+constexpr std::size_t kMostSpecs = 1000;
+
+// Of all specs, in as few requests as can be.
+std::vector<json> ask(const std::vector<SpecFile>& specs, const Client& client) {
+  std::vector<json> verdicts(specs.size());
+  json asked = json::array();
+  std::vector<std::size_t> places;
+  std::size_t bytes = 0;
+  const auto send = [&] {
+    if (asked.empty()) return;
+    const json reply = client.post("/verdicts", {{"specs", asked}}, "", Patience::great);
+    for (std::size_t i = 0; i < places.size(); ++i) verdicts[places[i]] = reply.at("verdicts").at(i);
+    asked = json::array();
+    places.clear();
+    bytes = 0;
+  };
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const SpecFile& spec = specs[i];
+    if (spec.text.size() > kMaxSpecBytes) {
+      verdicts[i] = verdict_of(load_experiment(spec.text, spec.name));
+      continue;
+    }
+    if (bytes + spec.text.size() > kMostAsked || places.size() == kMostSpecs) send();
+    asked.push_back({{"spec", spec.text}, {"file", spec.name}});
+    places.push_back(i);
+    bytes += spec.text.size();
+  }
+  send();
+  return verdicts;
 }
 
 void run(const Options& options, Session& session) {
-  for (const std::string& file : options.files) {
-    const SpecFile spec = read_spec_file(file);
-    const json verdict = check(spec, options.server, session);
-    const bool valid = verdict.at("valid");
+  std::vector<SpecFile> specs;
+  for (const std::string& file : options.files) specs.push_back(read_spec_file(file));
+  std::vector<json> verdicts;
+  if (options.server)
+    verdicts = ask(specs, Client(session));
+  else
+    for (const SpecFile& spec : specs) verdicts.push_back(verdict_of(load_experiment(spec.text, spec.name)));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const bool valid = verdicts[i].at("valid");
     if (!valid) session.exit = Exit::refused;
     if (session.json) {
-      json line = verdict;
-      line["file"] = spec.name;
-      print(line.dump() + "\n");
+      verdicts[i]["file"] = specs[i].name;
+      print(verdicts[i].dump() + "\n");
     } else if (valid) {
-      print(verdict_text(spec.name, verdict));
+      print(verdict_text(specs[i].name, verdicts[i]));
     } else {
-      std::fputs(verdict_text(spec.name, verdict).c_str(), stderr);
+      std::fputs(verdict_text(specs[i].name, verdicts[i]).c_str(), stderr);
     }
   }
 }
@@ -82,7 +114,8 @@ void add_validate(CLI::App& app, Session& session) {
 Examples:
   podium validate configs/*.yaml
   podium validate my.yaml --json | jq .normalised     the spec with every default filled in
-  podium validate my.yaml --server                    also: can the cluster ever run it?)");
+  podium validate my.yaml --server                    also: can the cluster ever run it?
+  podium validate my.yaml my-bert.yaml --server       both in one request)");
   command->callback([options, &session] { run(*options, session); });
 }
 

@@ -7,6 +7,8 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
+#include "cli/moment.h"
 #include "cli/print.h"
 #include "cli/table.h"
 
@@ -32,7 +34,7 @@ std::string start_text(const json& start, std::int64_t now) {
   if (reserved.is_number()) text += row("reserved", in_time(reserved, now));
   const json not_before = field(start, "not_before_ms");
   if (not_before.is_number()) text += row("at least", in_time(not_before, now));
-  const std::string note = text_field(start, "note");
+  const std::string note = with_local_times(text_field(start, "note"));
   return text + (note.empty() ? "" : row("note", printable(note)));
 }
 
@@ -49,12 +51,17 @@ std::string settings_text(const json& set) {
   return text;
 }
 
+std::string how_text(std::int64_t job, const json& sooner) {
+  const json set = field(sooner, "set");
+  if (text_field(sooner, "change") == "hold") return fmt::format("podium release {}", job);
+  if (text_field(sooner, "change") == "priority")
+    return fmt::format("podium priority {} {}", integer_field(set, "priority"), job);
+  return "cancel it, submit it with " + settings_text(set);
+}
+
 std::string sooner_text(std::int64_t job, const json& sooner, const Terminal& terminal) {
-  Table table({{"CHANGE", false, true}, {"IN THE SPEC"}});
-  for (const json& entry : sooner)
-    table.add({{text_field(entry, "sentence")},
-               {text_field(entry, "change") == "hold" ? fmt::format("podium release {}", job)
-                                                      : settings_text(field(entry, "set"))}});
+  Table table({{"CHANGE", false, true}, {"HOW"}});
+  for (const json& entry : sooner) table.add({{text_field(entry, "sentence")}, {how_text(job, entry)}});
   return table.render(terminal);
 }
 
@@ -65,7 +72,7 @@ std::string page_of(const json& why, const Terminal& terminal) {
   if (!field(why, "start").is_object()) return text + "It does not wait.\n";
   text += "\nwhy it waits\n";
   for (const json& blocker : why.at("blockers"))
-    text += "  " + printable(text_field(blocker, "sentence")) + "\n";
+    text += "  " + printable(with_local_times(text_field(blocker, "sentence"))) + "\n";
   text += "\nwhen it starts\n" + start_text(why.at("start"), integer_field(why, "now_ms"));
   if (!why.at("sooner").empty())
     text +=
@@ -74,7 +81,7 @@ std::string page_of(const json& why, const Terminal& terminal) {
 }
 
 void run(std::int64_t id, const Session& session) {
-  const json why = Client(session).get(fmt::format("/jobs/{}/why", id));
+  const json why = Client(session).get(fmt::format("/jobs/{}/why", id), {}, Patience::great);
   print(session.json ? why.dump() + "\n" : page_of(why, detect_terminal()));
 }
 
@@ -84,11 +91,12 @@ void add_why(CLI::App& app, Session& session) {
   const auto id = std::make_shared<std::int64_t>();
   CLI::App* command =
       app.add_subcommand("why", "Why a job waits, until when, and what would start it sooner");
-  command->add_option("JOB", *id, "The job's number")->required();
+  add_job(*command, *id);
   command->footer(R"(
 The start is forecast by running the scheduler on a copy of the cluster: expected, if jobs take of their walltime what
 jobs usually take; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth. Where so many
-jobs wait that the forecast cannot see to its start, at least tells how far it saw. Each change was tried the same way.
+jobs wait that the forecast cannot see to its start, at least tells how far it saw. Each change was tried the same way: one
+that needs another submission without the time that this job has waited.
 
 Examples:
   podium why 12

@@ -107,6 +107,10 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
       ->type_name("FACTOR")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
+  app.add_option("--walltime-points", scheduling.walltime_points,
+                 "points of priority that a walltime weighs at most")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
   add_duration(app, "--max-walltime", scheduling.max_walltime,
                "longest walltime that a job may be submitted with; those submitted before keep theirs");
   add_duration(app, "--half-life", scheduling.half_life,
@@ -114,8 +118,10 @@ void add_scheduling(CLI::App& app, SchedulingOptions& scheduling) {
 }
 
 void add_limits(CLI::App& app, Config& config) {
-  app.add_flag("--nothing-shared", config.nothing_shared,
-               "the nodes have no shared folder: without a fence in it, tasks stop when the lease is over");
+  app.add_flag(
+      "--nothing-shared", config.nothing_shared,
+      "the nodes have no shared folder: without a fence in it, tasks stop when the lease is over, and "
+      "after each start nothing is taken or started for 35s");
   add_optional_duration(
       app, "--lease", config.lease,
       "what a node's right to run tasks lasts after each sync [1m; 30m with --nothing-shared]");
@@ -198,8 +204,10 @@ void add_options(CLI::App& app, Config& config) {
          [&config](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) config.specs.push_back(*parse_spec_repository(text));
          },
-         "a git repository whose specs are submitted as they are committed; may be repeated")
-      ->type_name("URL[,branch=NAME][,files=PATHSPEC][,name=NAME]")
+         "a git repository whose specs are submitted as they are committed, those that it has already only "
+         "with "
+         "existing=submit; may be repeated")
+      ->type_name("URL[,branch=NAME][,files=PATHSPEC][,name=NAME][,existing=leave|submit]")
       ->check(CLI::Validator(check_specs, ""));
   add_duration(app, "--specs-every", config.specs_every, "how often the repositories are looked at");
   app.add_option("--log-level", config.log_level, "trace, debug, info, warning, error or off")

@@ -13,6 +13,7 @@
 #include "coordinator/api/router.h"
 #include "coordinator/api/submit.h"
 #include "coordinator/home.h"
+#include "coordinator/spec_code.h"
 
 namespace podium {
 namespace {
@@ -40,6 +41,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens) {
   options.open_reads = config.open_reads || config.loopback_only();
   options.check_host = config.loopback_only();
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
+  options.code = config.home / "code";
   options.version = PODIUM_VERSION;
   return options;
 }
@@ -60,7 +62,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
           config.store),
       loop_(io_.get_executor(), store_, clock_, load()),
       pool_(store_, "the readers of the store", kPoolThreads, 1000),
-      checks_(store_, "the check of specs", kPoolThreads, 64),
+      checks_(store_, "the check of specs", kPoolThreads,
+              CommandLoop::kMostWaitForNodes + 64),  // whom heard() lets go at once, too
       forecasts_(store_, "forecasts", Explainer::kAtOnce, Explainer::kMostAsked),
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
@@ -84,7 +87,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            mirror_,
            explainer_,
            KeyLock(io_.get_executor()),
-           clock_.now()},
+           clock_.now(),
+           [this] { return specs_ ? specs_->status() : std::vector<SpecRepositoryStatus>{}; }},
       server_(
           io_.get_executor(), server_options(config),
           [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
@@ -125,8 +129,13 @@ Result<ExperimentId> Coordinator::submit_spec(const SpecSubmission& submission) 
                          std::string key) -> asio::awaitable<std::optional<Result<Accepted>>> {
     co_return co_await submit_experiment(api, std::move(spec), std::move(key));
   };
+  const Result<KeptCode> code = keep_spec_code(submission, config_.home);
+  if (!code) return code.errors();
   auto answer = asio::co_spawn(
-      io_, submit(api_, {submission.spec, submission.file, source.dump()}, submission.key), asio::use_future);
+      io_,
+      submit(api_, {submission.spec, submission.file, source.dump(), code->sha256, code->commit},
+             submission.key),
+      asio::use_future);
   const Result<Accepted> accepted = *answer.get();
   if (accepted.ok()) return accepted->experiment;
   if (accepted.errors().front().code == ErrorCode::unavailable)
@@ -154,6 +163,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
   holds_.release_all();
+  loop_.stop_waiting();
   live_.close();
   co_await server_.stop(kStopGrace);
   // Elsewhere, because a submission under way waits for this thread.

@@ -37,6 +37,7 @@ class Cluster {
   std::vector<std::string> agent_command(int node, const std::filesystem::path& home) const;
 
   nlohmann::json get(const std::string& path) const;  // under /api/v1; fails the test on any status but 200
+  Url server() const;
   JobId submit(const std::string& yaml) const;        // the spec's first job
   void cancel(JobId job) const;
   void requeue(JobId job) const;
@@ -50,7 +51,6 @@ class Cluster {
   nlohmann::json wait_for_state(JobId job, const std::string& state) const;
 
  private:
-  Url server() const;
   nlohmann::json post(const std::string& path, const nlohmann::json& body) const;
   void wait_until(const std::string& what, const std::function<bool()>& done) const;
 

@@ -28,6 +28,8 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // A name to know it by: only pages with charts load it (tests/e2e/budget.test.ts).
+    rollupOptions: { output: { manualChunks: (id) => (id.includes("/uplot/") ? "uplot" : undefined) } },
   },
   server: { proxy: { "/api": { target: coordinator, changeOrigin: true } } },
   test: { include: ["test/**/*.test.ts"] },

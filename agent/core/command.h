@@ -21,11 +21,12 @@ struct TaskPaths {
   std::string checkpoints;  // of the job
   std::string resume;       // of the job that its spec resumes; "" for none
   std::string worker;       // podium-worker
+  std::string code = {};    // this task's copy of the job's code; "" for none
 };
 
 struct Command {
   std::vector<std::string> arguments;    // the program first; looked up in PATH when it has no slash
-  std::vector<std::string> environment;  // NAME=value
+  std::vector<std::string> environment;  // NAME=value; PODIUM_WORKDIR is where podium-shim starts it
 };
 
 // The order's launch with the agent's part filled in: what launch.json holds.

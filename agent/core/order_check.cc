@@ -1,5 +1,6 @@
 #include "agent/core/order_check.h"
 
+#include <algorithm>
 #include <set>
 
 namespace podium {
@@ -38,7 +39,7 @@ class OrderCheck {
     require(launch.node == node_, where, "it is meant for node \"" + launch.node.value + "\"");
     require(launch.master_port >= 0 && launch.master_port <= 65535, where,
             "the master's port must be at most 65535");
-    require(launch.device_index >= 0 && launch.threads >= 0, where,
+    require(std::ranges::min(devices_of(launch)) >= 0 && launch.threads >= 0, where,
             "device index and threads must not be negative");
     require(launch.grace >= 0s && launch.grace <= 24h, where, "the grace period must lie between 0s and 24h");
   }

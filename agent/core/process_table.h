@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "agent/core/fence_look.h"
 #include "common/base/id.h"
@@ -25,6 +26,7 @@ struct Process {
   TaskState state = TaskState::starting;
   std::string device_kind;
   int device_index = 0;
+  std::vector<int> more_devices;  // that it drives as well
   Stopping stopping = Stopping::none;
   Time next_at{};          // when terminating or killing: the next of these is due
   Time granted{};          // until when the agent before this one let it run
@@ -37,8 +39,10 @@ struct ProcessTable {
       forgotten;                // the highest attempt of a job whose tasks are no longer in the table
   std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
   FenceLooks fences;            // the newest looks at the shared fences of the jobs here
-  Time last_sync{};             // when the report was sent that was answered last, on the clock of `now`
-  bool leaving = false;         // the agent stops, and its tasks with it
+  // Of tasks that need code: why it cannot be had; "" when it is there.
+  std::map<TaskId, std::string> code;
+  Time last_sync{};      // when the report was sent that was answered last, on the clock of `now`
+  bool leaving = false;  // the agent stops, and its tasks with it
 };
 
 }  // namespace podium

@@ -8,6 +8,7 @@
 namespace podium {
 namespace {
 
+constexpr int kCannotRun = 126;  // of a program, as shells say it
 constexpr Duration kShimKillsWithin = std::chrono::seconds(5);
 
 class Reconciliation {
@@ -18,6 +19,7 @@ class Reconciliation {
       see(task.attempt);
       if (process.state == TaskState::exited) continue;
       held_.emplace(process.device_kind, process.device_index);
+      for (const int index : process.more_devices) held_.emplace(process.device_kind, index);
       living_[task.attempt.job].insert(task.attempt.number);
     }
     for (const TaskOrder& order : orders.tasks) {
@@ -89,8 +91,13 @@ class Reconciliation {
     const Time lease_end = table_.last_sync + orders_.lease;
     if (now_ >= lease_end || fence.epoch < task.attempt.number) return;
     if (now_ < fence.since + order.wait) return wake_at(fence.since + order.wait);
+    if (order.launch.spec.code) {
+      const auto code = table_.code.find(task);
+      if (code == table_.code.end()) return;
+      if (!code->second.empty()) return refuse(task, {kCannotRun, 0, code->second});
+    }
     if (must_wait(order.launch)) return;
-    if (!claimed_.emplace(order.launch.device_kind, order.launch.device_index).second) return;
+    if (!claim(order.launch)) return;
     wake_at(lease_end);
     actions_.list.push_back(Start{order.launch, visible_devices(task.attempt)});
   }
@@ -119,20 +126,33 @@ class Reconciliation {
   // Until the exit of whatever stands in the way, or a look that finds the device free: either brings the
   // next reconcile.
   bool must_wait(const Launch& launch) const {
-    if (launch.device_kind == "gpu" && table_.occupied_gpus.contains(launch.device_index)) return true;
-    if (held_.contains({launch.device_kind, launch.device_index})) return true;
+    for (const int index : devices_of(launch)) {
+      if (launch.device_kind == "gpu" && table_.occupied_gpus.contains(index)) return true;
+      if (held_.contains({launch.device_kind, index})) return true;
+    }
     const AttemptId attempt = launch.task.attempt;
     const auto living = living_.find(attempt.job);
     return living != living_.end() && (living->second.size() > 1 || !living->second.contains(attempt.number));
   }
 
+  // False where another task that is started in this run has one of its devices.
+  bool claim(const Launch& launch) {
+    const std::vector<int> devices = devices_of(launch);
+    if (std::ranges::any_of(devices, [&](int index) {
+          return claimed_.contains({launch.device_kind, index});
+        }))
+      return false;
+    for (const int index : devices) claimed_.emplace(launch.device_kind, index);
+    return true;
+  }
+
   std::vector<int> visible_devices(AttemptId attempt) const {
-    std::map<int, int> by_local_rank;
+    std::map<int, std::vector<int>> by_local_rank;
     for (auto it = ordered_.lower_bound(TaskId{attempt, 0});
          it != ordered_.end() && it->first.attempt == attempt; ++it)
-      by_local_rank[it->second->launch.local_rank] = it->second->launch.device_index;
+      by_local_rank[it->second->launch.local_rank] = devices_of(it->second->launch);
     std::vector<int> devices;
-    for (const auto& [local_rank, index] : by_local_rank) devices.push_back(index);
+    for (const auto& [local_rank, own] : by_local_rank) devices.insert(devices.end(), own.begin(), own.end());
     return devices;
   }
 

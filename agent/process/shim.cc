@@ -4,6 +4,7 @@
 // after the start.
 //
 //   podium-shim FOLDER CGROUP NUMA PROGRAM [ARGUMENT...]
+//     PODIUM_WORKDIR in its environment: where PROGRAM starts; else in FOLDER
 //     CGROUP: the task's cgroup folder, or - for none; NUMA: the machine's NUMA node to run on, or - for any
 //
 // The agent acts first when the lease runs out; where it is dead, the shim stops the program.
@@ -93,6 +94,12 @@ void kill_cgroup(const char* cgroup) {
   if (fd >= 0) close(fd);
 }
 
+// In the child. `error`: the errno of the exec; negative: of entering the working folder.
+[[noreturn]] void tell_failure(int failure, int error) {
+  (void)!write(failure, &error, sizeof error);
+  _exit(kCannotRun);
+}
+
 // In the child: waits for the gate to open, so that no program runs that the shim has not told of. Dies with
 // the shim: without one nobody would end the program when the lease does. (A shim that dies before it is
 // asked for that leaves the gate shut.)
@@ -102,13 +109,15 @@ void kill_cgroup(const char* cgroup) {
   char byte;
   if (read(gate, &byte, 1) != 1) _exit(kCannotRun);  // the shim was killed
   if (numa >= 0) podium::bind_to_numa_node(numa);
+  const char* workdir = getenv("PODIUM_WORKDIR");
+  if (workdir && chdir(workdir) != 0) tell_failure(failure, -errno);
+  for (char** variable = environ; *variable; ++variable)
+    if (strncmp(*variable, kForProgram, sizeof kForProgram - 1) == 0) *variable += sizeof kForProgram - 1;
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execvp(arguments[0], arguments);
-  const int error = errno;
-  (void)!write(failure, &error, sizeof error);
-  _exit(kCannotRun);
+  tell_failure(failure, errno);
 }
 
 // Born into the cgroup: a move later would wait for every processor of the machine.
@@ -126,7 +135,7 @@ pid_t fork_into(const char* cgroup) {
   return fork();
 }
 
-// Starts the program; 0, or the errno of the exec that failed.
+// Starts the program; 0, or what tell_failure says.
 int start(Program& program, char** arguments) {
   int gate[2];
   int failure[2];
@@ -303,7 +312,11 @@ int main(int count, char** arguments) {
   if (const int error = start(program, arguments + 4); error != 0) {
     waitpid(program.pid, nullptr, 0);
     write_exit(exit_file, arguments[1], kCannotRun, 0, ExitCause::program);
-    dprintf(kReadyFd, "failed %d cannot run %s: %s\n", kCannotRun, arguments[4], strerror(error));
+    if (error < 0)
+      dprintf(kReadyFd, "failed %d cannot enter the working folder %s: %s\n", kCannotRun,
+              getenv("PODIUM_WORKDIR"), strerror(-error));
+    else
+      dprintf(kReadyFd, "failed %d cannot run %s: %s\n", kCannotRun, arguments[4], strerror(error));
     return 1;
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));

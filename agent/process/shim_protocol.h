@@ -25,6 +25,10 @@ struct LeaseEnd {
   std::int64_t leave = 0;  // from SIGTERM to SIGKILL after it, in milliseconds
 };
 
+// Before the name of a variable that is for the program and not for the shim: what the loader reads (ld.so(8))
+// would change, or end, the shim itself.
+inline constexpr char kForProgram[] = "PODIUM_EXEC_";
+
 inline constexpr int kCannotRun = 127;  // exit code of a program that cannot be executed, as shells say it
 
 }  // namespace podium::shim

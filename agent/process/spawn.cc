@@ -97,6 +97,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
+std::vector<std::string> environment_of_shim(std::vector<std::string> variables) {
+  for (std::string& variable : variables)
+    if (variable.starts_with("LD_") || variable.starts_with("GLIBC_TUNABLES="))
+      variable.insert(0, shim::kForProgram);
+  return variables;
+}
+
 }  // namespace
 
 SpawnedShim spawn_shim(const SpawnRequest& request) {
@@ -115,7 +122,7 @@ SpawnedShim spawn_shim(const SpawnRequest& request) {
                                      request.cgroup.empty() ? "-" : request.cgroup.string(),
                                      request.numa < 0 ? "-" : std::to_string(request.numa)};
   arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
-  std::vector<std::string> environment = request.environment;
+  std::vector<std::string> environment = environment_of_shim(request.environment);
   expect(::posix_spawn(&spawned.pid, request.shim.c_str(), actions.get(), attributes.get(),
                        pointers(arguments).data(), pointers(environment).data()),
          "cannot start " + request.shim.string() + " in " + request.folder.string());

@@ -75,6 +75,7 @@ json json_of(const TaskRecord& record) {
            {"pid", record.pid},
            {"leased", record.leased},
            {"forgotten", record.forgotten}};
+  if (!record.more_devices.empty()) out["device"]["more"] = record.more_devices;
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     out["delivered"][std::string(to_string(kStreams[i]))] = record.delivered[i];
   if (record.exit) out["exit"] = to_json(*record.exit);
@@ -88,6 +89,7 @@ TaskRecord record_from(const json& in) {
   record.boot = in.at("boot");
   record.device_kind = in.at("device").at("kind");
   record.device_index = in.at("device").at("index");
+  record.more_devices = in.at("device").value("more", record.more_devices);
   record.pid = in.at("pid");
   record.leased = in.value("leased", false);
   record.forgotten = in.at("forgotten");

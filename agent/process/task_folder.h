@@ -26,6 +26,7 @@ struct TaskRecord {
   std::string boot;  // the machine's, when the task was started
   std::string device_kind;
   int device_index = 0;
+  std::vector<int> more_devices;            // that it drives as well
   std::int64_t pid = 0;                     // of the program; 0: not known yet
   std::optional<TaskExit> exit;             // once the agent has seen it
   bool leased = false;                      // its shim reads its right in its folder

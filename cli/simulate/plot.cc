@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "cli/humanise.h"
 #include "cli/simulate/report.h"
+#include "common/base/units.h"
 
 namespace podium::cli {
 namespace {
@@ -67,11 +69,33 @@ std::string blocks(const std::vector<double>& values, double top) {
   return text;
 }
 
+constexpr int kParts = 5;  // of an axis, about
+
+// The least of 1, 2, 5, 10, 20, 25, 50, … that cuts `whole` into kParts or fewer.
+double round_step(double whole) {
+  const double power = std::pow(10, std::floor(std::log10(std::max(whole / kParts, 1.0))));
+  for (const double factor : {1.0, 2.0, 2.5, 5.0})
+    if (factor * power >= whole / kParts && (factor != 2.5 || power >= 10)) return factor * power;
+  return 10 * power;
+}
+
+// Likewise of times as people count them.
+Duration round_step(Duration whole) {
+  using namespace std::chrono_literals;
+  constexpr std::array<Duration, 15> kSteps{1s,   2s,    5s,    10s,   15s, 30s, 1min, 2min,
+                                            5min, 10min, 15min, 30min, 1h,  3h,  6h};
+  const auto fits = std::ranges::find_if(kSteps, [&](Duration step) { return step >= whole / kParts; });
+  if (fits != kSteps.end()) return *fits;
+  if (whole / kParts <= 12h) return 12h;
+  const auto days = round_step(static_cast<double>(whole.count()) / Duration(24h).count());
+  return Duration(24h) * std::llround(days);
+}
+
 // One panel of the picture: its frame, its title and grid, and a line for each run.
 struct Panel {
   double top;
   std::string title;
-  double highest;
+  double highest, step;
   std::string unit;
 };
 
@@ -81,12 +105,12 @@ constexpr int kPoints = 400;
 std::string panel_frame(const Panel& panel) {
   std::string svg =
       fmt::format("<text class=\"t\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft, panel.top - 8, panel.title);
-  for (int i = 0; i <= 4; ++i) {
-    const double y = panel.top + kPanelHeight * (1 - i / 4.0);
+  for (double value = 0; value <= panel.highest; value += panel.step) {
+    const double y = panel.top + kPanelHeight * (1 - value / panel.highest);
     svg += fmt::format(
         "<line class=\"g\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/><text class=\"l\" x=\"{}\" "
         "y=\"{:.1f}\" text-anchor=\"end\">{}{}</text>\n",
-        kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, human_value(panel.highest * i / 4), panel.unit);
+        kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, human_value(value), panel.unit);
   }
   return svg;
 }
@@ -116,13 +140,16 @@ std::string legend(const std::vector<SimulatedRun>& runs, double y) {
 
 std::string time_axis(double y, Duration span) {
   std::string svg;
-  for (int i = 0; i <= 4; ++i)
+  const Duration step = round_step(span);
+  for (Duration at{}; at <= span; at += step) {
+    const double part = static_cast<double>(at.count()) / static_cast<double>(span.count());
     svg += fmt::format("<text class=\"l\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n",
-                       kLeft + (kWidth - kLeft - kRight) * i / 4.0, y,
-                       i == 0   ? "start"
-                       : i == 4 ? "end"
-                                : "middle",
-                       human_seconds(static_cast<double>(span.count()) / 1000 * i / 4));
+                       kLeft + (kWidth - kLeft - kRight) * part, y,
+                       part == 0     ? "start"
+                       : part > 0.97 ? "end"
+                                     : "middle",
+                       format_duration(at));
+  }
   return svg;
 }
 
@@ -157,14 +184,16 @@ std::string spark_lines(const std::vector<SimulatedRun>& runs, Time begin, int w
 
 std::string svg_plot(const std::vector<SimulatedRun>& runs, Time begin) {
   const Time end = last_change(runs, begin);
-  Panel utilisation{30, "Devices in use", 100, " %"};
-  Panel queue{utilisation.top + kPanelHeight + 46, "Jobs waiting", 1, ""};
+  Panel utilisation{30, "Devices in use", 100, 25, " %"};
+  Panel queue{utilisation.top + kPanelHeight + 46, "Jobs waiting", 1, 1, ""};
   std::vector<Series> all;
   for (const SimulatedRun& run : runs) {
     all.push_back(series_of(run.replay, begin, end, kPoints));
     for (double& value : all.back().utilisation) value *= 100;
     queue.highest = std::max(queue.highest, highest(all.back().waiting));
   }
+  queue.step = round_step(queue.highest);
+  queue.highest = std::ceil(queue.highest / queue.step) * queue.step;
   const double axis = queue.top + kPanelHeight + 20, height = axis + 36;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "

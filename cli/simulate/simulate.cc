@@ -271,6 +271,11 @@ void add_simulate(CLI::App& app, Session& session) {
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
   command
+      ->add_option("--walltime-points", options->run.scheduling.walltime_points,
+                   "Points of priority that a walltime weighs at most")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command
       ->add_option("--walltime-factor", options->run.walltime_factor,
                    "Jobs without a walltime ask for 1 to so many times their duration")
       ->type_name("FACTOR")

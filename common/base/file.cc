@@ -73,7 +73,7 @@ void sync_folder(const std::filesystem::path& folder) {
 
 void write_file_atomic(const std::filesystem::path& path, std::string_view content, int mode) {
   std::filesystem::path temporary = path;
-  temporary += ".tmp." + std::to_string(::getpid());
+  temporary += ".tmp." + std::to_string(::gettid());  // of its own, for two threads may write one file
   try {
     const Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode);
     write_all(fd.get(), content, temporary);

@@ -4,6 +4,12 @@ namespace podium {
 
 using nlohmann::json;
 
+std::vector<int> devices_of(const Launch& launch) {
+  std::vector<int> devices{launch.device_index};
+  devices.insert(devices.end(), launch.more_devices.begin(), launch.more_devices.end());
+  return devices;
+}
+
 json to_json(const Launch& launch) {
   json out{
       {"version", 1},
@@ -26,6 +32,7 @@ json to_json(const Launch& launch) {
         {"checkpoints", launch.checkpoint_folder},
         {"events", launch.events_path}}},
       {"grace_ms", launch.grace.count()}};
+  if (!launch.more_devices.empty()) out["device"]["more"] = launch.more_devices;
   if (!launch.resume_folder.empty()) out["paths"]["resume"] = launch.resume_folder;
   return out;
 }
@@ -46,6 +53,7 @@ Launch launch_from_json(const json& in) {
   launch.secret = in.at("master").at("secret");
   launch.device_kind = in.at("device").at("kind");
   launch.device_index = in.at("device").at("index");
+  launch.more_devices = in.at("device").value("more", launch.more_devices);
   launch.threads = in.at("device").at("threads");
   launch.spec = job_spec_from_json(in.at("spec"));
   launch.data_folder = in.at("paths").at("data");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "common/base/id.h"
 #include "common/base/time.h"
@@ -42,6 +43,7 @@ struct Launch {
 
   std::string device_kind = "cpu";  // cpu | gpu
   int device_index = 0;
+  std::vector<int> more_devices;  // of its node, where one process drives all of the job's there
   int threads = 0;  // CPU threads for this process; 0: all the node has, shared by its local ranks
 
   JobSpec spec;
@@ -54,6 +56,9 @@ struct Launch {
 
   Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL
 };
+
+// All that the process drives, by index.
+std::vector<int> devices_of(const Launch& launch);
 
 nlohmann::json to_json(const Launch& launch);
 Launch launch_from_json(const nlohmann::json& json);

@@ -36,6 +36,10 @@ constexpr Duration longest_hold(Duration lease) { return std::min<Duration>(15s,
 constexpr Duration answer_timeout(Duration lease) {
   return longest_hold(lease) + std::min<Duration>(10s, lease / 6);
 }
+// Who can reach a coordinator that has started has reported to it by then: a sync of whatever lease that the
+// one before it left unanswered has run out, and agents wait no longer than kLongestRetry between two.
+inline constexpr Duration kLongestRetry = 5s;
+inline constexpr Duration kReportWithin = answer_timeout(kMost) + kLongestRetry + 5s;
 // From SIGTERM to SIGKILL after the lease.
 constexpr Duration leave(Duration lease) { return std::min<Duration>(30s, lease / 2); }
 // The longest that a task lives after the end of its node's right, also when its agent is dead, by that

@@ -26,6 +26,8 @@ constexpr EnumNames<Decay, 4> kDecays{{{Decay::constant, "constant"},
 constexpr EnumNames<Recompute, 3> kRecomputes{
     {{Recompute::none, "none"}, {Recompute::selective, "selective"}, {Recompute::full, "full"}}};
 
+constexpr EnumNames<Processes, 2> kProcesses{{{Processes::device, "device"}, {Processes::node, "node"}}};
+
 std::string steps_text(std::int64_t steps) { return std::to_string(steps) + " steps"; }
 
 std::int64_t steps_from(const json& value, const char* field) {
@@ -250,6 +252,7 @@ std::string_view to_string(TrainingTask value) { return enum_name(kTasks, value)
 std::string_view to_string(Precision value) { return enum_name(kPrecisions, value); }
 std::string_view to_string(OptimizerKind value) { return enum_name(kOptimizers, value); }
 std::string_view to_string(Decay value) { return enum_name(kDecays, value); }
+std::string_view to_string(Processes value) { return enum_name(kProcesses, value); }
 std::string_view to_string(Recompute value) { return enum_name(kRecomputes, value); }
 
 json after_json(const std::vector<Dependency>& after) {
@@ -279,6 +282,32 @@ void read_devices(const json& in, ResourcesSpec& resources) {
   if (elastic) resources.max_devices = in.at("max");
 }
 
+// The command and what only a command has.
+void write_program(const JobSpec& spec, json& out) {
+  out["command"] = spec.command;
+  if (spec.processes != Processes::device) out["processes"] = to_string(spec.processes);
+  if (!spec.workdir.empty()) out["workdir"] = spec.workdir;
+  if (!spec.env.empty()) out["env"] = spec.env;
+  if (!spec.parameters.empty()) out["parameters"] = spec.parameters;
+  if (!spec.code) return;
+  out["code"] = {{"folder", spec.code->folder}};
+  if (!spec.code->git.empty()) out["code"]["git"] = spec.code->git;
+  if (!spec.code->commit.empty()) out["code"]["commit"] = spec.code->commit;
+  if (!spec.code->snapshot.empty()) out["code"]["snapshot"] = spec.code->snapshot;
+}
+
+void read_program(const json& in, JobSpec& spec) {
+  spec.command = in.at("command").get<std::vector<std::string>>();
+  spec.processes = enum_value(kProcesses, in.value("processes", "device"), "processes");
+  spec.workdir = in.value("workdir", "");
+  spec.env = in.value("env", spec.env);
+  spec.parameters = in.value("parameters", spec.parameters);
+  if (!in.contains("code")) return;
+  const json& code = in["code"];
+  spec.code = {code.at("folder"), code.value("git", ""), code.value("commit", ""),
+               code.value("snapshot", "")};
+}
+
 }  // namespace
 
 json to_json(const JobSpec& spec) {
@@ -299,7 +328,7 @@ json to_json(const JobSpec& spec) {
   if (!spec.after.empty()) out["after"] = after_json(spec.after);
   if (spec.resume) out["resume"] = {{"job", spec.resume->value}};
   if (!spec.command.empty()) {
-    out["command"] = spec.command;
+    write_program(spec, out);
     return out;
   }
   out["model"] = model_json(spec.model);
@@ -332,7 +361,7 @@ JobSpec job_spec_from_json(const json& in) {
   if (in.contains("after")) spec.after = after_from(in.at("after"));
   if (in.contains("resume")) spec.resume = JobId{in.at("resume").at("job").get<std::int64_t>()};
   if (in.contains("command")) {
-    spec.command = in.at("command").get<std::vector<std::string>>();
+    read_program(in, spec);
     return spec;
   }
   spec.model = model_from(in.at("model"));

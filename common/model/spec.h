@@ -24,6 +24,9 @@ enum class Decay { constant, linear, cosine, poly };
 // What backward computes again instead of keeping it: nothing, attention's probabilities, or all within a
 // layer.
 enum class Recompute { none, selective, full };
+// How many processes a command is started as: one for each device, or one on each node, which drives all the
+// job's devices there.
+enum class Processes { device, node };
 
 struct ModelSpec {
   ModelFamily family = ModelFamily::bert;
@@ -148,6 +151,15 @@ struct TargetSpec {
   bool reached(double value) const { return at_least ? value >= *at_least : value <= *at_most; }
 };
 
+// The files that a command runs in: a folder packed at submission, as it lies there or as a git commit has
+// it.
+struct CodeSpec {
+  std::string folder;    // relative to the spec's file
+  std::string git;       // commit, tag or branch of the spec's repository; "": the files as they are
+  std::string commit;    // that `git` meant when the folder was packed, in full
+  std::string snapshot;  // sha256 of the packed folder; "" until it is packed
+};
+
 // One job: every parameter fixed.
 struct JobSpec {
   std::string name;
@@ -167,6 +179,13 @@ struct JobSpec {
   std::optional<JobId> resume;      // starts from the newest checkpoint of that job
   std::vector<std::string>
       command;  // any program instead of podium-worker; then model, data, training are unused
+
+  // Of a command; texts may hold the placeholders of common/model/program.h.
+  std::string workdir;  // absolute, or relative to the code; "": the code, or the task's folder
+  std::map<std::string, std::string> env;
+  Processes processes = Processes::device;
+  std::map<std::string, nlohmann::json> parameters;  // text, numbers and booleans
+  std::optional<CodeSpec> code;
 };
 
 nlohmann::json after_json(const std::vector<Dependency>& after);
@@ -184,5 +203,6 @@ std::string_view to_string(Precision value);
 std::string_view to_string(OptimizerKind value);
 std::string_view to_string(Decay value);
 std::string_view to_string(Recompute value);
+std::string_view to_string(Processes value);
 
 }  // namespace podium

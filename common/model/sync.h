@@ -56,7 +56,7 @@ struct NodeReport {
   std::vector<TaskReport> tasks;
   std::int64_t orders_seen = 0;              // the version of the orders this report answers; 0: none yet
   std::vector<DeviceReading> readings = {};  // of the devices that measure anything
-  bool interrupted = false;                  // the sync before it was not answered, or there was none
+  bool interrupted = false;                  // the sync before it was not answered with orders, or there was none
   ClusterName cluster = {};                  // whose orders its tasks follow
   std::optional<ClockTelling> clock = {};
   std::int64_t highest_job = 0;  // of those that this cluster has in the shared folder

@@ -62,9 +62,11 @@ WorkerEvent worker_event_from_json(const json& in) {
       metrics.values.emplace_back(name, number_from_json(value));
     event.body = std::move(metrics);
   } else if (type == "started") {
-    event.body = StartedEvent{in.at("step"), in.at("steps"), in.at("parameters"), in.at("device")};
+    event.body = StartedEvent{in.at("step"), in.at("steps"), in.value("parameters", std::int64_t{0}),
+                              in.value("device", "")};
   } else if (type == "checkpoint") {
-    event.body = CheckpointEvent{in.at("step"), in.at("path"), in.at("bytes"), in.at("seconds")};
+    event.body = CheckpointEvent{in.at("step"), in.at("path"), in.value("bytes", std::int64_t{0}),
+                                 in.value("seconds", 0.0)};
   } else if (type == "target") {
     event.body = TargetEvent{in.at("step"), in.at("metric"), number_from_json(in.at("value"))};
   } else if (type == "note") {

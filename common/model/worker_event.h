@@ -13,7 +13,7 @@
 
 namespace podium {
 
-// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n,"device":"…"}: training begins after
+// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n?,"device":"…"?}: training begins after
 // `step`.
 struct StartedEvent {
   std::int64_t step = 0;
@@ -29,7 +29,7 @@ struct MetricsEvent {
   std::vector<std::pair<std::string, double>> values;
 };
 
-// {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n,"seconds":s}: whole and on disk.
+// {"type":"checkpoint","t":ms,"step":n,"path":"step-00000200","bytes":n?,"seconds":s?}: whole and on disk.
 struct CheckpointEvent {
   std::int64_t step = 0;
   std::string path;

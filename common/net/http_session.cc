@@ -1,6 +1,8 @@
 #include "common/net/http_session.h"
 
+#include <array>
 #include <boost/beast/http.hpp>
+#include <ctime>
 #include <utility>
 
 #include "common/base/logging.h"
@@ -78,7 +80,7 @@ void take_head(const RequestParser& parser, Received& out) {
   for (const http::field field : kOnce)
     if (message.count(field) > 1)
       return turn_down(out, 400,
-                    "the field " + std::string(http::to_string(field)) + " is there twice; send it once");
+                       "the field " + std::string(http::to_string(field)) + " is there twice; send it once");
   if (out.version >= 11 && !out.request.headers.find("Host"))
     turn_down(out, 400, "an HTTP/1.1 request needs a Host field");
 }
@@ -91,12 +93,22 @@ awaitable<error_code> send_continue(Stream& stream, const ServerOptions& options
   co_return error;
 }
 
+// By which clients tell how old something is, whatever their own clocks say.
+std::string date_of(std::time_t now) {
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 40> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  return {text.data(), length};
+}
+
 template <class Body>
 void fill_header(http::response<Body>& wire, const HttpResponse& reply, const Received& received,
                  bool keep_alive) {
   wire.version(received.version);
   wire.result(static_cast<unsigned>(reply.status));
   for (const auto& [name, value] : reply.headers) wire.set(name, value);
+  wire.set("Date", date_of(std::time(nullptr)));
   wire.set("X-Content-Type-Options", "nosniff");
   wire.set("X-Request-Id", received.request.id);
   wire.keep_alive(keep_alive);

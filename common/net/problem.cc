@@ -63,6 +63,12 @@ int status_of(ErrorCode code) {
 
 }  // namespace
 
+json error_json(const Error& error) {
+  json out{{"message", error.message}, {"where", error.where}};
+  if (!error.pointer.empty()) out["pointer"] = error.pointer;
+  return out;
+}
+
 ServerReply problem(int status, const std::string& detail, const std::string& request_id,
                     const Errors& errors) {
   json body{{"type", "about:blank"},
@@ -72,10 +78,7 @@ ServerReply problem(int status, const std::string& detail, const std::string& re
             {"request_id", request_id}};
   if (!errors.empty()) {
     json& list = body["errors"] = json::array();
-    for (const Error& error : errors) {
-      list.push_back({{"message", error.message}, {"where", error.where}});
-      if (!error.pointer.empty()) list.back()["pointer"] = error.pointer;
-    }
+    for (const Error& error : errors) list.push_back(error_json(error));
   }
   ServerReply reply;
   reply.status = status;

@@ -1,12 +1,16 @@
 // application/problem+json (RFC 9457): the one form in which a service says no.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "common/base/error.h"
 #include "common/net/http_server.h"
 
 namespace podium {
+
+// {"message", "where"}, and "pointer" where there is one.
+nlohmann::json error_json(const Error& error);
 
 // `errors` are listed one by one beside `detail`, which says it in one sentence.
 ServerReply problem(int status, const std::string& detail, const std::string& request_id,

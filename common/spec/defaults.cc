@@ -140,6 +140,7 @@ json with_defaults(const json& document) {
     }
   }
   if (json* data = part("data")) fill_data(*data);
+  if (json* code = part("code"); code && code->contains("git")) set_default(*code, "folder", ".");
   if (filled.contains("after") && filled["after"].is_array()) fill_after(filled["after"]);
   json defaults = struct_defaults(document.contains("command"));
   for (const char* key : {"model", "training", "resources"})

@@ -82,4 +82,11 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   return loaded;
 }
 
+std::string place_in(std::string_view yaml, std::string_view file_name, const std::string& pointer) {
+  SourceMap places;
+  Problems unread(file_name, places);
+  read_yaml(yaml, places, unread);
+  return format_place(file_name, places.value(pointer));
+}
+
 }  // namespace podium

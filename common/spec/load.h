@@ -35,4 +35,7 @@ struct Override {
 Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name,
                                          const std::vector<Override>& overrides = {});
 
+// "spec.yaml:4:7": where such a text has the value at a JSON pointer, or else what is around it.
+std::string place_in(std::string_view yaml, std::string_view file_name, const std::string& pointer);
+
 }  // namespace podium

@@ -35,14 +35,19 @@ std::string pointer_of(const std::string& path) {
 bool is_parameter(const std::string& path) {
   if (path == "version" || path == "name" || path.starts_with("sweep") || path.starts_with("scaling"))
     return false;
-  if (!path.starts_with("labels.") && !is_key(path)) return false;
+  if (path.starts_with("code.")) return false;
+  const bool is_free =
+      std::ranges::any_of(std::initializer_list<const char*>{"labels.", "parameters.", "env."},
+                          [&](const char* mapping) { return path.starts_with(mapping); });
+  if (!is_free && !is_key(path)) return false;
   const json* schema = schema_of(json::json_pointer(pointer_of(path)));
   if (!schema) return false;
   const json& type = resolved(*schema).at("type");
   return type.is_array() || (type != "object" && type != "array");
 }
 
-std::string why_no_parameter(const std::string& path) {
+std::string why_no_parameter(const std::string& path, const json& document) {
+  if (path.starts_with("code.")) return ", which all jobs of a study share";
   if (is_key(path) && resolved(*schema_of(json::json_pointer(pointer_of(path)))).at("type") == "array")
     return ", which is a list";
   std::vector<Suggestion> by_path;
@@ -56,6 +61,8 @@ std::string why_no_parameter(const std::string& path) {
   auto near = closest(path, by_path);
   if (!near || edit_distance(path, *near) > kSlip)
     if (const auto named = closest(path.substr(path.rfind('.') + 1), by_name)) near = named;
+  if (document.is_object() && document.contains("command") && (!near || edit_distance(path, *near) > kSlip))
+    return "; write parameters." + path.substr(path.rfind('.') + 1) + " for a value of your own program";
   return near ? "; did you mean \"" + *near + "\"?"
               : "; write the full path of one parameter, such as training.optimizer.lr";
 }
@@ -75,8 +82,9 @@ void apply_overrides(const std::vector<Override>& overrides, json& document, Sou
                      Problems& problems) {
   for (const Override& written : overrides) {
     if (!is_parameter(written.path)) {
-      problems.add_at(kBesideTheFile, "",
-                      fmt::format("cannot set \"{}\"{}", written.path, why_no_parameter(written.path)));
+      problems.add_at(
+          kBesideTheFile, "",
+          fmt::format("cannot set \"{}\"{}", written.path, why_no_parameter(written.path, document)));
       continue;
     }
     places.set(pointer_of(written.path), {kBesideTheFile, kBesideTheFile});

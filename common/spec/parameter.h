@@ -18,7 +18,7 @@ std::string pointer_of(const std::string& path);
 bool is_parameter(const std::string& path);
 
 // What to say of a path that is none: "; did you mean …?"
-std::string why_no_parameter(const std::string& path);
+std::string why_no_parameter(const std::string& path, const nlohmann::json& document);
 
 // Makes the mappings on the way; does nothing where something else is in the way.
 void set_parameter(nlohmann::json& document, const std::string& path, nlohmann::json value);

@@ -136,7 +136,7 @@ void check_sweep(const json& document, Problems& problems) {
   for (const auto& [path, values] : document["sweep"].items()) {
     if (!is_parameter(path)) {
       problems.add_key("/sweep/" + pointer_step(path),
-                       fmt::format("sweep cannot vary \"{}\"{}", path, why_no_parameter(path)));
+                       fmt::format("sweep cannot vary \"{}\"{}", path, why_no_parameter(path, document)));
       continue;
     }
     json trial;  // only the path: explain() looks at nothing else

@@ -80,6 +80,16 @@ awaitable<ServerReply> get_accounts(Api& api, Call call) {
   co_return json_reply(200, body);
 }
 
+awaitable<ServerReply> get_account(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  AccountReport report = co_await account_figures(api);
+  const auto found = report.find(call.path[0]);
+  if (found == report.end()) co_return no_such(call, "account", call.path[0]);
+  const json body = account_json(api.loop.state(), found->first, found->second);
+  co_await api.loop.durable();
+  co_return json_reply(200, body);
+}
+
 awaitable<ServerReply> post_account(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const Result<ChangeAccount> change = parse_change(call.path[0], call.request.body);

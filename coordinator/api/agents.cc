@@ -68,14 +68,21 @@ std::map<JobId, Submission> read_submissions(Reader& reader, const std::set<JobI
   return submissions;
 }
 
+// Of a task that is unknown here there is nothing to add, even where another node has one of its number.
+bool was_given(const ClusterState& state, const NodeId& node, TaskId task) {
+  const Job* job = find_job(state, task.attempt.job);
+  return job && job->attempt_id() == task.attempt && find_task(*job->attempt, task.rank, node);
+}
+
 // The node's orders with everything that the core does not know.
 awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   NodeOrders orders = node_orders(api.loop.state(), node);
   std::set<JobId> jobs;
   for (TaskOrder& order : orders.tasks) {
-    order.launch.secret = api.loop.secret(order.launch.task.attempt);
-    if (!order.launch.secret.empty())
-      jobs.insert(order.launch.task.attempt.job);  // else it is not known here
+    const TaskId task = order.launch.task;
+    if (!was_given(api.loop.state(), node, task)) continue;
+    order.launch.secret = api.loop.secret(task.attempt);
+    jobs.insert(task.attempt.job);
   }
   co_await api.loop.durable();
   if (jobs.empty()) co_return orders;
@@ -86,6 +93,7 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
     const Submission& submission = submissions.at(order.launch.task.attempt.job);
     order.born = submission.born;
     order.launch.spec = submission.spec;
+    if (submission.spec.processes == Processes::node) continue;
     order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
     order.launch.spec.resources.max_devices = 0;
   }
@@ -116,6 +124,19 @@ ServerReply refuse_streams(const Errors& errors, const std::string& request_id) 
   return problem(errors, request_id);
 }
 
+// Since this process started.
+bool has_reported(const Api& api, const NodeId& node) { return api.readings.contains(node); }
+
+// An agent whose sync went over to this coordinator unnoticed has not told it what has ended: an older copy
+// of the database may have been restored in between. Agents without a cluster's id know of no such list.
+Errors refuse_unnoticed_start(const Api& api, const NodeReport& report) {
+  if (report.interrupted || report.cluster.id.empty() || has_reported(api, report.node.id)) return {};
+  return {{ErrorCode::unavailable,
+           "the coordinator has started since this node's last report; send the next one as one after an "
+           "interruption, with all that has ended there",
+           "/interrupted"}};
+}
+
 bool is_off(const Api& api, const NodeId& id) {
   const Node* node = find_node(api.loop.state(), id);
   return node && node->clock && node->clock->off();
@@ -136,6 +157,8 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kLargestBody)) co_return std::move(*refusal);
   const Result<NodeReport> report = co_await read_report(api, call);
   if (!report) co_return problem(400, describe(report.errors()), call.request.id, report.errors());
+  if (const Errors errors = refuse_unnoticed_start(api, *report); !errors.empty())
+    co_return problem(errors, call.request.id);
   const bool was_off = is_off(api, report->node.id);
   const Command reported = NodeReported{*report};
   const Result<Events> taken = co_await api.loop.run(reported);
@@ -166,7 +189,7 @@ awaitable<ServerReply> post_streams(Api& api, Call call) {
     co_return problem(507, refusal->message, call.request.id);
   }
   const Node* known = find_node(api.loop.state(), node);
-  if (known && !api.readings.contains(node)) {
+  if (known && !has_reported(api, node)) {
     const Errors unheard{
         {ErrorCode::unavailable,
          "the node has not reported since the coordinator started, so what its clock is worth is "

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ namespace podium {
 
 class Explainer;
 class StateMirror;
+struct SpecRepositoryStatus;
 
 struct ApiOptions {
   std::string user_token;
@@ -34,7 +36,8 @@ struct ApiOptions {
   bool open_reads = true;  // reading needs no token
   bool check_host =
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
-  std::filesystem::path web;  // the dashboard's folder; "" for none
+  std::filesystem::path web;   // the dashboard's folder; "" for none
+  std::filesystem::path code;  // the folder of jobs' code
   std::string version;
 };
 
@@ -54,8 +57,9 @@ struct Api {
   Explainer& explainer;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
+  std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
-  std::map<NodeId, std::vector<DeviceReading>> readings{};  // of each node's last report, for monitoring
+  std::map<NodeId, std::vector<DeviceReading>> readings{};  // of the last report of each node that has reported
 };
 
 // A request that has found its route.

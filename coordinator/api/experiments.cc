@@ -1,6 +1,5 @@
 #include <nlohmann/json.hpp>
 
-#include "common/spec/warnings.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
@@ -13,7 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxKey = 200;
-constexpr std::size_t kMaxSubmission = 8 * kMaxSpecBytes;  // a spec's bytes take up to six each in JSON
 
 awaitable<Result<Submission>> read_submission(Api& api, const Call& call) {
   const auto parse = [&body = call.request.body] { return parse_submission(body); };
@@ -30,17 +28,18 @@ std::optional<ExperimentWithJobs> read_experiment(Reader& reader, ExperimentId i
   if (!experiment) return std::nullopt;
   JobFilter filter;
   filter.experiment = id;
-  filter.oldest_first = true;
+  filter.sort.descending = false;
   filter.limit = static_cast<int>(kMaxJobsOfExperiment);
   return ExperimentWithJobs{std::move(*experiment), reader.jobs(filter).jobs};
 }
 
 awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
+  const std::int64_t revision = api.live.take_id();
   std::optional<ExperimentWithJobs> read =
       co_await api.pool.read([id](Reader& reader) { return read_experiment(reader, id); });
   PODIUM_CHECK(read.has_value(), "a committed experiment can be read");
   json body{{"experiment", experiment_json(read->experiment)}};
-  body["jobs"] = co_await jobs_json(api, std::move(read->jobs));
+  body["jobs"] = co_await jobs_json(api, std::move(read->jobs), revision);
   co_return json_reply(status, body);
 }
 
@@ -56,24 +55,6 @@ awaitable<ServerReply> post_experiment(Api& api, Call call) {
   const Result<Accepted> accepted = co_await submit_experiment(api, std::move(submission).value(), key);
   if (!accepted) co_return problem(accepted.errors(), call.request.id);
   co_return co_await experiment_reply(api, accepted->fresh ? 201 : 200, accepted->experiment);
-}
-
-awaitable<ServerReply> post_validate(Api& api, Call call) {
-  if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
-  const Result<Submission> submission = co_await read_submission(api, call);
-  if (!submission)
-    co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
-  const Result<LoadedExperiment> loaded = co_await load_submission(api, *submission);
-  if (!loaded) co_return problem(loaded.errors(), call.request.id);
-  const SubmitExperiment wish = co_await wish_of(api, *loaded);
-  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
-  co_await api.loop.durable();
-  if (!possible) co_return problem(possible.errors(), call.request.id);
-  const json verdict{{"valid", true},
-                     {"jobs", loaded->jobs.size()},
-                     {"warnings", warnings_of(loaded->jobs)},
-                     {"normalised", loaded->normalised}};
-  co_return json_reply(200, verdict);
 }
 
 awaitable<ServerReply> get_experiments(Api& api, Call call) {

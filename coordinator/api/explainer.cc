@@ -57,12 +57,11 @@ Estimates estimates_from(Reader& reader, const ClusterState& state, Time now) {
 }
 
 // As the spec's own check sees it: tensor × pipeline must divide the devices, the data-parallel copies the
-// batch, and not every program runs on every kind.
+// batch.
 MayAsk allowed_by(std::string spec) {
   return [spec = std::move(spec)](const JobRequest& request) {
     std::vector<Override> overrides{{"resources.devices", std::to_string(request.devices)},
-                                    {"resources.per_node", std::to_string(request.per_node)},
-                                    {"resources.kind", request.kind}};
+                                    {"resources.per_node", std::to_string(request.per_node)}};
     if (request.within != Within::anywhere)
       overrides.push_back({"resources.within", std::string(to_string(request.within))});
     return load_experiment(spec, "spec", overrides).ok();
@@ -120,7 +119,6 @@ json settings(const Sooner& sooner) {
   if (sooner.change == "walltime") return {{"resources.walltime", format_duration(request.walltime)}};
   if (sooner.change == "priority") return {{"priority", request.priority}};
   if (sooner.change == "per_node") return {{"resources.per_node", request.per_node}};
-  if (sooner.change == "kind") return {{"resources.kind", request.kind}};
   if (sooner.change == "nodes")
     return {{"resources.nodes", request.nodes.empty() ? json(nullptr) : json(request.nodes)}};
   if (sooner.change == "within")
@@ -136,6 +134,7 @@ json sooner_json(const Forecast& found) {
                    {"set", settings(sooner)},
                    {"expected_ms", to_millis(sooner.at)},
                    {"backfill", sooner.backfill},
+                   {"anew", sooner.anew},
                    {"sentence", sooner.sentence}});
   return out;
 }

@@ -14,7 +14,8 @@ Caller caller_of(const ApiOptions& options, const ServerRequest& request) {
   const std::string* field = request.headers.find("Authorization");
   if (!field) return Caller::nobody;
   const std::size_t space = std::min(field->find(' '), field->size());
-  if (!equal_ignoring_case(std::string_view(*field).substr(0, space), "Bearer")) return Caller::stranger;
+  if (!equal_ignoring_case(std::string_view(*field).substr(0, space), "Bearer"))
+    return Caller::nobody;  // a proxy's own
   const std::string_view token = std::string_view(*field).substr(std::min(space + 1, field->size()));
   if (equal_in_constant_time(token, options.user_token)) return Caller::user;
   if (equal_in_constant_time(token, options.agent_token)) return Caller::agent;
@@ -25,8 +26,9 @@ bool may(const ApiOptions& options, Audience audience, Caller caller) {
   switch (audience) {
     case Audience::open:
       return true;
-    case Audience::read:
-      return options.open_reads || caller == Caller::user || caller == Caller::agent;
+    case Audience::read:  // a wrong token is told of where none is needed
+      return (options.open_reads && caller == Caller::nobody) || caller == Caller::user ||
+             caller == Caller::agent;
     case Audience::user:
       return caller == Caller::user;
     case Audience::agent:

@@ -17,7 +17,7 @@ awaitable<ServerReply> get_health(Api& api, Call call) {
     count = count.get<int>() + 1;
   }
   // Whoever continues the stream from here misses nothing.
-  const std::int64_t live_id = api.live.last_id();
+  const std::int64_t live_id = api.live.told_id();
   json jobs = json::object();
   for (const JobState state : kJobStates) jobs[std::string(to_string(state))] = api.counts.of(state);
   co_await api.loop.durable();

@@ -8,7 +8,8 @@
 
 namespace podium {
 
-awaitable<nlohmann::json> jobs_json(Api& api, std::vector<JobView> jobs);
+// `revision`: LiveStream::take_id() before they were read.
+awaitable<nlohmann::json> jobs_json(Api& api, std::vector<JobView> jobs, std::int64_t revision);
 
 // Nothing when there is no such job.
 awaitable<std::optional<nlohmann::json>> read_job(Api& api, JobId job);

@@ -1,3 +1,6 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/job_reader.h"
@@ -16,8 +19,10 @@ void read_states(Query& query, JobFilter& filter) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     try {
       filter.states.push_back(job_state_from(list.substr(at, end - at)));
-    } catch (const std::invalid_argument& error) {
-      query.refuse("state", std::string("is a list of job states: ") + error.what());
+    } catch (const std::invalid_argument&) {
+      query.refuse("state", "\"" + list.substr(at, end - at) +
+                                "\" is no state of a job; they are queued, starting, running, stopping, "
+                                "succeeded, failed and cancelled");
     }
     at = end + 1;
   }
@@ -26,10 +31,33 @@ void read_states(Query& query, JobFilter& filter) {
 void read_label(Query& query, JobFilter& filter) {
   const std::optional<std::string> label = query.text("label");
   if (!label) return;
-  const std::size_t colon = label->find(':');
-  if (colon == std::string::npos || colon == 0) return query.refuse("label", "must be written key:value");
+  const std::size_t colon = label->find_first_of(":=");
+  if (colon == std::string::npos || colon == 0)
+    return query.refuse("label", "must be written key:value or key=value");
   filter.label_key = label->substr(0, colon);
   filter.label_value = label->substr(colon + 1);
+}
+
+void read_sort(Query& query, JobFilter& filter) {
+  const std::string sort = query.text("sort").value_or("-id");
+  filter.sort.descending = sort.starts_with('-');
+  const auto key = std::ranges::find(kJobSortKeys, sort.substr(filter.sort.descending ? 1 : 0));
+  if (key == kJobSortKeys.end())
+    return query.refuse("sort", "\"" + sort + "\" is no order; jobs are sorted by " + fmt::format("{}", fmt::join(kJobSortKeys, ", ")) +
+                                    ", with - before it the largest first");
+  filter.sort.key = static_cast<JobSortKey>(key - kJobSortKeys.begin());
+}
+
+// A page's token is its predecessor's last job or, in an order in which jobs move, how many came before.
+void read_place(Query& query, JobFilter& filter) {
+  filter.offset = query.integer_or("offset", 0, 0, INT32_MAX);
+  const auto token = query.integer("page_token", 1, INT64_MAX);
+  if (!token) return;
+  if (filter.offset > 0) query.refuse("page_token", "cannot be given with offset");
+  if (filter.sort.key == JobSortKey::id)
+    filter.after = JobId{*token};
+  else
+    filter.offset = *token;
 }
 
 JobFilter read_filter(Query& query) {
@@ -40,17 +68,23 @@ JobFilter read_filter(Query& query) {
     filter.experiment = ExperimentId{*experiment};
   filter.name = query.text("name").value_or("");
   filter.account = query.text("account").value_or("");
-  const std::string order = query.text("order").value_or("newest");
-  if (order != "newest" && order != "oldest") query.refuse("order", "must be newest or oldest");
-  filter.oldest_first = order == "oldest";
+  filter.search = query.text("q").value_or("");
+  if (filter.search.size() > 1000) query.refuse("q", "must have at most 1000 bytes");
+  read_sort(query, filter);
   filter.limit = static_cast<int>(query.integer_or("limit", 100, 1, 1000));
-  if (const auto after = query.integer("page_token", 1, INT64_MAX)) filter.after = JobId{*after};
+  read_place(query, filter);
   return filter;
+}
+
+std::string next_page_token(const JobFilter& filter, const JobPage& page) {
+  return std::to_string(filter.sort.key == JobSortKey::id ? page.jobs.back().id.value
+                                                          : filter.offset + std::ssize(page.jobs));
 }
 
 struct JobDetail {
   JobView job;
   std::vector<AttemptView> attempts;
+  std::vector<CheckpointView> checkpoints;
   std::string spec, source;  // JSON
 };
 
@@ -58,7 +92,8 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
   std::optional<JobView> job = reader.job(id);
   if (!job) return std::nullopt;
   const std::optional<ExperimentView> experiment = reader.experiment(job->experiment);
-  return JobDetail{std::move(*job), reader.attempts(id), reader.job_spec(id).value_or("null"),
+  return JobDetail{std::move(*job), reader.attempts(id), reader.checkpoints(id),
+                   reader.job_spec(id).value_or("null"),
                    experiment && !experiment->source.empty() ? experiment->source : "null"};
 }
 
@@ -68,10 +103,12 @@ awaitable<ServerReply> get_jobs(Api& api, Call call) {
   const JobFilter filter = read_filter(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto query = [filter](Reader& reader) { return reader.jobs(filter); };
+  const std::int64_t revision = api.live.take_id();
   JobPage page = co_await api.pool.read(query);
-  json body{{"total", page.total}};
-  if (page.more) body["next_page_token"] = to_string(page.jobs.back().id);
-  body["jobs"] = co_await jobs_json(api, std::move(page.jobs));
+  json body{{"total", page.total}, {"states", json::object()}};
+  for (const auto& [state, count] : page.by_state) body["states"][to_string(state)] = count;
+  if (page.more) body["next_page_token"] = next_page_token(filter, page);
+  body["jobs"] = co_await jobs_json(api, std::move(page.jobs), revision);
   co_return json_reply(200, body);
 }
 
@@ -79,11 +116,15 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
+  const std::int64_t revision = api.live.take_id();
   const auto detail = co_await api.pool.read([id](Reader& reader) { return read_detail(reader, *id); });
   if (!detail) co_return no_such(call, "job", call.path[0]);
-  json body = job_json(detail->job, api.loop);
+  json body = job_json(detail->job, api.loop, revision);
   body["attempts"] = json::array();
   for (const AttemptView& attempt : detail->attempts) body["attempts"].push_back(attempt_json(attempt));
+  body["checkpoint"] = detail->checkpoints.empty()
+                           ? json(nullptr)
+                           : checkpoint_json(detail->checkpoints.back(), *id, api.loop.state());
   body["spec"] = json::parse(detail->spec);
   body["source"] = json::parse(detail->source);
   co_await api.loop.durable();

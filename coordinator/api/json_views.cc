@@ -1,5 +1,6 @@
 #include "coordinator/api/json_views.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
@@ -37,6 +38,18 @@ json target_json(const std::optional<TargetView>& target) {
   return out;
 }
 
+json restarts_json(const RestartCounts& counts) {
+  return {
+      {"failures", counts.failures},       {"requeues", counts.requeues},       {"moves", counts.moves},
+      {"node_losses", counts.node_losses}, {"preemptions", counts.preemptions}, {"resizes", counts.resizes}};
+}
+
+double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+Duration elapsed(const JobView& job, Time now) {
+  return job.running_since ? job.ran + std::max(now - *job.running_since, Duration{}) : job.ran;
+}
+
 std::string reason_of(const JobView& job, const std::string& waiting) {
   if (waiting.empty()) return job.reason;
   return job.reason.empty() ? waiting : job.reason + "; " + waiting;
@@ -71,11 +84,12 @@ json reservation_json(const std::optional<NodeReservation>& reservation) {
 
 }  // namespace
 
-json job_json(const JobView& job, const CommandLoop& loop) {
+json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision) {
   const Job* live = find_job(loop.state(), job.id);
   json latest = json::object();
   for (const auto& [key, value] : job.latest) latest[key] = number_to_json(value);
   return {{"id", job.id.value},
+          {"revision", revision},
           {"experiment", job.experiment.value},
           {"name", job.request.name},
           {"state", to_string(job.state)},
@@ -87,13 +101,18 @@ json job_json(const JobView& job, const CommandLoop& loop) {
           {"sizes", job.request.sizes},
           {"per_node", job.request.per_node},
           {"kind", job.request.kind},
-          {"walltime_seconds", std::chrono::duration<double>(job.request.walltime).count()},
+          {"walltime_seconds", seconds(job.request.walltime)},
           {"max_restarts", job.request.max_restarts},
+          {"command", job.request.command},
           {"submitted_ms", to_millis(job.submitted)},
           {"started_ms", millis(job.started)},
           {"ended_ms", millis(job.ended)},
           {"attempt", job.attempt},
+          {"elapsed_seconds", seconds(elapsed(job, loop.now()))},
+          {"ran_seconds", seconds(job.ran)},
+          {"running_since_ms", millis(job.running_since)},
           {"restarts", job.restarts},
+          {"restart_counts", restarts_json(job.restart_counts)},
           {"reason", reason_of(job, loop.waiting_reason(job.id))},
           {"progress", progress_json(job.progress)},
           {"latest", std::move(latest)},
@@ -106,7 +125,8 @@ json attempt_json(const AttemptView& attempt) {
   for (const TaskView& task : attempt.tasks)
     tasks.push_back({{"rank", task.rank},
                      {"node", task.node.value},
-                     {"device", task.device},
+                     {"device", task.devices.front()},
+                     {"devices", task.devices},
                      {"state", phase_name(task.phase)},
                      {"pid", task.pid},
                      {"exit", task.exit ? to_json(*task.exit) : json(nullptr)}});
@@ -119,6 +139,16 @@ json attempt_json(const AttemptView& attempt) {
           {"first_step", or_null(attempt.first_step)},
           {"last_step", or_null(attempt.last_step)},
           {"tasks", std::move(tasks)}};
+}
+
+// In the nodes' shared folder, where the jobs of every cluster have a folder of their own.
+json checkpoint_json(const CheckpointView& checkpoint, JobId job, const ClusterState& state) {
+  return {{"attempt", checkpoint.attempt},
+          {"step", checkpoint.step},
+          {"time_ms", to_millis(checkpoint.time)},
+          {"path", state.folder + "/" + to_string(job) + "/checkpoints/" + checkpoint.path},
+          {"bytes", checkpoint.bytes},
+          {"seconds", checkpoint.seconds}};
 }
 
 json unknown_json(const Node& node) {
@@ -138,7 +168,7 @@ json clock_json(const std::optional<ClockMeasure>& clock) {
           {"off", clock->off()}};
 }
 
-json node_json(const Node& node) {
+json node_json(const Node& node, bool heard, std::int64_t revision) {
   json devices = json::array();
   for (const DeviceSlot& slot : node.devices) {
     json device = to_json(slot.device);
@@ -146,6 +176,7 @@ json node_json(const Node& node) {
     devices.push_back(std::move(device));
   }
   return {{"id", node.description.id.value},
+          {"revision", revision},
           {"address", node.description.address},
           {"state", to_string(node.state)},
           {"agent_version", node.description.agent_version},
@@ -153,7 +184,7 @@ json node_json(const Node& node) {
           {"operator_labels", node.operator_labels},
           {"drain", drain_json(node.drain)},
           {"reservation", reservation_json(node.reservation)},
-          {"last_seen_ms", to_millis(node.last_seen)},
+          {"last_seen_ms", heard ? json(to_millis(node.last_seen)) : json(nullptr)},
           {"clock", clock_json(node.clock)},
           {"unknown", unknown_json(node)},
           {"devices", std::move(devices)}};

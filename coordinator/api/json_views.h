@@ -12,10 +12,14 @@
 
 namespace podium {
 
-// With what only the loop knows: why it waits, whether it is held.
-nlohmann::json job_json(const JobView& job, const CommandLoop& loop);
+// With what only the loop knows: why it waits, whether it is held. `revision`: LiveStream::take_id() before
+// it was read.
+nlohmann::json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision);
 nlohmann::json attempt_json(const AttemptView& attempt);
-nlohmann::json node_json(const Node& node);
+nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const ClusterState& state);
+// `heard`: LiveFeed::has_heard() of it. A node's own last_seen counts from the coordinator's start before
+// that.
+nlohmann::json node_json(const Node& node, bool heard, std::int64_t revision);
 nlohmann::json blocker_json(const Blocker& blocker);
 nlohmann::json experiment_json(const ExperimentView& experiment);
 nlohmann::json point_json(const Point& point);

@@ -73,18 +73,18 @@ void LiveFeed::note_nodes(const Event& event, bool watched) {
   if (ended) held_.erase(ended->attempt.job);
 }
 
-// More than that the node is there: its clock went off or came right, or its unknown tasks are others.
+// More than that the node is still there: its clock went off or came right, or its unknown tasks are others.
 bool LiveFeed::says_more(const NodeSeen& now) {
   const auto is_off = [](const NodeSeen& seen) { return seen.clock && seen.clock->off(); };
-  NodeSeen& before = seen_[now.node];
-  const bool more =
-      is_off(before) != is_off(now) || before.unknown != now.unknown || before.stranger != now.stranger;
-  before = now;
-  return more;
+  const auto [known, first] = seen_.try_emplace(now.node, now);
+  const NodeSeen before = std::exchange(known->second, now);
+  return first || is_off(before) != is_off(now) || before.unknown != now.unknown ||
+         before.stranger != now.stranger;
 }
 
 void LiveFeed::notice(const Events& decided) {
   for (const Event& event : decided) {
+    if (std::holds_alternative<SilenceForgiven>(event.body)) seen_.clear();
     const auto* seen = std::get_if<NodeSeen>(&event.body);
     const auto* adopted = std::get_if<NodeAdopted>(&event.body);
     if (!adopted && (!seen || !says_more(*seen))) continue;
@@ -159,18 +159,21 @@ asio::awaitable<bool> LiveFeed::publish() {
 
 asio::awaitable<void> LiveFeed::publish_jobs(std::set<JobId> changed) {
   if (changed.empty()) co_return;
+  const std::int64_t revision = live_.take_id();
   const auto query = [changed](Reader& reader) { return read_jobs(reader, changed); };
   const std::vector<JobView> jobs = co_await pool_.read(query);
   std::vector<std::string> messages;
-  for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_)));
+  for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_, revision)));
   co_await loop_.durable();
   for (std::size_t i = 0; i < jobs.size(); ++i) live_.publish("job", jobs[i].id, messages[i]);
 }
 
 asio::awaitable<void> LiveFeed::publish_nodes(std::set<NodeId> changed) {
+  const std::int64_t revision = live_.take_id();
   std::vector<std::string> messages;
   for (const NodeId& id : changed)
-    if (const Node* node = find_node(loop_.state(), id)) messages.push_back(dump(node_json(*node)));
+    if (const Node* node = find_node(loop_.state(), id))
+      messages.push_back(dump(node_json(*node, has_heard(id), revision)));
   if (messages.empty()) co_return;
   co_await loop_.durable();
   for (const std::string& message : messages) live_.publish("node", std::nullopt, message);

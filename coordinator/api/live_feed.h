@@ -27,6 +27,9 @@ class LiveFeed {
   void notice(const Events& decided);  // of which some are never committed
   void tell(const JobNews& ingested);
 
+  // Whether the node has reported since this process started, or awoke from a long pause.
+  bool has_heard(const NodeId& node) const { return seen_.contains(node); }
+
  private:
   void wake();
   void note_nodes(const Event& event, bool watched);
@@ -45,7 +48,7 @@ class LiveFeed {
   std::set<JobId> changed_jobs_;
   std::set<std::string> changed_accounts_;
   std::set<NodeId> changed_nodes_;
-  std::map<NodeId, NodeSeen> seen_;            // the last of each node
+  std::map<NodeId, NodeSeen> seen_;            // the last of each node that was heard
   std::map<JobId, std::vector<NodeId>> held_;  // of jobs with an attempt: the event of its end lacks them
   boost::asio::steady_timer pending_;          // expires when there is something to tell
   bool stopped_ = false;

@@ -1,5 +1,6 @@
 #include "coordinator/api/live_stream.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <memory>
@@ -38,17 +39,22 @@ struct LiveStream::Subscription {
 };
 
 LiveStream::LiveStream(asio::any_io_executor executor, Time now, Limits limits)
-    : executor_(std::move(executor)), limits_(limits), next_id_(to_millis(now)) {}
+    : executor_(std::move(executor)),
+      limits_(limits),
+      first_id_(to_millis(now)),
+      next_id_(first_id_),
+      told_id_(first_id_ - 1) {}
 
 LiveStream::LiveStream(asio::any_io_executor executor, Time now)
     : LiveStream(std::move(executor), now, Limits{}) {}
 
 void LiveStream::publish(std::string_view name, std::optional<JobId> job, const std::string& data) {
-  ring_.push_back({job, format_event({std::to_string(next_id_), std::string(name), data})});
+  ring_.push_back({next_id_, job, format_event({std::to_string(next_id_), std::string(name), data})});
   ring_bytes_ += ring_.back().text.size();
-  ++next_id_;
+  told_id_ = next_id_++;
   while (ring_.size() > limits_.messages || ring_bytes_ > limits_.bytes) {
     ring_bytes_ -= ring_.front().text.size();
+    first_id_ = ring_.front().id + 1;
     ring_.pop_front();
   }
   for (asio::steady_timer* waiting : waiting_) waiting->cancel();
@@ -57,7 +63,8 @@ void LiveStream::publish(std::string_view name, std::optional<JobId> job, const 
 void LiveStream::skip() {
   ring_.clear();
   ring_bytes_ = 0;
-  ++next_id_;
+  first_id_ = ++next_id_;
+  told_id_ = first_id_ - 1;
 }
 
 bool LiveStream::watched() const {
@@ -67,16 +74,15 @@ bool LiveStream::watched() const {
 
 // What `subscription` has not read, up to kMaxPiece, or "" when that is nothing.
 std::string LiveStream::pieces_after(Subscription& subscription) const {
-  const std::int64_t first = next_id_ - static_cast<std::int64_t>(ring_.size());
-  if (subscription.next < first || subscription.next > next_id_) {
+  if (subscription.next < first_id_ || subscription.next > next_id_) {
     subscription.next = next_id_;
     return reset_message(last_id());
   }
   std::string out;
-  while (subscription.next < next_id_ && out.size() < kMaxPiece) {
-    const Message& message = ring_[static_cast<std::size_t>(subscription.next - first)];
-    if (!subscription.job || message.job == subscription.job) out += message.text;
-    ++subscription.next;
+  auto message = std::ranges::lower_bound(ring_, subscription.next, {}, &Message::id);
+  for (; message != ring_.end() && out.size() < kMaxPiece; ++message) {
+    if (!subscription.job || message->job == subscription.job) out += message->text;
+    subscription.next = message->id + 1;
   }
   return out;
 }

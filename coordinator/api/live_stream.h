@@ -30,13 +30,16 @@ class LiveStream {
     std::chrono::milliseconds linger{60'000};  // after the last subscriber left, for it to come back
   };
 
-  // Ids begin at `now` in milliseconds: higher than any that an earlier process gave, so theirs are seen to
-  // be gone.
+  // Ids grow. They begin at `now` in milliseconds: higher than any that an earlier process gave, so theirs
+  // are seen to be gone.
   LiveStream(boost::asio::any_io_executor executor, Time now, Limits limits);
   LiveStream(boost::asio::any_io_executor executor, Time now);
 
   // `job` is the one it is about, for subscribers of one job.
   void publish(std::string_view name, std::optional<JobId> job, const std::string& data);
+  // An id for what is read from now on: greater than those of all that was told or read before, smaller than
+  // those of all that comes later. Whoever resumes after it misses nothing that the reading lacks.
+  std::int64_t take_id() { return next_id_++; }
   // There was something to publish that nobody is there to read: whoever resumes later must fetch everything
   // again.
   void skip();
@@ -44,6 +47,8 @@ class LiveStream {
   bool watched() const;
 
   std::int64_t last_id() const { return next_id_ - 1; }
+  // Of the newest message, or of what was skipped: unlike last_id it stays while things are only read.
+  std::int64_t told_id() const { return told_id_; }
 
   // Pieces of text/event-stream after message `last_id` (default: from now on), of one job where given. An id
   // this process cannot continue from begins with `reset`.
@@ -53,6 +58,7 @@ class LiveStream {
 
  private:
   struct Message {
+    std::int64_t id;
     std::optional<JobId> job;
     std::string text;  // as on the wire
   };
@@ -62,9 +68,11 @@ class LiveStream {
 
   boost::asio::any_io_executor executor_;
   Limits limits_;
-  std::deque<Message> ring_;  // ids next_id_ - size … next_id_ - 1
+  std::deque<Message> ring_;  // by id
   std::size_t ring_bytes_ = 0;
+  std::int64_t first_id_;  // from which the ring is whole
   std::int64_t next_id_;
+  std::int64_t told_id_;
   std::set<boost::asio::steady_timer*> waiting_;  // subscribers with nothing to read; cancelled to wake them
   std::size_t subscribers_ = 0;
   std::chrono::steady_clock::time_point last_left_{};

@@ -1,6 +1,10 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
+#include "common/spec/suggest.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -10,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxKeys = 64;
+constexpr std::size_t kMostNamed = 20;  // of the metrics that there are
 
 json summary_json(const MetricSummary& metric) {
   return {{"key", metric.key},
@@ -29,13 +34,35 @@ json series_json(const std::string& key, const Series& series) {
   return {{"key", key}, {"points", std::move(points)}};
 }
 
-// Made on the pool's thread: series are the largest answers there are. Nothing when there is no such job.
-std::optional<ServerReply> read_series(Reader& reader, JobId job, const std::vector<std::string>& keys,
-                                       int points) {
-  if (!reader.job(job)) return std::nullopt;
+// "job 12 has no metric "train/los"; did you mean "train/loss"? It has eval/loss and train/loss"
+std::string no_series(JobId job, const std::string& key, const std::vector<MetricSummary>& metrics) {
+  std::string text = "job " + to_string(job) + " has no metric \"" + key.substr(0, 200) + "\"";
+  if (metrics.empty()) return text + ", and no other yet";
+  std::vector<std::string> names;
+  for (const MetricSummary& metric : metrics) names.push_back(metric.key);
+  const std::optional<std::string> near = closest(key, names);
+  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
+  names.resize(names.size() - more);
+  return text + (near ? "; did you mean \"" + *near + "\"? It has " : "; it has ") +
+         fmt::format("{}", fmt::join(names, ", ")) + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+struct SeriesFound {
+  std::optional<ServerReply> reply;
+  std::string missing;  // where there is none: which key; "": there is no such job
+};
+
+// Made on the pool's thread: series are the largest answers there are.
+SeriesFound read_series(Reader& reader, JobId job, const std::vector<std::string>& keys, int points) {
+  if (!reader.job(job)) return {};
+  const std::vector<MetricSummary> known = reader.metrics(job);
   json list = json::array();
-  for (const std::string& key : keys) list.push_back(series_json(key, reader.series(job, key, points)));
-  return json_reply(200, {{"series", std::move(list)}});
+  for (const std::string& key : keys) {
+    if (std::ranges::find(known, key, &MetricSummary::key) == known.end())
+      return {std::nullopt, no_series(job, key, known)};
+    list.push_back(series_json(key, reader.series(job, key, points)));
+  }
+  return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
 
 std::optional<ServerReply> read_metrics(Reader& reader, JobId job) {
@@ -66,9 +93,10 @@ awaitable<ServerReply> get_series(Api& api, Call call) {
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   const auto query = [id, keys, points](Reader& reader) { return read_series(reader, *id, keys, points); };
-  std::optional<ServerReply> reply = co_await api.pool.read(query);
-  if (!reply) co_return no_such(call, "job", call.path[0]);
-  co_return std::move(*reply);
+  SeriesFound found = co_await api.pool.read(query);
+  if (found.reply) co_return std::move(*found.reply);
+  if (found.missing.empty()) co_return no_such(call, "job", call.path[0]);
+  co_return problem(404, found.missing, call.request.id);
 }
 
 }  // namespace podium

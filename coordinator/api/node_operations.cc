@@ -113,7 +113,8 @@ awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(cons
   if (!command) co_return problem(400, describe(command.errors()), call.request.id, command.errors());
   const Result<Events> events = co_await api.loop.run(*command);
   if (!events) co_return problem(events.errors(), call.request.id);
-  co_return json_reply(200, node_json(*find_node(api.loop.state(), node)));
+  const Node& changed = *find_node(api.loop.state(), node);
+  co_return json_reply(200, node_json(changed, api.feed.has_heard(node), api.live.take_id()));
 }
 
 }  // namespace

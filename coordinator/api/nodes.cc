@@ -14,8 +14,10 @@ awaitable<ServerReply> get_nodes(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto& all = api.loop.state().nodes;
   json nodes = json::array();
+  const std::int64_t revision = api.live.take_id();
   auto next = all.upper_bound(after);
-  for (; next != all.end() && nodes.size() < limit; ++next) nodes.push_back(node_json(next->second));
+  for (; next != all.end() && nodes.size() < limit; ++next)
+    nodes.push_back(node_json(next->second, api.feed.has_heard(next->first), revision));
   json body{{"total", all.size()}};
   if (next != all.end()) body["next_page_token"] = nodes.back()["id"];
   body["nodes"] = std::move(nodes);
@@ -25,9 +27,10 @@ awaitable<ServerReply> get_nodes(Api& api, Call call) {
 
 awaitable<ServerReply> get_node(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
-  const Node* node = find_node(api.loop.state(), NodeId{call.path[0]});
+  const NodeId id{call.path[0]};
+  const Node* node = find_node(api.loop.state(), id);
   if (!node) co_return no_such(call, "node", call.path[0]);
-  const json body = node_json(*node);
+  const json body = node_json(*node, api.feed.has_heard(id), api.live.take_id());
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

@@ -26,6 +26,19 @@ json age_points(const ClusterState& state, const Job& job, Time now) {
   return waited_seconds(job, now) / in_seconds(state.scheduling.ageing);
 }
 
+// The points that its walltime takes away.
+json walltime_points(const ClusterState& state, const Job& job) {
+  if (!policy_of(state.scheduling.policy).ages()) return nullptr;
+  const Duration weight = weight_of_walltime(state.scheduling, job.request.walltime);
+  return in_seconds(weight) / in_seconds(state.scheduling.ageing);
+}
+
+// By which the jobs of one account are in order, the highest first.
+json score_of(const json& age_points, const json& walltime_points, const Job& job) {
+  if (age_points.is_null()) return nullptr;
+  return job.request.priority + age_points.get<double>() - walltime_points.get<double>();
+}
+
 // Of the account and those above it, outermost first: at each level the smallest goes first.
 json factors_of(const ClusterState& state, const AccountLedger& ledger, const JobRequest& request, Time now) {
   if (!policy_of(state.scheduling.policy).by_account()) return nullptr;
@@ -61,6 +74,8 @@ json entry_json(const CommandLoop& loop, const AccountLedger& ledger, const Queu
   json entry =
       waiting_json(loop, job, blocked == plan.blocked.end() ? BlockerCode::queue : blocked->second.code, now);
   entry["age_points"] = age_points(state, job, now);
+  entry["walltime_points"] = walltime_points(state, job);
+  entry["score"] = score_of(entry["age_points"], entry["walltime_points"], job);
   entry["account_factors"] = factors_of(state, ledger, job.request, now);
   entry["guaranteed_by"] = place.guaranteed_by ? json(*place.guaranteed_by) : json(nullptr);
   entry["rank"] = place.rank;
@@ -102,6 +117,7 @@ json apart_json(const CommandLoop& loop, const std::optional<std::string>& only,
 awaitable<ServerReply> get_queue(Api& api, Call call) {
   const auto limit = static_cast<std::size_t>(call.query.integer_or("limit", 100, 1, 1000));
   const std::optional<std::string> only = call.query.text("kind");
+  if (only && *only != "cpu" && *only != "gpu") call.query.refuse("kind", "must be cpu or gpu");
   if (!call.query.problems().empty()) co_return bad_query(call);
   const ClusterState& state = api.loop.state();
   const Time now = api.loop.now();
@@ -111,6 +127,7 @@ awaitable<ServerReply> get_queue(Api& api, Call call) {
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"ageing_seconds", in_seconds(state.scheduling.ageing)},
                   {"walltime_weight", state.scheduling.walltime_weight},
+                  {"walltime_points", state.scheduling.walltime_points},
                   {"queues", std::move(queues)},
                   {"apart", apart_json(api.loop, only, limit, now)}};
   co_await api.loop.durable();

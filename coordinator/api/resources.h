@@ -11,8 +11,12 @@ awaitable<ServerReply> get_openapi(Api& api, Call call);
 
 awaitable<ServerReply> post_experiment(Api& api, Call call);
 awaitable<ServerReply> post_validate(Api& api, Call call);
+awaitable<ServerReply> post_verdicts(Api& api, Call call);
 awaitable<ServerReply> get_experiments(Api& api, Call call);
 awaitable<ServerReply> get_experiment(Api& api, Call call);
+
+awaitable<ServerReply> post_code(Api& api, Call call);
+awaitable<ServerReply> get_code(Api& api, Call call);
 
 awaitable<ServerReply> get_jobs(Api& api, Call call);
 awaitable<ServerReply> get_job(Api& api, Call call);
@@ -27,9 +31,13 @@ awaitable<ServerReply> get_queue(Api& api, Call call);
 awaitable<ServerReply> get_job_events(Api& api, Call call);
 
 awaitable<ServerReply> get_accounts(Api& api, Call call);
+awaitable<ServerReply> get_account(Api& api, Call call);
 awaitable<ServerReply> post_account(Api& api, Call call);
 awaitable<ServerReply> remove_account(Api& api, Call call);
 
+awaitable<ServerReply> get_specs(Api& api, Call call);
+
+awaitable<ServerReply> get_checkpoints(Api& api, Call call);
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);
 awaitable<ServerReply> get_logs(Api& api, Call call);

@@ -2,8 +2,10 @@
 
 #include <set>
 
+#include "common/net/gzip.h"
 #include "common/net/problem.h"
 #include "common/net/url.h"
+#include "coordinator/api/compression.h"
 #include "coordinator/api/guard.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/api/static_files.h"
@@ -120,7 +122,9 @@ awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
   if (!resolved.answer)
     co_return co_await answer_file(api, std::move(request), std::move(resolved.target.segments));
   Call call{std::move(request), std::move(resolved.path), Query(std::move(resolved.target.query))};
-  co_return co_await resolved.answer(api, std::move(call));
+  const bool packed = accepts_gzip(call.request.headers);
+  ServerReply reply = co_await resolved.answer(api, std::move(call));
+  co_return co_await compressed(api, packed, std::move(reply));
 }
 
 void count(Api& api, const std::string& method, int status) {

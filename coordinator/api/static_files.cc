@@ -5,6 +5,7 @@
 #include <array>
 
 #include "common/base/file.h"
+#include "common/net/gzip.h"
 #include "common/net/problem.h"
 
 namespace podium {
@@ -60,10 +61,6 @@ std::string etag_of(const fs::path& file) {
          std::to_string(status.st_mtim.tv_nsec) + "\"";
 }
 
-bool accepts_gzip(const ServerRequest& request) {
-  return request.headers.get("Accept-Encoding").find("gzip") != std::string::npos;
-}
-
 ServerReply file_reply(const fs::path& root, const fs::path& file, const ServerRequest& request) {
   ServerReply reply;
   // The build puts a hash of the content into the names under assets/.
@@ -74,7 +71,8 @@ ServerReply file_reply(const fs::path& root, const fs::path& file, const ServerR
   reply.headers.set("Vary", "Accept-Encoding");
   fs::path packed = file;
   packed += ".gz";
-  const bool use_packed = accepts_gzip(request) && fs::is_regular_file(packed) && is_inside(root, packed);
+  const bool use_packed =
+      accepts_gzip(request.headers) && fs::is_regular_file(packed) && is_inside(root, packed);
   const fs::path& served = use_packed ? packed : file;
   const std::string etag = etag_of(served);
   reply.headers.set("ETag", etag);

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/net/code_snapshot.h"
+
 namespace podium {
 namespace {
 
@@ -11,22 +13,24 @@ Error malformed(const std::string& message, const std::string& where) {
   return {ErrorCode::invalid, message, where};
 }
 
-void check_source(const json& source, Errors& errors) {
-  if (!source.is_object()) return errors.push_back(malformed("must be an object", "/source"));
+void check_source(const json& source, const std::string& at, Errors& errors) {
+  if (!source.is_object()) return errors.push_back(malformed("must be an object", at + "/source"));
   for (const auto& [key, value] : source.items()) {
     const bool text = key == "repository" || key == "commit" || key == "path";
-    if (!text && key != "dirty") errors.push_back(malformed("is not known", "/source/" + key));
-    if (text && !value.is_string()) errors.push_back(malformed("must be a string", "/source/" + key));
+    if (!text && key != "dirty") errors.push_back(malformed("is not known", at + "/source/" + key));
+    if (text && !value.is_string()) errors.push_back(malformed("must be a string", at + "/source/" + key));
     if (key == "dirty" && !value.is_boolean())
-      errors.push_back(malformed("must be true or false", "/source/dirty"));
+      errors.push_back(malformed("must be true or false", at + "/source/dirty"));
   }
 }
 
-}  // namespace
+bool is_commit(const json& value) {
+  const std::string text = value.is_string() ? value.get<std::string>() : "";
+  return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
-Result<Submission> parse_submission(std::string_view body) {
-  const json in = json::parse(body, nullptr, false);
-  if (!in.is_object()) return malformed("the body must be a JSON object with \"spec\", the YAML text", "");
+Result<Submission> read_submission(const json& in, const std::string& at) {
+  if (!in.is_object()) return malformed("the body must be a JSON object with \"spec\", the YAML text", at);
   Submission submission;
   submission.file = "spec.yaml";
   Errors errors;
@@ -35,16 +39,48 @@ Result<Submission> parse_submission(std::string_view body) {
       submission.spec = value.get<std::string>();
     else if (key == "file" && value.is_string())
       submission.file = value.get<std::string>();
+    else if (key == "code" && value.is_string() && is_sha256(value.get_ref<const std::string&>()))
+      submission.code = value.get<std::string>();
+    else if (key == "code_commit" && is_commit(value))
+      submission.code_commit = value.get<std::string>();
+    else if (key == "code_commit")
+      errors.push_back(malformed("must be a commit in full: 40 hexadecimal digits", at + "/code_commit"));
+    else if (key == "code")
+      errors.push_back(malformed("must be the sha256 that POST /code answered", at + "/code"));
     else if (key == "spec" || key == "file")
-      errors.push_back(malformed("must be a string", "/" + key));
+      errors.push_back(malformed("must be a string", at + "/" + key));
     else if (key == "source" && !value.is_null())
-      check_source(value, errors), submission.source = value.dump();
+      check_source(value, at, errors), submission.source = value.dump();
     else if (key != "source")
-      errors.push_back(malformed("is not known", "/" + key));
+      errors.push_back(malformed("is not known", at + "/" + key));
   }
-  if (!in.contains("spec")) errors.push_back(malformed("is missing", "/spec"));
+  if (!in.contains("spec")) errors.push_back(malformed("is missing", at + "/spec"));
   if (!errors.empty()) return errors;
   return submission;
+}
+
+}  // namespace
+
+Result<Submission> parse_submission(std::string_view body) {
+  return read_submission(json::parse(body, nullptr, false), "");
+}
+
+Result<std::vector<Submission>> parse_submissions(std::string_view body) {
+  const json in = json::parse(body, nullptr, false);
+  if (!in.is_object() || !in.contains("specs") || in.size() > 1)
+    return malformed("the body must be a JSON object with \"specs\" alone, a list of submissions", "");
+  const json& specs = in.at("specs");
+  if (!specs.is_array() || specs.empty() || specs.size() > kMostSubmissions)
+    return malformed("must be a list of 1 to " + std::to_string(kMostSubmissions) + " submissions", "/specs");
+  std::vector<Submission> submissions;
+  Errors errors;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    Result<Submission> one = read_submission(specs[i], "/specs/" + std::to_string(i));
+    errors.insert(errors.end(), one.errors().begin(), one.errors().end());
+    if (one) submissions.push_back(std::move(one).value());
+  }
+  if (!errors.empty()) return errors;
+  return submissions;
 }
 
 }  // namespace podium

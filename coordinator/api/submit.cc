@@ -1,6 +1,10 @@
 #include "coordinator/api/submit.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "coordinator/api/spec_problems.h"
+#include "coordinator/store/code_files.h"
 
 namespace podium {
 namespace {
@@ -27,17 +31,47 @@ ExperimentId created_by(const Events& events) {
   PODIUM_CHECK(false, "a submission that was not refused creates an experiment");
 }
 
+Error not_packed(const Submission& submission, const char* key, const std::string& lies) {
+  return {
+      ErrorCode::invalid,
+      std::string("code.") + key + " " + lies + " and is packed by \"podium submit\"; submit it with that",
+      place_in(submission.spec, submission.file, std::string("/code/") + key), std::string("/code/") + key};
+}
+
+// Gives the jobs the code that was posted for them.
+Errors take_code(const Api& api, const Submission& submission, LoadedExperiment& loaded) {
+  std::set<std::string> missing;
+  for (JobSpec& job : loaded.jobs) {
+    if (!job.code) continue;
+    if (!submission.code.empty()) job.code->snapshot = submission.code;
+    const bool of_git = !job.code->git.empty();
+    if (of_git && !submission.code_commit.empty()) job.code->commit = submission.code_commit;
+    if (of_git && (job.code->snapshot.empty() || job.code->commit.empty()))
+      return {not_packed(submission, "git", "is looked up in the repository that holds the spec's file")};
+    if (job.code->snapshot.empty()) return {not_packed(submission, "folder", "lies with the spec's file")};
+    if (!has_code(api.options.code, job.code->snapshot)) missing.insert(job.code->snapshot);
+  }
+  Errors errors;
+  for (const std::string& hash : missing)
+    errors.push_back({ErrorCode::invalid,
+                      "the coordinator has no code " + hash + " (any more); submit it from its folder again",
+                      submission.file, "/code/snapshot"});
+  return errors;
+}
+
 awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string key) {
   if (auto refusal = api.store.refusal()) co_return *refusal;
   co_await api.loop.heard();
-  const Result<LoadedExperiment> loaded = co_await load_submission(api, submission);
-  if (!loaded) co_return loaded.errors();
+  Result<LoadedExperiment> read = co_await load_submission(api, submission);
+  if (!read) co_return co_await all_told(api, read.errors(), std::move(submission));
+  LoadedExperiment loaded = std::move(read).value();
+  if (Errors errors = take_code(api, submission, loaded); !errors.empty()) co_return errors;
   ExperimentText text = text_of(submission, key);
-  const auto write = [&loaded] { return spec_texts(loaded->jobs); };
+  const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
-  SubmitExperiment wish = co_await wish_of(api, *loaded);
+  SubmitExperiment wish = co_await wish_of(api, loaded);
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
-  if (!events) co_return events.errors();
+  if (!events) co_return co_await told(api, events.errors(), std::move(submission));
   co_return Accepted{created_by(*events), true};
 }
 
@@ -77,6 +111,28 @@ awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
     wish.ended.merge(ends);
   }
   co_return wish;
+}
+
+awaitable<Errors> told(Api& api, Errors errors, Submission submission) {
+  const auto tell = [errors = std::move(errors), submission = std::move(submission)] {
+    return told_of_spec(errors, submission);
+  };
+  co_return co_await api.checks.run(tell);
+}
+
+awaitable<Errors> all_told(Api& api, Errors mistakes, Submission submission) {
+  const auto read = [&submission, &mistakes]() -> Result<LoadedExperiment> {
+    const std::optional<std::string> rest = sound_part(submission, mistakes);
+    return rest ? load_experiment(*rest, submission.file) : Result<LoadedExperiment>(mistakes);
+  };
+  const Result<LoadedExperiment> rest = co_await api.checks.run(read);
+  if (!rest) co_return mistakes;
+  const SubmitExperiment wish = co_await wish_of(api, *rest);
+  const Result<Events> possible = handle(api.loop.state(), wish, api.loop.now());
+  if (possible) co_return mistakes;
+  const Errors against = co_await told(api, possible.errors(), std::move(submission));
+  mistakes.insert(mistakes.end(), against.begin(), against.end());
+  co_return mistakes;
 }
 
 awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission) {

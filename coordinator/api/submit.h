@@ -15,6 +15,12 @@ awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& 
 // for a turn taken before the caller suspends again.
 awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded);
 
+// What the scheduler has against its jobs, with the lines of the spec.
+awaitable<Errors> told(Api& api, Errors errors, Submission submission);
+
+// The mistakes of a spec, and what the scheduler has against the rest of it: one round tells all.
+awaitable<Errors> all_told(Api& api, Errors mistakes, Submission submission);
+
 struct Accepted {
   ExperimentId experiment;
   bool fresh = true;  // false: the key was known, and this is the experiment it made then

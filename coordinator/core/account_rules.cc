@@ -152,6 +152,11 @@ std::vector<std::string> account_warnings(const ClusterState& state, const std::
         warnings.push_back("account " + name + " is guaranteed " + devices_text(quota, kind) +
                            ", and account " + limit->first + " may hold at most " +
                            std::to_string(limit->second));
+    for (const auto& [kind, own_limit] : below.rules.limit)
+      if (const auto limit = lowest_limit(state, name, below.rules, kind); limit->second < own_limit)
+        warnings.push_back("account " + name + " may hold " + devices_text(own_limit, kind) +
+                           ", but account " + limit->first + ", which is above it, at most " +
+                           std::to_string(limit->second));
   }
   return warnings;
 }

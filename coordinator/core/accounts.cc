@@ -111,8 +111,8 @@ std::optional<Blocker> AccountLedger::over_limit(const std::string& account, int
     const int would_hold = held(name) + devices;
     if (!limit || would_hold <= *limit) continue;
     Blocker blocker{.code = BlockerCode::limit, .needs = would_hold, .has = *limit};
-    blocker.sentence = "account " + name + " would hold " + std::to_string(would_hold) + " of at most " +
-                       std::to_string(*limit) + " " + kind_ + " devices";
+    blocker.sentence = "account " + name + " would hold " + std::to_string(would_hold) + " " + kind_ +
+                       " devices, and may hold " + std::to_string(*limit) + " at most";
     return blocker;
   }
   return std::nullopt;

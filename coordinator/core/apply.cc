@@ -1,13 +1,13 @@
-// apply(ClusterState&, Event): the job's own part is apply_to_job, which `handle` also uses on drafts; the
-// rest keeps nodes and indexes in step. Every change of what node_orders() returns must bump that node's
-// orders_version, no other.
+// apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and indexes
+// in step. Every change of what node_orders() returns must bump that node's
+// version, and while nothing is held back no other does.
 #include <algorithm>
+#include <utility>
 
 #include "common/base/check.h"
 #include "coordinator/core/apply_job.h"
 #include "coordinator/core/grants.h"
-#include "coordinator/core/lifecycle.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/indexes.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/suspicion.h"
 
@@ -43,15 +43,29 @@ void see(ClusterState& state, const NodeId& id, Time at) {
   if (node.state != NodeState::lost) state.last_seen.insert({at, id});
 }
 
-// An agent that has no record of a task, or only one of before its node started, may be a copy of the node
-// where it still runs.
-bool saw_it_end(ExitCause cause) {
-  return cause != ExitCause::no_record && cause != ExitCause::node_restarted;
-}
-
 // The last word that a plan waits for is a change, and so is the end of the wait for it.
 void hear(ClusterState& state, const NodeId& id) {
-  if (state.unheard.erase(id) > 0 && state.unheard.empty()) ++state.epoch;
+  if (state.unheard.erase(id) > 0 && !awaits_reports(state)) ++state.epoch;
+}
+
+void listen(ClusterState& state, std::optional<Time> until) {
+  ++state.epoch;  // at a start for the times, too, that plans count on: they are long ago
+  if (std::exchange(state.listens_until, until).has_value() == until.has_value()) return;
+  for (const auto& [id, job] : state.jobs) {
+    if (!job.attempt || job.attempt->stop != StopCause::none) continue;
+    for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
+      if (const Task& task = job.attempt->tasks[rank]; !task.over() && !task.listed)
+        ++node_at(state, job.attempt->allocation.ranks[rank].node).held_back_version;
+  }
+}
+
+// A database in its first start is nobody's older copy.
+bool is_new(const ClusterName& cluster) { return cluster.generation == 1; }
+
+void end_waits(ClusterState& state, Time at) {
+  if (state.listens_until && *state.listens_until <= at) listen(state, {});
+  for (const NodeId& id : std::set(state.unheard))
+    if (at - node_at(state, id).last_seen >= state.limits.unknown_after) hear(state, id);
 }
 
 void settle_labels(ClusterState& state, Node& node) {
@@ -59,7 +73,19 @@ void settle_labels(ClusterState& state, Node& node) {
   count_node(state, node);
 }
 
+// The task whose orders the event may change.
+const TaskId* task_of(const Event& event) {
+  if (const auto* listed = std::get_if<TaskListed>(&event.body)) return &listed->task;
+  if (const auto* started = std::get_if<TaskStarted>(&event.body)) return &started->task;
+  if (const auto* exited = std::get_if<TaskExited>(&event.body)) return &exited->task;
+  if (const auto* lost = std::get_if<TaskLost>(&event.body)) return &lost->task;
+  return nullptr;
+}
+
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
+  const TaskId* const task = task_of(event);
+  const auto rank = static_cast<std::size_t>(task ? task->rank : 0);
+  const bool held_back = task && is_held_back(state, *job.attempt, job.attempt->tasks[rank]);
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     judge_nodes(state, job, *ended, event.at);
     release_devices(state, job, event.at);
@@ -73,13 +99,12 @@ void apply_around_job(ClusterState& state, const Event& event, Job& job) {
     ++state.attempts_created;
     take_devices(state, job, event.at);
   }
-  const auto task_over = [&](TaskId task) {
-    const auto rank = static_cast<std::size_t>(task.rank);
-    ++node_at(state, job.attempt->allocation.ranks[rank].node).orders_version;
-    if (!job.attempt->holds(rank)) release_device(state, job, rank, event.at);
-  };
-  if (const auto* exited = std::get_if<TaskExited>(&event.body)) task_over(exited->task);
-  if (const auto* lost = std::get_if<TaskLost>(&event.body)) task_over(lost->task);
+  if (!task) return;
+  const bool over = job.attempt->tasks[rank].over();
+  Node& node = node_at(state, job.attempt->allocation.ranks[rank].node);
+  if (over) ++node.orders_version;
+  if (!over && held_back) ++node.held_back_version;
+  if (over && !job.attempt->holds(rank)) release_device(state, job, rank, event.at);
 }
 
 // Whether a job's event can change what a plan decides. What becomes of single tasks does not, nor how much
@@ -160,8 +185,6 @@ void recall_job(ClusterState& state, const JobRecalled& recalled, Time at) {
   enter_indexes(state, job);
 }
 
-bool runs_elastic(const Job& job) { return job.request.elastic() && job.state == JobState::running; }
-
 struct ClusterApplier {
   ClusterState& state;
   Time at;
@@ -211,10 +234,11 @@ struct ClusterApplier {
     node_at(state, e.node).operator_labels = e.labels;
     settle_labels(state, node_at(state, e.node));
   }
-  void operator()(const SilenceForgiven&) const {
-    ++state.epoch;  // the times that plans count on are long ago
+  void operator()(const SilenceForgiven& e) const {
     state.clock = at;
     state.unheard.clear();  // of an earlier start, whose reports are no events that are kept
+    const bool may_be_old = e.started && !state.limits.shared && !is_new(state.cluster);
+    listen(state, may_be_old ? std::optional(at + lease::kReportWithin) : std::nullopt);
     for (auto& [id, node] : state.nodes) {
       see(state, id, at);
       node.heard_since = at;
@@ -253,8 +277,7 @@ struct ClusterApplier {
   }
   void operator()(const Ticked&) const {
     state.clock = at;
-    for (const NodeId& id : std::set(state.unheard))
-      if (at - node_at(state, id).last_seen >= state.limits.unknown_after) hear(state, id);
+    end_waits(state, at);
   }
   template <class JobEvent>
   void operator()(const JobEvent&) const {
@@ -262,160 +285,7 @@ struct ClusterApplier {
   }
 };
 
-struct JobApplier {
-  Job& job;
-  Time at;
-
-  Attempt& attempt(AttemptId id) const {
-    PODIUM_CHECK(job.attempt && job.attempt_id() == id,
-                 "an event is about the attempt that lives: " + to_string(id));
-    return *job.attempt;
-  }
-  Task& task(TaskId id) const { return attempt(id.attempt).tasks.at(static_cast<std::size_t>(id.rank)); }
-
-  void operator()(const AttemptCreated& e) const {
-    PODIUM_CHECK(!job.attempt && e.attempt.number == job.newest_attempt() + 1, "attempts follow one another");
-    job.attempts = e.attempt.number;
-    job.not_before.reset();
-    job.resize.reset();
-    Attempt& created = job.attempt.emplace();
-    created.number = e.attempt.number;
-    created.allocation = e.allocation;
-    created.tasks.resize(e.allocation.ranks.size());
-    created.created = at;
-    created.first_checkpoint = job.checkpoint;
-    created.fenced = job.astray;
-  }
-  void operator()(const TaskListed& e) const { task(e.task).listed = true; }
-  void operator()(const TaskStarted& e) const {
-    task(e.task).listed = true;
-    task(e.task).phase = TaskPhase::running;
-    task(e.task).pid = e.pid;
-    job.astray = false;
-  }
-  void operator()(const TaskExited& e) const {
-    Attempt& now = attempt(e.task.attempt);
-    end_task(e.task, TaskPhase::exited, e.exit);
-    const Blame blame = blame_for(e.exit, now.stop != StopCause::none, job.request.command);
-    if (blame <= now.blame) return;
-    now.blame = blame;
-    now.culprit = e.task.rank;
-  }
-  void operator()(const TaskMissed& e) const { task(e.task).missing_since = at; }
-  void operator()(const TaskFound& e) const { task(e.task).missing_since.reset(); }
-  void operator()(const TaskLost& e) const { end_task(e.task, TaskPhase::lost, TaskExit{-1, 0, e.reason}); }
-  void operator()(const ResizePlanned& e) const {
-    PODIUM_CHECK(job.devices() == e.resize.from, "a job is resized from the size it has");
-    attempt(e.attempt);
-    job.resize = e.resize;
-  }
-  void operator()(const AttemptStopping& e) const {
-    Attempt& now = attempt(e.attempt);
-    if (now.stop == StopCause::none) now.stopping = at;
-    now.stop = e.cause;
-    if (e.cause != StopCause::resized) job.resize.reset();
-  }
-  void operator()(const AttemptEnded& e) const {
-    PODIUM_CHECK(std::ranges::all_of(attempt(e.attempt).tasks, &Task::over),
-                 "an attempt ends after its tasks");
-    if (const auto started = job.attempt->started) {
-      job.served += at - *started;
-      job.attained += (at - *started) * job.devices();
-    }
-    if (e.end != AttemptEnd::resized) job.resize.reset();
-    job.astray |= std::ranges::any_of(job.attempt->tasks, [](const Task& task) {
-      return task.phase == TaskPhase::lost || !saw_it_end(task.exit->cause);
-    });
-    job.attempt.reset();
-  }
-  void operator()(const RetryPlanned& e) const {
-    job.retries = e.retries;
-    job.not_before = e.not_before;
-    job.avoid = e.avoid;
-    job.avoid_until = e.avoid_until;
-  }
-  void operator()(const JobStateChanged& e) const {
-    PODIUM_CHECK(job.state == e.from && may_follow(e.from, e.to),
-                 "job " + to_string(job.id) + " cannot go from " + std::string(to_string(job.state)) +
-                     " to " + std::string(to_string(e.to)));
-    job.state = e.to;
-    if (e.to == JobState::running) job.attempt->started = at;
-  }
-  void operator()(const JobHeld& e) const {
-    job.held = true;
-    job.held_because = e.reason;
-    job.attempts_told = std::max(job.attempts_told, e.attempts);
-    job.astray |= e.attempts > 0;  // and may run on a node that is silent
-  }
-  void operator()(const JobReleased&) const {
-    job.held = false;
-    job.held_because.clear();
-    if (!job.attempt) job.resize.reset();  // it has lost its turn
-  }
-  void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
-  void operator()(const JobExtended& e) const { job.request.walltime = e.walltime; }
-  void operator()(const DependencyMet& e) const {
-    std::erase_if(job.request.after, [&](const Dependency& on) { return on.job == e.on; });
-  }
-  void operator()(const CheckpointNoted& e) const {
-    job.checkpoint = e.step;
-    job.saved = at;
-    job.retries.fruitless = 0;
-  }
-  template <class Other>
-  void operator()(const Other&) const {
-    PODIUM_CHECK(false, "only events about a job that lives reach it");
-  }
-
-  void end_task(TaskId id, TaskPhase phase, const TaskExit& exit) const {
-    Task& ended = task(id);
-    PODIUM_CHECK(!ended.over(), "a task ends once: " + to_string(id));
-    ended.phase = phase;
-    ended.exit = exit;
-    ended.missing_since.reset();
-  }
-};
-
 }  // namespace
-
-void leave_indexes(ClusterState& state, const Job& job) {
-  if (job.in_line()) {
-    const auto queue = state.queues.find(job.request.kind);
-    const auto line = queue->second.find(line_key(job.request));
-    line->second.erase(queue_key(state, job));
-    if (line->second.empty()) queue->second.erase(line);
-    if (queue->second.empty()) state.queues.erase(queue);
-  }
-  if (const auto timer = next_timer(job)) state.timers.erase({*timer, job.id});
-  if (const auto deadline = next_deadline(job, state.limits)) state.deadlines.erase({*deadline, job.id});
-  for (const Dependency& on : job.request.after) state.dependents.erase({on.job, job.id});
-  state.leaving.erase(job.id);
-  state.resizing.erase(job.id);
-  if (!runs_elastic(job)) return;
-  const auto elastic = state.elastic.find(job.request.kind);
-  elastic->second.erase(job.id);
-  if (elastic->second.empty()) state.elastic.erase(elastic);
-}
-
-void enter_indexes(ClusterState& state, const Job& job) {
-  if (job.in_line()) state.queues[job.request.kind][line_key(job.request)].insert(queue_key(state, job));
-  if (const auto timer = next_timer(job)) state.timers.insert({*timer, job.id});
-  if (const auto deadline = next_deadline(job, state.limits)) state.deadlines.insert({*deadline, job.id});
-  for (const Dependency& on : job.request.after) state.dependents.insert({on.job, job.id});
-  if (job.attempt && job.attempt->stop != StopCause::none) state.leaving.insert(job.id);
-  if (job.resize) state.resizing.insert(job.id);
-  if (runs_elastic(job)) state.elastic[job.request.kind].insert(job.id);
-  follow_running(state, job);
-}
-
-void enter_window(ClusterState& state, const Node& node) {
-  if (node.has_windows())
-    state.windows.insert(node.description.id);
-  else
-    state.windows.erase(node.description.id);
-}
-
-void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }
 
 void apply(ClusterState& state, const Event& event) {
   const auto job = job_of(event);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "common/base/units.h"
+#include "coordinator/core/time_text.h"
 
 namespace podium {
 namespace {
@@ -64,7 +65,7 @@ class Deadlines {
     if (++abandoned_[id] > 1 || closed) return;
     const std::string reason = "could not end rank " + std::to_string(task.rank) + " of job " +
                                to_string(task.attempt.job) + process + ", which was told to stop at " +
-                               format_time(*attempt.stopping);
+                               time_text(*attempt.stopping);
     events_.push_back({now_, NodeDrained{id, Drain{reason, {}, {}}}});
   }
 
@@ -96,7 +97,7 @@ std::string awaited(const ClusterState& state, const Job& job) {
                      process_of(*left) + " to end";
   if (node.state != NodeState::up) return text + "; the node is silent";
   return text + ", at most until " +
-         format_time(deadline_on(node, *attempt.stopping, state.limits.stop_within));
+         time_text(deadline_on(node, *attempt.stopping, state.limits.stop_within));
 }
 
 }  // namespace podium

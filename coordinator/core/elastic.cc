@@ -43,9 +43,8 @@ std::map<std::size_t, int> held_by_node(const ClusterState& state, const Job& jo
     if (!job.attempt->holds(rank)) continue;
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
-    const auto slot =
-        std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
-    if (node.usable() && slot->device.health.empty()) ++held[node.ordinal];
+    if (!node.usable()) continue;
+    if (const int healthy = healthy_devices(node, place); healthy > 0) held[node.ordinal] += healthy;
   }
   return held;
 }

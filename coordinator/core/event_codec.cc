@@ -91,7 +91,7 @@ json body_json(const NodeReserved& e) {
 json body_json(const NodeUnreserved& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeResumed& e) { return {{"node", e.node.value}, {"reason", e.reason}}; }
 json body_json(const NodeLabelled& e) { return {{"node", e.node.value}, {"labels", e.labels}}; }
-json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}}; }
+json body_json(const SilenceForgiven& e) { return {{"reason", e.reason}, {"started", e.started}}; }
 json body_json(const NodeSeen& e) { return {{"node", e.node.value}}; }
 json body_json(const NodeAdopted& e) { return {{"node", e.node.value}, {"stop", e.stop}}; }
 json body_json(const JobNumbersSkipped& e) { return {{"next", e.next.value}}; }
@@ -241,7 +241,7 @@ NodeLabelled body_from(const json& in) {
 }
 template <>
 SilenceForgiven body_from(const json& in) {
-  return {in.at("reason").get<std::string>()};
+  return {in.at("reason").get<std::string>(), in.value("started", false)};
 }
 template <>
 NodeSeen body_from(const json& in) {

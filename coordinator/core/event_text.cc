@@ -1,7 +1,10 @@
 // What an event is about, and how to tell it to people.
+#include <algorithm>
+
 #include "common/base/units.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/lifecycle.h"
+#include "coordinator/core/time_text.h"
 
 namespace podium {
 namespace {
@@ -12,17 +15,47 @@ struct Overloaded : Ts... {
 };
 
 std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+// A reason that only repeats what it is of says nothing.
+std::string because_of(std::string_view what, const std::string& reason) {
+  return reason == what ? "" : because(reason);
+}
 std::string rank_of(TaskId task) { return "rank " + std::to_string(task.rank); }
 std::string attempt_of(AttemptId attempt) { return "attempt " + std::to_string(attempt.number); }
 std::string name_of(auto value) { return std::string(to_string(value)); }
 
+std::string in_words(AttemptEnd end) {
+  switch (end) {
+    case AttemptEnd::node_lost:
+      return "its node failed it";  // was lost, restarted, or did not start it in time
+    case AttemptEnd::walltime:
+      return "its walltime was over";
+    default:
+      return name_of(end);
+  }
+}
+
+// "3"; "0-7"; "0,2,5-7", of numbers that ascend.
+std::string folded(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0, end = 0; i < numbers.size(); i = end) {
+    for (end = i + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (end - i > 1) text += "-" + std::to_string(numbers[end - 1]);
+  }
+  return text;
+}
+
+// "attempt 1 on gpu-1 devices 0-7; gpu-2 device 3"
 std::string describe_allocation(const AttemptCreated& e) {
   std::string text = attempt_of(e.attempt) + " on ";
   const auto& ranks = e.allocation.ranks;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) text += ranks[i].node == ranks[i - 1].node ? "," : "; ";
-    if (i == 0 || ranks[i].node != ranks[i - 1].node) text += ranks[i].node.value + " device ";
-    text += std::to_string(ranks[i].device);
+  for (std::size_t begin = 0, end = 0; begin < ranks.size(); begin = end) {
+    std::vector<int> devices;
+    for (; end < ranks.size() && ranks[end].node == ranks[begin].node; ++end)
+      ranks[end].each_device([&](int device) { devices.push_back(device); });
+    std::ranges::sort(devices);
+    text += (begin == 0 ? "" : "; ") + ranks[begin].node.value +
+            (devices.size() == 1 ? " device " : " devices ") + folded(devices);
   }
   return text;
 }
@@ -43,20 +76,20 @@ std::string describe_rules(const AccountChanged& e) {
 }
 
 std::string describe_retry(const RetryPlanned& e) {
-  return e.not_before ? "will start again at " + format_time(*e.not_before) : "will start again";
+  return e.not_before ? "will start again at " + time_text(*e.not_before) : "will start again";
 }
 
 std::string describe_drain(const NodeDrained& e) {
   std::string text = e.node.value + " takes no new work";
-  if (e.drain.from) text += " from " + format_time(*e.drain.from);
-  if (e.drain.until) text += " until " + format_time(*e.drain.until);
+  if (e.drain.from) text += " from " + time_text(*e.drain.from);
+  if (e.drain.until) text += " until " + time_text(*e.drain.until);
   return text + because(e.drain.reason);
 }
 
 std::string describe_reservation(const NodeReserved& e) {
   std::string text = e.node.value + " is reserved for account " + e.reservation.account;
-  if (e.reservation.from) text += " from " + format_time(*e.reservation.from);
-  if (e.reservation.until) text += " until " + format_time(*e.reservation.until);
+  if (e.reservation.from) text += " from " + time_text(*e.reservation.from);
+  if (e.reservation.until) text += " until " + time_text(*e.reservation.until);
   return text + because(e.reservation.reason);
 }
 
@@ -86,10 +119,12 @@ const auto kDescribe = Overloaded{
     [](const AttemptStopping& e) { return attempt_of(e.attempt) + " is being stopped" + because(e.reason); },
     [](const ResizePlanned& e) { return describe_resize(e); },
     [](const AttemptEnded& e) {
-      return attempt_of(e.attempt) + " ended: " + name_of(e.end) + because(e.reason);
+      return attempt_of(e.attempt) + " ended: " + in_words(e.end) + because_of(to_string(e.end), e.reason);
     },
     [](const RetryPlanned& e) { return describe_retry(e); },
-    [](const JobStateChanged& e) { return name_of(e.from) + " → " + name_of(e.to) + because(e.reason); },
+    [](const JobStateChanged& e) {
+      return name_of(e.from) + " → " + name_of(e.to) + because_of(to_string(e.to), e.reason);
+    },
     [](const JobRecalled& e) {
       return "goes on, though it had " +
              std::string(e.from == JobState::failed ? "failed" : "been cancelled");

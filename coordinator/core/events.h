@@ -231,6 +231,7 @@ struct NodeLabelled {
 // Every node's silence counts from now: the coordinator was away.
 struct SilenceForgiven {
   std::string reason;
+  bool started = false;  // and its database may be an older copy now
   bool operator==(const SilenceForgiven&) const = default;
 };
 

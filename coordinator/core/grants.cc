@@ -14,15 +14,22 @@ auto slot_of(Node& node, int device) {
 }
 
 // False where it was given back before.
-bool give_back(ClusterState& state, const Job& job, std::size_t rank) {
-  const Placement& place = job.attempt->allocation.ranks[rank];
-  Node& node = state.nodes.at(place.node);
-  const auto slot = slot_of(node, place.device);
+bool give_back(Node& node, const Job& job, int device) {
+  const auto slot = slot_of(node, device);
   if (slot == node.devices.end() || slot->holder != job.id) return false;
   slot->holder.reset();
   const auto& reported = node.description.devices;
-  if (std::ranges::find(reported, place.device, &Device::index) == reported.end()) node.devices.erase(slot);
+  if (std::ranges::find(reported, device, &Device::index) == reported.end()) node.devices.erase(slot);
   return true;
+}
+
+// How many of the rank's devices had not been given back before.
+int give_back(ClusterState& state, const Job& job, std::size_t rank) {
+  const Placement& place = job.attempt->allocation.ranks[rank];
+  Node& node = state.nodes.at(place.node);
+  int given = 0;
+  place.each_device([&](int device) { given += give_back(node, job, device); });
+  return given;
 }
 
 }  // namespace
@@ -50,10 +57,12 @@ void take_devices(ClusterState& state, const Job& job, Time at) {
   std::set<NodeId> nodes;
   for (const Placement& place : job.attempt->allocation.ranks) {
     Node& node = state.nodes.at(place.node);
-    const auto slot = slot_of(node, place.device);
-    PODIUM_CHECK(slot != node.devices.end() && !slot->holder,
-                 "a device is granted once: " + to_string(job.id));
-    slot->holder = job.id;
+    place.each_device([&](int device) {
+      const auto slot = slot_of(node, device);
+      PODIUM_CHECK(slot != node.devices.end() && !slot->holder,
+                   "a device is granted once: " + to_string(job.id));
+      slot->holder = job.id;
+    });
     ++node.orders_version;
     nodes.insert(place.node);
   }
@@ -65,8 +74,8 @@ void release_devices(ClusterState& state, const Job& job, Time at) {
   std::set<NodeId> nodes;
   int released = 0;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
-    if (job.attempt->tasks[rank].over() && give_back(state, job, rank)) {
-      ++released;
+    if (const int given = job.attempt->tasks[rank].over() ? give_back(state, job, rank) : 0; given > 0) {
+      released += given;
       nodes.insert(job.attempt->allocation.ranks[rank].node);
     }
   for (const NodeId& node : nodes) count_held(state, state.nodes.at(node));
@@ -74,9 +83,10 @@ void release_devices(ClusterState& state, const Job& job, Time at) {
 }
 
 void release_device(ClusterState& state, const Job& job, std::size_t rank, Time at) {
-  if (!give_back(state, job, rank)) return;
+  const int given = give_back(state, job, rank);
+  if (given == 0) return;
   count_held(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
-  charge_account(state, job, -1, at);
+  charge_account(state, job, -given, at);
 }
 
 }  // namespace podium

@@ -34,7 +34,8 @@ void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& 
     const Duration silence = now - last_seen;
     if (silence < state.limits.unknown_after) return;
     const Node& node = state.nodes.at(id);
-    const std::string reason = "no word from the agent of " + id.value + " for " + format_duration(silence);
+    const std::string reason = "no word from the agent of " + id.value + " for " +
+                               format_duration(std::chrono::floor<std::chrono::seconds>(silence));
     if (node.state == NodeState::up)
       events.push_back({now, NodeStateChanged{id, NodeState::up, NodeState::unknown, reason}});
     if (node.state != NodeState::unknown || silence < state.limits.lost_after) continue;
@@ -57,7 +58,7 @@ Result<Events> tick(const ClusterState& state, Time now) {
   Events events;
   const bool away = was_away(state, now);
   if (away) {
-    const std::string time = format_duration(now - state.clock);
+    const std::string time = format_duration(std::chrono::floor<std::chrono::seconds>(now - state.clock));
     events.push_back({now, SilenceForgiven{"the coordinator was stopped for " + time}});
   }
   Drafts drafts(state, events, now);
@@ -95,7 +96,7 @@ struct Handler {
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
   Result<Events> operator()(const CoordinatorUp&) const {
-    return Events{{now, SilenceForgiven{"the coordinator started"}}};
+    return Events{{now, SilenceForgiven{"the coordinator started", true}}};
   }
 };
 
@@ -116,6 +117,7 @@ std::optional<Time> next_tick(const ClusterState& state, Time now) {
   if (timer != state.timers.end()) earlier(timer->first);
   const auto deadline = state.deadlines.upper_bound({now, JobId{INT64_MAX}});
   if (deadline != state.deadlines.end()) earlier(deadline->first);
+  if (state.listens_until) earlier(*state.listens_until);
   const auto silent = [&](const auto& seen, Duration for_long) {
     if (seen != state.last_seen.end()) earlier(seen->first + for_long);
   };
@@ -144,6 +146,7 @@ JobRequest job_request(const JobSpec& spec) {
   request.account = spec.account;
   request.saves = !request.command && spec.checkpoint.every > 0;
   request.resume = spec.resume;
+  request.process_per_node = spec.processes == Processes::node;
   if (spec.resources.max_devices == 0) return request;
   request.sizes = permitted_sizes(size_rules(spec));
   PODIUM_CHECK(!request.sizes.empty(), "a spec that was not refused permits a number of devices");

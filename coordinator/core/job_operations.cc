@@ -6,6 +6,7 @@
 #include "coordinator/core/account_rules.h"
 #include "coordinator/core/draft.h"
 #include "coordinator/core/placement.h"
+#include "coordinator/core/restored.h"
 
 namespace podium {
 namespace {
@@ -171,17 +172,15 @@ Result<Events> hold(const ClusterState& state, JobId id, Time now) {
 
 // A task of it that this database never ordered would have to give way.
 std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
-  for (const auto& [node, known] : state.nodes)
-    for (const TaskId task : known.unknown)
-      if (task.attempt.job == id && known.stranger.empty() && known.state != NodeState::lost)
-        return Error{ErrorCode::conflict,
-                     "attempt " + std::to_string(task.attempt.number) + " of " + name_of(id) + " runs on " +
-                         node.value +
-                         " and is newer than this database, which was restored. Let it end, or stop "
-                         "it with podium nodes adopt " +
-                         node.value + " --stop; then release the job",
-                     ""};
-  return std::nullopt;
+  const auto unknown = find_unknown(state, id);
+  if (!unknown) return std::nullopt;
+  return Error{ErrorCode::conflict,
+               "attempt " + std::to_string(unknown->task.attempt.number) + " of " + name_of(id) +
+                   " runs on " + unknown->node.value +
+                   " and is newer than this database, which was restored. Let it end, or stop it with podium "
+                   "nodes adopt " +
+                   unknown->node.value + " --stop; then release the job",
+               ""};
 }
 
 Result<Events> release(const ClusterState& state, JobId id, Time now) {
@@ -231,7 +230,7 @@ Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Tim
   const StopCause stop = job.attempt->stop;
   if (stop == StopCause::cancelled || stop == StopCause::walltime || stop == StopCause::task_failed)
     return Error{ErrorCode::conflict,
-                 name_of(id) + " is being stopped, and may end with it; requeue it when it has", ""};
+                 name_of(id) + " is being stopped and may end; requeue it once it has ended", ""};
   JobDraft(job, events, now).stop(StopCause::requeued, "requeued");
   return events;
 }

@@ -344,8 +344,8 @@ Verdict conclude(const Job& job, Time now) {
       verdict.end = AttemptEnd::walltime;
       verdict.attempt_reason = "ran longer than its walltime of " + format_duration(job.request.walltime);
       return give_up(verdict, "podium requeue " + to_string(job.id) +
-                                  " lets it go on from its checkpoint with as much again, and podium extend, "
-                                  "once it has, with more");
+                                  " lets it go on from its checkpoint for as long again; podium extend " +
+                                  to_string(job.id) + " gives it more once it is requeued");
     case StopCause::preempted:
     case StopCause::requeued:
     case StopCause::resized:

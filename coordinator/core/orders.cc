@@ -30,6 +30,7 @@ TaskOrder order_for(const ClusterState& state, const Job& job, std::size_t rank)
   launch.master_port = attempt.allocation.master_port;
   launch.device_kind = job.request.kind;
   launch.device_index = place.device;
+  launch.more_devices = place.more_devices;
   launch.threads = place.threads;
   return order;
 }
@@ -54,7 +55,7 @@ NodeOrders node_orders(const ClusterState& state, const NodeId& id) {
   if (state.limits.shared) orders.orphan = state.limits.orphan;
   const Node* node = find_node(state, id);
   if (!node) return orders;
-  orders.version = node->orders_version;
+  orders.version = node->version();
   orders.cluster = state.cluster;
   orders.folder = state.folder;
   const bool foreign = !node->stranger.empty() && !node->unknown.empty();
@@ -65,8 +66,10 @@ NodeOrders node_orders(const ClusterState& state, const NodeId& id) {
   if (foreign) return orders;
   for (const JobId job_id : holders_of(*node)) {
     const Job& job = state.jobs.at(job_id);
-    for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
-      if (job.attempt->allocation.ranks[rank].node == id && !job.attempt->tasks[rank].over())
+    const Attempt& attempt = *job.attempt;
+    for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
+      if (attempt.allocation.ranks[rank].node == id && !attempt.tasks[rank].over() &&
+          !is_held_back(state, attempt, attempt.tasks[rank]))
         orders.tasks.push_back(order_for(state, job, rank));
   }
   return orders;

@@ -1,6 +1,7 @@
 #include "coordinator/core/placement.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "common/base/check.h"
@@ -118,6 +119,11 @@ std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& stat
   return {label("spine"), label("switch"), id};
 }
 
+// Two clusters on the same nodes do not know each other's ports: each begins elsewhere.
+std::int64_t first_slot(const ClusterName& cluster) {
+  return static_cast<std::int64_t>(std::hash<std::string>{}(cluster.id) % kPortSlots);
+}
+
 // That no attempt has whose rank 0 lives on the node, nor one of `given`, which it joins.
 int free_port(const ClusterState& state, const NodeId& master, std::set<int>& given, std::int64_t first) {
   std::set<int> used = given;
@@ -174,15 +180,20 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
     if (picked.empty()) picked = pick_devices(node, request, share.devices, gone);
     int local = 0;
     for (const DeviceSlot* slot : picked) {
-      allocation.ranks.push_back(
-          {id, slot->device.index, local++, share.devices, node_rank, slot->device.threads});
+      if (request.process_per_node && local > 0)
+        allocation.ranks.back().more_devices.push_back(slot->device.index);
+      else
+        allocation.ranks.push_back({id, slot->device.index, local,
+                                    request.process_per_node ? 1 : share.devices, node_rank,
+                                    slot->device.threads});
+      ++local;
       gone.insert(slot->device.index);
     }
     ++node_rank;
   }
   const NodeId& master = allocation.ranks.front().node;
   allocation.master_address = state.nodes.at(master).description.address;
-  allocation.master_port = free_port(state, master, given.ports[master], nth_attempt);
+  allocation.master_port = free_port(state, master, given.ports[master], first_slot(state.cluster) + nth_attempt);
   return allocation;
 }
 
@@ -237,6 +248,8 @@ bool on_one_node(const JobRequest& request) {
   return request.within == Within::node || (request.per_node > 0 && request.per_node >= request.devices);
 }
 
+std::string number(std::int64_t n) { return n == 0 ? "none" : std::to_string(n); }
+
 Blocker shortage_of_nodes(const FreeDevices& free, const JobRequest& request) {
   Blocker blocker{.code = BlockerCode::devices};
   blocker.needs = (request.devices + request.per_node - 1) / request.per_node;
@@ -249,7 +262,7 @@ Blocker shortage_of_nodes(const FreeDevices& free, const JobRequest& request) {
     blocker.sentence += "the most under one is " + std::to_string(blocker.has);
   } else {
     blocker.has = free.nodes_with(request.per_node);
-    blocker.sentence += std::to_string(blocker.has) + (blocker.has == 1 ? " has" : " have") + " them";
+    blocker.sentence += number(blocker.has) + (blocker.has > 1 ? " have" : " has") + " them";
   }
   return blocker;
 }
@@ -270,8 +283,8 @@ Blocker shortage(const FreeDevices& free, const JobRequest& request) {
                         " that are up; the most under one is " + std::to_string(blocker.has);
   } else {
     blocker.has = free.total();
-    blocker.sentence += " on nodes" + with_labels(request) + " that are up; " + std::to_string(blocker.has) +
-                        (blocker.has == 1 ? " is free" : " are free");
+    blocker.sentence += " on nodes" + with_labels(request) + " that are up; " + number(blocker.has) +
+                        (blocker.has > 1 ? " are free" : " is free");
   }
   return blocker;
 }

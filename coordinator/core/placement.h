@@ -31,7 +31,7 @@ struct Given {
 };
 
 // Names the devices and the ports, and counts them as given. The search for ports that no attempt on the node
-// has begins with those of `nth_attempt`, so that they come back late. Ranks count by spine, switch and node;
+// has begins at a place of the cluster's own with those of `nth_attempt`, so that they come back late. Ranks count by spine, switch and node;
 // tensor groups stay within an island where the free devices allow it, and on a network with rails the nodes
 // give the same devices where they can.
 Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,

@@ -8,6 +8,7 @@
 #include "coordinator/core/line_order.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/preemption.h"
+#include "coordinator/core/time_text.h"
 
 namespace podium {
 namespace {
@@ -16,7 +17,7 @@ constexpr Duration kLeavingTakes = std::chrono::minutes(1);
 
 Blocker back_off(Time until) {
   return {.code = BlockerCode::back_off,
-          .sentence = "failed several times soon after its start; starts again at " + format_time(until),
+          .sentence = "failed several times soon after its start; starts again at " + time_text(until),
           .until = until};
 }
 
@@ -77,8 +78,7 @@ class Pass {
       ++line.next;
       const std::size_t started = plan_.start.size();
       const bool goes_on = (resumed_.contains(job.id) || consider(job, line)) && line.next != line.end;
-      if (plan_.start.size() > started)
-        order.charge(line, static_cast<int>(plan_.start.back().allocation.ranks.size()));
+      if (plan_.start.size() > started) order.charge(line, plan_.start.back().allocation.devices());
       if (goes_on) order.add(line);
     }
     return later;
@@ -186,12 +186,12 @@ class Pass {
              (nodes.size() > 2 ? "s" : "");
     };
     if (!blocker.nodes.empty()) {
-      blocker.sentence = "would fit, but with its walltime run into the maintenance of " + of(blocker.nodes);
+      blocker.sentence = "fits now, but its walltime reaches into the maintenance of " + of(blocker.nodes);
       return blocker;
     }
     PODIUM_CHECK(!reserved.nodes.empty(),
                  "only reservations and maintenance keep free devices from a job they suffice for");
-    reserved.sentence = "would fit, but its walltime runs into the reservation of " + of(reserved.nodes) +
+    reserved.sentence = "fits now, but its walltime reaches into the reservation of " + of(reserved.nodes) +
                         " for account " + state_.nodes.at(reserved.nodes.front()).reservation->account;
     return reserved;
   }
@@ -202,8 +202,8 @@ class Pass {
     const auto first = std::ranges::find_if(all, [end](const Reservation& r) { return end > r.at; });
     if (first == all.end()) return closed_nodes(job, end);
     Blocker blocker{.code = BlockerCode::reserved, .job = first->job, .until = first->at};
-    blocker.sentence = "would fit, but with its walltime delay job " + to_string(first->job) +
-                       ", which has its devices reserved";
+    blocker.sentence = "fits now, but its walltime would delay job " + to_string(first->job) +
+                       ", for which devices are reserved";
     return blocker;
   }
 
@@ -384,7 +384,7 @@ class Pass {
 Plan make_plan(const ClusterState& state, Time now) {
   Plan plan;
   plan.epoch = state.epoch;
-  if (!state.unheard.empty()) return plan;
+  if (awaits_reports(state)) return plan;
   Given handed_out;
   for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan, handed_out).run();
   for (const auto& [kind, jobs] : state.elastic)

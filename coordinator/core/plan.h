@@ -60,9 +60,9 @@ struct Plan {
   }
 };
 
-// By the state's policy. Nothing is decided while a node is unheard: what it runs may be news to a database
-// that was restored. Its cost depends on how many jobs start and how many shapes of jobs wait, not on how
-// many jobs wait.
+// By the state's policy. Nothing is decided while a node may yet report (awaits_reports): what it runs may be
+// news to a database that was restored. Its cost depends on how many jobs start and how many shapes of jobs
+// wait, not on how many jobs wait.
 Plan make_plan(const ClusterState& state, Time now);
 
 // The events that carry out a plan made for this very state.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "common/base/check.h"
 #include "coordinator/core/policies/fair_share.h"
@@ -40,6 +41,12 @@ int LeastAttainedService::level(const Standing& job, Time now) {
 
 Duration ShortestRemainingTime::remaining(const Standing& job, Time now) {
   return std::max(job.walltime - run_time(job, now), Duration{});
+}
+
+Duration weight_of_walltime(const SchedulingOptions& options, Duration walltime) {
+  const double weight = options.walltime_weight * static_cast<double>(walltime.count());
+  const double most = options.walltime_points * static_cast<double>(options.ageing.count());
+  return Duration(std::llround(std::min(weight, most)));
 }
 
 const Policy& policy_of(PolicyKind kind) {

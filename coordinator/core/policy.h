@@ -37,6 +37,9 @@ class Policy {
   virtual std::optional<Duration> interval() const { return std::nullopt; }
 };
 
+// What a walltime weighs where waiting weighs, as waiting that it takes away.
+Duration weight_of_walltime(const SchedulingOptions& options, Duration walltime);
+
 const Policy& policy_of(PolicyKind kind);
 std::optional<PolicyKind> policy_named(std::string_view name);
 std::vector<std::string> policy_names();

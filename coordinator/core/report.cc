@@ -89,9 +89,7 @@ void see_node(const ClusterState& state, const NodeReport& report, std::vector<T
 const Task* current_task(const ClusterState& state, const NodeId& node, TaskId id) {
   const Job* job = find_job(state, id.attempt.job);
   if (!job || !job->attempt || job->attempt->number != id.attempt.number) return nullptr;
-  const auto rank = static_cast<std::size_t>(id.rank);
-  if (id.rank < 0 || rank >= job->attempt->tasks.size()) return nullptr;
-  return job->attempt->allocation.ranks[rank].node == node ? &job->attempt->tasks[rank] : nullptr;
+  return find_task(*job->attempt, id.rank, node);
 }
 
 void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
@@ -151,11 +149,12 @@ Result<Events> take_report(const ClusterState& state, const NodeReport& report, 
   respect_the_future(state, report, gone, now, events);
 
   Drafts drafts(state, events, now);
+  stop_what_has_not_begun(state, events, drafts);
   std::set<TaskId> listed;
   int strays = static_cast<int>(unknown.size());
   const bool foreign = is_foreign(state, report.cluster);
   for (const TaskReport& task : report.tasks) {
-    if (foreign || gone.contains(task.task) || is_of_the_future(state, task.task) ||
+    if (foreign || gone.contains(task.task) || is_of_the_future(state, report.node, task.task) ||
         !listed.insert(task.task).second)
       continue;
     const Task* known = current_task(state, report.node.id, task.task);

@@ -15,9 +15,8 @@ void add_held(const ClusterState& state, const Job& job, int by, DevicePool& poo
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
     if (!job.attempt->holds(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
-    const auto slot =
-        std::ranges::find(node.devices, place.device, [](const DeviceSlot& s) { return s.device.index; });
-    if (slot->device.health.empty()) pool.free.add(node.ordinal, by);
+    if (const int healthy = healthy_devices(node, place); healthy > 0)
+      pool.free.add(node.ordinal, by * healthy);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/core/restored.h"
 
 #include <algorithm>
+#include <map>
 
 namespace podium {
 namespace {
@@ -44,17 +45,33 @@ bool is_placed_on(const ClusterState& state, JobId id, const NodeId& node) {
          });
 }
 
+// Until it has ended, whatever becomes of its job meanwhile.
+bool was_unknown(const ClusterState& state, const NodeId& node, TaskId task) {
+  const Node* known = find_node(state, node);
+  return known && std::ranges::find(known->unknown, task) != known->unknown.end();
+}
+
+// Or to the same agent by its former name. Otherwise the number was given twice: here, and by the database
+// that this one is a copy of.
+bool is_given_to(const ClusterState& state, const Attempt& attempt, int rank, const NodeDescription& node) {
+  if (find_task(attempt, rank, node.id)) return true;
+  const auto& ranks = attempt.allocation.ranks;
+  if (node.key.empty() || rank < 0 || static_cast<std::size_t>(rank) >= ranks.size()) return false;
+  return state.nodes.at(ranks[static_cast<std::size_t>(rank)].node).description.key == node.key;
+}
+
 class Future {
  public:
-  Future(const ClusterState& state, const NodeReport& report) : state_(state), node_(report.node.id.value) {
+  Future(const ClusterState& state, const NodeReport& report) : state_(state), node_(report.node.id) {
     see({report.highest_job});
   }
 
-  void runs(AttemptId attempt) {
+  void runs(TaskId task) {
+    const AttemptId attempt = task.attempt;
     see(attempt.job);
     const Job* job = find_job(state_, attempt.job);
-    if (job && (!job->held || is_news(*job, attempt)))
-      hold(*job, attempt, number_of(attempt) + " was running on " + node_ + ", and " + unknown());
+    if (job && (!job->held || !was_unknown(state_, node_, task)))
+      hold(*job, attempt, number_of(attempt) + " was running on " + node_.value + ", and " + unknown());
   }
 
   void has_ended(AttemptId attempt) {
@@ -62,7 +79,7 @@ class Future {
     const Job* job = find_job(state_, attempt.job);
     if (job && is_news(*job, attempt))
       hold(*job, attempt,
-           node_ +
+           node_.value +
                " knows of an attempt of it that this database, an older copy that was restored, does not" +
                may_be_over());
   }
@@ -73,8 +90,9 @@ class Future {
     const bool ends = stop == StopCause::cancelled || stop == StopCause::walltime;  // and its job with it
     if (!ends && job.attempts_told < attempt.number)
       hold(job, attempt,
-           number_of(attempt) + " has ended on " + node_ + ", and this database, an older copy that was " +
-               "restored, does not know how" + may_be_over());
+           number_of(attempt) + " has ended on " + node_.value +
+               ", and this database, an older copy that was " + "restored, does not know how" +
+               may_be_over());
   }
 
   Events events(Time now) && {
@@ -107,7 +125,7 @@ class Future {
   }
 
   const ClusterState& state_;
-  const std::string& node_;
+  const NodeId& node_;
   std::map<JobId, JobHeld> holds_;
   JobId highest_{0};
 };
@@ -118,17 +136,21 @@ bool is_foreign(const ClusterState& state, const ClusterName& cluster) {
   return !cluster.id.empty() && !state.cluster.id.empty() && cluster.id != state.cluster.id;
 }
 
-bool is_of_the_future(const ClusterState& state, TaskId task) {
+bool is_of_the_future(const ClusterState& state, const NodeDescription& node, TaskId task) {
+  if (task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job)) return true;
+  if (was_unknown(state, node.id, task)) return true;
   const Job* job = find_job(state, task.attempt.job);
-  return task.attempt.job >= state.next_job || was_skipped(state, task.attempt.job) ||
-         (job && task.attempt.number > job->attempts);
+  if (!job || task.attempt.number < job->attempts) return false;
+  if (task.attempt.number > job->attempts) return true;
+  if (job->attempt) return !is_given_to(state, *job->attempt, task.rank, node);
+  return job->attempts_told == job->attempts;  // nodes have told of a later one of this number
 }
 
 std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report) {
   std::vector<TaskId> unknown;
   for (const TaskReport& task : report.tasks)
     if (task.state != TaskState::exited &&
-        (is_foreign(state, report.cluster) || is_of_the_future(state, task.task)))
+        (is_foreign(state, report.cluster) || is_of_the_future(state, report.node, task.task)))
       unknown.push_back(task.task);
   return unknown;
 }
@@ -160,16 +182,34 @@ std::string why_gone(const NodeId& node) {
   return "it ended on " + node.value + " after this database was copied";
 }
 
+std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job) {
+  for (const auto& [id, node] : state.nodes)
+    for (const TaskId task : node.unknown)
+      if (task.attempt.job == job && node.stranger.empty() && node.state != NodeState::lost)
+        return UnknownTask{id, task};
+  return std::nullopt;
+}
+
+void stop_what_has_not_begun(const ClusterState& state, const Events& events, Drafts& drafts) {
+  std::set<JobId> held;
+  for (const Event& event : events)
+    if (const auto* hold = std::get_if<JobHeld>(&event.body)) held.insert(hold->job);
+  for (const JobId id : held)
+    if (const Job& job = state.jobs.at(id);
+        job.state == JobState::starting && std::ranges::none_of(job.attempt->tasks, &Task::listed))
+      drafts.of(id).stop(StopCause::requeued, "nodes know of another attempt of it");
+}
+
 void respect_the_future(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& gone,
                         Time now, Events& events) {
   if (is_foreign(state, report.cluster)) return;
   Future future(state, report);
   for (const TaskReport& task : report.tasks) {
-    if (!is_of_the_future(state, task.task)) continue;
+    if (!is_of_the_future(state, report.node, task.task)) continue;
     if (task.state == TaskState::exited)
       future.has_ended(task.task.attempt);
     else
-      future.runs(task.task.attempt);
+      future.runs(task.task);
   }
   if (speaks_of_us(state, report))
     for (const AttemptId attempt : report.ended)

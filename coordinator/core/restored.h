@@ -3,19 +3,19 @@
 // without an operator's word.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/draft.h"
 
 namespace podium {
 
 bool is_foreign(const ClusterState& state, const ClusterName& cluster);
 
-// A task that somebody ordered and this database knows nothing of: it is older than the nodes' memory.
-bool is_of_the_future(const ClusterState& state, TaskId task);
+// A task of this node that somebody ordered and this database did not: it is older than the nodes' memory.
+bool is_of_the_future(const ClusterState& state, const NodeDescription& node, TaskId task);
 
 // The live tasks of the report that this database never ordered.
 std::vector<TaskId> unknown_tasks(const ClusterState& state, const NodeReport& report);
@@ -28,6 +28,16 @@ std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report)
 
 // Why such a task is lost.
 std::string why_gone(const NodeId& node);
+
+struct UnknownTask {
+  NodeId node;
+  TaskId task;
+};
+// A live task of the job that this database never ordered, on a node that can still be told to end it.
+std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job);
+
+// Of these events, the jobs that are held although an attempt of them was about to begin.
+void stop_what_has_not_begun(const ClusterState& state, const Events& events, Drafts& drafts);
 
 void respect_the_future(const ClusterState& state, const NodeReport& report, const std::set<TaskId>& gone,
                         Time now, Events& events);

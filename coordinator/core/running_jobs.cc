@@ -13,7 +13,7 @@ Shares shares_of(const ClusterState& state, const Allocation& allocation) {
   const NodeId* last = nullptr;  // ranks count by node
   for (const Placement& place : allocation.ranks) {
     if (!last || *last != place.node) shares.push_back({state.nodes.at(place.node).ordinal, 0});
-    ++shares.back().devices;
+    shares.back().devices += place.devices();
     last = &place.node;
   }
   return shares;

@@ -19,7 +19,14 @@ std::string describe(const Resize& resize) {
 int Job::held_devices() const {
   if (!attempt) return 0;
   int devices = 0;
-  for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank) devices += attempt->holds(rank);
+  for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank)
+    if (attempt->holds(rank)) devices += attempt->allocation.ranks[rank].devices();
+  return devices;
+}
+
+int Allocation::devices() const {
+  int devices = 0;
+  for (const Placement& place : ranks) devices += place.devices();
   return devices;
 }
 
@@ -37,6 +44,28 @@ Labels labels_of(const Node& node) {
   Labels labels = node.operator_labels;
   labels.insert(node.description.labels.begin(), node.description.labels.end());
   return labels;
+}
+
+const Task* find_task(const Attempt& attempt, int rank, const NodeId& node) {
+  const auto index = static_cast<std::size_t>(rank);
+  if (rank < 0 || index >= attempt.tasks.size()) return nullptr;
+  return attempt.allocation.ranks[index].node == node ? &attempt.tasks[index] : nullptr;
+}
+
+bool awaits_reports(const ClusterState& state) { return !state.unheard.empty() || state.listens_until; }
+
+int healthy_devices(const Node& node, const Placement& place) {
+  int healthy = 0;
+  place.each_device([&](int device) {
+    const auto slot =
+        std::ranges::find(node.devices, device, [](const DeviceSlot& s) { return s.device.index; });
+    healthy += slot->device.health.empty();
+  });
+  return healthy;
+}
+
+bool is_held_back(const ClusterState& state, const Attempt& attempt, const Task& task) {
+  return state.listens_until && attempt.stop == StopCause::none && !task.listed;
 }
 
 std::vector<JobId> holders_of(const Node& node) {

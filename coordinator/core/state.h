@@ -18,54 +18,14 @@
 #include "common/base/id.h"
 #include "common/base/time.h"
 #include "common/model/job.h"
-#include "common/model/lease.h"
 #include "common/model/node.h"
 #include "common/model/sync.h"
 #include "coordinator/core/accounts.h"
 #include "coordinator/core/fabric.h"
+#include "coordinator/core/options.h"
 #include "coordinator/core/running_jobs.h"
 
 namespace podium {
-
-enum class PolicyKind {
-  fifo,
-  priority_backfill,
-  least_attained_service,
-  shortest_remaining_time,
-  fair_share
-};
-
-// How the scheduler decides. Set once by the daemon's configuration.
-struct SchedulingOptions {
-  PolicyKind policy = PolicyKind::priority_backfill;
-  bool preempt = false;                       // priority_backfill may stop running jobs of lower priority
-  Duration ageing = std::chrono::hours(1);    // of waiting that weighs as much as one point of priority
-  double walltime_weight = 1;                 // hours of waiting that weigh as much as one of walltime
-  Duration half_life = std::chrono::days(7);  // of what accounts have used
-  int reservations = 4;                       // blocked jobs of a kind whose start nobody may delay
-  int backfill_depth = 32;                    // jobs of one shape that are tried behind a reservation
-  Duration resize_after = std::chrono::minutes(10);  // age of an attempt before which its size stays
-  Duration max_walltime = kLongestWalltime;          // that a job may be submitted with
-
-  bool operator==(const SchedulingOptions&) const = default;
-};
-
-// How long the coordinator waits before it believes something. Set once by the daemon's configuration.
-struct Limits {
-  bool shared = true;                     // the nodes have one shared folder, and with it a fence
-  Duration lease = lease::kUsual;         // common/model/lease.h
-  Duration orphan = lease::kUsualOrphan;  // tasks go on for so long without the coordinator, by the fence
-  Duration unknown_after = lease::unknown_after(lease::kUsual);  // silence that makes a node unknown
-  Duration lost_after = lease::lost_after(lease::kUsual, true);  // and lost, at least lease::lost_after
-  Duration missing_after = std::chrono::seconds(15);             // of reports that lack a task make it lost
-  Duration longest_pause = std::chrono::seconds(10);  // without a look for so long, silence is our own fault
-  // In which a node that reports must have started what it was given, and ended what it was told to stop: its
-  // tasks have 30 s to leave before they are killed, the rest is the kernel's. See deadlines.h.
-  Duration start_within = std::chrono::minutes(2);
-  Duration stop_within = std::chrono::minutes(2);
-
-  bool operator==(const Limits&) const = default;
-};
 
 using Labels = std::map<std::string, std::string>;
 
@@ -77,7 +37,16 @@ struct Placement {
   int local_world_size = 1;
   int node_rank = 0;
   int threads = 0;  // that come with the device; 0: unknown
+  // Further devices of the node that the rank drives: those of JobRequest::process_per_node.
+  std::vector<int> more_devices = {};
 
+  int devices() const { return 1 + static_cast<int>(more_devices.size()); }
+  // body(device) for each.
+  template <class Body>
+  void each_device(const Body& body) const {
+    body(device);
+    for (const int another : more_devices) body(another);
+  }
   bool operator==(const Placement&) const = default;
 };
 
@@ -87,6 +56,7 @@ struct Allocation {
   std::string master_address;
   int master_port = 0;  // and the two above it are this attempt's alone
 
+  int devices() const;
   bool operator==(const Allocation&) const = default;
 };
 
@@ -137,7 +107,7 @@ struct Attempt {
   Blame blame = Blame::none;     // and how surely
   bool fenced = false;           // a task of an older attempt may still run: starts behind a fence
 
-  // Whether the rank's device is its job's: one that is being stopped gives its devices back task by task.
+  // Whether the rank's devices are its job's: one that is being stopped gives its devices back task by task.
   bool holds(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
   bool operator==(const Attempt&) const = default;
 };
@@ -191,9 +161,7 @@ struct Job {
   // Whether it may start as soon as there is room.
   bool in_line() const { return state == JobState::queued && !held && request.after.empty(); }
   // That its attempt was given; of a job without one, the fewest it may start on.
-  int devices() const {
-    return attempt ? static_cast<int>(attempt->allocation.ranks.size()) : request.devices;
-  }
+  int devices() const { return attempt ? attempt->allocation.devices() : request.devices; }
   // Of these, those that are still its own.
   int held_devices() const;
   AttemptId attempt_id() const { return {id, attempts}; }
@@ -264,9 +232,10 @@ struct Node {
   std::vector<DeviceSlot> devices;
   NodeState state = NodeState::up;
   Time last_seen;
-  Time heard_since;                   // its agent has reported without a gap since then
-  std::optional<ClockMeasure> clock;  // as last_seen not on disk
-  std::int64_t orders_version = 1;
+  Time heard_since;                    // its agent has reported without a gap since then
+  std::optional<ClockMeasure> clock;   // as last_seen not on disk
+  std::int64_t orders_version = 1;     // but for what is_held_back changes
+  std::int64_t held_back_version = 0;  // that, not on disk
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
   std::optional<NodeReservation> reservation;
@@ -279,6 +248,7 @@ struct Node {
   std::optional<bool> adopted;  // whether they shall be stopped
   NetworkPlace place;           // by its labels
 
+  std::int64_t version() const { return orders_version + held_back_version; }  // of its orders
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
   // Whether it is closed to some jobs at some time, though it gets work.
@@ -381,7 +351,8 @@ struct ClusterState {
   std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
   std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
   std::set<NodeId> unheard;  // nodes that have not reported since all silence was forgiven, and may yet
-  std::int64_t epoch = 0;    // moves on when something changed that a plan depends on
+  std::optional<Time> listens_until;  // without a fence: for nodes that this database may not list
+  std::int64_t epoch = 0;             // moves on when something changed that a plan depends on
 
   bool operator==(const ClusterState&) const = default;
 };
@@ -393,9 +364,20 @@ std::string describe(const Resize& resize);
 
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);
+// Null where that rank has another node, or the attempt no such rank.
+const Task* find_task(const Attempt& attempt, int rank, const NodeId& node);
 
 // A node's labels: its operators' and, where they say nothing, its agent's.
 Labels labels_of(const Node& node);
+
+// The coordinator was away, and nodes that it has not heard since may know more than its database.
+bool awaits_reports(const ClusterState& state);
+// While it listens, a task that no agent has listed is not ordered: it may have been started elsewhere since
+// a copy of the database was taken, and no fence would stop it.
+bool is_held_back(const ClusterState& state, const Attempt& attempt, const Task& task);
+
+// How many of a rank's devices, which its node has, are healthy.
+int healthy_devices(const Node& node, const Placement& place);
 
 // The jobs that hold devices of a node, by id.
 std::vector<JobId> holders_of(const Node& node);
@@ -414,8 +396,7 @@ Duration fence_wait(const Attempt& attempt, const Limits& limits);
 Duration start_within(const Attempt& attempt, const Limits& limits);
 
 // What the agent of `node` shall do. Launches lack what the core does not know: spec and secret.
-// `version` changes exactly when the rest does, but for start becoming keep: that only says what the agent
-// has said.
+// `version` changes when the rest does, but for start becoming keep: that only says what the agent has said.
 NodeOrders node_orders(const ClusterState& state, const NodeId& node);
 
 }  // namespace podium

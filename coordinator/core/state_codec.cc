@@ -1,8 +1,8 @@
 // A whole ClusterState as JSON, for snapshots. Indexes are rebuilt on reading; what is not durable stays out.
 #include <nlohmann/json.hpp>
 
-#include "coordinator/core/apply_job.h"
 #include "coordinator/core/grants.h"
+#include "coordinator/core/indexes.h"
 #include "coordinator/core/names.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/wire.h"
@@ -209,9 +209,7 @@ void release_what_is_over(ClusterState& state) {
 // Snapshots from before there were accounts: what jobs hold counts from now on.
 void charge_running_jobs(ClusterState& state) {
   for (const auto& [id, job] : state.jobs)
-    if (job.attempt)
-      charge_account(state, job, static_cast<int>(job.attempt->allocation.ranks.size()),
-                     job.attempt->created);
+    if (job.attempt) charge_account(state, job, job.attempt->allocation.devices(), job.attempt->created);
 }
 
 }  // namespace

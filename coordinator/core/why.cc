@@ -11,6 +11,8 @@
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/queue_walk.h"
+#include "coordinator/core/restored.h"
+#include "coordinator/core/time_text.h"
 
 namespace podium {
 namespace {
@@ -31,15 +33,22 @@ std::string listed(const std::vector<NodeId>& nodes) {
   return nodes.size() > kMost ? text + " and " + std::to_string(nodes.size() - kMost) + " more" : text;
 }
 
+std::string missing_reports(const ClusterState& state) {
+  std::string text = "waits until the coordinator, which was away, has ";
+  if (!state.unheard.empty())
+    text += "heard from " + listed({state.unheard.begin(), state.unheard.end()}) + ", for " +
+            about(state.limits.unknown_after) + " at most" + (state.listens_until ? ", and has " : "");
+  if (state.listens_until)
+    text += "listened for " + about(lease::kReportWithin) +
+            " to nodes that its database may not list: without a shared folder only they know what they ran";
+  return text;
+}
+
 Blocker behind(const ClusterState& state, const Plan& plan, const Foremost& foremost, const Job& job) {
   Blocker blocker;
   const Job* ahead = foremost.ahead_of(state, job);
   if (!ahead) {
-    const std::vector<NodeId> unheard(state.unheard.begin(), state.unheard.end());
-    blocker.sentence = unheard.empty()
-                           ? "waits for the scheduler's next look"
-                           : "waits until the coordinator, which was away, has heard from " +
-                                 listed(unheard) + ", for " + about(state.limits.unknown_after) + " at most";
+    blocker.sentence = awaits_reports(state) ? missing_reports(state) : "waits for the scheduler's next look";
     return blocker;
   }
   blocker.code = BlockerCode::queue;
@@ -49,15 +58,20 @@ Blocker behind(const ClusterState& state, const Plan& plan, const Foremost& fore
   return blocker;
 }
 
-std::string why_held(const Job& job) {
+std::string why_held(const ClusterState& state, const Job& job) {
   const std::string id = to_string(job.id);
+  if (const auto unknown = find_unknown(state, job.id)) {
+    const std::string adopt = "podium nodes adopt " + unknown->node.value;
+    return "is held: " + job.held_because + ". It runs there still: " + adopt + " lets it run to its end, " +
+           adopt + " --stop stops it; then podium release " + id + " runs it again";
+  }
   if (job.held_because.empty()) return "is held; podium release " + id + " lets it start";
   return "is held: " + job.held_because + "; podium release " + id + " runs it again, podium cancel " + id +
          " ends it";
 }
 
-std::optional<Blocker> not_in_line(const Job& job) {
-  if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(job)};
+std::optional<Blocker> not_in_line(const ClusterState& state, const Job& job) {
+  if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(state, job)};
   if (job.request.after.empty()) return std::nullopt;
   Blocker blocker{.code = BlockerCode::follows, .job = job.request.after.front().job};
   for (const Dependency& on : job.request.after)
@@ -68,7 +82,7 @@ std::optional<Blocker> not_in_line(const Job& job) {
 
 // What the plan found, or whom the job waits behind where the plan did not come to it.
 Blocker first_blocker(const ClusterState& state, const Plan& plan, const Foremost& foremost, const Job& job) {
-  if (auto blocker = not_in_line(job)) return std::move(*blocker);
+  if (auto blocker = not_in_line(state, job)) return std::move(*blocker);
   const auto own = plan.blocked.find(job.id);
   return own != plan.blocked.end() ? own->second : behind(state, plan, foremost, job);
 }
@@ -85,7 +99,7 @@ Blocker holder(const Job& running, Time now) {
   blocker.code = BlockerCode::running;
   blocker.job = running.id;
   blocker.nodes = nodes_of(running);
-  blocker.has = static_cast<std::int64_t>(running.attempt->allocation.ranks.size());
+  blocker.has = running.attempt->allocation.devices();
   blocker.until = running.attempt->created + running.request.walltime;
   const bool leaves = running.attempt->stop != StopCause::none;
   blocker.sentence = "job " + to_string(running.id) + " on " + listed(blocker.nodes) + " holds " +
@@ -186,7 +200,7 @@ void add_avoided(const Job& job, Time now, std::vector<Blocker>& blockers) {
   avoided.code = BlockerCode::avoided;
   avoided.nodes = job.avoid;
   avoided.until = job.avoid_until;
-  avoided.sentence = "avoids " + listed(job.avoid) + " where it can until " + format_time(*job.avoid_until) +
+  avoided.sentence = "avoids " + listed(job.avoid) + " where it can until " + time_text(*job.avoid_until) +
                      ", for it failed there";
   blockers.push_back(std::move(avoided));
 }
@@ -212,9 +226,9 @@ void add_account(const ClusterState& state, const Job& job, Time now, std::vecto
     Blocker beyond{.code = BlockerCode::quota,
                    .needs = ledger.held(quota->account) + job.request.devices,
                    .has = quota->devices};
-    beyond.sentence = "account " + quota->account + " would hold " + std::to_string(beyond.needs) + " of " +
-                      std::to_string(beyond.has) + " guaranteed " + job.request.kind +
-                      " devices, so that it can only borrow what others leave";
+    beyond.sentence = "account " + quota->account + " would hold " + std::to_string(beyond.needs) + " " +
+                      job.request.kind + " devices and is guaranteed " + std::to_string(beyond.has) +
+                      ", so that the job can only borrow what others leave";
     blockers.push_back(std::move(beyond));
   }
   if (!policy_of(state.scheduling.policy).by_account()) return;
@@ -224,9 +238,9 @@ void add_account(const ClusterState& state, const Job& job, Time now, std::vecto
     return name.ends_with('/') ? "account " + name.substr(0, name.size() - 1) + " itself" : "account " + name;
   };
   Blocker share{.code = BlockerCode::share};
-  share.sentence = named(standing->ahead) + " goes before " + named(standing->account) + ": it has used " +
-                   stands_at(standing->factor_ahead) + " device hours by its share, and this " +
-                   stands_at(standing->factor);
+  share.sentence = named(standing->ahead) + " goes before " + named(standing->account) +
+                   ": by their shares they have used " + stands_at(standing->factor_ahead) + " and " +
+                   stands_at(standing->factor) + " device hours";
   blockers.push_back(std::move(share));
 }
 
@@ -259,9 +273,13 @@ void add_queue(const ClusterState& state, const Job& job, Time now, std::vector<
   }
   if (queue.has == 0) return;
   const bool own_alone = queue.accounts.size() == 1 && queue.accounts.contains(job.request.account);
-  queue.sentence = count(queue.has, "job") + (queue.has == 1 ? " goes" : " go") + " before it" +
-                   (own_alone ? "" : by_account(queue.accounts)) + ", job " + to_string(*queue.job) +
-                   (queue.has == 1 ? "" : " first");
+  if (queue.has == 1)
+    queue.sentence = "1 job goes before it: job " + to_string(*queue.job) +
+                     (own_alone ? "" : " of account " + queue.accounts.begin()->first);
+  else
+    queue.sentence = std::to_string(queue.has) + " jobs go before it" +
+                     (own_alone ? "" : by_account(queue.accounts)) + ", job " + to_string(*queue.job) +
+                     " first";
   blockers.push_back(std::move(queue));
 }
 
@@ -333,6 +351,7 @@ Foremost::Foremost(const ClusterState& state, const Plan& plan, Time now)
   for (const auto& [id, why] : plan.blocked) {
     const Job* job = find_job(state, id);
     if (!job || (job->not_before && *job->not_before > now)) continue;
+    if (why.code == BlockerCode::limit) continue;  // it holds nobody back
     const QueueKey key = queue_key(state, *job);
     const auto [best, first] = best_.try_emplace(lane_of(job->request), key);
     if (!first) best->second = std::min(best->second, key);

@@ -25,39 +25,44 @@ json request_json(const JobRequest& request) {
   if (request.pipeline != 1) out["pipeline"] = request.pipeline;
   if (request.elastic()) out["sizes"] = request.sizes;
   if (request.saves) out["saves"] = true;
+  if (request.process_per_node) out["process_per_node"] = true;
   if (request.resume) out["resume"] = request.resume->value;
   return out;
 }
 
 JobRequest request_from(const json& in) {
-  return {in.at("name"),
-          in.at("devices"),
-          in.at("per_node"),
-          in.at("kind"),
-          std::min(Duration{in.at("walltime_ms").get<std::int64_t>()}, kLongestWalltime),  // had no bound once
-          in.at("priority"),
-          in.at("max_restarts"),
-          in.at("command"),
-          in.value("account", std::string(kDefaultAccount)),
-          after_from(in.value("after", json::array())),
-          in.value("nodes", Labels{}),
-          within_from(in.value("within", "anywhere")),
-          in.value("tensor", 1),
-          in.value("pipeline", 1),
-          in.value("sizes", std::vector<int>{}),
-          in.value("saves", false),
-          in.contains("resume") ? std::optional(job_from(in.at("resume"))) : std::nullopt};
+  return {
+      in.at("name"),
+      in.at("devices"),
+      in.at("per_node"),
+      in.at("kind"),
+      std::min(Duration{in.at("walltime_ms").get<std::int64_t>()}, kLongestWalltime),  // had no bound once
+      in.at("priority"),
+      in.at("max_restarts"),
+      in.at("command"),
+      in.value("account", std::string(kDefaultAccount)),
+      after_from(in.value("after", json::array())),
+      in.value("nodes", Labels{}),
+      within_from(in.value("within", "anywhere")),
+      in.value("tensor", 1),
+      in.value("pipeline", 1),
+      in.value("sizes", std::vector<int>{}),
+      in.value("saves", false),
+      in.contains("resume") ? std::optional(job_from(in.at("resume"))) : std::nullopt,
+      in.value("process_per_node", false)};
 }
 
 json allocation_json(const Allocation& allocation) {
   json ranks = json::array();
-  for (const Placement& place : allocation.ranks)
+  for (const Placement& place : allocation.ranks) {
     ranks.push_back({{"node", place.node.value},
                      {"device", place.device},
                      {"local_rank", place.local_rank},
                      {"local_world_size", place.local_world_size},
                      {"node_rank", place.node_rank},
                      {"threads", place.threads}});
+    if (!place.more_devices.empty()) ranks.back()["more_devices"] = place.more_devices;
+  }
   return {{"ranks", std::move(ranks)},
           {"nodes", allocation.nodes},
           {"master", {{"address", allocation.master_address}, {"port", allocation.master_port}}}};
@@ -71,7 +76,8 @@ Allocation allocation_from(const json& in) {
                                 place.at("local_rank"),
                                 place.at("local_world_size"),
                                 place.at("node_rank"),
-                                place.at("threads")});
+                                place.at("threads"),
+                                place.value("more_devices", std::vector<int>{})});
   allocation.nodes = in.at("nodes");
   allocation.master_address = in.at("master").at("address");
   allocation.master_port = in.at("master").at("port");

@@ -31,8 +31,8 @@ class Recorder {
     } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
       note_state(*changed, event.at);
     } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
-      held_[created->attempt.job] = {std::ssize(created->allocation.ranks), std::nullopt};
-      now_.busy += std::ssize(created->allocation.ranks);
+      held_[created->attempt.job] = {created->allocation.devices(), std::nullopt};
+      now_.busy += created->allocation.devices();
     } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
       const Held held = held_.extract(ended->attempt.job).mapped();
       now_.busy -= held.devices;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/units.h"
+#include "coordinator/core/time_text.h"
 
 namespace podium {
 
@@ -52,7 +53,7 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
     if (*next - now > bounds.horizon) return none("does not start within " + format_duration(bounds.horizon));
     if (moments == bounds.moments || (bounds.give_up && bounds.give_up(moments)))
       return none("does not start within the " + std::to_string(moments) +
-                      " moments that were looked ahead, up to " + format_time(cluster.now()) +
+                      " moments that were looked ahead, up to " + time_text(cluster.now()) +
                       "; what comes after is not known",
                   true);
     const Duration far = (cluster.now() - now) / kLeapParts;

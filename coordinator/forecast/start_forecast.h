@@ -47,20 +47,23 @@ StartRange forecast_range(const ClusterState& state, Time now, JobId job, const 
 
 // A request that differs in one thing and starts sooner.
 struct Sooner {
-  // devices, per_node, walltime, priority, nodes, kind, within or after; or hold, where the request is the
-  // same and the job is released.
+  // devices, per_node, walltime, priority, nodes, within or after; or hold, where the request is the same and
+  // the job is released.
   std::string change;
   JobRequest request;     // with the change
   Time at;                // its expected start
   bool backfill = false;  // it starts now, in a gap before a reservation
+  bool anew = false;      // no queued job can be changed so: submitted again, without the time it has waited
   std::string sentence;
 };
 
 // Whether the job may ask for that: the batch must come out even over its devices, for example.
 using MayAsk = std::function<bool(const JobRequest&)>;
 
-// Each change by the least that helps, and each lived through. `expected` is when the job starts as it is, if
-// ever. A held job is only told of its release, and one that follows others of what waiting for them costs.
+// Each change by the least that helps, and each lived through, with what it costs: a job that waits can be
+// released and get another priority; for all else it is cancelled and submitted again, behind those that have
+// waited longer. `expected` is when the job starts as it is, if ever. A held job is only told of its release,
+// and one that follows others of what waiting for them costs.
 std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
                                   std::optional<Time> expected, const Estimates& estimates,
                                   const MayAsk& may_ask, const ForecastBounds& bounds = {});

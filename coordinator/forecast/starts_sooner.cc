@@ -1,11 +1,10 @@
 // starts_sooner: one change of the request at a time, tried on a copy of the state.
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "common/base/check.h"
 #include "common/base/units.h"
-#include "coordinator/core/apply_job.h"
+#include "coordinator/core/indexes.h"
 #include "coordinator/core/placement.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
@@ -31,6 +30,7 @@ class Search {
         now_(now),
         id_(id),
         original_(state.jobs.at(id).request),
+        submitted_(state.jobs.at(id).submitted),
         expected_(expected),
         estimates_(estimates),
         may_ask_(may_ask),
@@ -44,30 +44,32 @@ class Search {
     } else if (!original_.after.empty()) {
       at_once();
     } else {
+      higher_priority();
       fewer_devices();
       over_more_nodes();
       shorter();
-      higher_priority();
       fewer_labels();
       further_apart();
-      another_kind();
     }
     return std::move(found_);
   }
 
  private:
-  void become(const JobRequest& request) {
+  enum class By { change, submission };  // of the job as it waits; of a new one
+
+  void become(const JobRequest& request, By by) {
     Job& job = state_.jobs.at(id_);
     join_pool(state_, request);
     leave_indexes(state_, job);
     leave_pool(state_, job.request);
     job.request = request;
+    job.submitted = by == By::submission ? now_ : submitted_;
     enter_indexes(state_, job);
   }
 
   // Whether the next plan would start it.
-  bool starts_now(const JobRequest& request, bool& backfill) {
-    become(request);
+  bool starts_now(const JobRequest& request, bool& backfill, By by = By::submission) {
+    become(request, by);
     const Plan plan = make_plan(state_, now_);
     const auto start = std::ranges::find(plan.start, id_, &Start::job);
     if (start == plan.start.end()) return false;
@@ -75,10 +77,12 @@ class Search {
     return true;
   }
 
-  // Takes the change if it starts the job sooner; `by` names it: "with 4 devices".
-  bool add(const std::string& change, const JobRequest& request, const std::string& by) {
-    Sooner sooner{change, request, now_, false, by};
-    if (!starts_now(request, sooner.backfill)) {
+  // Takes the change if it starts the job sooner; `what` names it: "with 4 devices".
+  bool add(const std::string& change, const JobRequest& request, const std::string& what,
+           By by = By::submission) {
+    const bool anew = by == By::submission;
+    Sooner sooner{change, request, now_, false, anew, (anew ? "submitted again " : "") + what};
+    if (!starts_now(request, sooner.backfill, by)) {
       const auto at = forecast_start(state_, now_, id_, estimates_, Outlook::expected, bounds_).at;
       if (!at) return false;
       sooner.at = *at;
@@ -139,7 +143,7 @@ class Search {
 
   // The longest walltime that ends before a reservation begins; where none does, half of it.
   void shorter() {
-    become(original_);
+    become(original_, By::change);
     std::vector<Duration> gaps;
     for (const Reservation& reservation : make_plan(state_, now_).reservations)
       gaps.push_back(floor<seconds>(reservation.at - now_));
@@ -168,7 +172,7 @@ class Search {
     }
     JobRequest request = original_;
     request.priority = high;
-    add("priority", request, "with priority " + std::to_string(high));
+    add("priority", request, "with priority " + std::to_string(high), By::change);
   }
 
   // Without one of its nodes' labels; where no single one helps, without any.
@@ -202,23 +206,12 @@ class Search {
     }
   }
 
-  void another_kind() {
-    std::set<std::string> kinds;
-    for (const auto& [key, pool] : state_.pools) kinds.insert(key.kind);
-    kinds.erase(original_.kind);
-    for (const std::string& kind : kinds) {
-      JobRequest request = original_;
-      request.kind = kind;
-      if (!never_fits(state_, request) && may_ask_(request)) add("kind", request, "on " + kind + " devices");
-    }
-  }
-
   void released() {
     Job& job = state_.jobs.at(id_);
     leave_indexes(state_, job);
     job.held = false;
     enter_indexes(state_, job);
-    add("hold", original_, "once it is released");
+    add("hold", original_, "once it is released", By::change);
   }
 
   void at_once() {
@@ -232,7 +225,7 @@ class Search {
   bool first_with(int priority) {
     JobRequest request = original_;
     request.priority = priority;
-    become(request);
+    become(request, By::change);
     const QueueKey own = queue_key(state_, state_.jobs.at(id_));
     const auto queue = state_.queues.find(request.kind);
     return queue == state_.queues.end() ||
@@ -243,6 +236,7 @@ class Search {
   Time now_;
   JobId id_;
   const JobRequest original_;
+  const Time submitted_;
   std::optional<Time> expected_;
   const Estimates& estimates_;
   const MayAsk& may_ask_;

@@ -27,6 +27,7 @@ VirtualCluster::VirtualCluster(ClusterState state, Time now, const Work& work, c
   PODIUM_CHECK(model.stop_takes > Duration{}, "stopping a job takes time");
   state_.limits = without_silence(state_.limits);
   state_.unheard.clear();
+  state_.listens_until.reset();
   state_.deadlines.clear();  // they went by the limits of before
   for (const auto& [id, job] : state_.jobs) adopt(job, work(job));
   settle();
@@ -182,7 +183,7 @@ void VirtualCluster::report_called() {
 }
 
 NodeReport VirtualCluster::report_of(const Node& node) const {
-  NodeReport report{node.description, {}, node.orders_version};
+  NodeReport report{node.description, {}, node.version()};
   for (int stray = 0; stray < node.strays; ++stray)
     report.tasks.push_back({{kNobodys, stray}, TaskState::running, 1, std::nullopt});
   for (const JobId id : holders_of(node)) {

@@ -21,7 +21,6 @@ constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::uint64_t kMaxTurnsInFlight = 4096;
 constexpr std::chrono::seconds kLookForFailureEvery{1};
 constexpr std::chrono::milliseconds kLookForNodesEvery{50};
-constexpr int kMostWaitForNodes = 256;
 constexpr Duration kLongestTick = std::chrono::seconds(5);
 constexpr Duration kShortestTick = std::chrono::milliseconds(5);  // a plan that is due at once must not spin
 
@@ -130,11 +129,12 @@ awaitable<void> CommandLoop::heard() {
     throw Busy("many submissions wait already until the nodes have reported; submit again soon");
   ++waiting_for_nodes_;
   asio::steady_timer pause(executor_);
-  while (!stopped_ && !state_.unheard.empty()) {
+  while (!waits_end_ && awaits_reports(state_)) {
     pause.expires_after(kLookForNodesEvery);
     co_await pause.async_wait(kAsTuple);
   }
   --waiting_for_nodes_;
+  if (waits_end_) throw Busy("the coordinator is stopping; submit again soon");
 }
 
 Errors CommandLoop::note_checkpoints(const StreamBatch& streams) {

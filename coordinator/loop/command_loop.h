@@ -49,8 +49,11 @@ class CommandLoop {
   // turn.
   boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);
   // Returns when every node that may know more than a restored database was heard, or was silent for long
-  // enough: from then on a number of a job can be given that nobody had. Throws Busy where many wait.
+  // enough: from then on a number of a job can be given that nobody had. Throws Busy where
+  // kMostWaitForNodes wait, and where the daemon stops.
+  static constexpr int kMostWaitForNodes = 256;
   boost::asio::awaitable<void> heard();
+  void stop_waiting() { waits_end_ = true; }
   // Returns when every turn taken so far is on disk; throws NotDurable when the disk refuses them.
   boost::asio::awaitable<void> durable();
 
@@ -84,6 +87,7 @@ class CommandLoop {
   LoopCounters counters_;
   std::map<AttemptId, std::string> secrets_;
   bool stopped_ = false;
+  bool waits_end_ = false;  // for nodes
 
   // Turns that had something to commit: taken, and on disk.
   int waiting_for_nodes_ = 0;

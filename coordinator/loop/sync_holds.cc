@@ -9,7 +9,7 @@ namespace asio = boost::asio;
 
 bool SyncHolds::has_news(const NodeId& node, std::int64_t orders_seen) const {
   const Node* known = find_node(state_, node);
-  return !known || known->orders_version != orders_seen;
+  return !known || known->version() != orders_seen;
 }
 
 asio::awaitable<void> SyncHolds::wait(NodeId node, std::int64_t orders_seen) {

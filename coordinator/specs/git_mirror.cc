@@ -6,13 +6,22 @@
 #include <array>
 
 #include "common/spec/load.h"
+#include "common/spec/suggest.h"
 
 namespace podium {
 namespace {
 
 constexpr const char* kBranchRef = "refs/podium/branch";
 constexpr const char* kDoneRef = "refs/podium/done";
+constexpr const char* kCodeRef = "refs/podium/code";
 constexpr std::size_t kMostCommits = 1000;  // of one poll; older ones are passed over
+
+constexpr GitObjects kGit{
+    git_blob_free,        git_blob_lookup,         git_blob_rawcontent, git_blob_rawsize,
+    git_error_last,       git_object_free,         git_object_id,       git_object_lookup_bypath,
+    git_object_peel,      git_oid_tostr,           git_reference_list,  git_revparse_single,
+    git_strarray_dispose, git_tree_entry_filemode, git_tree_entry_id,   git_tree_entry_name,
+    git_tree_walk};
 
 void require(int status, const std::string& what) {
   if (status >= 0) return;
@@ -87,6 +96,11 @@ bool is_plain_file(const git_diff_file& file) {
   return file.mode == GIT_FILEMODE_BLOB || file.mode == GIT_FILEMODE_BLOB_EXECUTABLE;
 }
 
+std::optional<std::string> commit_with_hash(git_repository* repository, const std::string& hash) {
+  if (hash.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) return std::nullopt;
+  return commit_of(kGit, repository, hash);
+}
+
 }  // namespace
 
 struct GitMirror::Git {
@@ -110,36 +124,85 @@ GitMirror::GitMirror(SpecRepository repository, const std::filesystem::path& fol
 
 GitMirror::~GitMirror() = default;
 
-std::string GitMirror::fetch() {
-  const bool is_path = repository_.url.find(':') == std::string::npos;
-  if (is_path && !std::filesystem::exists(repository_.url))
-    throw GitError(repository_.url + " does not exist");
-  git_remote* remote = nullptr;
-  require(git_remote_create_anonymous(&remote, git_->repository.get(), repository_.url.c_str()),
-          repository_.url);
-  const Owned<git_remote> owned(remote);
-  const git_remote_callbacks calls = callbacks(stop_);
-  require(git_remote_connect(remote, GIT_DIRECTION_FETCH, &calls, nullptr, nullptr), repository_.url);
-  std::string branch = "refs/heads/" + repository_.branch;
-  if (repository_.branch.empty()) {
-    git_buf name = GIT_BUF_INIT_CONST("", 0);
-    require(git_remote_default_branch(&name, remote),
-            repository_.url + " has no default branch; name one with branch=NAME");
-    branch.assign(name.ptr, name.size);
-    git_buf_dispose(&name);
+// The repository that is copied, connected.
+struct GitMirror::Remote {
+  Remote(git_repository* to, const SpecRepository& from, const std::atomic<bool>& stop)
+      : copy(to), url(from.url), calls(callbacks(stop)) {
+    if (url.find(':') == std::string::npos && !std::filesystem::exists(url))
+      throw GitError(url + " does not exist");
+    git_remote* made = nullptr;
+    const std::string& address = from.remote.empty() ? url : from.remote;
+    require(git_remote_create_anonymous(&made, copy, address.c_str()), url);
+    remote.reset(made);
+    require(git_remote_connect(made, GIT_DIRECTION_FETCH, &calls, nullptr, nullptr), url);
   }
-  std::string refspec = "+" + branch + ":" + kBranchRef;
-  char* const refspecs[] = {refspec.data()};
-  const git_strarray wanted{const_cast<char**>(refspecs), 1};
-  git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
-  options.callbacks = calls;
-  options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
-  git_reference_remove(git_->repository.get(), kBranchRef);  // a branch that is gone must not look unchanged
-  require(git_remote_fetch(remote, &wanted, &options, nullptr), repository_.url);
+
+  std::string default_branch() const {
+    git_buf name = GIT_BUF_INIT_CONST("", 0);
+    require(git_remote_default_branch(&name, remote.get()),
+            url + " has no default branch; name one with branch=NAME");
+    std::string branch(name.ptr, name.size);
+    git_buf_dispose(&name);
+    return branch;
+  }
+
+  std::vector<std::string> references() const {
+    const git_remote_head** heads = nullptr;
+    std::size_t count = 0;
+    require(git_remote_ls(&heads, &count, remote.get()), url);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.emplace_back(heads[i]->name);
+    return names;
+  }
+
+  // Into the reference `to`, which does not outlast one that is gone.
+  void download(const std::string& reference, const char* to) const {
+    std::string refspec = "+" + reference + ":" + to;
+    char* const refspecs[] = {refspec.data()};
+    const git_strarray wanted{const_cast<char**>(refspecs), 1};
+    git_fetch_options options = GIT_FETCH_OPTIONS_INIT;
+    options.callbacks = calls;
+    options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+    git_reference_remove(copy, to);
+    require(git_remote_fetch(remote.get(), &wanted, &options, nullptr), url);
+  }
+
+  git_repository* copy;
+  const std::string& url;
+  const git_remote_callbacks calls;
+  Owned<git_remote> remote;
+};
+
+std::string GitMirror::fetch() {
+  const Remote remote(git_->repository.get(), repository_, stop_);
+  const std::string branch =
+      repository_.branch.empty() ? remote.default_branch() : "refs/heads/" + repository_.branch;
+  remote.download(branch, kBranchRef);
   git_oid commit;
-  require(git_reference_name_to_id(&commit, git_->repository.get(), kBranchRef),
-          repository_.url + " has no branch " + branch);
+  if (git_reference_name_to_id(&commit, git_->repository.get(), kBranchRef) != 0)
+    throw GitError(repository_.url + " has no branch " + short_name(branch) + "; name another with branch=NAME");
   return hex(commit);
+}
+
+Result<std::string> GitMirror::fetch_revision(const std::string& revision, const std::string& at) {
+  if (revision == "HEAD") return at;
+  git_repository* copy = git_->repository.get();
+  const Remote remote(copy, repository_, stop_);
+  const std::vector<std::string> references = remote.references();
+  std::optional<std::string> commit;
+  for (const char* kind : {"refs/heads/", "refs/tags/"}) {  // as git has it, a tag goes first
+    if (std::ranges::find(references, kind + revision) == references.end()) continue;
+    remote.download(kind + revision, kCodeRef);
+    commit = commit_of(kGit, copy, kCodeRef);
+  }
+  if (!commit) commit = commit_with_hash(copy, revision);
+  if (commit) return *commit;
+  std::vector<std::string> names;
+  for (const std::string& reference : references) names.push_back(short_name(reference));
+  const auto near = closest(revision, names);
+  return Error{ErrorCode::invalid, repository_.url + " has no tag or branch \"" + revision +
+                                       "\", nor has the watched branch such a commit" +
+                                       (near ? "; did you mean \"" + *near + "\"?" : "")};
 }
 
 std::string GitMirror::done() const {
@@ -175,7 +238,7 @@ std::vector<std::string> GitMirror::commits(const std::string& from, const std::
   return found;
 }
 
-std::vector<SpecFile> GitMirror::changed(const std::string& from, const std::string& to) const {
+SpecChanges GitMirror::changes(const std::string& from, const std::string& to) const {
   git_repository* repository = git_->repository.get();
   const Owned<git_tree> before = tree_of(repository, from);
   const Owned<git_tree> after = tree_of(repository, to);
@@ -186,13 +249,25 @@ std::vector<SpecFile> GitMirror::changed(const std::string& from, const std::str
   git_diff* diff = nullptr;
   require(git_diff_tree_to_tree(&diff, repository, before.get(), after.get(), &options), "commit " + to);
   const Owned<git_diff> owned(diff);
-  std::vector<SpecFile> files;
+  git_diff_find_options moves = GIT_DIFF_FIND_OPTIONS_INIT;
+  moves.flags = GIT_DIFF_FIND_RENAMES | GIT_DIFF_FIND_EXACT_MATCH_ONLY;
+  require(git_diff_find_similar(diff, &moves), "commit " + to);
+  SpecChanges changes;
   for (std::size_t i = 0; i < git_diff_num_deltas(diff); ++i) {
-    const git_diff_file& file = git_diff_get_delta(diff, i)->new_file;
-    if (is_plain_file(file) && !git_oid_is_zero(&file.id))
-      files.push_back({to, file.path, text_of(repository, file.id, file.path)});
+    const git_diff_delta& delta = *git_diff_get_delta(diff, i);
+    const git_diff_file& file = delta.new_file;
+    if (delta.status == GIT_DELTA_RENAMED)
+      changes.moved.emplace_back(delta.old_file.path, file.path);
+    else if (delta.status == GIT_DELTA_DELETED)
+      changes.removed.emplace_back(file.path);
+    else if (is_plain_file(file) && !git_oid_equal(&delta.old_file.id, &file.id))
+      changes.files.push_back({to, file.path, text_of(repository, file.id, file.path)});
   }
-  return files;
+  return changes;
+}
+
+std::vector<TarEntry> GitMirror::files_in(const std::string& commit, const std::string& folder) const {
+  return podium::files_in(kGit, git_->repository.get(), commit, folder);
 }
 
 }  // namespace podium

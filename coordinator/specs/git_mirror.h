@@ -1,30 +1,34 @@
-// A bare copy of one branch of a repository. Only its objects are read: nothing is ever checked out, so
-// nothing in the repository (hooks, filters, links, submodules) can run or reach a file. Throws GitError when
-// git fails.
+// A bare copy of one branch of a repository, and of what its specs name under code.git. Only its objects are
+// read: nothing is ever checked out, so nothing in the repository (hooks, filters, links, submodules) can run
+// or reach a file. Throws GitError when git fails.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "common/base/error.h"
+#include "common/git/commit_files.h"
 #include "coordinator/specs/spec_repository.h"
 
 namespace podium {
-
-class GitError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // A spec file as a commit has it.
 struct SpecFile {
   std::string commit;
   std::string path;
   std::optional<std::string> text;  // none when it is larger than any spec may be
+};
+
+// What one commit does to the spec files.
+struct SpecChanges {
+  std::vector<SpecFile> files;                             // added, or with another content
+  std::vector<std::pair<std::string, std::string>> moved;  // from, to: the same content at another path
+  std::vector<std::string> removed;                        // paths
 };
 
 class GitMirror {
@@ -36,6 +40,10 @@ class GitMirror {
   // Brings the branch up to date and returns its commit.
   std::string fetch();
 
+  // The commit that a spec of commit `at` means by a tag or branch of the repository, a commit of this
+  // branch, or HEAD, which is `at`. An error says what there is instead.
+  Result<std::string> fetch_revision(const std::string& revision, const std::string& at);
+
   // The commit up to which changes were dealt with, kept in the copy; "" at first.
   std::string done() const;
   void set_done(const std::string& commit);
@@ -44,13 +52,15 @@ class GitMirror {
   // the branch was rewritten.
   std::vector<std::string> commits(const std::string& from, const std::string& to) const;
 
-  // The spec files that differ between two commits, as `to` has them, deleted ones left out; all of them when
-  // `from` is "".
-  std::vector<SpecFile> changed(const std::string& from, const std::string& to) const;
+  // From one commit to another, with the files as `to` has them; all of them are added when `from` is "".
+  SpecChanges changes(const std::string& from, const std::string& to) const;
+
+  // As files_in of common/git/commit_files.h.
+  std::vector<TarEntry> files_in(const std::string& commit, const std::string& folder) const;
 
  private:
   struct Git;
-  std::string remote_branch() const;
+  struct Remote;
 
   SpecRepository repository_;
   const std::atomic<bool>& stop_;

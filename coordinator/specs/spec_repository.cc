@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/git/url.h"
+
 namespace podium {
 namespace {
 
@@ -29,27 +31,33 @@ bool is_name(const std::string& name) {
 }  // namespace
 
 Result<SpecRepository> parse_spec_repository(std::string_view text) {
-  const std::string whole(text);
+  const std::string whole = without_credentials(std::string(text));
   const auto mistake = [&](const std::string& message) {
     return Error{ErrorCode::invalid, "specs repository \"" + whole + "\": " + message};
   };
   SpecRepository repository;
-  repository.url = take_part(text);
+  repository.remote = take_part(text);
+  repository.url = without_credentials(repository.remote);
   if (repository.url.empty())
-    return mistake("the URL is missing; write URL[,branch=NAME][,files=PATHSPEC][,name=NAME]");
+    return mistake(
+        "the URL is missing; write URL[,branch=NAME][,files=PATHSPEC][,name=NAME][,existing=leave|submit]");
+  std::string existing = "leave";
   while (!text.empty()) {
     const std::string part = take_part(text);
     const auto equals = part.find('=');
     const std::string key = part.substr(0, equals);
     const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
-    std::string* field = key == "branch"  ? &repository.branch
-                         : key == "files" ? &repository.files
-                         : key == "name"  ? &repository.name
-                                          : nullptr;
-    if (!field) return mistake("\"" + key + "\" is not known; it may be branch, files or name");
+    std::string* field = key == "branch"     ? &repository.branch
+                         : key == "files"    ? &repository.files
+                         : key == "name"     ? &repository.name
+                         : key == "existing" ? &existing
+                                             : nullptr;
+    if (!field) return mistake("\"" + key + "\" is not known; it may be branch, files, name or existing");
     if (value.empty()) return mistake(key + " is empty");
     *field = value;
   }
+  if (existing != "leave" && existing != "submit") return mistake("existing must be leave or submit");
+  repository.submit_existing = existing == "submit";
   if (repository.name.empty()) repository.name = name_of(repository.url);
   if (!is_name(repository.name))
     return mistake("the name \"" + repository.name +

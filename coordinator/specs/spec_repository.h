@@ -10,13 +10,16 @@ namespace podium {
 
 struct SpecRepository {
   std::string name;    // of its folder and in idempotency keys: letters, digits, . _ -
-  std::string url;     // a local path or anything git can fetch
+  std::string url;     // a local path or anything git can fetch; without a password, for it is told
   std::string branch;  // "": the repository's own default
   std::string files =
       "*.yaml";  // a git pathspec; "*" also crosses folders: "specs/*.yaml" takes specs/a/b.yaml
+  bool submit_existing = false;  // also those that are there at the first look
+  std::string remote = "";       // what is fetched from: url, with the password that was given; "": url
 };
 
-// "URL[,branch=NAME][,files=PATHSPEC][,name=NAME]"; the name is the URL's last part unless given.
+// "URL[,branch=NAME][,files=PATHSPEC][,name=NAME][,existing=leave|submit]"; the name is the URL's last part
+// unless given.
 Result<SpecRepository> parse_spec_repository(std::string_view text);
 
 }  // namespace podium

@@ -1,6 +1,5 @@
 #include "coordinator/specs/spec_sync.h"
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -18,8 +17,10 @@ class SpecSync::Watcher {
   Watcher(std::vector<SpecRepository> repositories, std::filesystem::path folder,
           std::chrono::milliseconds interval, Submit submit, const Clock& clock)
       : folder_(std::move(folder)), interval_(interval), submit_(std::move(submit)), clock_(clock) {
-    for (SpecRepository& repository : repositories)
-      status_.push_back({std::move(repository), "", {}, "", {}});
+    for (SpecRepository& repository : repositories) {
+      std::vector<SpecStatus> specs = read_specs(file_of(repository));
+      status_.push_back({std::move(repository), "", {}, "", std::move(specs)});
+    }
   }
 
   void run();
@@ -32,9 +33,18 @@ class SpecSync::Watcher {
 
  private:
   void look(std::size_t index);
-  std::string fetch(GitMirror& mirror);
+  // What `ask` asks of the network, which may be silent.
+  template <class Ask>
+  auto fetch(const Ask& ask);
+  std::filesystem::path file_of(const SpecRepository& repository) const {
+    return folder_ / repository.name / "podium-specs.json";
+  }
   void submit_changes(std::size_t index, GitMirror& mirror, const std::string& head);
-  void submit_file(std::size_t index, const SpecFile& file);
+  void leave_existing(std::size_t index, const GitMirror& mirror, const std::string& head);
+  Result<std::string> code_commit(GitMirror& mirror, const SpecFile& file);
+  SpecStatus submit_file(const SpecRepository& repository, const GitMirror& mirror, const SpecFile& file,
+                         const Result<std::string>& code_commit);
+  void keep(std::size_t index, std::vector<SpecStatus> specs);
 
   const std::filesystem::path folder_;
   const std::chrono::milliseconds interval_;
@@ -88,7 +98,8 @@ void SpecSync::Watcher::run() {
   wake_.notify_all();
 }
 
-std::string SpecSync::Watcher::fetch(GitMirror& mirror) {
+template <class Ask>
+auto SpecSync::Watcher::fetch(const Ask& ask) {
   const auto set = [this](bool fetching) {
     const std::lock_guard lock(mutex_);
     fetching_ = fetching;
@@ -99,7 +110,7 @@ std::string SpecSync::Watcher::fetch(GitMirror& mirror) {
     ~Fetching() { note(false); }
   } fetching{set};
   set(true);
-  return mirror.fetch();
+  return ask();
 }
 
 void SpecSync::Watcher::look(std::size_t index) {
@@ -108,9 +119,10 @@ void SpecSync::Watcher::look(std::size_t index) {
   std::string trouble;
   try {
     GitMirror mirror(repository, folder_ / repository.name, stop_);
-    head = fetch(mirror);
+    head = fetch([&] { return mirror.fetch(); });
     if (stop_) return;
     submit_changes(index, mirror, head);
+    if (stop_) return;
   } catch (const std::exception& error) {  // the world: tried again at the next look
     if (stop_) return;
     trouble = error.what();
@@ -124,25 +136,68 @@ void SpecSync::Watcher::look(std::size_t index) {
 }
 
 void SpecSync::Watcher::submit_changes(std::size_t index, GitMirror& mirror, const std::string& head) {
+  const SpecRepositoryStatus known = status()[index];
   std::string before = mirror.done();
+  if (before.empty() && !known.repository.submit_existing) {
+    leave_existing(index, mirror, head);
+    mirror.set_done(head);
+    return;
+  }
+  std::vector<SpecStatus> specs = known.specs;
   for (const std::string& commit : mirror.commits(before, head)) {
-    for (const SpecFile& file : mirror.changed(before, commit)) {
+    const SpecChanges changes = mirror.changes(before, commit);
+    for (const auto& [from, to] : changes.moved) move_spec(specs, from, to);
+    for (const std::string& path : changes.removed) remove_spec(specs, path);
+    for (const SpecFile& file : changes.files) {
+      const Result<std::string> code = code_commit(mirror, file);
       if (stop_) return;
-      submit_file(index, file);
+      put_spec(specs, submit_file(known.repository, mirror, file, code));
+      keep(index, specs);
     }
+    keep(index, specs);
     mirror.set_done(commit);
     before = commit;
   }
 }
 
-void SpecSync::Watcher::submit_file(std::size_t index, const SpecFile& file) {
-  const SpecRepository repository = status()[index].repository;
+void SpecSync::Watcher::leave_existing(std::size_t index, const GitMirror& mirror, const std::string& head) {
+  std::vector<SpecStatus> specs;
+  for (const SpecFile& file : mirror.changes("", head).files) put_spec(specs, {file.path, head, {}, {}});
+  if (!specs.empty())
+    spdlog::info("specs of {}: the {} that are there already are not submitted; existing=submit would do it",
+                 status()[index].repository.name, specs.size());
+  keep(index, std::move(specs));
+}
+
+void SpecSync::Watcher::keep(std::size_t index, std::vector<SpecStatus> specs) {
+  write_specs(file_of(status()[index].repository), specs);
+  const std::lock_guard lock(mutex_);
+  status_[index].specs = std::move(specs);
+}
+
+Result<std::string> SpecSync::Watcher::code_commit(GitMirror& mirror, const SpecFile& file) {
+  if (!file.text) return file.commit;
+  const auto loaded = load_experiment(*file.text, file.path);
+  if (!loaded || !loaded->jobs.front().code || loaded->jobs.front().code->git.empty()) return file.commit;
+  const std::string revision = loaded->jobs.front().code->git;
+  Result<std::string> commit = fetch([&] { return mirror.fetch_revision(revision, file.commit); });
+  if (commit) return commit;
+  const std::string place = place_in(*file.text, file.path, "/code/git");
+  return Error{ErrorCode::invalid, "code.git: " + describe(commit.errors()), place, "/code/git"};
+}
+
+SpecStatus SpecSync::Watcher::submit_file(const SpecRepository& repository, const GitMirror& mirror,
+                                          const SpecFile& file, const Result<std::string>& code_commit) {
   SpecStatus outcome{file.path, file.commit, {}, {}};
   if (!is_utf8(file.path)) {
     outcome.problems = {{ErrorCode::invalid, "the file's path is not UTF-8; rename it", file.path}};
+  } else if (!code_commit) {
+    outcome.problems = code_commit.errors();
   } else if (file.text) {
     const std::string key = repository.name + "@" + file.commit + ":" + file.path;
-    const Result<ExperimentId> answer = submit_({key, *file.text, file.path, repository.url, file.commit});
+    const auto files = [&](const std::string& folder) { return mirror.files_in(*code_commit, folder); };
+    const Result<ExperimentId> answer =
+        submit_({key, *file.text, file.path, repository.url, file.commit, *code_commit, files});
     if (answer.ok())
       outcome.experiment = *answer;
     else
@@ -157,15 +212,7 @@ void SpecSync::Watcher::submit_file(std::size_t index, const SpecFile& file) {
   else
     spdlog::warn("specs of {}: {} at {} was refused: {}", repository.name, file.path,
                  file.commit.substr(0, 12), describe(outcome.problems));
-  const std::lock_guard lock(mutex_);
-  auto& specs = status_[index].specs;
-  const auto at =
-      std::lower_bound(specs.begin(), specs.end(), outcome.path,
-                       [](const SpecStatus& status, const std::string& path) { return status.path < path; });
-  if (at != specs.end() && at->path == outcome.path)
-    *at = std::move(outcome);
-  else
-    specs.insert(at, std::move(outcome));
+  return outcome;
 }
 
 }  // namespace podium

@@ -1,22 +1,22 @@
 // Watches git repositories and submits every spec that a commit adds or changes, once, under the idempotency
-// key
-// "<repository>@<commit>:<path>". A commit is noted as done only after all its specs were answered, so a
-// crash in between submits again and the key makes that harmless.
+// key "<repository>@<commit>:<path>". A commit is noted as done only after all its specs were answered, so a
+// crash in between submits again and the key makes that harmless. Specs that are there at the first look are
+// left, unless the repository says otherwise; a spec that is moved stays the experiment that it is.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/error.h"
 #include "common/base/id.h"
+#include "common/base/tar.h"
 #include "common/base/time.h"
-#include "coordinator/specs/spec_repository.h"
+#include "coordinator/specs/spec_status.h"
 
 namespace podium {
 
@@ -26,22 +26,10 @@ struct SpecSubmission {
   std::string file;        // its path in the repository
   std::string repository;  // URL
   std::string commit;
-};
-
-// What became of a spec file at its newest commit.
-struct SpecStatus {
-  std::string path;
-  std::string commit;
-  std::optional<ExperimentId> experiment;  // none when it was refused
-  Errors problems;                         // why
-};
-
-struct SpecRepositoryStatus {
-  SpecRepository repository;
-  std::string commit;             // seen last; "" before the first success
-  Time checked{};                 // when it was last looked at; 0: not yet
-  std::string error;              // of the last look; "" when it went well
-  std::vector<SpecStatus> specs;  // by path
+  std::string code_commit;  // that the spec's code.git means; else `commit`
+  // The files below a folder of the repository at `code_commit`; valid during the call. Throws
+  // std::exception.
+  std::function<std::vector<TarEntry>(const std::string& folder)> files;
 };
 
 class SpecSync {

@@ -155,8 +155,9 @@ void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, N
     } else if (size > kLongestEventLine || (!whole && size == kLongestEventLine)) {
       leave_out(task, line, stream, "too long a line (more than 256 KiB)");
       stream.skipping = !whole;
-    } else if (!line.empty() && !take_line(task, line, news)) {
-      leave_out(task, line, stream, "a malformed line");
+    } else if (!line.empty()) {
+      if (const std::string why = take_line(task, line, news); !why.empty())
+        leave_out(task, line, stream, "a malformed line (" + why + ")");
     }
     text.remove_prefix(size);
     stream.next += static_cast<std::int64_t>(size);
@@ -165,24 +166,28 @@ void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, N
   write_progress(task.attempt);
 }
 
-bool Ingestor::take_line(TaskId task, std::string_view line, NewsDesk& news) {
+// What is wrong with it; "" when it was taken.
+std::string Ingestor::take_line(TaskId task, std::string_view line, NewsDesk& news) {
   if (parse_metrics_line(line, metrics_)) {
     metrics_.time_ms = to_millis(clock_.correct(from_millis(metrics_.time_ms)));
     take_metrics(task, metrics_, news);
-    return true;
+    return "";
   }
   try {
     take_event(task, worker_event_from_json(nlohmann::json::parse(line)), news);
-    return true;
-  } catch (const nlohmann::json::exception&) {
-    return false;
-  } catch (const std::invalid_argument&) {
-    return false;
+    return "";
+  } catch (const nlohmann::json::parse_error&) {
+    return "it is no JSON";
+  } catch (const nlohmann::json::exception& error) {
+    const std::string what = error.what();  // "[json.exception.out_of_range.403] key 't' not found"
+    return what.substr(std::min(what.find("] ") + 2, what.size()));
+  } catch (const std::invalid_argument& error) {
+    return error.what();
   }
 }
 
 // Told of a stream's first such line and then whenever their number has another digit.
-void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, const char* why) {
+void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, const std::string& why) {
   if (!is_power_of_ten(++stream.left_out)) return;
   const std::string text =
       stream.left_out == 1
@@ -271,8 +276,8 @@ void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsD
   const AttemptId attempt = task.attempt;
   put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds);
   history_.add(attempt.job, time, "checkpoint_saved", "info",
-               fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s", e.step,
-                           static_cast<double>(e.bytes) / 1e6, e.seconds));
+               fmt::format("checkpoint of step {}, {:.1f} MB in {:.2f} s: {}", e.step,
+                           static_cast<double>(e.bytes) / 1e6, e.seconds, e.path));
 }
 
 void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk& news) {

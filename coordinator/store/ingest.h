@@ -69,8 +69,8 @@ class Ingestor {
   Stream find_stream(const StreamChunk& chunk);
   void put_stream(const StreamChunk& chunk, const Stream& stream);
   void take_events(TaskId task, std::string_view text, Stream& stream, NewsDesk& news);
-  bool take_line(TaskId task, std::string_view line, NewsDesk& news);
-  void leave_out(TaskId task, std::string_view line, Stream& stream, const char* why);
+  std::string take_line(TaskId task, std::string_view line, NewsDesk& news);
+  void leave_out(TaskId task, std::string_view line, Stream& stream, const std::string& why);
   void take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news);
   void refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news);
   const Target& target_of(JobId job);

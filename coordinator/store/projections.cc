@@ -23,10 +23,11 @@ struct Projections::Visitor {
   void operator()(const AttemptCreated& e) const {
     const std::int64_t job = e.attempt.job.value;
     tables.insert_attempt_.run(job, e.attempt.number, at);
-    tables.job_attempt_.run(job, e.attempt.number, std::ssize(e.allocation.ranks));
+    tables.job_attempt_.run(job, e.attempt.number, e.allocation.devices());
     for (std::size_t rank = 0; rank < e.allocation.ranks.size(); ++rank) {
       const Placement& place = e.allocation.ranks[rank];
-      tables.insert_task_.run(job, e.attempt.number, static_cast<int>(rank), place.node.value, place.device);
+      tables.insert_task_.run(job, e.attempt.number, static_cast<int>(rank), place.node.value, place.device,
+                              nlohmann::json(place.more_devices).dump());
     }
   }
   void operator()(const TaskStarted& e) const {
@@ -35,6 +36,9 @@ struct Projections::Visitor {
   void operator()(const TaskExited& e) const { end_task(e.task, TaskPhase::exited, e.exit); }
   void operator()(const TaskLost& e) const {
     end_task(e.task, TaskPhase::lost, {-1, 0, e.reason, ExitCause::no_record});
+  }
+  void operator()(const AttemptStopping& e) const {
+    tables.attempt_stopping_.run(e.attempt.job.value, e.attempt.number, to_string(e.cause));
   }
   void operator()(const AttemptEnded& e) const {
     tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason);
@@ -49,14 +53,19 @@ struct Projections::Visitor {
     }
     if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
   }
+  void operator()(const RetryPlanned& e) const { count_retries(e.job, e.retries); }
+  void operator()(const JobRecalled& e) const { count_retries(e.job, {}); }
   void operator()(const JobExtended& e) const {
     tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
   }
   void operator()(const JobHeld& e) const { tables.job_attempts_told_.run(e.job.value, e.attempts); }
   void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
   template <class Other>
-  void operator()(const Other&) const {}  // nodes, retries and presence are read from memory
+  void operator()(const Other&) const {}  // nodes and presence are read from memory
 
+  void count_retries(JobId job, const RetryCounts& counts) const {
+    tables.job_retries_.run(job.value, counts.failures, counts.requeues, counts.moves, counts.losses);
+  }
   void end_task(TaskId task, TaskPhase phase, const TaskExit& exit) const {
     tables.task_ended_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(phase),
                            exit.code, exit.signal, exit.message, to_string(exit.cause));
@@ -72,8 +81,8 @@ Projections::Projections(Database& db)
           " VALUES (?1, ?2, ?3, 'queued', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
       insert_attempt_(db, "INSERT INTO attempts (job, number, created_ms) VALUES (?1, ?2, ?3)"),
       insert_task_(db,
-                   "INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES (?1, ?2, ?3, ?4, ?5, "
-                   "'ordered')"),
+                   "INSERT INTO tasks (job, attempt, rank, node, device, more_devices, phase)"
+                   " VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'ordered')"),
       job_attempt_(db, "UPDATE jobs SET attempt = ?2, held_devices = ?3 WHERE id = ?1"),
       job_attempts_told_(db, "UPDATE jobs SET attempts_told = max(attempts_told, ?2) WHERE id = ?1"),
       job_state_(db,
@@ -81,11 +90,13 @@ Projections::Projections(Database& db)
                  " ended_ms = CASE ?2 WHEN 'queued' THEN NULL ELSE ended_ms END WHERE id = ?1"),
       job_walltime_(db, "UPDATE jobs SET walltime_ms = ?2 WHERE id = ?1"),
       job_priority_(db, "UPDATE jobs SET priority = ?2 WHERE id = ?1"),
+      job_retries_(db, "UPDATE jobs SET failures = ?2, requeues = ?3, moves = ?4, losses = ?5 WHERE id = ?1"),
       job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),
       job_ended_(db, "UPDATE jobs SET ended_ms = ?2 WHERE id = ?1"),
       attempt_started_(db,
                        "UPDATE attempts SET started_ms = ?2 WHERE job = ?1 AND"
                        " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
+      attempt_stopping_(db, "UPDATE attempts SET stop = ?3 WHERE job = ?1 AND number = ?2"),
       attempt_ended_(
           db, "UPDATE attempts SET ended_ms = ?3, end = ?4, reason = ?5 WHERE job = ?1 AND number = ?2"),
       task_started_(

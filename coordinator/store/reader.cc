@@ -54,6 +54,17 @@ std::vector<HistoryEntry> Reader::history(JobId job, std::int64_t after, int lim
   return entries;
 }
 
+std::vector<CheckpointView> Reader::checkpoints(JobId job) {
+  Statement rows(impl_->database,
+                 "SELECT attempt, step, time_ms, path, bytes, seconds FROM checkpoints WHERE job = ?1"
+                 " ORDER BY attempt, step");
+  std::vector<CheckpointView> saved;
+  for (rows.start(job.value); rows.next();)
+    saved.push_back({rows.small(0), rows.integer(1), from_millis(rows.integer(2)), rows.text(3),
+                     rows.integer(4), rows.real(5)});
+  return saved;
+}
+
 std::vector<MetricSummary> Reader::metrics(JobId job) {
   Statement rows(
       impl_->database,

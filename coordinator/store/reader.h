@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "common/model/node.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/state.h"
+#include "coordinator/store/job_filter.h"
 #include "coordinator/store/log_files.h"
 #include "coordinator/tracking/series.h"
 
@@ -43,7 +45,7 @@ struct TargetView {
 struct TaskView {
   int rank = 0;
   NodeId node;
-  int device = 0;
+  std::vector<int> devices;  // at least one
   TaskPhase phase = TaskPhase::ordered;
   std::int64_t pid = 0;
   std::optional<TaskExit> exit;
@@ -59,6 +61,19 @@ struct AttemptView {
   std::vector<TaskView> tasks;
 };
 
+// Of which kind a job's restarts were. The first four have a budget each (RetryCounts); the others cost
+// nothing.
+struct RestartCounts {
+  int failures = 0;     // against JobRequest::max_restarts
+  int requeues = 0;     // its program or an operator asked for it
+  int moves = 0;        // its program asked for other hardware
+  int node_losses = 0;  // its nodes were lost, or took its tasks from it
+  int preemptions = 0;  // it made room for another job
+  int resizes = 0;
+
+  bool operator==(const RestartCounts&) const = default;
+};
+
 struct JobView {
   JobId id;
   ExperimentId experiment;
@@ -69,28 +84,21 @@ struct JobView {
   std::optional<Time> started, ended;  // of the first attempt; of the job
   int devices = 0;  // that it holds or last held; while it waits, the fewest it may start on
   int attempt = 0;
-  int restarts = 0;    // attempts after the first
-  std::string reason;  // why it failed, or was queued again; "" otherwise
+  int restarts = 0;  // attempts after the first
+  RestartCounts restart_counts;
+  Duration ran{};                     // of the attempts that have ended: they ran for so long
+  std::optional<Time> running_since;  // the one that has not
+  std::string reason;                 // why it failed, or was queued again; "" otherwise
   std::optional<Progress> progress;
   std::map<std::string, double> latest;  // by metric; of many the first that the job wrote, and the target's
   std::optional<TargetView> target;
   std::optional<double> time_to_train_seconds;
 };
 
-struct JobFilter {
-  std::vector<JobState> states;  // any, when empty
-  std::optional<ExperimentId> experiment;
-  std::string name;                    // substring
-  std::string label_key, label_value;  // both or none
-  std::string account;                 // and all below it
-  bool oldest_first = false;
-  int limit = 100;
-  std::optional<JobId> after;  // the last job of the page before
-};
-
 struct JobPage {
   std::vector<JobView> jobs;
-  std::int64_t total = 0;  // that match, over all pages
+  std::int64_t total = 0;                    // that match, over all pages
+  std::map<JobState, std::int64_t> by_state;  // that match all but JobFilter::states
   bool more = false;
 };
 
@@ -120,6 +128,15 @@ struct MetricSummary {
   double last = 0, min = 0, max = 0;
 };
 
+struct CheckpointView {
+  int attempt = 0;
+  std::int64_t step = 0;
+  Time time;
+  std::string path;  // in the job's folder of checkpoints
+  std::int64_t bytes = 0;
+  double seconds = 0;  // that writing it took
+};
+
 struct SubmittedJob {
   std::string spec;  // normalised JSON
   Time at;           // first
@@ -137,6 +154,7 @@ class Reader {
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
   int newest_attempt(JobId job);  // that was given a number, also those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);
+  std::set<std::string> code_in_use();  // sha256 of the code of jobs that have not ended
 
   std::optional<ExperimentView> experiment(ExperimentId experiment);
   // Newest first, without the YAML. `before`: the last of the page before.
@@ -145,6 +163,9 @@ class Reader {
 
   // Oldest first; entries after `after`.
   std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);
+
+  // Oldest first: all that were ever saved, also those that the job has deleted since.
+  std::vector<CheckpointView> checkpoints(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
   // Thinned to about `points`; empty for an unknown key.

@@ -11,6 +11,8 @@ class Reader::Impl {
   explicit Impl(const std::filesystem::path& folder)
       : home(folder), database(folder / "podium.db", Access::read, kCacheKib) {}
 
+  static const char* const kJobColumns;  // "SELECT … FROM jobs ", for job_row
+
   std::vector<JobId> jobs_of(ExperimentId experiment);
   JobView job_row(Statement& row);
   std::int64_t end_of(TaskId task, StreamKind stream);
@@ -22,6 +24,7 @@ class Reader::Impl {
   static constexpr int kCacheKib = 1024;
 
   void add_latest(JobView& job);
+  void add_attempts(JobView& job);
 };
 
 }  // namespace podium

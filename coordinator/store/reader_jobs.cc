@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kMostLatest = 50;  // metrics in a job's view
 
-constexpr const char* kJobColumns =
-    "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
-    " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
-    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
-    " held_devices FROM "
-    "jobs ";
-
 std::optional<Time> time_of(std::optional<std::int64_t> millis) {
   return millis ? std::optional(from_millis(*millis)) : std::nullopt;
 }
@@ -28,48 +21,13 @@ std::optional<double> number_of(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-// The filter as SQL. Only literals and parameters: what a user typed is always bound, never spliced.
-struct Where {
-  std::string sql = "WHERE 1";
-  std::vector<std::string> texts;  // bound from ?1 on
-};
-
-Where where_of(const JobFilter& filter) {
-  Where where;
-  const auto bound = [&where](std::string text) {
-    where.texts.push_back(std::move(text));
-    return "?" + std::to_string(where.texts.size());
-  };
-  if (!filter.states.empty()) {
-    std::string names;
-    for (const JobState state : filter.states)
-      names += (names.empty() ? "'" : ",'") + std::string(to_string(state)) + "'";
-    where.sql += " AND state IN (" + names + ")";
-  }
-  if (filter.experiment) where.sql += " AND experiment = " + std::to_string(filter.experiment->value);
-  if (!filter.name.empty()) where.sql += " AND instr(name, " + bound(filter.name) + ") > 0";
-  if (!filter.label_key.empty()) {
-    const std::string key = bound(filter.label_key);
-    where.sql += " AND EXISTS (SELECT 1 FROM json_each(labels) WHERE key = " + key +
-                 " AND value = " + bound(filter.label_value) + ")";
-  }
-  if (!filter.account.empty()) {
-    const std::string account =
-        bound(filter.account);  // below it: between "nlp/" and "nlp0", '0' following '/'
-    where.sql += " AND (account = " + account + " OR (account > " + account + " || '/' AND account < " +
-                 account + " || '0'))";
-  }
-  return where;
-}
-
-Statement& start_with(Statement& statement, const Where& where) {
-  statement.start();
-  for (std::size_t i = 0; i < where.texts.size(); ++i)
-    statement.bind(static_cast<int>(i) + 1, where.texts[i]);
-  return statement;
-}
-
 }  // namespace
+
+const char* const Reader::Impl::kJobColumns =
+    "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
+    " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
+    " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
+    " held_devices, failures, requeues, moves, losses FROM jobs ";
 
 std::vector<JobId> Reader::Impl::jobs_of(ExperimentId experiment) {
   Statement rows(database, "SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id");
@@ -109,7 +67,9 @@ JobView Reader::Impl::job_row(Statement& row) {
   const auto reached = job.target ? job.target->reached : std::nullopt;
   job.time_to_train_seconds =
       time_to_train_seconds({job.started, job.target.has_value(), reached, job.state, job.ended});
+  job.restart_counts = {row.small(28), row.small(29), row.small(30), row.small(31)};
   add_latest(job);
+  add_attempts(job);
   return job;
 }
 
@@ -127,39 +87,29 @@ void Reader::Impl::add_latest(JobView& job) {
   }
 }
 
+void Reader::Impl::add_attempts(JobView& job) {
+  Statement rows(database, "SELECT started_ms, ended_ms, end, stop FROM attempts WHERE job = ?1");
+  for (rows.start(job.id.value); rows.next();) {
+    const std::optional<Time> started = time_of(rows.optional_integer(0));
+    const std::optional<Time> ended = time_of(rows.optional_integer(1));
+    if (started && ended) job.ran += *ended - *started;
+    if (!ended) {
+      job.running_since = started;
+      continue;
+    }
+    // An attempt that failed while it was being stopped counts as the failure that it was.
+    const std::string end = rows.text(2), stop = rows.text(3);
+    if (end == to_string(AttemptEnd::resized)) ++job.restart_counts.resizes;
+    if (end != to_string(AttemptEnd::preempted)) continue;
+    if (stop == to_string(StopCause::preempted)) ++job.restart_counts.preemptions;
+    if (stop == to_string(StopCause::requeued)) ++job.restart_counts.requeues;
+  }
+}
+
 std::optional<JobView> Reader::job(JobId id) {
-  Statement row(impl_->database, std::string(kJobColumns) + "WHERE id = ?1");
+  Statement row(impl_->database, std::string(Impl::kJobColumns) + "WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
   return impl_->job_row(row);
-}
-
-JobPage Reader::jobs(const JobFilter& filter) {
-  Where where = where_of(filter);
-  JobPage page;
-  Statement count(impl_->database, "SELECT count(*) FROM jobs " + where.sql);
-  start_with(count, where).next();
-  page.total = count.integer(0);
-
-  const std::string direction = filter.oldest_first ? "ASC" : "DESC";
-  if (filter.after)
-    where.sql += (filter.oldest_first ? " AND id > " : " AND id < ") + std::to_string(filter.after->value);
-  Statement rows(impl_->database, kJobColumns + where.sql + " ORDER BY id " + direction + " LIMIT " +
-                                      std::to_string(filter.limit + 1));
-  for (start_with(rows, where); rows.next();) {
-    if (std::ssize(page.jobs) == filter.limit) {
-      page.more = true;
-      break;
-    }
-    page.jobs.push_back(impl_->job_row(rows));
-  }
-  return page;
-}
-
-std::map<JobState, std::int64_t> Reader::job_counts() {
-  Statement rows(impl_->database, "SELECT state, count(*) FROM jobs GROUP BY state");
-  std::map<JobState, std::int64_t> counts;
-  for (rows.start(); rows.next();) counts[job_state_from(rows.text(0))] = rows.integer(1);
-  return counts;
 }
 
 std::optional<std::string> Reader::job_spec(JobId id) {
@@ -186,7 +136,8 @@ std::vector<AttemptView> Reader::attempts(JobId job) {
       " WHERE job = ?1 ORDER BY number");
   Statement tasks(
       impl_->database,
-      "SELECT rank, node, device, phase, pid, exit_code, exit_signal, exit_message, exit_cause FROM tasks"
+      "SELECT rank, node, device, phase, pid, exit_code, exit_signal, exit_message, exit_cause, more_devices"
+      " FROM tasks"
       " WHERE job = ?1 AND attempt = ?2 ORDER BY rank");
   std::vector<AttemptView> all;
   for (rows.start(job.value); rows.next();) {
@@ -202,8 +153,10 @@ std::vector<AttemptView> Reader::attempts(JobId job) {
     if (!rows.is_null(4)) attempt.end = attempt_end_from(rows.text(4));
     for (tasks.start(job.value, attempt.number); tasks.next();) {
       TaskView task{tasks.small(0),   {tasks.text(1)},
-                    tasks.small(2),   enum_value(kTaskPhases, tasks.text(3), "phase"),
+                    {tasks.small(2)}, enum_value(kTaskPhases, tasks.text(3), "phase"),
                     tasks.integer(4), std::nullopt};
+      const auto more = nlohmann::json::parse(tasks.text(9)).get<std::vector<int>>();
+      task.devices.insert(task.devices.end(), more.begin(), more.end());
       if (!tasks.is_null(5))
         task.exit = TaskExit{tasks.small(5), tasks.small(6), tasks.text(7), exit_cause_from(tasks.text(8))};
       attempt.tasks.push_back(std::move(task));
@@ -211,6 +164,16 @@ std::vector<AttemptView> Reader::attempts(JobId job) {
     all.push_back(std::move(attempt));
   }
   return all;
+}
+
+std::set<std::string> Reader::code_in_use() {
+  Statement specs(impl_->database,
+                  "SELECT DISTINCT json_extract(spec, '$.code.snapshot') FROM jobs"
+                  " WHERE ended_ms IS NULL AND spec LIKE '%\"snapshot\"%'");
+  std::set<std::string> hashes;
+  for (specs.start(); specs.next();)
+    if (!specs.is_null(0)) hashes.insert(specs.text(0));
+  return hashes;
 }
 
 }  // namespace podium

@@ -65,6 +65,29 @@ TEST_F(Gpus, ATaskGetsItsDeviceByUuid) {
             machine_["gpus"][5]["uuid"].get<std::string>() + "\n");
 }
 
+TEST_F(Gpus, OneProcessThatDrivesANodeSeesAllItsDevicesAndKeepsOthersOffThem) {
+  start_agent();
+  TaskOrder wide = run_on_gpu(task(1), 2, "echo $CUDA_VISIBLE_DEVICES > seen; while :; do sleep 0.01; done");
+  wide.launch.more_devices = {3, 4};
+  const TaskOrder beside = run_on_gpu(task(2), 5, "exit 0");
+  const TaskOrder within = run_on_gpu(task(3), 4, "exit 0");
+  coordinator_.order({wide});
+  wait_for(task(1), TaskState::running);
+  kill_agent();  // the next one finds in task.json what the task drives
+  start_agent();
+  wait_for(task(1), TaskState::running);
+  coordinator_.order({wide, beside, within});
+  wait_for_exit(task(2));
+  EXPECT_FALSE(reported(task(3))) << "device 4 is taken";
+  std::string uuids;
+  for (const int gpu : {2, 3, 4})
+    uuids +=
+        (gpu == 2 ? "" : ",") + machine_["gpus"][static_cast<std::size_t>(gpu)]["uuid"].get<std::string>();
+  EXPECT_TRUE(eventually([&] { return read_file(task_folder(task(1)).path() / "seen") == uuids + "\n"; }));
+  coordinator_.order({stop(wide), within});
+  wait_for_exit(task(3));
+}
+
 TEST_F(Gpus, ADeviceWhoseMemoryIsStillHeldGetsNoTask) {
   start_agent();
   const TaskId first = task(1);

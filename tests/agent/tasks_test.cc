@@ -61,6 +61,30 @@ TEST_F(Tasks, FindTheirLaunchFilledIn) {
   EXPECT_EQ(launch.events_path, task_folder(id).stream_path(StreamKind::events));
 }
 
+TEST_F(Tasks, RunInTheirWorkdirWithTheirEnvironment) {
+  start_agent();
+  const TaskId id = task(1);
+  TaskOrder order = run(id, "echo \"$GREETING\"; pwd; ls \"$PODIUM_TASK_FOLDER/launch.json\" >&2");
+  order.launch.spec.workdir = "{data}";
+  order.launch.spec.env = {{"GREETING", "{word} from {job}"}};
+  order.launch.spec.parameters = {{"word", "hello"}};
+  coordinator_.order({order});
+  EXPECT_EQ(wait_for_exit(id), (TaskExit{0, 0, ""}));
+  EXPECT_TRUE(eventually([&] {
+    return coordinator_.stream(id, StreamKind::out) == "hello from 1\n" + data().string() + "\n";
+  })) << coordinator_.stream(id, StreamKind::out);
+}
+
+TEST_F(Tasks, SayWhichWorkdirIsNotThere) {
+  start_agent();
+  TaskOrder order = run(task(1), "true");
+  order.launch.spec.workdir = "/nowhere/at/all";
+  coordinator_.order({order});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.cause, ExitCause::program) << "it is no fault of the node's";
+  EXPECT_EQ(exit.message, "cannot enter the working folder /nowhere/at/all: No such file or directory");
+}
+
 TEST_F(Tasks, LeaveOnSigterm) {
   start_agent();
   const TaskOrder order = run(task(1), "trap 'echo saved; exit 0' TERM; while :; do sleep 0.01; done");

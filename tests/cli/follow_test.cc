@@ -27,6 +27,7 @@ class Follow : public ::testing::Test {
   static json ended(const std::string& state) {
     json job = test::job_json(12, state);
     job["ended_ms"] = 152'000;
+    job["ran_seconds"] = 150;
     job["target"]["reached_step"] = 1200;
     job["time_to_train_seconds"] = 149.5;
     return job;
@@ -118,6 +119,42 @@ TEST_F(Follow, SpeaksJsonLines) {
   EXPECT_THAT(events, ::testing::ElementsAre("job", "metrics", "job"));
 }
 
+// It printed the changes of state alone, and not when they were.
+TEST_F(Follow, OfAProgramOfOnesOwnShowsWhatItPrintsAndWhenItsStateChanged) {
+  program_.environment["TZ"] = "UTC";
+  json running = test::job_json(12, "running");
+  running["command"] = true;
+  running["progress"] = running["target"] = nullptr;
+  json done = running;
+  done["state"] = "succeeded";
+  done["ended_ms"] = 152'000;
+  fake_.on("GET /api/v1/jobs/12", running);
+  fake_.on("GET /api/v1/jobs/12", running);
+  fake_.on("GET /api/v1/jobs/12", done);
+  fake_.on("GET /api/v1/live", 404, "{}");
+  const auto part = [&](const char* text, const char* next) {
+    fake_.on("GET /api/v1/jobs/12/logs", 200, text, {{"X-Podium-Next-Offset", next}});
+  };
+  part("epoch 1\n", "8");
+  part("a warning\n", "10");
+  part("", "8");
+  const auto ran = program_.run({"follow", "12", "--rank", "3"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              ::testing::StartsWith("1970-01-01 00:00:02  job 12 running\nepoch 1\n[stderr] a warning\n"));
+  EXPECT_THAT(ran.out, HasSubstr("1970-01-01 00:02:32  job 12 succeeded\n"));
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/logs").at(0).target,
+            "/api/v1/jobs/12/logs?attempt=1&rank=3&stream=stdout&tail=32768");
+}
+
+TEST_F(Follow, OfATrainingReadsNoOutput) {
+  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
+  fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
+  fake_.on("GET /api/v1/live", 404, "{}");
+  EXPECT_EQ(program_.run({"follow", "12"}).status, 0);
+  EXPECT_TRUE(fake_.asked("GET /api/v1/jobs/12/logs").empty());
+}
+
 TEST_F(Follow, AnUnknownJobIsRefused) {
   const auto ran = program_.run({"follow", "99"});
   EXPECT_EQ(ran.status, 4);
@@ -140,6 +177,13 @@ TEST(ProgressLine, ShowsWhyAJobWaits) {
   job["reason"] = "waiting: needs 2 free cpu devices";
   EXPECT_EQ(cli::progress_line(job, {}, 0, 0), "job 12 queued  waiting: needs 2 free cpu devices");
   EXPECT_EQ(cli::seconds_left(job, {}, 0), std::nullopt);
+}
+
+TEST(ProgressLine, CountsTheTimeOfAProgramThatTellsNoSteps) {
+  json job = test::job_json(12, "running");
+  job["progress"] = nullptr;
+  EXPECT_EQ(cli::progress_line(job, {}, 62'000, 80), "job 12 running  1m00s");
+  EXPECT_EQ(cli::progress_line(job, {}, 62'000, 0), "job 12 running") << "a line for each change";
 }
 
 TEST(ProgressBar, FillsUp) {

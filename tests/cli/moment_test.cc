@@ -21,5 +21,14 @@ TEST(Moment, ReadsWhatPeopleType) {
     EXPECT_EQ(parse_moment(wrong, noon), std::nullopt) << wrong;
 }
 
+TEST(Moment, IsLocalInWhatTheCoordinatorSays) {
+  ::setenv("TZ", "UTC-2", 1);
+  EXPECT_EQ(
+      with_local_times("starts again at 2026-03-01 12:00:05 UTC, by 2026-03-01 23:30:00 UTC at the latest"),
+      "starts again at 2026-03-01 14:00:05, by 2026-03-02 01:30:00 at the latest");
+  for (const char* other : {"", "UTC", " UTC", "in UTC", "2026-99-01 12:00:05 UTC", "x26-03-01 12:00:05 UTC"})
+    EXPECT_EQ(with_local_times(other), other);
+}
+
 }  // namespace
 }  // namespace podium::cli

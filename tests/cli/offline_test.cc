@@ -38,6 +38,32 @@ TEST_F(Offline, EverySubcommandHasHelpWithExamples) {
   }
 }
 
+// "A subcommand is required" was all it said.
+TEST_F(Offline, AMistypedCommandIsSaidWithASuggestion) {
+  EXPECT_EQ(
+      program_.run({"sumbit", "x.yaml"}).err,
+      "podium: there is no command \"sumbit\"; did you mean \"submit\"? podium --help lists them all\n");
+  EXPECT_EQ(program_.run({"--json", "qqqqqq"}).err,
+            "podium: there is no command \"qqqqqq\"; podium --help lists them all\n");
+  EXPECT_EQ(program_.run({"accounts", "sett", "nlp"}).err,
+            "podium: there is no command \"sett\"; did you mean \"set\"? podium accounts --help lists them "
+            "all\n");
+  EXPECT_EQ(
+      program_.run({"nodes", "darin", "node-1"}).err,
+      "podium: there is no command \"darin\"; did you mean \"drain\"? podium nodes --help lists them all\n")
+      << "the word stands where a node's name may";
+}
+
+// "Could not convert: JOB = abc"
+TEST_F(Offline, WhatIsNoJobsNumberIsSaid) {
+  for (const char* command : {"show", "why", "follow", "logs", "events", "metrics", "cancel", "hold"})
+    for (const char* word : {"abc", "1.5", "99999999999999999999"})
+      EXPECT_THAT(
+          program_.run({command, word}).err,
+          HasSubstr("\"" + std::string(word) + "\" is not the number of a job; podium list shows them"))
+          << command;
+}
+
 TEST_F(Offline, UsageMistakesExitWithTwo) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
@@ -140,7 +166,7 @@ TEST_F(Offline, BashCompletionCompletes) {
     return read_file(out);
   };
   EXPECT_EQ(complete("podium sub"), "submit\n");
-  EXPECT_EQ(complete("podium list --ord"), "--order\n");
+  EXPECT_EQ(complete("podium list --so"), "--sort\n");
   EXPECT_EQ(complete("podium --json list --coord"), "--coordinator\n");
   EXPECT_EQ(complete("podium completion z"), "zsh\n");
   EXPECT_EQ(complete("podium validate completion"), "completion.bash\n");

@@ -298,6 +298,15 @@ class Program : public ::testing::Test {
   test::PodiumProgram program_;
 };
 
+std::string labels_of(const std::string& svg) {
+  std::string all;
+  for (std::size_t at = 0; (at = svg.find("<text class=\"l\"", at)) != std::string::npos; ++at) {
+    const std::size_t begin = svg.find('>', at) + 1;
+    all += svg.substr(begin, svg.find('<', begin) - begin) + "|";
+  }
+  return all;
+}
+
 TEST_F(Program, PutsPoliciesSideBySide) {
   const auto ran = simulate({"--policy", "fifo", "--compare", "priority-backfill", "--plot", "plot.svg"});
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -307,6 +316,7 @@ TEST_F(Program, PutsPoliciesSideBySide) {
   const std::string plot = read_file(program_.folder() / "plot.svg");
   EXPECT_TRUE(plot.starts_with("<svg ") && plot.ends_with("</svg>\n"));
   EXPECT_THAT(plot, HasSubstr("prefers-color-scheme:dark"));
+  EXPECT_EQ(labels_of(plot), "0 %|25 %|50 %|75 %|100 %|0|1|2|3|0s|2m|4m|fifo|priority-backfill|");
 }
 
 TEST_F(Program, TellsOneRunsPercentilesByGangAndAccount) {

@@ -3,29 +3,14 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { routes } from "../../web/src/routes";
+import { samples } from "./support/pages";
 import { useStage } from "./support/stage";
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const stage = useStage(200);
 
-const pages: [name: string, hash: string, ready: string][] = [
-  ["jobs", "#/jobs", ".job-rows .job-row"],
-  ["one job with its log", "#/jobs/201", ".log-text"],
-  ["one job with its tasks", "#/jobs/201?tab=tasks&x=time", ".table"],
-  ["one job with its spec", "#/jobs/201?tab=spec", ".spec .code"],
-  ["one job with its history", "#/jobs/201?tab=history&smooth=0.6", ".history li"],
-  ["a job that waits", "#/jobs/198", ".why-sooner"],
-  ["a job that is not there", "#/jobs/999999", ".notice"],
-  ["a job that is held", "#/jobs/197", ".badge.held"],
-  ["the queue", "#/queue", ".queue tbody tr"],
-  ["accounts", "#/accounts", ".accounts tbody tr"],
-  ["nodes", "#/nodes", ".node"],
-  ["nodes as lines", "#/nodes?view=lines", ".node"],
-  ["experiments", "#/experiments", ".table"],
-  ["one experiment", "#/experiments/9000", ".job-rows .job-row"],
-  ["submit", "#/submit", ".cm-content"],
-  ["an unknown page", "#/nowhere", ".notice"],
-];
+const pages = samples(201).map(({ name, hash, ready }): [string, string, string] => [name, hash, ready]);
 
 interface Violation {
   id: string;
@@ -35,16 +20,22 @@ interface Violation {
 async function violations(page: Page): Promise<string[]> {
   // Through the debugger, not a script element: the content security policy stays as it is.
   await page.evaluate(axeSource);
-  const found = (await page.evaluate(
+  const found = await page.evaluate<Violation[]>(
     "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then((r) => r.violations)",
-  )) as Violation[];
+  );
   return found.flatMap(({ id, nodes }) =>
     nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
   );
 }
 
+it("looks at every page of the table of routes", () => {
+  expect(new Set(samples(201).map(({ route }) => route))).toEqual(
+    new Set([...routes.map(({ path }) => path), ""]),
+  );
+});
+
 for (const colorScheme of ["light", "dark"] as const) {
-  for (const width of [1440, 360]) {
+  for (const width of [1440, 768, 320]) {
     describe(`${colorScheme}, ${width} px`, () => {
       it.each(pages)("%s", async (_name, hash, ready) => {
         const page = await stage.open(hash, { colorScheme, viewport: { width, height: 900 } });
@@ -89,7 +80,7 @@ it("the dialogs of operators", async () => {
 
 it("the banner while the coordinator is away", async () => {
   const page = await stage.open("#/jobs");
-  await page.locator(".job-rows .job-row").first().waitFor();
+  await page.locator(".data-rows .data-row").first().waitFor();
   await stage.coordinator.stop();
   await page.locator(".banner").waitFor();
   expect(await violations(page)).toEqual([]);

@@ -65,13 +65,13 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
     await press("Hold");
     await page.locator(".why-held", { hasText: `is held; podium release ${job} lets it start` }).waitFor();
     await goTo("#/queue");
-    await page.getByRole("region", { name: "Held or after others" }).getByText("patient").waitFor();
+    await page.getByRole("grid", { name: "1 job held or after others" }).getByText("patient").waitFor();
     await press(`Release job ${job}`);
-    await page.getByRole("region", { name: "1 job waiting for cpu devices" }).getByText("patient").waitFor();
+    await page.getByRole("grid", { name: "1 job waiting for cpu devices" }).getByText("patient").waitFor();
     await goTo("#/nodes");
     await press("Resume node-1");
     await goTo(`#/jobs/${job}`);
-    await page.locator(".job-title .badge.state-running").waitFor();
+    await page.locator(".page-header .badge.state-running").waitFor();
   });
 
   it("gives an account a quota, for which a borrowed device is taken back", async () => {
@@ -82,21 +82,21 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
     await press("Change it");
     await page.locator("dialog").waitFor({ state: "detached" });
     await goTo(`#/jobs/${within}`);
-    await page.locator(".job-title .badge.state-running").waitFor();
+    await page.locator(".page-header .badge.state-running").waitFor();
     await goTo(`#/jobs/${patient}?tab=history`);
     await page.getByText(`gives back what account speech is guaranteed, for job ${within}`).first().waitFor();
     await goTo("#/nodes");
     await press("Resume node-2");
     await goTo(`#/jobs/${patient}`);
-    await page.locator(".job-title .badge.state-running").waitFor();
+    await page.locator(".page-header .badge.state-running").waitFor();
   });
 
   it("requeues a held job, so that it stops until it is released", async () => {
     await press("Hold");
-    await page.locator(".job-title .badge.held").waitFor();
+    await page.locator(".page-header .badge.held").waitFor();
     await press("Requeue");
     await press("Stop and queue it again");
-    await page.locator(".job-title .badge.state-queued").waitFor();
+    await page.locator(".page-header .badge.state-queued").waitFor();
     await page.locator(".why-held").waitFor();
   });
 

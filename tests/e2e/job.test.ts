@@ -1,6 +1,7 @@
 // One job: its curves and how they grow, the attempts, the log, the spec, and cancelling it.
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import type { JobDetail } from "../../web/src/api/types";
 import { trainOneStep } from "./fake/training";
 import { userToken } from "./fake/server";
 import { useStage } from "./support/stage";
@@ -118,10 +119,68 @@ describe("attempts", () => {
     await page.getByText("made room for a job of higher priority").first().waitFor();
   });
 
-  it("list their tasks", async () => {
+  it("say where the newest checkpoint lies", async () => {
+    const page = await stage.open("#/nowhere");
+    const path = "jobs/41/checkpoints/step-00001200";
+    await page.route(`**/jobs/${stage.quickstart}`, async (route) => {
+      const answer = await route.fetch();
+      const checkpoint = {
+        attempt: 3,
+        step: 1200,
+        time_ms: Date.now(),
+        path,
+        bytes: 4_299_162,
+        seconds: 0.04,
+      };
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), checkpoint } });
+    });
+    await page.evaluate((id) => (location.hash = `#/jobs/${id}`), stage.quickstart);
+    await page.getByText("Newest checkpoint: step 1,200, 4.1 MiB").waitFor();
+    await page.getByText(path).waitFor();
+  });
+
+  it("list their tasks, of which one that is pressed opens its log", async () => {
     const page = await openJob("?tab=tasks&attempt=1");
     await page.getByRole("link", { name: "node-2" }).waitFor();
-    expect(await page.getByRole("cell", { name: "signal 9" }).count()).toBe(2);
+    expect(await page.getByRole("gridcell", { name: "signal 9" }).count()).toBe(2);
+    await page
+      .getByRole("row")
+      .filter({ hasText: "node-2" })
+      .getByRole("gridcell", { name: "exited" })
+      .click();
+    await page.waitForFunction(() => location.hash.endsWith("?attempt=1&rank=1"));
+    await page.getByRole("log", { name: "Log of rank 1, stderr" }).waitFor();
+  });
+
+  it("of 1,472 ranks draw those in sight, and every device that a process drives", async () => {
+    const { jobs } = stage.coordinator.cluster;
+    const [ranks, perNode] = [1472, 8];
+    jobs.set(stage.quickstart, { ...jobs.get(stage.quickstart)!, devices: ranks, per_node: perNode });
+    const page = await stage.open("#/nowhere");
+    await page.route(`**/jobs/${stage.quickstart}`, async (route) => {
+      const answer = await route.fetch();
+      const detail = (await answer.json()) as JobDetail;
+      for (const task of detail.attempts.at(-1)!.tasks) task.devices = [task.device, task.device + 1];
+      await route.fulfill({ response: answer, json: detail });
+    });
+    await page.evaluate((id) => (location.hash = `#/jobs/${id}?tab=tasks`), stage.quickstart);
+    const table = page.getByRole("grid", { name: "Tasks of attempt 3" });
+    await table.getByRole("link", { name: "node-1", exact: true }).first().waitFor();
+    expect(await table.getAttribute("aria-rowcount")).toBe("1473");
+    expect(await table.getByRole("row").filter({ hasText: "node-1" }).first().textContent()).toContain(
+      "0, 1",
+    );
+    expect(await page.locator(".task-table .data-row").count()).toBeLessThan(50);
+    await table.focus();
+    await page.keyboard.press("End");
+    await table.getByRole("link", { name: "node-184" }).last().waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("log", { name: "Log of rank 1471, stderr" }).waitFor();
+    expect(await page.locator("option").count()).toBeLessThan(10);
+    await page.getByRole("spinbutton", { name: "Rank" }).fill("700");
+    await page.keyboard.press("Enter");
+    await page.getByRole("log", { name: "Log of rank 700, stderr" }).waitFor();
+    await page.getByText("of 1,472 · node-88").waitFor();
   });
 });
 
@@ -183,7 +242,7 @@ describe("cancel", () => {
     await page.getByText("That token was not accepted.").waitFor();
     await page.getByLabel("Token", { exact: true }).fill(userToken);
     await page.getByRole("button", { name: "Use this token" }).click();
-    await page.locator(".job-title .badge.state-cancelled").waitFor();
+    await page.locator(".page-header .badge.state-cancelled").waitFor();
     expect(stage.coordinator.cancelled).toEqual([stage.quickstart]);
     expect(
       await page.evaluate(() => [

@@ -5,7 +5,7 @@ import type { Job } from "../../web/src/api/types";
 import { userToken } from "./fake/server";
 import { useStage } from "./support/stage";
 
-const stage = useStage(200);
+const stage = useStage(800);
 
 async function open(hash: string): Promise<Page> {
   const page = await stage.open(hash);
@@ -21,21 +21,24 @@ describe("a job", () => {
   it("is held and released", async () => {
     const page = await open(`#/jobs/${stage.quickstart}`);
     await press(page, "Hold");
-    await page.locator(".job-title .badge.held").waitFor();
+    await page.locator(".page-header .badge.held").waitFor();
     await press(page, "Release");
-    await page.locator(".job-title .badge.held").waitFor({ state: "detached" });
-    expect(asked().map(([path]) => path)).toEqual([`jobs 201 hold`, `jobs 201 release`]);
+    await page.locator(".page-header .badge.held").waitFor({ state: "detached" });
+    expect(asked().map(([path]) => path)).toEqual([
+      `jobs ${stage.quickstart} hold`,
+      `jobs ${stage.quickstart} release`,
+    ]);
   });
 
   it("gets another priority, checked before it is sent", async () => {
     const page = await open(`#/jobs/${stage.quickstart}`);
     await press(page, "Priority…");
-    const field = page.getByLabel("From 0 to 100; higher starts first");
+    const field = page.getByLabel("From 0 to 100");
     expect(await field.inputValue()).toBe("50");
     await field.fill("80");
     await press(page, "Change it");
     await page.locator(".stat", { hasText: "Priority" }).getByText("80").waitFor();
-    expect(asked()).toEqual([["jobs 201 priority", { priority: 80 }]]);
+    expect(asked()).toEqual([[`jobs ${stage.quickstart} priority`, { priority: 80 }]]);
     expect(await page.evaluate(() => document.activeElement?.textContent), "the focus is back").toBe(
       "Priority…",
     );
@@ -70,33 +73,47 @@ describe("a job", () => {
 describe("the queue", () => {
   it("shows the order, what made it, and apart from it who is held or follows", async () => {
     const page = await open("#/queue");
-    const first = page
-      .getByRole("region", { name: /waiting for gpu devices/ })
-      .locator("tbody tr")
-      .first();
+    const line = page.getByRole("grid", { name: /waiting for gpu devices/ });
+    const first = line.locator('[aria-rowindex="2"]');
     await first.waitFor();
     await page.getByText("Policy fair-share: the account that has used least").waitFor();
     expect(await first.textContent()).toMatch(/by 1h/);
     await first.getByText("yes").waitFor();
     const held = find((job) => job.held && job.state === "queued");
-    const apart = page.getByRole("region", { name: "Held or after others" });
+    await page.getByRole("button", { name: /^held or after others/ }).click();
+    const apart = page.getByRole("grid", { name: /held or after others/ });
     await apart.getByRole("link").first().waitFor();
     await press(page, `Release job ${held.id}`);
     await apart.getByRole("button", { name: `Release job ${held.id}` }).waitFor({ state: "detached" });
-    await page
-      .getByRole("region", { name: /waiting for gpu devices/ })
-      .locator(`a[href="#/jobs/${held.id}"]`)
-      .waitFor();
+    await page.getByRole("button", { name: /^gpu/ }).click();
+    await line.locator(`a[href="#/jobs/${held.id}"]`).waitFor();
   });
 
   it("follows the stream", async () => {
     const page = await open("#/queue");
-    const waiting = page.locator(".list-head h2").first();
+    const waiting = page.getByText(/^\d+ jobs waiting for gpu devices/);
     await waiting.waitFor();
     const before = await waiting.textContent();
     const job = find(({ held, state }) => state === "queued" && !held);
     stage.coordinator.putJob({ ...job, state: "starting" });
-    await page.waitForFunction((old) => document.querySelector(".list-head h2")?.textContent !== old, before);
+    await expect.poll(() => waiting.textContent()).not.toBe(before);
+  });
+
+  it("is operated on: what is selected is held, and leaves the line", async () => {
+    const page = await open("#/queue");
+    const line = page.getByRole("grid", { name: /waiting for gpu devices/ });
+    await line.locator('[aria-rowindex="2"]').waitFor();
+    const id = Number(await line.locator('[aria-rowindex="2"] .c-id').textContent());
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    const selected = page.getByRole("group", { name: "Selected jobs" });
+    await selected.getByText("1 job selected").waitFor();
+    await selected.getByRole("button", { name: "Hold 1" }).click();
+    await line.locator(`a[href="#/jobs/${id}"]`).waitFor({ state: "detached" });
+    await selected.waitFor({ state: "detached" });
+    expect(asked()).toEqual([[`jobs ${id} hold`, {}]]);
+    await line.locator('[aria-rowindex="2"] .c-detail').click();
+    await page.locator(".stats").waitFor();
   });
 });
 
@@ -195,5 +212,36 @@ describe("a node", () => {
     await press(page, "Set them");
     await page.getByRole("article", { name: "Node node-4" }).getByText("spine:s1").waitFor();
     expect(asked()).toEqual([["nodes node-4 labels", { labels: { spine: "s1", partition: null } }]]);
+  });
+});
+
+describe("a dialog", () => {
+  it("stays when text is selected past its edge, and goes with a click beside it", async () => {
+    const page = await open("#/accounts");
+    await press(page, "New account…");
+    const text = page.locator("dialog p", { hasText: "What is held beyond a quota" });
+    const box = (await text.boundingBox())!;
+    await page.mouse.move(box.x + 60, box.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 120, box.y + 8, { steps: 4 });
+    await page.mouse.move(20, 20, { steps: 4 });
+    await page.mouse.up();
+    expect(
+      await page.evaluate(() => String(getSelection())).then((selected) => selected.length),
+    ).toBeGreaterThan(3);
+    await page.getByRole("button", { name: "Make it" }).hover();
+    await page.mouse.click(20, 20);
+    await page.locator("dialog").waitFor({ state: "detached" });
+  });
+
+  it("opens without fields in red, also where they must be filled", async () => {
+    const page = await open("#/accounts");
+    const border = (label: string) =>
+      page.getByLabel(label).evaluate((field) => getComputedStyle(field).borderTopColor);
+    await press(page, "New account…");
+    const calm = await border("Share of what its parent gets");
+    expect(await border("Name, after those above it: nlp/bert")).toBe(calm);
+    await press(page, "Make it");
+    expect(await border("Name, after those above it: nlp/bert")).not.toBe(calm);
   });
 });

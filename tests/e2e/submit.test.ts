@@ -1,5 +1,5 @@
 // The submit page: every problem at its line, nothing queued while there is one, and the way to the new job.
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect, it } from "vitest";
 import { userToken } from "./fake/server";
 import { useStage } from "./support/stage";
@@ -34,8 +34,8 @@ it("shows a valid spec with its defaults, and links to the job once it is submit
   await page.getByRole("button", { name: "Validate" }).click();
   await page.getByText("Valid: 1 job").waitFor();
   await page.getByRole("button", { name: "Submit" }).click();
-  await page.getByRole("link", { name: /^Job 6/ }).click();
-  await page.waitForFunction(() => location.hash === "#/jobs/6");
+  await page.getByRole("link", { name: /^Job 7/ }).click();
+  await page.waitForFunction(() => location.hash === "#/jobs/7");
 });
 
 it("keeps the text while another page is looked at", async () => {
@@ -44,4 +44,26 @@ it("keeps the text while another page is looked at", async () => {
   await page.getByRole("link", { name: "Nodes" }).click();
   await page.getByRole("link", { name: "Submit" }).click();
   await page.getByText("kept").waitFor();
+});
+
+it("a submission whose answer was lost may be made again, and is queued once", async () => {
+  const page = await openEditor();
+  await page.evaluate((token) => sessionStorage.setItem("podium.token", token), userToken);
+  const queued = () => stage.coordinator.cluster.jobs.size;
+  const before = queued();
+  // In the browser: a connection that breaks makes Chromium itself ask again, which its key allows as well.
+  const loseTheAnswer = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route("**/api/v1/experiments", loseTheAnswer, { times: 1 });
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("It may have been done; the list will tell.").waitFor();
+  expect(queued()).toBe(before + 1);
+  await page.goto(`${stage.coordinator.url}/#/jobs`);
+  await page.goto(`${stage.coordinator.url}/#/submit`);
+  await page.locator(".cm-content").waitFor();
+  await page.getByRole("button", { name: "Submit" }).click();
+  await page.getByText("Submitted.").waitFor();
+  expect(queued()).toBe(before + 1);
 });

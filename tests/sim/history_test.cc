@@ -62,7 +62,7 @@ SubmitExperiment random_experiment(Random& random) {
     request.priority = random.between(0, 3) * 25;
     request.max_restarts = random.between(0, 4);
     request.walltime = seconds(random.chance(20) ? 15 : 3600);
-    request.command = random.chance(20);
+    request.command = request.process_per_node = random.chance(20);
     if (random.chance(20)) request.nodes["partition"] = "nlp";
     if (random.chance(20)) request.within = random.chance(50) ? Within::leaf_switch : Within::node;
     if (request.devices % 2 == 0) (random.chance(50) ? request.tensor : request.pipeline) = 2;

@@ -135,6 +135,17 @@ TEST(Starvation, AgeingBringsEveryJobToItsTurn) {
   EXPECT_LE(wait_in_crowd(options, whole_cluster(), kBusy), minutes(60) + kBusy.work);
 }
 
+// Its walltime puts it behind shorter jobs of its priority, but behind none that comes so much later.
+TEST(Starvation, AGangOfTwoWeeksIsPassedByShorterJobsOfItsPriorityForNoLongerThanWalltimeWeighs) {
+  JobRequest weeks = whole_cluster();
+  weeks.walltime = hours(24 * 14);
+  weeks.priority = 100;
+  SchedulingOptions options;
+  const Duration wait = wait_in_crowd(options, weeks, kBusy);
+  EXPECT_LE(wait, hours(options.walltime_points) + kBusy.work);
+  EXPECT_GT(wait, hours(options.walltime_points - 1)) << "the crowd is no obstacle";
+}
+
 TEST(Starvation, FifoWaitsForTheLastOfThoseBefore) {
   EXPECT_LE(wait_in_crowd({.policy = PolicyKind::fifo}, whole_cluster(), kBusy), kBusy.work);
 }

@@ -93,7 +93,7 @@ void SimCluster::check_restored(const Event& event) {
 
 void SimCluster::check_start(const AttemptCreated& created, Time at) {
   const JobId id = created.attempt.job;
-  check_size(state_.jobs.at(id), static_cast<int>(created.allocation.ranks.size()));
+  check_size(state_.jobs.at(id), created.allocation.devices());
   for (const Placement& place : created.allocation.ranks) {
     const Node& node = state_.nodes.at(place.node);
     if (!node.usable()) violate("work was given to a node that is not usable");
@@ -102,7 +102,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
     check_reservation(node, state_.jobs.at(id).request, at);
   }
   check_place(state_.jobs.at(id).request, created.allocation);
-  check_limits(state_.jobs.at(id), static_cast<int>(created.allocation.ranks.size()));
+  check_limits(state_.jobs.at(id), created.allocation.devices());
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);
@@ -236,7 +236,7 @@ void SimCluster::follow_resize(const Event& event) {
     check_resize(*job, planned->resize);
     if (state_.windows.empty()) promised_[*id] = planned->resize.to;
   } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
-    if (promise != promised_.end() && std::ssize(created->allocation.ranks) != promise->second)
+    if (promise != promised_.end() && created->allocation.devices() != promise->second)
       violate("job " + to_string(*id) + " stopped for " + std::to_string(promise->second) +
               " devices and got others");
     promised_.erase(*id);
@@ -251,7 +251,7 @@ void SimCluster::check_resize(const Job& job, const Resize& resize) {
   const std::string name = "job " + to_string(job.id);
   if (job.state != JobState::running || job.held) violate(name + " was resized while it did not run freely");
   if (now() - job.attempt->created < state_.scheduling.resize_after) violate(name + " was resized too soon");
-  if (resize.from != std::ssize(job.attempt->allocation.ranks) || resize.from == resize.to)
+  if (resize.from != job.attempt->allocation.devices() || resize.from == resize.to)
     violate(name + " was resized from a size it did not have");
   check_size(job, resize.to);
   if (resize.grows() == resize.room_for.has_value()) violate(name + " grew for another or shrank for nobody");
@@ -263,7 +263,7 @@ void SimCluster::check_resize(const Job& job, const Resize& resize) {
 }
 
 void SimCluster::check_promises() {
-  if (!state_.unheard.empty()) return;  // nothing is decided
+  if (awaits_reports(state_)) return;  // nothing is decided
   for (const auto& [id, devices] : promised_)
     if (const Job* job = find_job(state_, id); job && job->state == JobState::queued && !job->not_before)
       violate("job " + to_string(id) + " stopped for another size and was not started again at once");

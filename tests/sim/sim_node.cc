@@ -6,6 +6,14 @@
 namespace podium::sim {
 namespace {
 
+// A device that a live process has and the launch would have.
+std::optional<int> shared_device(const Process& process, const Launch& launch) {
+  if (process.state == TaskState::exited) return std::nullopt;
+  for (const int device : devices_of(launch))
+    if (std::ranges::find(process.devices, device) != process.devices.end()) return device;
+  return std::nullopt;
+}
+
 constexpr int kExitCodes[] = {1, 1, 64, 65, 73, 74, 74, 75, 76, 77, 137};
 
 }  // namespace
@@ -65,21 +73,20 @@ void SimNode::take_orders(const NodeOrders& orders, Time truth, Random& random) 
 void SimNode::start(const TaskOrder& order, Time truth, Random& random) {
   const auto holds_device = [&](TaskId parked) {
     const auto found = processes_.find(parked);
-    return found != processes_.end() && found->second.device == order.launch.device_index &&
-           found->second.state != TaskState::exited;
+    return found != processes_.end() && shared_device(found->second, order.launch);
   };
   if (occupied_ || std::ranges::any_of(parked_, holds_device)) return;
   if (!started_.insert(order.launch.task).second) return;
   for (const auto& [id, other] : processes_)
-    if (other.device == order.launch.device_index && other.state != TaskState::exited)
-      crime_ = "device " + std::to_string(other.device) + " of " + description_.id.value + " was given to " +
+    if (const auto device = shared_device(other, order.launch))
+      crime_ = "device " + std::to_string(*device) + " of " + description_.id.value + " was given to " +
                to_string(order.launch.task) + " while " + to_string(id) + " lives there";
   Process process;
   if (random.chance(20)) {
     process.state = TaskState::starting;
     process.begins = truth + std::chrono::seconds(random.between(3, 6));
   }
-  process.device = order.launch.device_index;
+  process.devices = devices_of(order.launch);
   process.pid = next_pid_++;
   process.leaves =
       truth + std::chrono::seconds(random.chance(10) ? random.between(200, 400) : random.between(1, 40));

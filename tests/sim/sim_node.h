@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/model/sync.h"
 #include "tests/sim/random.h"
@@ -15,7 +16,7 @@ namespace podium::sim {
 
 struct Process {
   TaskState state = TaskState::running;
-  int device = 0;
+  std::vector<int> devices;
   std::int64_t pid = 0;
   std::optional<TaskExit> exit;
   Time begins;       // when it runs, once it is starting

@@ -12,8 +12,8 @@ bool same_orders(const NodeOrders& a, const NodeOrders& b) {
     const Launch &l = x.launch, &m = y.launch;
     const bool same_action = (x.action == TaskAction::stop) == (y.action == TaskAction::stop);
     return same_action && l.task == m.task && l.world_size == m.world_size && l.node == m.node &&
-           l.device_index == m.device_index && l.local_rank == m.local_rank &&
-           l.master_port == m.master_port && l.master_address == m.master_address && l.threads == m.threads;
+           devices_of(l) == devices_of(m) && l.local_rank == m.local_rank && l.master_port == m.master_port &&
+           l.master_address == m.master_address && l.threads == m.threads;
   };
   return std::ranges::equal(a.tasks, b.tasks, same);
 }
@@ -45,8 +45,9 @@ void SimCluster::check_grants() {
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
       if (job.attempt->stop != StopCause::none && job.attempt->tasks[rank].exit) continue;  // given back
       const Placement& place = job.attempt->allocation.ranks[rank];
-      if (!granted.emplace(std::pair{place.node, place.device}, id).second)
-        violate("a device was granted twice");
+      place.each_device([&](int device) {
+        if (!granted.emplace(std::pair{place.node, device}, id).second) violate("a device was granted twice");
+      });
     }
   }
   std::size_t held = 0;

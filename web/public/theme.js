@@ -1,6 +1,11 @@
 // Runs before the first paint, so that the page never flashes in the other theme. state/theme.ts takes over from here.
 (() => {
-  const chosen = localStorage.getItem("podium.theme");
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem("podium.theme");
+  } catch {
+    // Storage that the browser refuses has nothing chosen in it.
+  }
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";
 })();

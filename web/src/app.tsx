@@ -1,35 +1,26 @@
 // The frame around every page: navigation, the state of the connection, dialogs, and the choice of page by address.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { LiveStream } from "./api/live";
-import { ConnectionBadge, ConnectionBanner } from "./components/connection";
-import { HelpDialog } from "./components/help_dialog";
-import { HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "./components/icons";
-import { Notice } from "./components/notice";
-import { TokenDialog } from "./components/token_dialog";
-import { AccountsPage } from "./pages/accounts_page";
-import { ExperimentPage } from "./pages/experiment_page";
-import { ExperimentsPage } from "./pages/experiments_page";
-import { JobPage } from "./pages/job_page";
-import { JobsPage } from "./pages/jobs_page";
-import { NodesPage } from "./pages/nodes_page";
-import { QueuePage } from "./pages/queue_page";
-import { SubmitPage } from "./pages/submit_page";
+import { Button } from "./ui/button";
+import { ConnectionBadge, ConnectionBanner } from "./ui/connection";
+import { HelpDialog } from "./ui/help_dialog";
+import { ChevronIcon, HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "./ui/icons";
+import { Menu } from "./ui/menu";
+import { TokenDialog } from "./ui/token_dialog";
+import { ownTitle } from "./hooks/use_title";
+import { useScrollPlace } from "./hooks/use_scroll_place";
+import { matchRoute, routes, sectionOf, titleOf, type Match, type PageRoute } from "./routes";
 import { helpOpen } from "./state/keyboard";
-import { route } from "./state/router";
+import { place, route } from "./state/router";
+import type { TabLink } from "./state/tabs";
 import { nextTheme, theme } from "./state/theme";
 import { enterUserToken, mayChange } from "./state/token";
+import { PageView, prepare, usePage, type ShownPage } from "./ui/page_view";
 
-const sections: [path: string, title: string][] = [
-  ["jobs", "Jobs"],
-  ["queue", "Queue"],
-  ["nodes", "Nodes"],
-  ["accounts", "Accounts"],
-  ["experiments", "Experiments"],
-  ["submit", "Submit"],
-];
-
-export function App({ stream }: { stream: LiveStream }) {
+export function App({ stream }: { stream: TabLink }) {
+  const match = matchRoute(route.value.path);
+  const loading = usePage(match);
+  useDocumentTitle(match);
   return (
     <>
       <a class="skip-link" href="#main" onClick={skip}>
@@ -37,8 +28,8 @@ export function App({ stream }: { stream: LiveStream }) {
       </a>
       <Header />
       <ConnectionBanner stream={stream} />
-      <Main>
-        <Page />
+      <Main shown={match && loading.shown}>
+        <PageView match={match} loading={loading} />
       </Main>
       <HelpDialog />
       <TokenDialog />
@@ -51,8 +42,14 @@ function skip(event: Event): void {
   document.getElementById("main")?.focus();
 }
 
+const inNavigation = routes.filter(({ key }) => key !== null);
+const pages = inNavigation.filter(({ apart }) => !apart);
+const actions = inNavigation.filter(({ apart }) => apart);
+/** Of the pages, in narrow windows. */
+const firstPages = 3;
+
 function Header() {
-  const section = route.value.path[0] ?? "jobs";
+  const section = sectionOf(route.value.path);
   return (
     <header class="header">
       <a class="brand" href="#/jobs">
@@ -60,13 +57,15 @@ function Header() {
         <span class="brand-word">Podium</span>
       </a>
       <nav aria-label="Pages">
-        {sections.map(([path, title]) => (
-          <a key={path} href={`#/${path}`} aria-current={section === path ? "page" : undefined}>
-            {title}
-          </a>
+        {pages.map((page, index) => (
+          <PageLink key={page.path} page={page} section={section} later={index >= firstPages} />
         ))}
+        <MorePages section={section} />
       </nav>
       <span class="header-end">
+        {actions.map((page) => (
+          <PageLink key={page.path} page={page} section={section} />
+        ))}
         <ReadOnlyButton />
         <ConnectionBadge />
         <ThemeButton />
@@ -84,17 +83,61 @@ function Header() {
   );
 }
 
+interface LinkProperties {
+  page: PageRoute;
+  section: string;
+  /** In narrow windows it is in the menu of the others. */
+  later?: boolean;
+}
+
+function PageLink({ page, section, later }: LinkProperties) {
+  return (
+    <a
+      class={page.apart ? "button button-primary" : later ? "later" : undefined}
+      href={`#/${page.path}`}
+      aria-current={section === page.path ? "page" : undefined}
+      onPointerEnter={() => prepare(page)}
+    >
+      {page.title}
+    </a>
+  );
+}
+
+/** Tells which of them is shown. */
+function MorePages({ section }: { section: string }) {
+  const others = pages.slice(firstPages);
+  const shown = others.find(({ path }) => path === section);
+  const face = (
+    <>
+      {shown?.title ?? "More"}
+      <ChevronIcon />
+    </>
+  );
+  return (
+    <Menu
+      face={face}
+      name={shown ? `${shown.title}, more pages` : "More pages"}
+      className={shown ? "more-pages shown" : "more-pages"}
+    >
+      {others.map((page) => (
+        <li key={page.path}>
+          <PageLink page={page} section={section} />
+        </li>
+      ))}
+    </Menu>
+  );
+}
+
 function ReadOnlyButton() {
   if (mayChange.value) return null;
   return (
-    <button
-      type="button"
-      class="button button-small"
+    <Button
+      small
       title="The token in use is the agents'. Enter the user token to change anything."
-      onClick={() => void enterUserToken()}
+      onPress={() => void enterUserToken()}
     >
       Read only
-    </button>
+    </Button>
   );
 }
 
@@ -109,15 +152,19 @@ function ThemeButton() {
   );
 }
 
-/** Keyboard and screen reader follow a change of page; the first page leaves the focus where it is. */
-function Main({ children }: { children: ComponentChildren }) {
+/**
+ * Keyboard and screen reader follow a change of page; the first page leaves the focus where it is. A new page opens at its
+ * top, one that the reader comes back to where they left it.
+ */
+function Main({ shown, children }: { shown: ShownPage | null; children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
-  const path = route.value.path.join("/");
-  const shown = useRef(path);
+  const path = shown && `${shown.page.path} ${shown.id}`;
+  const before = useRef(path);
   useEffect(() => {
-    if (shown.current !== path) main.current?.focus({ preventScroll: true });
-    shown.current = path;
+    if (before.current !== null && before.current !== path) main.current?.focus({ preventScroll: true });
+    before.current = path;
   }, [path]);
+  useScrollPlace("page", main, `${place.value} ${path}`);
   return (
     <main id="main" ref={main} tabIndex={-1}>
       {children}
@@ -125,32 +172,9 @@ function Main({ children }: { children: ComponentChildren }) {
   );
 }
 
-function Page() {
-  const [section = "jobs", id] = route.value.path;
-  const number = Number(id);
-  const isNumber = id !== undefined && Number.isSafeInteger(number) && number > 0;
-  useTitle(section, id);
-  if (section === "jobs" && id === undefined) return <JobsPage />;
-  if (section === "jobs" && isNumber) return <JobPage key={number} id={number} />;
-  if (section === "queue") return <QueuePage />;
-  if (section === "nodes") return <NodesPage />;
-  if (section === "accounts") return <AccountsPage />;
-  if (section === "experiments" && id === undefined) return <ExperimentsPage />;
-  if (section === "experiments" && isNumber) return <ExperimentPage key={number} id={number} />;
-  if (section === "submit") return <SubmitPage />;
-  return (
-    <div class="page">
-      <h1 class="visually-hidden">Not found</h1>
-      <Notice kind="empty" title="There is no such page">
-        Go to <a href="#/jobs">all jobs</a>.
-      </Notice>
-    </div>
-  );
-}
-
-function useTitle(section: string, id: string | undefined): void {
+function useDocumentTitle(match: Match | null): void {
+  const title = ownTitle.value ?? `${match ? titleOf(match) : "Not found"} · Podium`;
   useEffect(() => {
-    const title = sections.find(([path]) => path === section)?.[1] ?? "Podium";
-    document.title = id === undefined ? `${title} · Podium` : `${title} ${id} · Podium`;
-  }, [section, id]);
+    document.title = title;
+  }, [title]);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Account, QueueOfKind, QueuedJob } from "../src/api/types";
+import type { Account, Queue, QueuedJob } from "../src/api/types";
 import { isAccountName, meterOf, readAccount, rowsOf, textOf } from "../src/model/account_tree";
-import { formatFactors, turnOf } from "../src/model/queue";
+import { formatFactors, linesOf, turnOf } from "../src/model/queue";
 
 const account = (name: string, changes: Partial<Account> = {}): Account => ({
   account: name,
@@ -26,16 +26,22 @@ const usage = { device_seconds: 0, factor: 0, waiting_jobs: 0, waiting_devices: 
 
 it("measures what is held against the limit, else against the cluster", () => {
   const held = { gpu: { ...usage, devices: 6, borrowed: 2 } };
-  expect(meterOf(account("a", { usage: held, quota: { gpu: 4 }, limit: { gpu: 8 } }), "gpu", 100)).toEqual({
-    kept: 0.5,
-    borrowed: 0.25,
-    quota: 0.5,
+  const limited = account("a", { usage: held, quota: { gpu: 4 }, limit: { gpu: 8 } });
+  expect(meterOf(limited, "gpu", 16)).toEqual({
+    kept: 0.25,
+    borrowed: 0.125,
+    quota: 0.25,
+    limit: 0.5,
+    isOver: false,
   });
   expect(meterOf(account("a", { usage: held }), "gpu", 24)).toEqual({
     kept: 4 / 24,
     borrowed: 2 / 24,
     quota: null,
+    limit: null,
+    isOver: false,
   });
+  expect(meterOf(account("a", { usage: held, limit: { gpu: 5 } }), "gpu", 24).isOver).toBe(true);
   expect(meterOf(account("a", { usage: held }), "gpu", 0).borrowed).toBeCloseTo(1 / 3);
 });
 
@@ -62,9 +68,9 @@ it("knows names of accounts", () => {
 });
 
 it("says whose turn it is", () => {
-  const job = (reserved_ms: number | null): QueuedJob => ({
-    position: 1,
-    job: 1,
+  const job = (position: number, reserved_ms: number | null): QueuedJob => ({
+    position,
+    job: position,
     name: "",
     account: "nlp/bert",
     devices: 1,
@@ -76,11 +82,19 @@ it("says whose turn it is", () => {
     blocker: "devices",
     reason: "",
     age_points: 0,
+    walltime_points: 0,
+    score: 50,
+    rank: 1,
+    sizes: [],
     account_factors: [36_000, 5400],
     guaranteed_by: null,
     reserved_ms,
   });
-  const queue: QueueOfKind = { kind: "gpu", total: 3, jobs: [job(null), job(7_500_000), job(null)] };
-  expect(queue.jobs.map((_, index) => turnOf(queue, index, 0))).toEqual(["in order", "by 2h 5m", "backfill"]);
-  expect(formatFactors(queue.jobs[0]!)).toBe("10.0 › 1.5");
+  const jobs = [job(1, null), job(2, 7_500_000), job(3, null)];
+  const queue = { queues: [{ kind: "gpu", total: 9, jobs }], apart: { total: 0, jobs: [] } };
+  const [line] = linesOf(queue as unknown as Queue);
+  expect(line).toMatchObject({ id: "gpu", sentence: "9 jobs waiting for gpu devices", reservedFrom: 2 });
+  expect(jobs.map((each) => turnOf(each, 2, 0))).toEqual(["in order", "by 2h 5m", "backfill"]);
+  expect(turnOf(jobs[2]!, null, 0)).toBe("in order");
+  expect(formatFactors(jobs[0]!)).toBe("10.0 › 1.5");
 });

@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { attemptMarks, groupCharts, targetLine } from "../src/model/charts";
 import { attempt } from "./samples";
 
-const target = { metric: "eval/gain_over_unigram", at_least: 0.4, reached_ms: null, reached_step: null };
+const target = {
+  metric: "eval/gain_over_unigram",
+  at_least: 0.4,
+  latest: null,
+  best: null,
+  reached_ms: null,
+  reached_step: null,
+};
 const keys = [
   "eval/mlm_loss",
   "eval/gain_over_unigram",

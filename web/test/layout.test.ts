@@ -9,7 +9,14 @@ it("tells how devices share a model", () => {
 
 it("says nothing where there is nothing to say", () => {
   expect(describeLayout(layoutOf({ parallel: { tensor: 1, pipeline: 1 } }, 4))).toBe("");
-  for (const spec of [null, undefined, "x", {}, { command: ["a"] }, { parallel: { tensor: 3, pipeline: 1 } }]) {
+  for (const spec of [
+    null,
+    undefined,
+    "x",
+    {},
+    { command: ["a"] },
+    { parallel: { tensor: 3, pipeline: 1 } },
+  ]) {
     expect(layoutOf(spec, 4)).toBeNull();
   }
 });

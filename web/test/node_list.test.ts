@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Device, Node } from "../src/api/types";
+import type { Device, Drain, Node } from "../src/api/types";
 import {
   describeDevices,
   describeDrain,
@@ -8,7 +8,7 @@ import {
   nodeFilterFrom,
   showNodes,
   summarise,
-  useOf,
+  deviceUse,
 } from "../src/model/node_list";
 
 const device = (changes: Partial<Device> = {}): Device => ({
@@ -25,6 +25,7 @@ const device = (changes: Partial<Device> = {}): Device => ({
 
 const node = (id: string, changes: Partial<Node> = {}): Node => ({
   id,
+  revision: 1,
   address: "10.0.0.1",
   state: "up",
   agent_version: "0.1.0",
@@ -66,7 +67,7 @@ it("filters by name, address, device model, label and state", () => {
 
 it("counts every device once, by what it is good for", () => {
   const devices = [device(), device({ job: 3 }), device({ health: "XID 79", job: 3 })];
-  const summary = summarise([node("a", { devices }), node("b", { state: "lost", devices: [device()] })]);
+  const summary = summarise([node("a", { devices }), node("b", { state: "lost", devices: [device()] })], 0);
   expect(summary).toEqual({
     nodes: { up: 1, unknown: 0, lost: 1 },
     devices: { free: 1, busy: 1, unhealthy: 1, away: 1 },
@@ -82,19 +83,29 @@ it("says what devices a node has", () => {
 
 it("counts the devices of a drained node as away, of one before its window as free", () => {
   const drain = { reason: "new fans", from_ms: null, until_ms: null };
-  expect(useOf(node("a", { drain }), device())).toBe("away");
-  expect(useOf(node("a", { drain }), device({ job: 12 }))).toBe("busy");
-  expect(useOf(node("a", { drain: { ...drain, from_ms: 5 } }), device())).toBe("free");
+  const use = (changes: Partial<Drain>, nowMs: number, job: number | null = null) =>
+    deviceUse(node("a", { drain: { ...drain, ...changes } }), device({ job }), nowMs);
+  expect(use({}, 0)).toBe("away");
+  expect(use({}, 0, 12)).toBe("busy");
+  const window = { from_ms: 5, until_ms: 9 };
+  expect([4, 5, 8, 9].map((nowMs) => use(window, nowMs))).toEqual(["free", "away", "away", "free"]);
 });
 
 it("says why and until when a node is drained", () => {
   const time = (ms: number) => `t${ms}`;
-  expect(describeDrain({ reason: "new fans", from_ms: null, until_ms: 9 }, time)).toBe(
-    "drained until t9: new fans",
-  );
-  expect(describeDrain({ reason: "", from_ms: 5, until_ms: 9 }, time)).toBe("drained from t5 until t9");
-  expect(describeReservation({ account: "nlp", reason: "deadline", from_ms: null, until_ms: 9 }, time)).toBe(
-    "reserved for nlp until t9: deadline",
+  const drain = { reason: "new fans", from_ms: null, until_ms: 9 };
+  expect(describeDrain(drain, 0, time)).toBe("drained until t9: new fans");
+  const reservation = { account: "nlp", reason: "deadline", from_ms: null, until_ms: 9 };
+  expect(describeReservation(reservation, 0, time)).toBe("reserved for nlp until t9: deadline");
+});
+
+it("a window that is yet to begin is not told as one that has", () => {
+  const time = (ms: number) => `t${ms}`;
+  const window = { reason: "", from_ms: 5, until_ms: 9 };
+  expect(describeDrain(window, 4, time)).toBe("will be drained from t5 until t9");
+  expect(describeDrain(window, 5, time)).toBe("drained since t5 until t9");
+  expect(describeReservation({ ...window, account: "nlp" }, 4, time)).toBe(
+    "will be reserved for nlp from t5 until t9",
   );
 });
 

@@ -19,10 +19,13 @@ const target = {
 const points = (values: number[]) =>
   values.map((value, index) => ({ step: index, timeMs: index * 1000, value }));
 
-it("counts from the first start to now, and no further than the end", () => {
-  expect(elapsedSeconds(job(), 1_011_000)).toBe(10);
-  expect(elapsedSeconds(job({ ended_ms: 1_006_000 }), 9_999_000)).toBe(5);
-  expect(elapsedSeconds(job({ started_ms: null }), 1)).toBeNull();
+it("elapsed time stands still while a job waits", () => {
+  const [before, later] = [1_011_000, 9_999_000];
+  expect(elapsedSeconds(job(), before)).toBe(10);
+  expect(elapsedSeconds(job({ ran_seconds: 30 }), before)).toBe(40);
+  const waiting = job({ state: "queued", ran_seconds: 5, running_since_ms: null });
+  expect(elapsedSeconds(waiting, later)).toBe(5);
+  expect(elapsedSeconds(job({ started_ms: null, running_since_ms: null }), 1)).toBeNull();
 });
 
 describe("secondsToLastStep", () => {
@@ -49,7 +52,8 @@ describe("secondsToTarget", () => {
   });
 
   it("goes downwards for a target that is an upper bound", () => {
-    const below = { ...target, at_least: null, at_most: 1 };
+    const { at_least: _, ...others } = target;
+    const below = { ...others, at_most: 1 };
     expect(secondsToTarget(below, points([4, 3.5, 3]), 2000)).toBeCloseTo(4, 6);
     expect(describeTarget(below)).toBe("Target ≤ 1 · eval/gain");
   });

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import {
-  align,
   byStep,
   countNotFinite,
   readSeries,
   smoothed,
-  valueAt,
+  thinned,
   withLivePoints,
 } from "../src/model/series";
 
@@ -44,6 +43,40 @@ describe("withLivePoints", () => {
   });
 });
 
+describe("points of several attempts", () => {
+  const steps = (points: readonly { step: number }[]) => points.map(({ step }) => step);
+  const read = (...points: [number, number, number][]) => readSeries([{ key: "x", points }]);
+
+  it("of a node whose clock lags are kept, fetched or live", () => {
+    const fetched = read([10, 5000, 5], [20, 6000, 4], [30, 1000, 3], [40, 2000, 2]);
+    expect(steps(byStep(fetched.get("x")!))).toEqual([10, 20, 30, 40]);
+    const live = [50, 60].map((step) => ({ key: "x", step, time_ms: step, value: 1 }));
+    expect(steps(withLivePoints(fetched, live).get("x")!)).toEqual([10, 20, 30, 40, 50, 60]);
+  });
+
+  it("that repeat steps replace what came before them, also when their clock lags", () => {
+    const fetched = read([10, 5000, 5], [20, 6000, 4], [30, 7000, 3]);
+    const live = [{ key: "x", step: 20, time_ms: 5500, value: 4.5 }];
+    expect(steps(byStep(withLivePoints(fetched, live).get("x")!))).toEqual([10, 20]);
+  });
+
+  it("that were thinned away are not news when they come again", () => {
+    const thin = read([10, 100, 5], [40, 400, 2]);
+    const late = [{ key: "x", step: 20, time_ms: 200, value: 4 }];
+    expect(withLivePoints(thin, late)).toBe(thin);
+  });
+});
+
+it("thinning keeps the ends, the extremes and what is not finite", () => {
+  const values = Array.from({ length: 3000 }, (_, index) => (index === 1234 ? 99 : index === 2000 ? NaN : 1));
+  const kept = thinned(
+    values.map((value, index) => point(index, index, value)),
+    300,
+  );
+  expect(kept.length).toBeLessThanOrEqual(330);
+  expect(kept.map(({ step }) => step)).toEqual(expect.arrayContaining([0, 1234, 2000, 2999]));
+});
+
 it("by step, what was done again replaces what came before it", () => {
   const points = [point(10, 1, 5), point(20, 2, 4), point(30, 3, 3), point(20, 9, 4.5), point(30, 10, 3.5)];
   expect(byStep(points).map(({ step, value }) => [step, value])).toEqual([
@@ -51,25 +84,6 @@ it("by step, what was done again replaces what came before it", () => {
     [20, 4.5],
     [30, 3.5],
   ]);
-});
-
-describe("align", () => {
-  const train = [point(10, 1000, 5), point(20, 3000, NaN), point(30, 5000, 3)];
-  const evaluation = [point(20, 3500, 4)];
-
-  it("lines series up by step; gaps and values that are not finite are null", () => {
-    expect(align([train, evaluation], "step", 0)).toEqual({
-      xs: [10, 20, 30],
-      rows: [
-        [5, null, 3],
-        [null, 4, null],
-      ],
-    });
-  });
-
-  it("lines series up by seconds since the start", () => {
-    expect(align([train, evaluation], "time", 1000).xs).toEqual([0, 2, 2.5, 4]);
-  });
 });
 
 describe("smoothed", () => {
@@ -91,10 +105,4 @@ describe("smoothed", () => {
 
 it("counts what a chart cannot show", () => {
   expect(countNotFinite([point(1, 1, NaN), point(2, 2, 1), point(3, 3, -Infinity)])).toBe(2);
-});
-
-it("the crosshair reads the last value at or before it", () => {
-  expect(valueAt([1, null, null, 2], 2)).toBe(1);
-  expect(valueAt([1, null, 2, null], null)).toBe(2);
-  expect(valueAt([null, 1], 0)).toBeNull();
 });

@@ -1,6 +1,6 @@
 // Numbers, times, logs, YAML and spec problems: small functions that only make text.
 import { describe, expect, it } from "vitest";
-import { appendLog, mostCharacters, wholeLines } from "../src/model/log_text";
+import { LogText, mostCharacters, wholeLines } from "../src/model/log_text";
 import { formatBytes, formatNumber, formatPlain } from "../src/model/numbers";
 import { readProblems } from "../src/model/spec_problems";
 import { formatAge, formatDuration } from "../src/model/times";
@@ -47,17 +47,58 @@ describe("times", () => {
 });
 
 describe("log", () => {
-  it("is cut at its head, at a line, and loses terminal colours", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const shown = (...chunks: (string | Uint8Array)[]) => {
+    const log = new LogText();
+    for (const chunk of chunks) log.append(typeof chunk === "string" ? bytes(chunk) : chunk);
+    return textOf(log);
+  };
+  const textOf = ({ parts }: LogText) => parts.texts.join("");
+
+  it("is cut at its head, at a line, only when it is told to", () => {
+    const log = new LogText();
+    log.append(bytes(`${"x".repeat(99)}\n`.repeat(mostCharacters / 100)));
+    log.append(bytes("\u001b[32mgreen\u001b[0m\n"));
+    expect(textOf(log).length).toBeGreaterThan(mostCharacters);
+    log.trim();
+    expect(textOf(log).length).toBeLessThanOrEqual(mostCharacters);
+    expect(textOf(log).startsWith("x".repeat(99))).toBe(true);
+    expect(textOf(log).endsWith("\ngreen\n")).toBe(true);
+  });
+
+  it("is shown in parts of which only the last changes, and that keep their numbers when the head is cut off", () => {
+    const log = new LogText();
     const line = `${"x".repeat(99)}\n`;
-    const text = appendLog(line.repeat(mostCharacters / 100), "\u001b[32mgreen\u001b[0m\n");
-    expect(text.length).toBeLessThanOrEqual(mostCharacters);
-    expect(text.startsWith("x".repeat(99))).toBe(true);
-    expect(text.endsWith("\ngreen\n")).toBe(true);
+    log.append(bytes(line.repeat(4000)));
+    const before = log.parts;
+    log.append(bytes(line.repeat(200)));
+    log.trim();
+    const after = log.parts;
+    expect(before.texts.length).toBeGreaterThan(20);
+    expect(after.first).toBeGreaterThan(0);
+    for (let number = after.first; number < before.texts.length - 1; number += 1)
+      expect(after.texts[number - after.first]).toBe(before.texts[number]);
   });
 
   it("drops the half line that a tail by bytes begins with", () => {
-    expect(wholeLines("lf\nwhole\n", false)).toBe("whole\n");
-    expect(wholeLines("first\n", true)).toBe("first\n");
+    expect(new TextDecoder().decode(wholeLines(bytes("lf\nwhole\n"), false))).toBe("whole\n");
+    expect(new TextDecoder().decode(wholeLines(bytes("first\n"), true))).toBe("first\n");
+  });
+
+  it("has a progress bar once, as it is now, and Windows' line ends as line ends", () => {
+    expect(shown("10%\r", "20%\r100%\nnext\r\nlast")).toBe("100%\nnext\nlast");
+    expect(shown("next\r", "\nlast")).toBe("next\nlast");
+    expect(shown("loading\rok")).toBe("okading");
+  });
+
+  it("puts together a character that was cut between two chunks", () => {
+    const text = bytes("größe\n");
+    expect(shown(text.subarray(0, 3), text.subarray(3))).toBe("größe\n");
+  });
+
+  it("loses colours, titles and links, also where they were cut between two chunks", () => {
+    expect(shown("\u001b[3", "1;1mred\u001b", "[0m")).toBe("red");
+    expect(shown("\u001b]0;title", "\u0007a\u001b]8;;http://x\u001b\\b\u001b]8;;\u001b\\")).toBe("ab");
   });
 });
 
@@ -80,7 +121,7 @@ it("problems are brought to their line and column where they have one", () => {
     readProblems([
       { message: "a", where: "spec.yaml:4:7" },
       { message: "b", where: "spec.yaml:9" },
-      { message: "c" },
+      { message: "c", where: "" },
     ]),
   ).toEqual([
     { message: "a", line: 4, column: 7 },

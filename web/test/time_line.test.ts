@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { layOut } from "../src/model/time_line";
+import type { JobEvent } from "../src/api/types";
+import { layOut, spaced } from "../src/model/time_line";
 import { attempt } from "./samples";
 
 const first = attempt({ number: 1, created_ms: 0, started_ms: 10_000, ended_ms: 50_000, end: "failed" });
@@ -16,7 +17,7 @@ it("lays attempts out from the first's creation to now, with the gap between the
 });
 
 it("places checkpoints by their time", () => {
-  const events = [
+  const events: JobEvent[] = [
     { id: 1, time_ms: 25_000, type: "checkpoint_saved", text: "", level: "info" },
     { id: 2, time_ms: 30_000, type: "attempt_ended", text: "", level: "info" },
   ];
@@ -30,4 +31,12 @@ it("draws an attempt whose processes have not started as starting all the way", 
 
 it("is nothing before the first attempt", () => {
   expect(layOut([], [], 1)).toBeNull();
+});
+
+it("checkpoints that would merge into a bar are drawn apart, the newest among them", () => {
+  const many = Array.from({ length: 1001 }, (_, index) => ({ left: index / 1000, timeMs: index }));
+  const drawn = spaced(many);
+  expect(drawn.length).toBeLessThan(130);
+  expect(drawn.at(-1)!.left).toBe(1);
+  expect(spaced(many.slice(0, 1))).toHaveLength(1);
 });

@@ -50,7 +50,7 @@ describe("why a job waits", () => {
       "resources.nodes": { rack: "r1" },
       "resources.within": null,
     };
-    expect(settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, sentence: "" })).toEqual([
+    expect(settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, anew: true, sentence: "" })).toEqual([
       "resources.devices: 4",
       "resources.walltime: 2h",
       'resources.nodes: {"rack":"r1"}',

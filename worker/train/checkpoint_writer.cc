@@ -197,7 +197,10 @@ void CheckpointWriter::write(Part& part) {
       file.advance(count);
     }
     const CheckpointPart record{file.finish(), std::move(part.pieces)};
-    write_file_atomic(folder / record_name(options_.rank), to_json(record).dump());
+    // Its name is the last that this rank does there: with all records in place rank 0 renames the folder.
+    const fs::path unsaid = folder / (".unsaid-" + record_name(options_.rank));
+    write_file_atomic(unsaid, to_json(record).dump());
+    fs::rename(unsaid, folder / record_name(options_.rank));
   } catch (const std::system_error&) {
     std::error_code ignored;  // the failure to write is what counts
     fs::remove(path, ignored);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "common/model/program.h"
 #include "tests/agent/core/orders.h"
 
 namespace podium {
@@ -9,6 +10,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
 using testing::StartsWith;
@@ -82,6 +84,79 @@ TEST(MakeCommand, PassesOnOnlyTheKeptVariables) {
   EXPECT_THAT(command->environment, Not(Contains("PATHOLOGY=1")));
 }
 
+TEST(MakeCommand, GivesTheSpecsEnvironmentParametersAndPlaceholders) {
+  Start start = start_of("cpu");
+  JobSpec& spec = start.launch.spec;
+  spec.command = {"train", "--lr={lr}", "{rank}/{world_size}/{node_devices}",
+                  "{print $1} ${x} {{lr}} {other}"};
+  spec.parameters = {{"lr", 0.001}, {"model", "small"}, {"fast", true}};
+  spec.env = {{"MODEL", "{model} at {data}"}, {"PATH", "/opt/bin"}, {"OMP_NUM_THREADS", "2"}};
+  const auto command = make_command(start, kPaths, {"PATH=/bin", "HOME=/root"});
+  EXPECT_THAT(command->arguments,
+              ElementsAre("train", "--lr=0.001", "1/4/2", "{print $1} ${x} {lr} {other}"));
+  EXPECT_THAT(command->environment,
+              IsSupersetOf({"MODEL=small at /data", "PATH=/opt/bin", "HOME=/root", "OMP_NUM_THREADS=2",
+                            "PODIUM_PARAM_LR=0.001", "PODIUM_PARAM_MODEL=small", "PODIUM_PARAM_FAST=true",
+                            R"(PODIUM_PARAMETERS={"fast":true,"lr":0.001,"model":"small"})"}));
+  EXPECT_THAT(command->environment, Not(Contains("PATH=/bin"))) << "a variable is there once";
+}
+
+TEST(MakeCommand, LetsNoSpecSayWhatPodiumSays) {
+  Start start = start_of("gpu");
+  start.launch.spec.command = {"train"};
+  start.launch.spec.env = {{"RANK", "7"}, {"PODIUM_JOB", "7"}};
+  const auto environment = make_command(start, kPaths, {})->environment;
+  EXPECT_THAT(environment, IsSupersetOf({"RANK=1", "PODIUM_JOB=12"}));
+  EXPECT_THAT(environment, Not(Contains("RANK=7")));
+}
+
+// common/spec refuses what the agent would overwrite, and only that.
+TEST(MakeCommand, SetsOnlyVariablesThatSpecsMayNotOrMayOverride) {
+  Start start = start_of("gpu");
+  start.launch.spec.command = {"torchrun"};
+  start.launch.spec.processes = Processes::node;
+  start.launch.spec.parameters = {{"lr", 1}};
+  const auto command = make_command(start, kPaths, {});
+  for (const std::string& variable : command->environment) {
+    const std::string name = variable.substr(0, variable.find('='));
+    const bool may_be_overridden = name == "OMP_NUM_THREADS" || name.starts_with("TORCH_");
+    EXPECT_NE(is_reserved_variable(name), may_be_overridden) << name;
+  }
+}
+
+TEST(MakeCommand, TellsTorchrunWhereItIsWhereItRunsOncePerNode) {
+  Start start = start_of("cpu");
+  start.launch.spec.command = {"torchrun", "train.py"};
+  EXPECT_THAT(make_command(start, kPaths, {})->environment, Not(Contains(StartsWith("PET_"))));
+  start.launch.spec.processes = Processes::node;
+  EXPECT_THAT(make_command(start, kPaths, {})->environment,
+              IsSupersetOf({"PET_NNODES=2", "PET_NODE_RANK=0", "PET_NPROC_PER_NODE=2",
+                            "PET_MASTER_ADDR=10.0.0.1", "PET_MASTER_PORT=29503", "PODIUM_NODE_DEVICES=2"}));
+}
+
+TEST(MakeCommand, StartsInTheWorkdirWhichIsWithinTheCodeWhereThereIsSome) {
+  Start start = start_of("cpu");
+  start.launch.spec.command = {"./train.sh"};
+  start.launch.spec.parameters = {{"model", "small"}, {"up", "../.."}};
+  const auto workdir = [&](const std::string& written, const std::string& code) {
+    TaskPaths paths = kPaths;
+    paths.code = code;
+    start.launch.spec.workdir = written;
+    const auto command = make_command(start, paths, {});
+    if (!command) return command.errors().at(0).where;
+    for (const std::string& variable : command->environment)
+      if (variable.starts_with("PODIUM_WORKDIR=")) return variable.substr(15);
+    return std::string("none");
+  };
+  EXPECT_EQ(workdir("", ""), "/home/jobs/12/3/1");
+  EXPECT_EQ(workdir("/opt/{model}", ""), "/opt/small");
+  EXPECT_EQ(workdir("{data}/x", ""), "/data/x");
+  EXPECT_EQ(workdir("x", ""), "/workdir") << "refused";
+  EXPECT_EQ(workdir("", "/code"), "/code");
+  EXPECT_EQ(workdir("src/{model}", "/code"), "/code/src/small");
+  EXPECT_EQ(workdir("{up}", "/code"), "/workdir") << "refused";
+}
+
 TEST(MakeCommand, RefusesWhatNoProcessCanBeGiven) {
   Start start = start_of("cpu");
   start.launch.spec.command = {"sh", std::string("a\0b", 3)};
@@ -91,6 +166,19 @@ TEST(MakeCommand, RefusesWhatNoProcessCanBeGiven) {
   start.launch.spec.command.clear();
   start.launch.name = std::string("\0", 1);
   EXPECT_EQ(make_command(start, kPaths, {}).errors().at(0).where, "/name");
+}
+
+TEST(MakeCommand, RefusesWhatIsTooLongOnceItIsFilledIn) {
+  Start start = start_of("cpu");
+  start.launch.spec.parameters["long"] = std::string(4'000, 'x');
+  start.launch.spec.command = {"sh", "{long}"};
+  EXPECT_TRUE(make_command(start, kPaths, {}).ok());
+  std::string many;
+  for (int i = 0; i < 40; ++i) many += "{long}";
+  start.launch.spec.command = {"sh", many};
+  EXPECT_THAT(describe(make_command(start, kPaths, {}).errors()), HasSubstr("has 160000 bytes"));
+  start.launch.spec.command.assign(300, "{long}");
+  EXPECT_THAT(describe(make_command(start, kPaths, {}).errors()), HasSubstr("1048576 is the most"));
 }
 
 TEST(MakeCommand, TellsWhereTheCheckpointsAreThatItResumes) {

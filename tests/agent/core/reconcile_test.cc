@@ -180,6 +180,24 @@ TEST(Reconcile, AnOccupiedGpuWaitsUntilItIsFree) {
   EXPECT_EQ(text_of(look(orders_of({order}), table, kNow)), "start 1.1.0");
 }
 
+TEST(Reconcile, AProcessThatDrivesANodeWaitsForAllItsDevicesAndHoldsThem) {
+  TaskOrder node_wide = order_of(TaskAction::start, task_id(1, 1));
+  node_wide.launch.more_devices = {1, 2};
+  const TaskOrder single = order_of(TaskAction::start, task_id(2, 1), 2);
+  const auto actions = [&](const std::vector<TaskOrder>& orders, const ProcessTable& table) {
+    return text_of(look(orders_of(orders), table, kNow));
+  };
+  EXPECT_EQ(actions({node_wide}, table_of({})), "start 1.1.0");
+  EXPECT_EQ(actions({node_wide, single}, table_of({})), "start 1.1.0") << "device 2 is taken in this run";
+  EXPECT_EQ(actions({single, node_wide}, table_of({{task_id(2, 1), process_in(TaskState::running, 2)}})), "");
+  Process wide = process_in(TaskState::running);
+  wide.more_devices = {1, 2};
+  EXPECT_EQ(actions({node_wide, single}, table_of({{task_id(1, 1), wide}})), "");
+  ASSERT_EQ(look(orders_of({node_wide}), table_of({}), kNow).list.size(), 1u);
+  EXPECT_EQ(std::get<Start>(look(orders_of({node_wide}), table_of({}), kNow).list[0]).visible_devices,
+            (std::vector{0, 1, 2}));
+}
+
 TEST(Reconcile, StartsSeeTheDevicesOfTheirNodeByLocalRank) {
   TaskOrder first = order_of(TaskAction::start, task_id(1, 1, 0), 5);
   TaskOrder second = order_of(TaskAction::start, task_id(1, 1, 1), 2);

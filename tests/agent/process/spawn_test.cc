@@ -62,6 +62,7 @@ class SpawnTest : public testing::Test {
     request.cgroup = cgroup_;
     request.numa = numa_;
     request.environment = {"PATH=/usr/bin:/bin", mark()};
+    if (!workdir_.empty()) request.environment.push_back("PODIUM_WORKDIR=" + workdir_.string());
     shim_ = spawn_shim(request);
     std::string said(1000, '\0');
     std::size_t used = 0;
@@ -103,6 +104,7 @@ class SpawnTest : public testing::Test {
   TaskFolder folder_;
   fs::path cgroup_;
   int numa_ = -1;
+  fs::path workdir_;
   SpawnedShim shim_;
 };
 
@@ -113,6 +115,24 @@ TEST_F(SpawnTest, RunsTheProgramInItsFolderWithItsEnvironmentAndFiles) {
   // PATH, the mark, and the three that the shell itself sets at most.
   EXPECT_THAT(output(), testing::StartsWith(path + "\n" + path + "\n"));
   EXPECT_EQ(read_file(folder_.path() / "stderr"), "wrong\n");
+}
+
+TEST_F(SpawnTest, StartsAProgramOfTheWorkdirThere) {
+  workdir_ = home_.path() / "project";
+  fs::create_directories(workdir_);
+  write_file_atomic(workdir_ / "run.sh", "#!/bin/sh\npwd\n");
+  fs::permissions(workdir_ / "run.sh", fs::perms::owner_all);
+  EXPECT_GT(start({"./run.sh"}).pid, 0);
+  EXPECT_EQ(wait_for_exit(), TaskExit{}) << "exit.json is in the task's folder";
+  EXPECT_EQ(output(), workdir_.string() + "\n");
+}
+
+TEST_F(SpawnTest, SaysWhenThereIsNoSuchWorkdir) {
+  workdir_ = home_.path() / "nowhere";
+  const Ready ready = start({"true"});
+  EXPECT_LT(ready.pid, 0);
+  EXPECT_EQ(ready.exit.message,
+            "cannot enter the working folder " + workdir_.string() + ": No such file or directory");
 }
 
 TEST_F(SpawnTest, GivesNoDescriptorOfTheAgentsToTheProgram) {

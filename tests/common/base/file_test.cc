@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <future>
 #include <system_error>
 
 #include "tests/temp_folder.h"
@@ -19,6 +20,19 @@ TEST(WriteFileAtomic, ReplacesWholeFilesAndLeavesNothingBehind) {
   EXPECT_EQ(read_file(path), "new");
   EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms(0600));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(WriteFileAtomic, TakesTwoThreadsWithOneFile) {
+  const TempFolder folder;
+  const std::string path = folder.path() / "state.json";
+  const auto write = [&](char letter) {
+    for (int i = 0; i < 200; ++i) write_file_atomic(path, std::string(10'000, letter));
+  };
+  std::future<void> other = std::async(std::launch::async, write, 'a');
+  write('b');
+  other.get();
+  const std::string content = read_file(path);
+  EXPECT_EQ(content, std::string(10'000, content.front()));
 }
 
 TEST(WriteFileAtomic, NamesTheFileItCannotWrite) {

@@ -7,6 +7,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cmath>
+#include <ctime>
 #include <stdexcept>
 
 #include "tests/common/net/server_fixture.h"
@@ -68,6 +70,16 @@ TEST(HttpServer, KeepsAConnectionAndAnswersPipelinedRequestsInOrder) {
   EXPECT_EQ(count_of(text, "HTTP/1.1 200"), 3);
   EXPECT_LT(text.find("\r\n\r\n/a"), text.find("\r\n\r\nhi"));
   EXPECT_LT(text.find("\r\n\r\nhi"), text.find("\r\n\r\n/b"));
+}
+
+TEST(HttpServer, SaysWhenItAnswered) {
+  TestServer server({}, serve);
+  const std::string text = talk(server, "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  std::tm told{};
+  const std::size_t at = text.find("\r\nDate: ");
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_NE(strptime(text.c_str() + at + 8, "%a, %d %b %Y %H:%M:%S GMT\r\n", &told), nullptr);
+  EXPECT_LE(std::abs(std::difftime(timegm(&told), std::time(nullptr))), 60);
 }
 
 TEST(HttpServer, AnswersHeadWithTheLengthAndNoBody) {

@@ -159,6 +159,7 @@ class Agent:
         self.tasks = []
         self.readings = []
         self.interrupted = False
+        self.cluster = ""  # of an agent from before clusters had ids
         self.ahead = None  # seconds that its clock is ahead; None: it says nothing of it
         self.heard, self.answered = 0, 0
         self.node = {
@@ -174,7 +175,8 @@ class Agent:
         clock = {}
         if self.ahead is not None:
             clock = {"clock": {"sent_ms": self.clock(), "heard_ms": self.heard, "answered_ms": self.answered}}
-        return clock | {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen,
+        cluster = {"cluster": {"id": self.cluster, "generation": 1}} if self.cluster else {}
+        return clock | cluster | {"version": 1, "node": self.node, "tasks": self.tasks, "orders_seen": self.orders_seen,
                 "readings": self.readings, "interrupted": self.interrupted}
 
     def clock(self):

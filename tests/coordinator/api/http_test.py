@@ -107,6 +107,26 @@ class HttpTest(unittest.TestCase):
         self.assertEqual((packed.headers["Content-Encoding"], gzip.decompress(packed.body)), ("gzip", b"go()"))
         self.assertEqual(self.daemon.request("GET", "/assets/type.bin").type, "application/octet-stream")
 
+    def test_long_answers_are_packed_for_those_who_accept_it(self):
+        path = "/api/v1/openapi.yaml"
+        plain = self.daemon.request("GET", path)
+        self.assertEqual((plain.headers["Content-Encoding"], plain.headers["Vary"]), (None, "Accept-Encoding"))
+        for accepted in ("gzip", "br, GZIP;q=0.5", "*"):
+            packed = self.daemon.request("GET", path, Accept_Encoding=accepted)
+            self.assertEqual(packed.headers["Content-Encoding"], "gzip", accepted)
+            self.assertEqual(gzip.decompress(packed.body), plain.body)
+            self.assertLess(len(packed.body), len(plain.body) / 3)
+        for refused in ("identity", "gzip;q=0", "*, gzip;q=0.0", "br"):
+            self.assertIsNone(self.daemon.request("GET", path, Accept_Encoding=refused).headers["Content-Encoding"], refused)
+        long = self.daemon.request("POST", "/api/v1/validate", {"spec": spec(extra="".join(f"x{i}: 1\n" for i in range(99)))},
+                                   USER, Accept_Encoding="gzip")
+        self.assertEqual((long.status, long.headers["Content-Encoding"]), (422, "gzip"))
+        self.assertEqual(daemon.json.loads(gzip.decompress(long.body))["status"], 422)
+        short = self.daemon.get("/health", Accept_Encoding="gzip")
+        self.assertEqual((short.headers["Content-Encoding"], short.json()["status"]), (None, "ok"))
+        head = self.daemon.request("HEAD", path, Accept_Encoding="gzip")
+        self.assertEqual((head.body, head.headers["Content-Encoding"]), (b"", "gzip"))
+
     def test_no_file_outside_the_dashboard(self):
         for path in (
             "/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "/..%2fsecret.txt", "/way-out.txt",
@@ -193,6 +213,8 @@ class StartTest(unittest.TestCase):
                 self.assertEqual(served.request("GET", "/").status, 200)
             with Daemon("--open-reads", listen="0.0.0.0:0") as served:
                 self.assertEqual(served.get("/jobs").status, 200)
+                self.assertEqual(served.get("/jobs", Authorization="Basic YTpi").status, 200, "a proxy's own")
+                self.assertEqual(served.get("/jobs", token="no").status, 401)
                 self.assertEqual(served.request("POST", "/api/v1/validate", {"spec": spec()}).status, 401)
 
     def test_a_home_has_one_coordinator(self):
@@ -266,13 +288,19 @@ class StartTest(unittest.TestCase):
             git("add", ".")
             git("commit", "-q", "-m", "specs")
             config = pathlib.Path(folder, "coordinator.yaml")
-            config.write_text(f"specs: [{repository}]\nspecs-every: 100ms\n")
+            config.write_text(f'specs: ["{repository},existing=submit"]\nspecs-every: 100ms\n')
             with Daemon("--config", config) as served:
                 jobs = lambda: served.get("/jobs").json()["jobs"]
                 daemon.wait_for(lambda: len(jobs()) == 1, "the committed spec")
                 source = served.get(f"/jobs/{jobs()[0]['id']}").json()["source"]
                 self.assertEqual((source["path"], source["commit"]), ("good.yaml", git("rev-parse", "HEAD")))
-                daemon.wait_for(lambda: "bad.yaml" in served.read_log(), "the refusal in the log")
+                specs = lambda: served.get("/specs").json()["repositories"][0]
+                daemon.wait_for(lambda: len(specs()["specs"]) == 2, "what became of both")
+                bad, good = specs()["specs"]
+                self.assertEqual((bad["path"], bad["state"], good["state"]), ("bad.yaml", "refused", "submitted"))
+                unknown = [problem for problem in bad["problems"] if problem["where"] == "bad.yaml:2:1"]
+                self.assertIn("unknown key \"nam\"", unknown[0]["message"])
+                self.assertIn("bad.yaml", served.read_log())
                 (repository / "more.yaml").write_text(spec("more"))
                 git("add", ".")
                 git("commit", "-q", "-m", "more")

@@ -103,6 +103,37 @@ TEST_F(LiveStreamTest, WhatWasSkippedIsAReset) {
   EXPECT_EQ(live_.last_id(), 1001);
 }
 
+// Of an answer and a message the client could not tell which was newer.
+TEST_F(LiveStreamTest, AReadingHasAnIdBetweenTheMessages) {
+  live_.publish("job", JobId{1}, "{}");
+  const std::int64_t first = live_.take_id(), second = live_.take_id();
+  EXPECT_GT(first, 1000);
+  EXPECT_GT(second, first);
+  const auto waiting = subscribe();
+  live_.publish("job", JobId{1}, "{}");
+  EXPECT_EQ(live_.last_id(), second + 1);
+  const Names news{std::to_string(second + 1) + " job"};
+  EXPECT_EQ(next(waiting), news);
+  EXPECT_EQ(next(subscribe(first)), news) << "whoever resumes after a reading misses nothing";
+  EXPECT_EQ(next(subscribe(second)), news);
+  for (int i = 0; i < 4; ++i) live_.publish("job", JobId{1}, "{}");
+  EXPECT_EQ(next(subscribe(first)), Names{std::to_string(second + 5) + " reset"});
+}
+
+TEST_F(LiveStreamTest, ReadingsDoNotMoveThePositionThatTellsOfNews) {
+  live_.publish("job", JobId{1}, "{}");
+  const std::int64_t told = live_.told_id();
+  live_.take_id();
+  live_.take_id();
+  EXPECT_EQ(live_.told_id(), told) << "a client that polls would fetch again for what it has fetched itself";
+  const auto waiting = subscribe(told);
+  live_.publish("job", JobId{2}, "{}");
+  EXPECT_EQ(next(waiting), Names{std::to_string(live_.told_id()) + " job"});
+  live_.skip();
+  EXPECT_GT(live_.told_id(), told);
+  EXPECT_EQ(next(subscribe(live_.told_id())), Names{"nothing"});
+}
+
 TEST_F(LiveStreamTest, IsWatchedWhileSomebodySubscribes) {
   EXPECT_FALSE(live_.watched());
   {

@@ -36,6 +36,27 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(name, "reset")  # nobody listened, so the message was never made
         live.close()
 
+    def test_of_two_readings_the_newer_is_known_by_its_revision(self):
+        live = self.daemon.live()
+        submitted = self.daemon.submit(spec("ordered")).json()["jobs"][0]
+        job = submitted["id"]
+        told_id, _, told = live.until(lambda name, data: name == "job" and data["id"] == job)
+        detail = self.daemon.get(f"/jobs/{job}").json()
+        listed = self.daemon.get("/jobs").json()["jobs"][0]
+        held = self.daemon.request("POST", f"/api/v1/jobs/{job}/hold", token=USER).json()
+        node = self.daemon.get("/nodes").json()["nodes"][0]
+        body = {"reason": "x"}
+        drained = self.daemon.request("POST", "/api/v1/nodes/node-1/drain", body, USER)
+        readings = [detail, listed, held, node, drained.json(), self.daemon.get("/nodes/node-1").json()]
+        self.assertLess(told["revision"], told_id, "it was read before it was told")
+        for before, after in zip([{"revision": told_id}, *readings], readings):
+            self.assertLess(before["revision"], after["revision"])
+        live.until(lambda name, data: name == "node" and data["drain"] and data["revision"] > node["revision"])
+        live.close()
+        resumed = self.daemon.live(detail["revision"])
+        self.assertTrue(resumed.until(lambda name, data: name == "job" and data["id"] == job)[2]["held"])
+        resumed.close()
+
     def test_ids_of_another_life_are_reset(self):
         for last_id in (0, 5, 1 << 52):
             live = self.daemon.live(last_id)
@@ -51,6 +72,23 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(live.next()[1], "reset")
         live.close()
         self.assertEqual(self.daemon.get(f"/jobs/{job}").status, 200)
+
+    def test_a_node_is_seen_when_it_has_reported_and_not_when_the_coordinator_started(self):
+        before = self.daemon.get("/nodes/node-1").json()["last_seen_ms"]
+        self.assertIsInstance(before, int)
+        self.daemon.kill()
+        self.daemon.start()
+        for path in ("/nodes", "/nodes/node-1"):
+            answer = self.daemon.get(path).json()
+            node = answer["nodes"][0] if "nodes" in answer else answer
+            self.assertEqual((node["state"], node["last_seen_ms"]), ("up", None))
+        live = self.daemon.live()
+        self.agent.interrupted = True
+        self.agent.orders()
+        told = live.until(lambda name, data: name == "node")[2]
+        self.assertGreater(told["last_seen_ms"], before)
+        self.assertGreater(self.daemon.get("/nodes/node-1").json()["last_seen_ms"], before)
+        live.close()
 
     def test_nodes_are_told_of_when_they_change_and_for_nobody_elses_sake(self):
         for i in range(5):

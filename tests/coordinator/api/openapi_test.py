@@ -1,6 +1,7 @@
 """schemas/openapi.yaml is true: every operation is called on a real daemon, and every answer, good or bad, is of the
 status, the content type and the shape that the file promises."""
 
+import hashlib
 import pathlib
 import re
 import sys
@@ -13,6 +14,7 @@ import yaml
 from daemon import AGENT, USER, Agent, Daemon, chunk, metric_lines, spec
 
 DOCUMENT = yaml.safe_load(pathlib.Path(sys.argv.pop(1)).read_text())
+NO_FILES = bytes.fromhex("28b52ffd" "60" "0003" "032000" "00")  # zstd of 1,024 times 0: a tar archive of nothing
 
 
 def resolved(node):
@@ -87,6 +89,7 @@ class OpenapiTest(unittest.TestCase):
         self.agent.run(launches)
 
         events = metric_lines(1, 50) + b'{"type":"metrics","t":2000,"step":51,"values":{"train/loss":"NaN"}}\n'
+        events += b'{"type":"checkpoint","t":2000,"step":40,"path":"step-00000040","bytes":1000,"seconds":0.5}\n'
         streams = chunk(launches[0], "events", 0, events) + chunk(launches[0], "stderr", 0, b"hello\n")
         reply = self.check("POST", "/nodes/{node}/streams", 200, self.agent.deliver(streams))
         self.assertEqual(sorted(p["next"] for p in reply.json()["streams"]), [6, len(events)])
@@ -96,6 +99,8 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual(running["latest"], {"train/loss": "NaN"})
         self.assertEqual(running["source"], source)
         self.assertEqual(running["attempts"][0]["tasks"][1]["pid"], 4001)
+        self.assertEqual(running["attempts"][0]["tasks"][1]["devices"], [1])
+        self.assertIs(running["command"], True)
         node = self.call("GET", "/nodes/{node}", path="/nodes/node-1").json()
         self.assertEqual([device["job"] for device in node["devices"]], [job, job])
         self.call("GET", "/nodes")
@@ -112,12 +117,18 @@ class OpenapiTest(unittest.TestCase):
         for query in ("limit=0", "limit=1001", "page_token=a&page_token=b", "what=1"):
             self.call("GET", "/nodes", 400, path="/nodes?" + query)
 
+        saved = self.call("GET", "/jobs/{job}/checkpoints", path=path + "/checkpoints").json()["checkpoints"]
+        self.assertEqual([(c["step"], c["bytes"], c["attempt"]) for c in saved], [(40, 1000, 1)])
+        self.assertRegex(saved[0]["path"], rf"/{job}/checkpoints/step-00000040$")
+        self.assertEqual(self.call("GET", "/jobs/{job}", path=path).json()["checkpoint"], saved[0])
         metrics = self.call("GET", "/jobs/{job}/metrics", path=path + "/metrics").json()["metrics"]
         self.assertEqual([(m["key"], m["count"], m["last_step"]) for m in metrics], [("train/loss", 51, 51)])
-        series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss&key=none").json()["series"]
+        series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss").json()["series"]
         self.assertEqual(series[0]["points"][1], [2, 1002, 0.5])
         self.assertEqual(series[0]["points"][50], [51, 2000, "NaN"])
-        self.assertEqual(series[1], {"key": "none", "points": []})
+        unknown = self.call("GET", "/jobs/{job}/series", 404, path=path + "/series?key=train/loss&key=train/los").json()
+        self.assertEqual(unknown["detail"],
+                         f'job {job} has no metric "train/los"; did you mean "train/loss"? It has train/loss')
         log = self.call("GET", "/jobs/{job}/logs", path=path + "/logs?stream=stderr&offset=2")
         self.assertEqual((log.body, log.headers["X-Podium-Next-Offset"]), (b"llo\n", "6"))
 
@@ -134,6 +145,59 @@ class OpenapiTest(unittest.TestCase):
 
         listed = self.call("GET", "/experiments/{experiment}", path=f"/experiments/{experiment}").json()
         self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))
+
+    def test_1c_code_comes_before_the_spec_that_needs_it(self):
+        packed = NO_FILES
+        text = spec("code") + "code: {folder: src}\n"
+        refused = self.submit(text, 422).json()["errors"][0]
+        self.assertIn("packed by \"podium submit\"", refused["message"])
+        body = {"spec": text, "file": "test.yaml", "code": "0" * 64}
+        self.assertIn("submit it from its folder again", self.call("POST", "/experiments", 422, body, USER).json()["detail"])
+        self.call("POST", "/code", 415, packed, USER, Content_Type="text/plain")
+        self.call("POST", "/code", 422, b"no archive", USER, Content_Type="application/zstd")
+        for path in ("/dev/zero", "../podium.db", "."):
+            self.call("POST", "/experiments", 400, body | {"code": path}, USER)
+        self.call("POST", "/code", 401, packed, Content_Type="application/zstd")
+        posted = self.call("POST", "/code", 201, packed, USER, Content_Type="application/zstd").json()
+        self.assertEqual(posted, {"sha256": hashlib.sha256(packed).hexdigest(), "bytes": len(packed)})
+        at = "/code/" + posted["sha256"]
+        self.assertEqual(self.call("GET", "/code/{sha256}", path=at, token=AGENT).body, packed)
+        self.call("GET", "/code/{sha256}", 404, path="/code/nothing")
+        job = self.call("POST", "/experiments", 201, {**body, "code": posted["sha256"]}, USER).json()["jobs"][0]["id"]
+        kept = self.call("GET", "/jobs/{job}", path=f"/jobs/{job}").json()["spec"]["code"]
+        self.assertEqual(kept, {"folder": "src", "snapshot": posted["sha256"]})
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+
+    def test_1d_code_of_git_comes_with_its_commit(self):
+        text = spec("code") + "code: {git: v1.2}\n"
+        errors = self.submit(text, 422).json()["errors"]
+        self.assertEqual([(e["where"], e["pointer"]) for e in errors], [("test.yaml:6:13", "/code/git")])
+        self.assertIn("submit it with that", errors[0]["message"])
+        sha256 = self.call("POST", "/code", 201, NO_FILES, USER, Content_Type="application/zstd").json()["sha256"]
+        body = {"spec": text, "file": "test.yaml", "code": sha256}
+        self.call("POST", "/experiments", 422, body, USER)
+        self.call("POST", "/experiments", 400, body | {"code_commit": "v1.2"}, USER)
+        job = self.call("POST", "/experiments", 201, body | {"code_commit": "c" * 40}, USER).json()["jobs"][0]["id"]
+        kept = self.call("GET", "/jobs/{job}", path=f"/jobs/{job}").json()["spec"]["code"]
+        self.assertEqual(kept, {"folder": ".", "git": "v1.2", "commit": "c" * 40, "snapshot": sha256})
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+
+    def test_1e_several_specs_are_judged_at_once(self):
+        wrong = spec("wrong", extra="lable: {}\nafter: [{job: 999999}]\n")
+        specs = [{"spec": text, "file": f"{i}.yaml"} for i, text in enumerate((spec("good"), wrong, spec("big", 64)))]
+        verdicts = self.call("POST", "/verdicts", 200, {"specs": specs}, USER).json()["verdicts"]
+        self.assertEqual([verdict["valid"] for verdict in verdicts], [True, False, False])
+        self.assertEqual([error["where"] for error in verdicts[1]["errors"]], ["1.yaml:6:1", "1.yaml:7:8"],
+                         "what the scheduler has against it comes in the same round")
+        self.assertIn("there is no job 999999", verdicts[1]["errors"][1]["message"])
+        self.assertIn("asks for 64 cpu devices", verdicts[2]["errors"][0]["message"])
+        both = self.submit(wrong, 422).json()["errors"]
+        self.assertEqual([error["message"] for error in both], [error["message"] for error in verdicts[1]["errors"]])
+        kind = spec("kind", 64).replace("kind: cpu", "kind: tpu")
+        self.assertEqual(len(self.submit(kind, 422).json()["errors"]), 1, "of devices that are unknown nothing is said")
+        for body in ({}, {"specs": []}, {"specs": [1]}, {"specs": specs, "more": 1}):
+            self.call("POST", "/verdicts", 400, body, USER)
+        self.call("POST", "/verdicts", 401, {"specs": specs})
 
     def test_1b_operators_change_jobs_that_wait(self):
         self.call("POST", "/nodes/{node}/drain", 200, {}, USER, path="/nodes/node-1/drain")
@@ -186,6 +250,14 @@ class OpenapiTest(unittest.TestCase):
             self.call("POST", "/accounts/{account}", 422, bad, USER, path=path)
         lifted = self.call("POST", "/accounts/{account}", 200, {"quota": {"cpu": None}}, USER, path=path).json()
         self.assertEqual((lifted["share"], lifted["quota"], lifted["limit"]), (3, {}, {"cpu": 1}))
+        one = self.call("GET", "/accounts/{account}", path=path).json()
+        self.assertEqual((one["account"], one["share"], one["limit"]), ("nlp/bert", 3, {"cpu": 1}))
+        self.call("GET", "/accounts/{account}", 404, path="/accounts/nobody")
+        self.call("GET", "/queue", 400, path="/queue?kind=zzz")
+        unknown = self.call("GET", "/jobs", 400, path="/jobs?state=running,foo").json()["detail"]
+        self.assertIn('"foo" is no state of a job; they are queued, starting, running', unknown)
+        by_label = [self.call("GET", "/jobs", path=f"/jobs?label=team{sign}test").json()["total"] for sign in ":="]
+        self.assertEqual((by_label[0] > 0, by_label[0]), (True, by_label[1]))
         names = [a["account"] for a in self.call("GET", "/accounts").json()["accounts"]]
         self.assertEqual([n for n in names if n.startswith("nlp")], ["nlp", "nlp/bert"])
         for body in ([], {"sahre": 3}, {"share": "3"}, {"quota": 3}, {"limit": {"cpu": 1.5}}):
@@ -193,8 +265,13 @@ class OpenapiTest(unittest.TestCase):
         for body in ({"share": 0}, {"share": 1 << 60}, {"limit": {"cpu": -1}}):
             self.call("POST", "/accounts/{account}", 422, body, USER, path=path)
         self.call("POST", "/accounts/{account}", 422, {}, USER, path="/accounts/a%20b")
-        refused = self.submit(spec("much", 2, extra="account: nlp/bert"), 422)
-        self.assertIn("account nlp/bert may hold at most 1", refused.json()["errors"][0]["message"])
+        study = spec("much", 2, extra="account: nlp/bert\nsweep: {labels.seed: [\"1\", \"2\", \"3\"]}")
+        refused = self.submit(study, 422).json()["errors"]
+        self.assertEqual(len(refused), 1, "three jobs, one mistake")
+        self.assertIn("account nlp/bert may hold at most 1 (and so do 2 other jobs)", refused[0]["message"])
+        self.assertEqual((refused[0]["where"], refused[0]["pointer"]), ("test.yaml:6:10", "/account"))
+        checked = self.call("POST", "/validate", 422, {"spec": study, "file": "test.yaml"}, USER).json()["errors"]
+        self.assertEqual(checked, refused)
         job = self.submit(spec("charged", extra="account: nlp/bert")).json()["jobs"][0]
         self.assertEqual(job["account"], "nlp/bert")
         of = lambda account: [j["id"] for j in self.call("GET", "/jobs", path="/jobs?account=" + account).json()["jobs"]]
@@ -268,8 +345,18 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual(seen, made[::-1])
         found = self.call("GET", "/jobs", path="/jobs?name=page-&state=cancelled&label=team:test").json()["jobs"]
         self.assertEqual([job["id"] for job in found], [made[2]])
-        oldest = self.call("GET", "/jobs", path="/jobs?name=page-&order=oldest&limit=1").json()["jobs"]
+        oldest = self.call("GET", "/jobs", path="/jobs?name=page-&sort=id&limit=1").json()["jobs"]
         self.assertEqual(oldest[0]["id"], made[0])
+        window = self.call("GET", "/jobs", path="/jobs?q=Page-+team:TE&sort=-name&limit=2&offset=1").json()
+        self.assertEqual([job["name"] for job in window["jobs"]], ["page-3", "page-2"])
+        self.assertEqual((window["total"], window["states"]["cancelled"]), (5, 1))
+        rest = self.call("GET", "/jobs", path=f"/jobs?q=page-&sort=-name&page_token={window['next_page_token']}").json()
+        self.assertEqual([job["name"] for job in rest["jobs"]], ["page-1", "page-0"])
+        self.assertNotIn("next_page_token", rest)
+        few = self.call("GET", "/jobs", path="/jobs?q=page-&state=cancelled").json()
+        self.assertEqual((few["total"], sum(few["states"].values())), (1, 5))
+        self.call("GET", "/jobs", 400, path="/jobs?sort=luck")
+        self.call("GET", "/jobs", 400, path="/jobs?offset=1&page_token=2")
         first = self.call("GET", "/experiments", path="/experiments?limit=1").json()
         second = self.call("GET", "/experiments", path=f"/experiments?page_token={first['next_page_token']}").json()
         self.assertLess(second["experiments"][0]["id"], first["experiments"][0]["id"])
@@ -288,6 +375,8 @@ class OpenapiTest(unittest.TestCase):
         [own] = [job for job in queue["jobs"] if job["job"] == waiting["id"]]
         self.assertEqual((own["account"], own["account_factors"], own["guaranteed_by"]), ("default", None, None))
         self.assertGreaterEqual(own["age_points"], 0)
+        self.assertAlmostEqual(own["score"], own["priority"] + own["age_points"] - own["walltime_points"])
+        self.assertEqual(self.call("GET", "/specs").json()["repositories"], [])
         self.assertEqual(self.call("GET", "/queue", path="/queue?kind=gpu").json()["queues"], [])
         self.assertEqual(len(self.call("GET", "/queue", path="/queue?limit=1").json()["queues"][0]["jobs"]), 1)
 
@@ -361,7 +450,7 @@ class OpenapiTest(unittest.TestCase):
             self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
             self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
             self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
-            for part in ("events", "metrics", "logs", "why"):
+            for part in ("checkpoints", "events", "metrics", "logs", "why"):
                 self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
             self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")

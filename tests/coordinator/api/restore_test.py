@@ -6,6 +6,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -18,28 +19,31 @@ def spec_of(name, script, devices=1):
             f"resources: {{devices: {devices}, kind: cpu, walltime: 1h}}\n")
 
 
-class Restore(unittest.TestCase):
+class Restored(unittest.TestCase):
+    options = ("--lease", "10s")
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.daemon = self.enterContext(Daemon("--lease", "10s"))
+        self.daemon = self.enterContext(Daemon(*self.options))
         (self.folder / "token").write_text(AGENT)
         (self.folder / "data").mkdir()
         self.start_agent()
 
-    def start_agent(self):
-        command = [BINARY.parent / "podium-agent", "--name", "node-1", "--token-file", self.folder / "token", "--home",
-                   self.folder / "home", "--shared", self.folder / "shared", "--data", self.folder / "data",
+    def start_agent(self, name="node-1", shared="shared"):
+        command = [BINARY.parent / "podium-agent", "--name", name, "--token-file", self.folder / "token", "--home",
+                   self.folder / f"home-{name}", "--shared", self.folder / shared, "--data", self.folder / "data",
                    "--cpu-slots", "3", "--coordinator", f"http://127.0.0.1:{self.daemon.port}", "--stop-tasks-on-exit"]
         with open(self.folder / "agent.log", "ab") as log:
-            self.agent = subprocess.Popen(command, stderr=log)
-        self.addCleanup(self.agent.wait)
-        self.addCleanup(self.agent.terminate)
+            agent = subprocess.Popen(command, stderr=log)
+        self.addCleanup(agent.wait)
+        self.addCleanup(agent.terminate)
+        return agent
 
     def restart(self, *more):
         """On the same port, for the agent comes back to it."""
-        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}", "--lease", "10s", *more)
+        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}", *self.options, *more)
         self.daemon.start()
 
     def copy_database(self):
@@ -90,6 +94,8 @@ class Restore(unittest.TestCase):
     def wait_for_end(self, pid):
         wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), f"process {pid} to end")
 
+
+class WithASharedFolder(Restored):
     def test_an_older_copy_gives_no_number_again_and_kills_nothing(self):
         first = self.submit("first")
         first_pid = self.running(first)
@@ -181,6 +187,43 @@ class Restore(unittest.TestCase):
         self.running(again)
         self.assertEqual([file.name for file in self.folder.glob(f"shared/{new}/jobs/{again}/checkpoints/*")], ["new"])
         self.assertEqual([file.name for file in self.folder.glob(f"shared/{old}/jobs/{job}/checkpoints/*")], ["old"])
+
+
+class WithNothingShared(Restored):
+    options = ("--lease", "10s", "--nothing-shared")
+
+    def test_what_a_node_did_that_the_copy_does_not_list_is_not_done_again(self):
+        """No fence tells of it, and a node that the copy lists reports first."""
+        until_told = "until [ -e $PODIUM_DATA/go ]; do sleep 0.05; done"
+        busy = self.submit("busy", until_told, devices=3)
+        self.running(busy)
+        ended = self.submit("ended", "true")
+        lives = self.submit("lives")
+        self.daemon.terminate()
+        self.copy_database()
+        self.restart()
+        agent = self.start_agent("node-2", "shared-2")
+        self.wait_for_state(ended, "succeeded")
+        self.wait_until_forgotten(ended)
+        self.wait_for_state(lives, "running")
+        pid = self.job(lives)["attempts"][-1]["tasks"][0]["pid"]
+        agent.send_signal(signal.SIGSTOP)
+        self.addCleanup(agent.send_signal, signal.SIGCONT)
+        self.daemon.terminate()
+        self.restore_database()
+        self.restart()
+
+        (self.folder / "data" / "go").touch()
+        self.wait_for_state(busy, "succeeded")
+        why = self.daemon.get(f"/jobs/{ended}/why").json()["blockers"][0]
+        self.assertIn("nodes that its database may not list", why["sentence"])
+        agent.send_signal(signal.SIGCONT)
+        for job in (ended, lives):
+            wait_for(lambda job=job: self.job(job)["held"], f"job {job} to be held")
+        self.wait_for_state(self.submit("next"), "running")
+        self.assertEqual(self.job(lives)["state"], "queued")
+        self.assertEqual(self.job(ended)["attempts"], [])
+        self.assert_lives(pid)
 
 
 if __name__ == "__main__":

@@ -100,6 +100,20 @@ class SyncTest(unittest.TestCase):
         self.assertEqual(interrupted.answer()["orders"], self.agent.orders_seen)
         self.assertLess(interrupted.seconds, 14)
 
+    def test_the_first_report_to_a_coordinator_that_has_started_tells_what_has_ended(self):
+        """A restart can be over before an agent notices that its connection is another one."""
+        self.agent.cluster = self.daemon.get("/health").json()["cluster"]
+        self.daemon.terminate()
+        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}")
+        self.daemon.start()
+        refused = self.agent.sync()
+        self.assertEqual(refused.status, 503, refused.body)
+        self.assertIn("the coordinator has started since", refused.json()["detail"])
+        self.agent.interrupted = True
+        self.assertEqual(self.agent.sync().status, 200)
+        self.agent.interrupted = False
+        self.agent.tell()
+
     def test_a_stop_order_follows_a_cancel(self):
         job = self.submit()
         self.agent.run(self.agent.wait_for_order("start"))

@@ -72,7 +72,7 @@ TEST_F(Accounts, ALimitHoldsForTheWholeSubtree) {
   limit("nlp", 4);
   submit_to("nlp/bert", 3);
   const JobId over = submit_to("nlp/gpt", 2);
-  EXPECT_EQ(reason(over), "account nlp would hold 5 of at most 4 cpu devices");
+  EXPECT_EQ(reason(over), "account nlp would hold 5 cpu devices, and may hold 4 at most");
   EXPECT_EQ(state_of(submit_to("vision", 5)), JobState::starting) << "it delays nobody";
   limit("nlp", 5);
   EXPECT_EQ(state_of(over), JobState::queued) << "no device is free";
@@ -177,6 +177,13 @@ TEST_F(Accounts, WarnsOfAPromiseThatTheClusterCannotKeep) {
   EXPECT_EQ(account_warnings(state_, "nlp"),
             (std::vector<std::string>{
                 "account nlp/bert is guaranteed 3 cpu devices, and account nlp may hold at most 2"}));
+  quota("nlp/bert", 1);
+  limit("nlp/bert", 2);
+  EXPECT_TRUE(account_warnings(state_, "nlp/bert").empty());
+  limit("nlp/bert", 64);
+  EXPECT_EQ(account_warnings(state_, "nlp/bert"),
+            (std::vector<std::string>{
+                "account nlp/bert may hold 64 cpu devices, but account nlp, which is above it, at most 2"}));
 }
 
 TEST_F(Accounts, BorrowsWhatIsFreeAndGivesItBack) {

@@ -42,7 +42,7 @@ Events one_of_each() {
       {at, NodeChanged{node}},
       {at, NodeStateChanged{{"node-1"}, NodeState::up, NodeState::unknown, "silent"}},
       {at, NodeStraysCounted{{"node-1"}, 2}},
-      {at, SilenceForgiven{"the coordinator started"}},
+      {at, SilenceForgiven{"the coordinator started", true}},
       {at, NodeSeen{{"node-1"}}},
       {at, Ticked{}},
       {at, JobHeld{{7}, "attempt 3 of it was running on node-1", 3}},
@@ -94,8 +94,17 @@ TEST(EventCodec, KeepsWhatAJobAsksOfItsNodes) {
   request.sizes = {8, 16};
   request.saves = true;
   request.resume = JobId{12};
+  request.process_per_node = true;
   const Event queued{from_millis(0), JobQueued{{1}, {1}, request}};
   EXPECT_EQ(event_from_json(to_json(queued)), queued);
+}
+
+TEST(EventCodec, KeepsTheDevicesOfOneProcessANode) {
+  Allocation allocation;
+  allocation.ranks = {{{"node-1"}, 2, 0, 1, 0, 4, {3, 5}}};
+  const Event created{from_millis(0), AttemptCreated{{{7}, 1}, allocation}};
+  EXPECT_EQ(event_from_json(to_json(created)), created);
+  EXPECT_EQ(describe(created), "attempt 1 on node-1 devices 2-3,5");
 }
 
 TEST(EventCodec, RefusesWhatItDoesNotKnow) {

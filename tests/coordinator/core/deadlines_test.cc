@@ -1,6 +1,7 @@
 // Nodes that report but do not start or end what they were told to: nobody waits for them for ever.
 #include <nlohmann/json.hpp>
 
+#include "coordinator/core/time_text.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {
@@ -68,7 +69,7 @@ TEST_F(Deadlines, OneRankThatDoesNotEndHoldsItsGangNoLongerThanItsDeadline) {
   EXPECT_FALSE(find_job(state_, id)) << "it is cancelled, as it was asked to be";
   ASSERT_TRUE(last().drain);
   EXPECT_EQ(last().drain->reason,
-            "could not end rank 3 of job 1 (process 1), which was told to stop at " + format_time(stopped));
+            "could not end rank 3 of job 1 (process 1), which was told to stop at " + time_text(stopped));
 
   turn(ResumeNode{{"node-4"}});
   const JobId next = submit(request_for(4, 1));
@@ -130,13 +131,12 @@ TEST_F(Deadlines, AJobThatStopsTellsWhomItWaitsFor) {
   const JobId id = run_gang();
   turn(CancelJob{id});
   leave_but_the_last(id);
-  const std::string until = format_time(now_ + state_.limits.stop_within);
+  const std::string until = time_text(now_ + state_.limits.stop_within);
   EXPECT_TRUE(turn(CancelJob{id})->empty()) << "asked twice, told once";
   EXPECT_EQ(reason(id), "waits for rank 3 on node-4 (process 1) to end, at most until " + until);
   const auto answer = turn(RequeueJob{id});
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.errors()[0].message,
-            "job 1 is being stopped, and may end with it; requeue it when it has");
+  EXPECT_EQ(answer.errors()[0].message, "job 1 is being stopped and may end; requeue it once it has ended");
 }
 
 TEST_F(Deadlines, ATaskThatIsNotStartedMovesItsJobElsewhere) {

@@ -146,12 +146,7 @@ TEST_F(Elastic, GrowsIntoDevicesThatNobodyWants) {
 }
 
 TEST_F(Elastic, TellsWhatHappenedToItsSize) {
-  join_and_keep(node_with("a", 8));
-  const JobId other = submit(request_for(4));
-  const JobId id = submit(elastic({4, 8}));
-  settle();
-  run(11);
-  finish(other);
+  const JobId id = job_on_its_way_to_grow();
   ASSERT_TRUE(job(id).resize);
   const Event planned{now_, ResizePlanned{job(id).attempt_id(), *job(id).resize}};
   EXPECT_EQ(describe(planned), "attempt 1 grows from 4 to 8 devices");

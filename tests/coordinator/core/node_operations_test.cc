@@ -75,7 +75,7 @@ TEST_F(NodeOperations, AJobStartsBeforeAWindowOnlyIfItEndsBeforeIt) {
   const JobId small = submit_for(hours(1));
   EXPECT_EQ(state_of(tall), JobState::queued);
   EXPECT_EQ(state_of(small), JobState::starting);
-  EXPECT_EQ(reason(tall), "would fit, but with its walltime run into the maintenance of node-1");
+  EXPECT_EQ(reason(tall), "fits now, but its walltime reaches into the maintenance of node-1");
   ASSERT_EQ(plan_.reservations.size(), 1u);
   EXPECT_EQ(plan_.reservations[0].at, now_ + hours(3)) << "it is promised the end of the window";
 }
@@ -109,7 +109,8 @@ TEST_F(NodeOperations, AReservedNodeTakesItsAccountsJobsAlone) {
   const JobId own = submit(request);
   EXPECT_EQ(state_of(other), JobState::queued);
   EXPECT_EQ(state_of(own), JobState::starting);
-  EXPECT_EQ(reason(other), "would fit, but its walltime runs into the reservation of node-1 for account nlp");
+  EXPECT_EQ(reason(other),
+            "fits now, but its walltime reaches into the reservation of node-1 for account nlp");
   EXPECT_EQ(plan_.blocked.at(other).code, BlockerCode::reserved_nodes);
   turn(UnreserveNode{node_.id});
   EXPECT_EQ(state_of(other), JobState::starting);

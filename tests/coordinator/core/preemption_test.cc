@@ -221,7 +221,8 @@ std::vector<JobId> naive_victims(const ClusterState& state, const Job& blocked, 
                           [&](const Job& job) { return left(job).count(); });
     default: {
       const auto rank = [](const Job& job) {
-        return to_millis(job.submitted) - job.request.priority * 3'600'000 + job.request.walltime.count();
+        return to_millis(job.submitted) - job.request.priority * 3'600'000 +
+               std::min<Duration>(job.request.walltime, hours(20)).count();
       };
       const bool by_account = state.scheduling.policy == PolicyKind::fair_share;
       return naive.choose(
@@ -245,8 +246,8 @@ DevicePool pool_for(const ClusterState& state, const Job& blocked) {
 AccountLedger ledger_for(const ClusterState& state, const Job& blocked) {
   AccountLedger ledger(state, blocked.request.kind);
   for (const JobId id : state.leaving)
-    if (const JobRequest& leaving = state.jobs.at(id).request; leaving.kind == blocked.request.kind)
-      ledger.change(leaving.account, -leaving.devices);
+    if (const Job& leaving = state.jobs.at(id); leaving.request.kind == blocked.request.kind)
+      ledger.change(leaving.request.account, -leaving.held_devices());
   return ledger;
 }
 

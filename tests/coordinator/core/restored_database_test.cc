@@ -1,80 +1,10 @@
-// A database older than what the nodes run: no number and no attempt is given twice.
+// A database older than what the nodes ran: what has ended does not run again, and no number is given twice.
 #include <csignal>
 
-#include "tests/coordinator/core/nodes_fixture.h"
+#include "tests/coordinator/core/restored_fixture.h"
 
 namespace podium {
 namespace {
-
-class RestoredDatabase : public Nodes {
- protected:
-  // As after an interruption; what ran there and is forgotten.
-  Result<Events> tell_ended(const NodeDescription& node, std::vector<AttemptId> ended,
-                            std::vector<TaskReport> tasks = {}) {
-    NodeReport report{node, std::move(tasks), 0};
-    report.interrupted = true;
-    report.ended = std::move(ended);
-    return turn(NodeReported{report});
-  }
-
-  static TaskReport running(TaskId task) { return {task, TaskState::running, 1, {}}; }
-};
-
-// As after an older copy of the database was restored.
-TEST_F(RestoredDatabase, TasksOfALaterTimeAreParkedAndTheirNumbersNotGivenAgain) {
-  const JobId id = run_one();
-  const TaskId later{{{40}, 2}, 0}, next_attempt{{id, 7}, 0};
-  NodeReport report{
-      node_, {{later, TaskState::running, 9, {}}, {next_attempt, TaskState::running, 8, {}}}, 0};
-  report.highest_job = 44;
-  turn(NodeReported{report});
-  const auto actions = [&] {
-    std::map<TaskId, TaskAction> found;
-    for (const TaskOrder& order : node_orders(state_, node_.id).tasks)
-      found[order.launch.task] = order.action;
-    return found;
-  };
-  EXPECT_EQ(state_.nodes.at(node_.id).unknown, (std::vector<TaskId>{later, next_attempt}));
-  EXPECT_NE(actions().at(later), TaskAction::stop);
-  EXPECT_TRUE(job(id).held) << "a later attempt of it runs";
-  EXPECT_EQ(submit(request_for(1)), JobId{45});
-  turn(NodeReported{report});
-  EXPECT_EQ(state_.nodes.at(node_.id).unknown.size(), 2u) << "the skipped numbers are nobody's here";
-  const auto version = node_orders(state_, node_.id).version;
-  ASSERT_TRUE(turn(AdoptNode{node_.id, true}).ok());
-  EXPECT_EQ(actions().at(later), TaskAction::stop);
-  EXPECT_GT(node_orders(state_, node_.id).version, version);
-  turn(NodeReported{{node_, {}, 0}});
-  EXPECT_FALSE(actions().contains(later));
-  EXPECT_FALSE(turn(AdoptNode{node_.id, true}).ok()) << "there is nothing to adopt any more";
-}
-
-TEST_F(RestoredDatabase, AJobWhoseNewerAttemptRunsUnknownIsNotReleasedIntoIt) {
-  const JobId id = submit(request_for(1));
-  NodeReport report{node_, {{{{id, 7}, 0}, TaskState::running, 9, {}}}, 0};
-  turn(NodeReported{report});
-  ASSERT_TRUE(job(id).held);
-  const auto refused = turn(ReleaseJob{id});
-  ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.errors()[0].message.find("podium nodes adopt node-1 --stop"), std::string::npos);
-  report.tasks.clear();
-  turn(NodeReported{report});
-  EXPECT_TRUE(turn(ReleaseJob{id}).ok());
-}
-
-// Nothing could let it end: neither an operator nor the agent that is gone.
-TEST_F(RestoredDatabase, AJobWhoseNewerAttemptRanOnANodeThatIsLostCanBeReleased) {
-  const JobId id = submit(request_for(1));
-  turn(NodeReported{{node_, {running({{id, 7}, 0})}, 0}});
-  ASSERT_TRUE(job(id).held);
-  ASSERT_FALSE(turn(ReleaseJob{id}).ok());
-  for (int i = 0; i < 40; ++i) wait(5);
-  ASSERT_EQ(state_.nodes.at(node_.id).state, NodeState::lost);
-  ASSERT_TRUE(turn(ReleaseJob{id}).ok());
-  join(node_with("node-2", 1));
-  EXPECT_EQ(job(id).attempt_id().number, 8);
-  EXPECT_TRUE(job(id).attempt->fenced);
-}
 
 // Any agent could hold every job, and with another number in each report make an event of each.
 TEST_F(RestoredDatabase, WhatANodeWasNotGivenHereIsBelievedOnlyOnceAnInterruption) {
@@ -89,89 +19,6 @@ TEST_F(RestoredDatabase, WhatANodeWasNotGivenHereIsBelievedOnlyOnceAnInterruptio
   EXPECT_FALSE(find<JobHeld>(turn(NodeReported{report}))) << "no database loses so many";
   report.ended = {{id, 3}};
   EXPECT_TRUE(find<JobHeld>(turn(NodeReported{report})));
-}
-
-// A database that was restored may not know yet what runs.
-TEST_F(RestoredDatabase, ARestartedCoordinatorStartsNothingBeforeItHasHeardFromEveryNode) {
-  const NodeDescription other = node_with("node-2", 1);
-  join(other);
-  turn(CoordinatorUp{});
-  const JobId id = submit(request_for(1));
-  EXPECT_EQ(reason(id),
-            "waits until the coordinator, which was away, has heard from node-1, node-2, for 20s at most");
-  report(node_);
-  EXPECT_EQ(state_of(id), JobState::queued);
-  report(other);
-  EXPECT_EQ(state_of(id), JobState::starting);
-}
-
-// It may hold tasks as well as one that was up.
-TEST_F(RestoredDatabase, ARestartedCoordinatorWaitsForNodesThatWereUnknownToo) {
-  const NodeDescription other = node_with("node-2", 1);
-  join(other);
-  for (int i = 0; i < 5; ++i) {
-    wait(5);
-    report(node_);
-  }
-  ASSERT_EQ(state_.nodes.at(other.id).state, NodeState::unknown);
-  turn(CoordinatorUp{});
-  const JobId id = submit(request_for(1));
-  report(node_);
-  EXPECT_EQ(reason(id),
-            "waits until the coordinator, which was away, has heard from node-2, for 20s at most");
-  wait(15);
-  report(node_);
-  EXPECT_EQ(state_of(id), JobState::queued);
-  wait(5);
-  EXPECT_EQ(state_of(id), JobState::starting) << "it is waited for no longer than one that was up";
-  EXPECT_TRUE(state_.unheard.empty());
-}
-
-TEST_F(RestoredDatabase, ARestartedCoordinatorWaitsForNoNodeThatWasLost) {
-  join(node_with("node-2", 1));
-  for (int i = 0; i < 20; ++i) {
-    wait(5);
-    report(node_);
-  }
-  ASSERT_EQ(state_.nodes.at({"node-2"}).state, NodeState::lost);
-  turn(CoordinatorUp{});
-  report(node_);
-  EXPECT_TRUE(state_.unheard.empty());
-}
-
-// Reports are no events that are kept: each start's wait was still there at the next.
-TEST_F(RestoredDatabase, AStartThatIsReadFromTheLogLeavesNothingToWaitForToTheNext) {
-  const NodeDescription other = node_with("node-2", 1);
-  join(other);
-  Events log;
-  const auto keep = [&](const Result<Events>& events) {
-    std::ranges::copy_if(*events, std::back_inserter(log), is_durable);
-  };
-  ClusterState from_log = state_;
-  keep(turn(CoordinatorUp{}));
-  for (int i = 0; i < 20; ++i) {
-    now_ += std::chrono::seconds(5);
-    keep(turn(Tick{}));
-    keep(turn(NodeReported{{node_, {}, 0}}));
-  }
-  ASSERT_EQ(state_.nodes.at(other.id).state, NodeState::lost);
-  keep(turn(CoordinatorUp{}));
-  apply_all(from_log, log);
-  EXPECT_EQ(from_log.unheard, state_.unheard);
-  EXPECT_FALSE(from_log.unheard.contains(other.id)) << "nobody waits for a node that was lost";
-}
-
-TEST_F(RestoredDatabase, ASilentNodeDelaysARestartedCoordinatorNoLongerThanItIsUp) {
-  join(node_with("silent", 4));
-  turn(CoordinatorUp{});
-  const JobId id = submit(request_for(1));
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(state_of(id), JobState::queued);
-    wait(5);
-    report(node_);
-  }
-  wait(5);
-  EXPECT_EQ(state_of(id), JobState::starting);
 }
 
 TEST_F(RestoredDatabase, AFolderOfAnAbsurdNumberTakesNoNumbersAway) {

@@ -1,4 +1,6 @@
 // Who starts, where, in which order, and what the others are told.
+#include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "tests/coordinator/core/cluster_fixture.h"
@@ -22,6 +24,31 @@ TEST_F(Scheduling, RanksCountByNodeThenDevice) {
   EXPECT_EQ(allocation.master_address, "a.local");
 }
 
+TEST_F(Scheduling, OneProcessANodeHoldsAllOfTheJobsDevicesThereUntilItEnds) {
+  const NodeDescription a = node_with("a", 3), b = node_with("b", 2);
+  join(a);
+  join(b);
+  JobRequest request = request_for(4, 2);
+  request.process_per_node = true;
+  const JobId id = submit(request);
+  const Allocation& allocation = job(id).attempt->allocation;
+  ASSERT_EQ(allocation.ranks.size(), 2u);
+  EXPECT_EQ(allocation.ranks[0], (Placement{{"a"}, 0, 0, 1, 0, 0, {1}}));
+  EXPECT_EQ(allocation.ranks[1], (Placement{{"b"}, 0, 0, 1, 1, 0, {1}}));
+  EXPECT_EQ(job(id).devices(), 4);
+  EXPECT_EQ(node_orders(state_, b.id).tasks.at(0).launch.world_size, 2);
+  EXPECT_EQ(devices_of(node_orders(state_, b.id).tasks.at(0).launch), (std::vector{0, 1}));
+  report(a);
+  report(b);
+  const JobId next = submit(request_for(2, 2));
+  EXPECT_EQ(state_of(next), JobState::queued) << "only one device of a is free";
+  turn(CancelJob{id});
+  report(b, {{task(id, 1), TaskExit{}}});
+  EXPECT_EQ(job(id).held_devices(), 2);
+  EXPECT_EQ(job(next).attempt->allocation.ranks[0].node.value, "b");
+  EXPECT_EQ(state_.accounts.at("default").usage.at("cpu").devices, 4) << "2 of each job";
+}
+
 TEST_F(Scheduling, PacksOntoTheTightestNode) {
   join(node_with("big", 4));
   join(node_with("small", 2));
@@ -36,12 +63,22 @@ TEST_F(Scheduling, SpreadsByPerNode) {
   EXPECT_EQ(allocation.ranks[1].node.value, "b");
 }
 
+TEST_F(Scheduling, BeginsAtOtherPortsThanAnotherClusterOnTheSameNodes) {
+  join(node_with("a", 3));
+  std::set<int> ports;
+  for (const char* cluster : {"one", "another", "a third"}) {
+    state_.cluster.id = cluster;
+    ports.insert(job(submit(request_for(1))).attempt->allocation.master_port / 10);
+  }
+  EXPECT_EQ(ports.size(), 3u);
+}
+
 TEST_F(Scheduling, GivesEveryAttemptItsOwnPorts) {
   join(node_with("a", 2));
   const int first = job(submit(request_for(1))).attempt->allocation.master_port;
   const int second = job(submit(request_for(1))).attempt->allocation.master_port;
-  EXPECT_GE(second - first, 3);
-  EXPECT_LT(second, 32768);
+  EXPECT_GE(std::abs(second - first), 3);
+  EXPECT_LT(std::max(first, second) + 2, 32768);
 }
 
 TEST_F(Scheduling, JobsStartedByOnePlanHaveDifferentPorts) {
@@ -106,7 +143,7 @@ TEST_F(Scheduling, GoesByPriorityThenAge) {
   std::vector<JobId> ids;
   for (const QueueKey& key : order) ids.push_back(key.job);
   EXPECT_EQ(ids, (std::vector<JobId>{first, old, young}));
-  EXPECT_EQ(reason(young), "needs 1 free cpu device on nodes that are up; 0 are free");
+  EXPECT_EQ(reason(young), "needs 1 free cpu device on nodes that are up; none is free");
 }
 
 TEST_F(Scheduling, TellsTheRestWhomTheyWaitBehind) {
@@ -116,7 +153,7 @@ TEST_F(Scheduling, TellsTheRestWhomTheyWaitBehind) {
   for (int i = 0; i < state_.scheduling.reservations; ++i) submit(request_for(1));
   EXPECT_EQ(reason(submit(request_for(1))),
             "waits behind job " + to_string(first) +
-                ", which needs 1 free cpu device on nodes that are up; 0 are free");
+                ", which needs 1 free cpu device on nodes that are up; none is free");
 }
 
 TEST_F(Scheduling, FillsGapsWithoutDelayingAReservedJob) {
@@ -218,7 +255,7 @@ TEST_F(Scheduling, RefusesWhatCanNeverRun) {
 
 TEST_F(Scheduling, QueuesWhileNoNodeIsKnown) {
   const JobId id = submit(request_for(3));
-  EXPECT_EQ(reason(id), "needs 3 free cpu devices on nodes that are up; 0 are free");
+  EXPECT_EQ(reason(id), "needs 3 free cpu devices on nodes that are up; none is free");
   join(node_with("a", 2));
   EXPECT_EQ(reason(id), "asks for 3 cpu devices; the cluster has 2 on 1 node");
   EXPECT_EQ(state_of(submit(request_for(1))), JobState::starting) << "it does not block those that can run";
@@ -230,7 +267,7 @@ TEST_F(Scheduling, LeavesUnhealthyDevicesAlone) {
   join(node);
   EXPECT_EQ(job(submit(request_for(1))).attempt->allocation.ranks[0].device, 1);
   const JobId second = submit(request_for(1));
-  EXPECT_EQ(reason(second), "needs 1 free cpu device on nodes that are up; 0 are free");
+  EXPECT_EQ(reason(second), "needs 1 free cpu device on nodes that are up; none is free");
 }
 
 TEST_F(Scheduling, PreemptsTheLowestAndYoungestOnlyWhenTold) {
@@ -291,9 +328,10 @@ TEST_F(Scheduling, AnOperatorBoundsTheWalltime) {
   request.walltime = std::chrono::hours(48);
   EXPECT_TRUE(turn(SubmitExperiment{"x", {request}}).ok());
   request.walltime += Duration(1);
-  EXPECT_EQ(turn(SubmitExperiment{"x", {request}}).errors().at(0).message,
-            "job \"job\" has a walltime of 2d1ms; this coordinator allows at most 2d (its --max-walltime): set "
-            "resources.walltime");
+  EXPECT_EQ(
+      turn(SubmitExperiment{"x", {request}}).errors().at(0).message,
+      "job \"job\" has a walltime of 2d1ms; this coordinator allows at most 2d (its --max-walltime): set "
+      "resources.walltime");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST_F(Selectors, AJobRunsOnNodesThatMatch) {
   const JobId second = submit(asking(1, {{"partition", "nlp"}}));
   const JobId free = submit(request_for(1));
   EXPECT_EQ(job(first).attempt->allocation.ranks[0].node, nlp_.id);
-  EXPECT_EQ(reason(second), "needs 1 free cpu device on nodes with partition=nlp that are up; 0 are free");
+  EXPECT_EQ(reason(second), "needs 1 free cpu device on nodes with partition=nlp that are up; none is free");
   EXPECT_EQ(job(free).attempt->allocation.ranks[0].node, other_.id);
 }
 

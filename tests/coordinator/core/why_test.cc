@@ -64,7 +64,7 @@ TEST_F(Why, TellsWhomAJobWouldDelay) {
   EXPECT_EQ(found[0].until, now_ + hours(4));
   EXPECT_EQ(reason(small), found[0].sentence);
   EXPECT_EQ(found[1].has, 1);
-  EXPECT_EQ(found[1].sentence, "1 job goes before it, job 2");
+  EXPECT_EQ(found[1].sentence, "1 job goes before it: job 2");
 }
 
 TEST_F(Why, CountsTheNodesThatGetNoWork) {
@@ -168,11 +168,28 @@ TEST_F(Why, SaysThatAnAccountIsBeyondItsQuota) {
   const auto found = blockers(submit(request));
   const auto quota = std::ranges::find(found, BlockerCode::quota, &Blocker::code);
   ASSERT_NE(quota, found.end());
-  EXPECT_EQ(
-      quota->sentence,
-      "account nlp would hold 5 of 3 guaranteed cpu devices, so that it can only borrow what others leave");
+  EXPECT_EQ(quota->sentence,
+            "account nlp would hold 5 cpu devices and is guaranteed 3, so that the job can only borrow what "
+            "others leave");
   EXPECT_EQ(quota->needs, 5);
   EXPECT_EQ(quota->has, 3);
+}
+
+// It was said to wait behind a job that its account's limit keeps from starting.
+TEST_F(Why, NobodyWaitsBehindAJobThatItsLimitBlocks) {
+  join(node_with("a", 4));
+  turn(ChangeAccount{"nlp", {}, {}, {{"cpu", 1}}});
+  JobRequest request = request_for(1);
+  request.account = "nlp";
+  submit(request);
+  request.priority = 90;
+  const JobId blocked = submit(request);
+  ASSERT_EQ(plan_.blocked.at(blocked).code, BlockerCode::limit);
+  const Foremost foremost(state_, plan_, now_);
+  JobRequest other = request_for(1);
+  other.priority = 10;
+  submit_for(3, hours(1));
+  EXPECT_EQ(foremost.ahead_of(state_, job(submit(other))), nullptr);
 }
 
 TEST_F(Why, UnderFairShareSaysWhoseTurnItIsAndWhatMadeIt) {
@@ -192,7 +209,7 @@ TEST_F(Why, UnderFairShareSaysWhoseTurnItIsAndWhatMadeIt) {
   ASSERT_NE(share, found.end());
   // Two devices for two hours and held for one more, by a share of two; a week's half-life takes 0.4 %.
   EXPECT_EQ(share->sentence,
-            "account cv goes before account nlp: it has used 0.0 device hours by its share, and this 3.0");
+            "account cv goes before account nlp: by their shares they have used 0.0 and 3.0 device hours");
   EXPECT_TRUE(std::ranges::none_of(blockers(other), [](const Blocker& b) {
     return b.code == BlockerCode::share || b.code == BlockerCode::queue;
   }));

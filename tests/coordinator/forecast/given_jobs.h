@@ -17,6 +17,7 @@ struct GivenJob {
   Duration work{};
   Duration walltime{};
   std::string account = "default";
+  int priority = 50;
 };
 
 inline ClusterState one_node(int devices, PolicyKind policy) {
@@ -34,6 +35,7 @@ inline Replay live(ClusterState state, const std::vector<GivenJob>& jobs) {
     JobRequest request = request_for(job.devices);
     request.walltime = job.walltime;
     request.account = job.account;
+    request.priority = job.priority;
     trace.push_back({kStart + job.at, job.work, request});
   }
   return replay(std::move(state), trace, {.model = {Duration{}, Duration(1)}, .until = {}});

@@ -34,8 +34,8 @@ std::int64_t total_flow(const std::vector<GivenJob>& jobs, const Replay& lived) 
 // shortest first; where the short ones come 10 s later, stopping the long one for them makes it 50 s as well.
 TEST(Policies, GiveTheTextbooksMeanTurnaround) {
   const std::vector<GivenJob> together{{{}, 1, seconds(100), seconds(100)},
-                                    {{}, 1, seconds(10), seconds(10)},
-                                    {{}, 1, seconds(10), seconds(10)}};
+                                       {{}, 1, seconds(10), seconds(10)},
+                                       {{}, 1, seconds(10), seconds(10)}};
   EXPECT_EQ(total_flow(together, live(one_node(1, PolicyKind::fifo), together)), 3 * 110);
   EXPECT_EQ(total_flow(together, live(one_node(1, PolicyKind::shortest_remaining_time), together)), 3 * 50);
   std::vector<GivenJob> later = together;
@@ -101,6 +101,21 @@ TEST(Policies, PriorityBackfillLetsAShortJobPassALongOneForNoLongerThanThatAsksF
   EXPECT_FALSE(starts_first(1, hours(7) + seconds(1)));
   EXPECT_TRUE(starts_first(2, hours(13)));
   EXPECT_FALSE(starts_first(0, seconds(1))) << "by age alone";
+}
+
+// A walltime counted without bound: the most urgent job of two weeks stood behind every short one.
+TEST(Policies, NoWalltimeOutweighsAPriorityThatIsHigherByMoreThanItsPoints) {
+  const auto urgent_starts_first = [](int ahead) {
+    ClusterState state = one_node(1, PolicyKind::priority_backfill);
+    const int points = state.scheduling.walltime_points;
+    const Replay lived =
+        live(std::move(state), {{{}, 1, hours(1), hours(1)},
+                                {seconds(1), 1, hours(1), hours(1), "default", 50},
+                                {seconds(1), 1, hours(1), hours(24 * 14), "default", 50 + points + ahead}});
+    return lived.jobs[2].first_start < lived.jobs[1].first_start;
+  };
+  EXPECT_TRUE(urgent_starts_first(0)) << "the short one's hour counts too";
+  EXPECT_FALSE(urgent_starts_first(-1 - 1));
 }
 
 // Device time that the jobs of an account had until `end`, which never stopped.

@@ -140,7 +140,7 @@ TEST_F(StartForecasts, OfAJobThatFollowsAnotherComeAfterIt) {
   EXPECT_EQ(range(second).latest, now_ + hours(2));
   const auto all = sooner(second);
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].sentence, "without waiting for job 1: at once");
+  EXPECT_EQ(all[0].sentence, "submitted again without waiting for job 1: at once");
   EXPECT_TRUE(all[0].request.after.empty());
 }
 
@@ -171,7 +171,7 @@ TEST_F(SelectedStarts, WithoutALabelItStartsNow) {
   const auto all = sooner(id);
   const Sooner* fewer = find(all, "nodes");
   ASSERT_NE(fewer, nullptr);
-  EXPECT_EQ(fewer->sentence, "without resources.nodes {rack: r1}: at once");
+  EXPECT_EQ(fewer->sentence, "submitted again without resources.nodes {rack: r1}: at once");
   EXPECT_EQ(fewer->request.nodes, (std::map<std::string, std::string>{{"spine", "p"}}));
   EXPECT_EQ(state_of(submit(fewer->request)), JobState::starting) << "the core agrees";
 }
@@ -187,20 +187,16 @@ TEST_F(SelectedStarts, UnderASpineInsteadOfASwitchItStartsSooner) {
   const Sooner* wider = find(all, "within");
   ASSERT_NE(wider, nullptr);
   EXPECT_EQ(wider->request.within, Within::spine);
-  EXPECT_EQ(wider->sentence, "within a spine instead of a switch: at once");
+  EXPECT_EQ(wider->sentence, "submitted again within a spine instead of a switch: at once");
   EXPECT_EQ(state_of(submit(wider->request)), JobState::starting) << "the core agrees";
 }
 
-TEST_F(SelectedStarts, OnAnotherKindOfDevicesWhereTheSpecAllowsIt) {
+// Another kind of device is another job.
+TEST_F(SelectedStarts, OnAnotherKindOfDevicesAreNoRemedy) {
   join(node_with("g", 8, "gpu"));
   fill("r1", 4, hours(10));
   fill("r2", 4, hours(10));
-  const JobId id = submit(asking(2, hours(1)));
-  const auto all = sooner(id);
-  ASSERT_NE(find(all, "kind"), nullptr);
-  EXPECT_EQ(find(all, "kind")->sentence, "on gpu devices: at once");
-  const auto as_spec = sooner(id, [](const JobRequest& asked) { return asked.kind == "cpu"; });
-  EXPECT_EQ(find(as_spec, "kind"), nullptr);
+  for (const Sooner& each : sooner(submit(asking(2, hours(1))))) EXPECT_EQ(each.request.kind, "cpu");
 }
 
 // A copy of the state that drops a demand must not lose the count of who else asks for the same nodes.
@@ -268,7 +264,7 @@ TEST_F(StartForecasts, TheLongestWalltimeThatBackfillsIsRightAtTheBoundary) {
   EXPECT_EQ(shorter->request.walltime, hours(4));
   EXPECT_EQ(shorter->at, now_);
   EXPECT_TRUE(shorter->backfill);
-  EXPECT_EQ(shorter->sentence, "with a walltime of 4h or less: at once, by backfill");
+  EXPECT_EQ(shorter->sentence, "submitted again with a walltime of 4h or less: at once, by backfill");
   // The core agrees, and with a second more it does not start.
   EXPECT_EQ(state_of(submit(asking(1, shorter->request.walltime + seconds(1)))), JobState::queued);
   EXPECT_EQ(state_of(submit(shorter->request)), JobState::starting);
@@ -281,7 +277,7 @@ TEST_F(StartForecasts, TheLargestSmallerGangThatStartsNow) {
   auto all = sooner(gang);
   ASSERT_NE(find(all, "devices"), nullptr);
   EXPECT_EQ(find(all, "devices")->request.devices, 5);
-  EXPECT_EQ(find(all, "devices")->sentence, "with 5 devices: at once");
+  EXPECT_EQ(find(all, "devices")->sentence, "submitted again with 5 devices: at once");
   all = sooner(gang, [](const JobRequest& r) { return 8 % r.devices == 0; });  // the batch comes out even
   EXPECT_EQ(find(all, "devices")->request.devices, 4);
   EXPECT_EQ(find(sooner(gang, [](const JobRequest&) { return false; }), "devices"), nullptr);
@@ -319,6 +315,27 @@ TEST_F(StartForecasts, TheLeastPriorityThatMakesItNext) {
   EXPECT_EQ(find(all, "priority")->request.priority, 51);
   EXPECT_EQ(find(all, "priority")->at, now_ + hours(6));
   EXPECT_EQ(find(all, "priority")->sentence, "with priority 51: in about 6h");
+}
+
+// Only the priority of a job that waits can be changed; what needs another submission begins to wait anew.
+TEST_F(StartForecasts, OfAnotherSubmissionStandBehindThoseThatHaveWaitedLonger) {
+  join(node_with("a", 2));
+  submit(asking(1, hours(50)));
+  submit(asking(1, hours(100)));
+  const JobId pair = submit(asking(2, hours(90)));
+  now_ += hours(20);
+  const auto alone = sooner(pair);
+  ASSERT_NE(find(alone, "devices"), nullptr) << "nobody else waits for the device that is free in 10h";
+  EXPECT_TRUE(find(alone, "devices")->anew);
+  EXPECT_EQ(find(alone, "devices")->sentence, "submitted again with 1 device: in about 10h");
+
+  const JobId single = submit(asking(1, hours(90)));
+  ASSERT_EQ(state_of(single), JobState::queued);
+  now_ += hours(1);
+  EXPECT_EQ(find(sooner(pair), "devices"), nullptr) << "the other has waited for an hour then";
+  const auto first = sooner(single);
+  ASSERT_NE(find(first, "priority"), nullptr);
+  EXPECT_FALSE(find(first, "priority")->anew);
 }
 
 TEST_F(StartForecasts, WhatDoesNotHelpIsNotNamed) {

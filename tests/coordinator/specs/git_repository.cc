@@ -45,6 +45,17 @@ void GitRepository::remove_branch(const std::string& branch) {
   require(git_reference_remove(repository_, ("refs/heads/" + branch).c_str()));
 }
 
+void GitRepository::tag(const std::string& name, const std::string& commit) {
+  git_object* target = nullptr;
+  require(git_revparse_single(&target, repository_, commit.c_str()));
+  git_signature* tagger = nullptr;
+  require(git_signature_new(&tagger, "Test", "test@example.org", 1'700'000'000, 0));
+  git_oid id;
+  require(git_tag_create(&id, repository_, name.c_str(), target, tagger, "a release", 0));
+  git_signature_free(tagger);
+  git_object_free(target);
+}
+
 std::string GitRepository::write(const std::map<std::string, std::optional<std::string>>& files,
                                  const std::string& branch, bool rooted, unsigned mode) {
   const std::string reference = "refs/heads/" + branch;

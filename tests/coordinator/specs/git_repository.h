@@ -25,6 +25,8 @@ class GitRepository {
                       const std::string& branch = "main");
   void add_link(const std::string& path, const std::string& target, const std::string& branch = "main");
   void remove_branch(const std::string& branch);
+  // An annotated tag.
+  void tag(const std::string& name, const std::string& commit);
 
   std::string path() const { return folder_.path().string(); }
 

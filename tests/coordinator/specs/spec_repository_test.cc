@@ -23,11 +23,23 @@ TEST(SpecRepository, ReadsItsFields) {
   EXPECT_EQ(parsed->branch, "prod");
   EXPECT_EQ(parsed->files, "specs/*.yaml");
   EXPECT_EQ(parsed->name, "team-a");
+  EXPECT_FALSE(parsed->submit_existing);
+  EXPECT_TRUE(parse_spec_repository("/srv/r,existing=submit")->submit_existing);
+  EXPECT_FALSE(parse_spec_repository("/srv/r,existing=leave")->submit_existing);
+}
+
+TEST(SpecRepository, TellsNoPassword) {
+  const auto repository = parse_spec_repository("https://user:token@host/team/specs.git,branch=main");
+  EXPECT_EQ(repository->url, "https://host/team/specs.git");
+  EXPECT_EQ(repository->remote, "https://user:token@host/team/specs.git");
+  EXPECT_EQ(describe(parse_spec_repository("https://user:token@host/s.git,x=1").errors()).find("token"),
+            std::string::npos);
 }
 
 TEST(SpecRepository, RefusesWhatItCannotUse) {
-  for (const char* text : {"", ",branch=x", "/srv/r,branch", "/srv/r,branch=", "/srv/r,colour=red",
-                           "/srv/r,name=../x", "/srv/r,name=.git", "/srv/.hidden", "/"})
+  for (const char* text :
+       {"", ",branch=x", "/srv/r,branch", "/srv/r,branch=", "/srv/r,colour=red", "/srv/r,existing=maybe",
+        "/srv/r,name=../x", "/srv/r,name=.git", "/srv/.hidden", "/"})
     EXPECT_FALSE(parse_spec_repository(text).ok()) << text;
 }
 

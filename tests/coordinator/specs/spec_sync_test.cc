@@ -36,6 +36,11 @@ class Desk {
     return ExperimentId{static_cast<std::int64_t>(taken_.size())};
   }
 
+  SpecSubmission taken(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    return taken_.at(index);
+  }
+
   void fail(bool failing) {
     const std::lock_guard lock(mutex_);
     failing_ = failing;
@@ -66,7 +71,7 @@ class SpecSyncTest : public ::testing::Test {
   }
 
   SpecRepository repository(const test::GitRepository& origin, const std::string& name) {
-    return {name, origin.path(), "", "*.yaml"};
+    return {name, origin.path(), "", "*.yaml", true};
   }
 
   // The status once `good` likes it; the last one after a minute.
@@ -104,6 +109,66 @@ TEST_F(SpecSyncTest, SubmitsEachChangeOnceByItsCommit) {
   EXPECT_EQ(status.specs[0].experiment, ExperimentId{3});
 }
 
+TEST_F(SpecSyncTest, CodeOfAnotherCommitIsThatCommitOfTheRepository) {
+  const std::string before = origin_.commit({{"train.py", "old"}});
+  origin_.tag("v1", before);
+  const std::string code = "code: {git: v1}\n";
+  const std::string both = origin_.commit({{"train.py", "new"}, {"a.yaml", kGood + code}, {"b.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  desk_.keys(2);
+  EXPECT_EQ(desk_.taken(0).commit, both);
+  EXPECT_EQ(desk_.taken(0).code_commit, before);
+  EXPECT_EQ(desk_.taken(1).code_commit, both);
+  const std::string wrong = origin_.commit({{"a.yaml", kGood + std::string("code: {git: v7}\n")}});
+  const auto status = wait_for(*running, 0, [&](const auto& s) { return s.commit == wrong; });
+  ASSERT_EQ(status.specs.at(0).problems.size(), 1u);
+  EXPECT_EQ(status.specs[0].problems[0].where, "a.yaml:5:13");
+  EXPECT_THAT(status.specs[0].problems[0].message, ::testing::HasSubstr("has no tag or branch \"v7\""));
+  EXPECT_EQ(status.error, "") << "it is the spec that is wrong";
+}
+
+// A repository that was given to a coordinator had all its old specs run.
+TEST_F(SpecSyncTest, SpecsThatWereThereBeforeTheFirstLookAreLeftUntilTheyChange) {
+  const std::string first = origin_.commit({{"a.yaml", kGood}, {"b.yaml", kGood}});
+  SpecRepository given = repository(origin_, "r");
+  given.submit_existing = false;
+  const auto running = sync({given});
+  const auto left = wait_for(*running, 0, [&](const auto& s) { return s.commit == first; });
+  ASSERT_EQ(left.specs.size(), 2u);
+  EXPECT_FALSE(left.specs[0].experiment.has_value());
+  EXPECT_TRUE(left.specs[0].problems.empty());
+  const std::string second = origin_.commit({{"a.yaml", std::string(kGood) + "priority: 60\n"}});
+  EXPECT_THAT(desk_.keys(1), ElementsAre("r@" + second + ":a.yaml"));
+}
+
+TEST_F(SpecSyncTest, AMovedSpecIsNotSubmittedAgain) {
+  origin_.commit({{"a.yaml", kGood}});
+  const auto running = sync({repository(origin_, "r")});
+  desk_.keys(1);
+  const std::string moved = origin_.commit({{"a.yaml", std::nullopt}, {"old/a.yaml", kGood}});
+  const auto status = wait_for(*running, 0, [&](const auto& s) { return s.commit == moved; });
+  ASSERT_EQ(status.specs.size(), 1u);
+  EXPECT_EQ(status.specs[0].path, "old/a.yaml");
+  EXPECT_EQ(status.specs[0].experiment, ExperimentId{1});
+  EXPECT_EQ(desk_.keys(1).size(), 1u);
+}
+
+TEST_F(SpecSyncTest, ARefusedSpecIsStillShownAfterARestartAndGoesWhenItIsRemoved) {
+  const std::string first = origin_.commit({{"a.yaml", "version: 1\nlable: x\n"}});
+  {
+    const auto running = sync({repository(origin_, "r")});
+    wait_for(*running, 0, [&](const auto& s) { return s.commit == first; });
+  }
+  const auto running = sync({repository(origin_, "r")});
+  auto status = running->status().at(0);
+  ASSERT_EQ(status.specs.size(), 1u);
+  EXPECT_THAT(describe(status.specs[0].problems), ::testing::HasSubstr("a.yaml:2:1: unknown key \"lable\""));
+  const std::string second = origin_.commit({{"a.yaml", std::nullopt}, {"b.yaml", kGood}});
+  status = wait_for(*running, 0, [&](const auto& s) { return s.commit == second; });
+  ASSERT_EQ(status.specs.size(), 1u);
+  EXPECT_EQ(status.specs[0].path, "b.yaml");
+}
+
 TEST_F(SpecSyncTest, AnInvalidSpecIsReportedAndStopsNoOther) {
   const std::string commit = origin_.commit({{"a.yaml", "version: 1\nlable: x\n"}, {"b.yaml", kGood}});
   const auto running = sync({repository(origin_, "r")});
@@ -136,8 +201,8 @@ TEST_F(SpecSyncTest, StopsAlthoughAServerHangs) {
   ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), length), 0);
   ASSERT_EQ(::listen(silent, 8), 0);
   ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &length), 0);
-  auto running = sync(
-      {{"silent", "git://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/specs", "", "*.yaml"}});
+  auto running = sync({{"silent", "git://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/specs", "",
+                        "*.yaml", true}});
   pollfd caller{silent, POLLIN, 0};
   ASSERT_EQ(::poll(&caller, 1, 60'000), 1) << "git connects, and is never answered";
   running.reset();
@@ -147,7 +212,8 @@ TEST_F(SpecSyncTest, StopsAlthoughAServerHangs) {
 
 TEST_F(SpecSyncTest, ABrokenRepositoryStopsNoOther) {
   const std::string commit = origin_.commit({{"a.yaml", kGood}});
-  const auto running = sync({{"gone", "/nonexistent/repository", "", "*.yaml"}, repository(origin_, "r")});
+  const auto running =
+      sync({{"gone", "/nonexistent/repository", "", "*.yaml", true}, repository(origin_, "r")});
   EXPECT_THAT(desk_.keys(1), ElementsAre("r@" + commit + ":a.yaml"));
   const auto status = wait_for(*running, 0, [](const auto& s) { return !s.error.empty(); });
   EXPECT_NE(status.error, "");

@@ -122,7 +122,19 @@ TEST_F(Ingest, NotesMalformedLinesAndGoesOn) {
   EXPECT_EQ(next_after(chunk(1, 0, text)), std::ssize(text));
   EXPECT_EQ(loss().size(), 1u);
   EXPECT_EQ(last_history(),
-            "rank 0: events.jsonl has a malformed line at byte 0, left out: {\"type\":\"metr?");
+            "rank 0: events.jsonl has a malformed line (it is no JSON) at byte 0, left out: {\"type\":\"metr?");
+}
+
+TEST_F(Ingest, SaysWhatIsWrongWithALine) {
+  next_after(chunk(1, 0, R"({"type":"metrics","time_ms":1,"step":1,"values":{}})"
+                         "\n"));
+  EXPECT_THAT(last_history(), testing::HasSubstr("a malformed line (key 't' not found) at byte 0"));
+}
+
+TEST_F(Ingest, TakesAStartThatSaysOnlyItsSteps) {
+  next_after(chunk(1, 0, R"({"type":"started","t":1,"step":0,"steps":50})"
+                         "\n"));
+  EXPECT_THAT(last_history(), testing::Not(testing::HasSubstr("left out")));
 }
 
 TEST_F(Ingest, CountsMalformedLinesInsteadOfTellingThemAll) {
@@ -133,7 +145,8 @@ TEST_F(Ingest, CountsMalformedLinesInsteadOfTellingThemAll) {
   next_after(chunk(1, 0, text));
   EXPECT_EQ(reader_->history({1}, 0, 1000).size(), before + 2) << "the first and the tenth";
   EXPECT_EQ(last_history(),
-            "rank 0: 10 lines of events.jsonl were left out so far, the last as a malformed line at byte 81");
+            "rank 0: 10 lines of events.jsonl were left out so far, the last as a malformed line (it is no JSON) at "
+            "byte 81");
 }
 
 std::string line_of(std::size_t size, std::int64_t step) {

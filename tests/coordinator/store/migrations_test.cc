@@ -31,6 +31,53 @@ TEST(Migrations, ReachTheNewestFromEveryVersion) {
   }
 }
 
+// What a database of before says of restarts, its log and its attempts tell.
+TEST(Migrations, CountTheRestartsOfBefore) {
+  TempFolder folder;
+  Database old(folder.path() / "old.db", Access::write, 100);
+  migrate(old, 7);
+  old.run(R"sql(
+    INSERT INTO experiments (id, name, created_ms) VALUES (1, 'x', 0);
+    INSERT INTO jobs (id, experiment, name, state, kind, devices, per_node, walltime_ms, priority, max_restarts,
+                      command, submitted_ms)
+      VALUES (1, 1, 'x', 'running', 'cpu', 1, 0, 1, 1, 1, 1, 0), (2, 1, 'x', 'running', 'cpu', 1, 0, 1, 1, 1, 1, 0);
+    INSERT INTO events VALUES
+      (1, 0, 'retry_planned', '{"job":1,"retries":{"failures":1,"requeues":0,"moves":0,"losses":0}}'),
+      (2, 0, 'retry_planned', '{"job":1,"retries":{"failures":2,"requeues":1,"moves":0,"losses":3}}'),
+      (3, 0, 'ticked', '{}');
+    INSERT INTO attempts (job, number, created_ms, end, reason)
+      VALUES (1, 1, 0, 'preempted', 'made room for another job'), (1, 2, 0, 'preempted', 'was requeued');
+  )sql");
+  migrate(old);
+  Statement rows(old,
+                 "SELECT group_concat(failures || requeues || moves || losses, ' ') FROM"
+                 " (SELECT * FROM jobs ORDER BY id)");
+  rows.start().next();
+  EXPECT_EQ(rows.text(0), "2103 0000");
+  Statement stops(old, "SELECT group_concat(stop, ' ') FROM (SELECT stop FROM attempts ORDER BY number)");
+  stops.start().next();
+  EXPECT_EQ(stops.text(0), "preempted requeued");
+}
+
+// Of a process for all devices of a node the first device alone was kept; the log has all.
+TEST(Migrations, FindTheDevicesOfOneProcessANode) {
+  TempFolder folder;
+  Database old(folder.path() / "old.db", Access::write, 100);
+  migrate(old, 8);
+  old.run(R"sql(
+    INSERT INTO tasks (job, attempt, rank, node, device, phase) VALUES
+      (1, 1, 0, 'a', 0, 'exited'), (1, 2, 0, 'a', 0, 'running'), (1, 2, 1, 'b', 4, 'running'), (2, 1, 0, 'c', 0, 'running');
+    INSERT INTO events VALUES
+      (1, 0, 'attempt_created', '{"job":1,"attempt":2,"allocation":{"ranks":[{"device":0,"more_devices":[1,2,3]},{"device":4}]}}'),
+      (2, 0, 'attempt_created', '{"job":2,"attempt":1,"allocation":{"ranks":[{"device":0}]}}');
+  )sql");
+  migrate(old);
+  Statement rows(
+      old, "SELECT group_concat(more_devices, ' ') FROM (SELECT * FROM tasks ORDER BY job, attempt, rank)");
+  rows.start().next();
+  EXPECT_EQ(rows.text(0), "[] [1,2,3] [] []");
+}
+
 TEST(Migrations, RefuseADatabaseFromTheFuture) {
   TempFolder folder;
   Database database(folder.path() / "future.db", Access::write, 100);

@@ -129,6 +129,53 @@ TEST(Store, ProjectsJobsAndAttempts) {
   EXPECT_FALSE(reader->job({2}));
 }
 
+// A job that was preempted and resized was told to have used up its restarts.
+TEST(Store, CountsRestartsByKind) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  const auto end = [&](int number, StopCause cause, AttemptEnd how, const RetryCounts& retries) {
+    const AttemptId attempt{{1}, number};
+    commit_now(store, {{{at_second(100 * number), AttemptStopping{attempt, cause, ""}},
+                        {at_second(100 * number), AttemptEnded{attempt, how, "why"}},
+                        {at_second(100 * number), RetryPlanned{{1}, retries, {}, {}}}},
+                       {},
+                       {},
+                       {}});
+    commit_now(store, {started_attempt(1, number + 1, 100 * number + 10), {}, {}, {}});
+  };
+  end(1, StopCause::task_failed, AttemptEnd::failed, {.failures = 1});
+  end(2, StopCause::preempted, AttemptEnd::preempted, {.failures = 1});
+  end(3, StopCause::resized, AttemptEnd::resized, {.failures = 1});
+  end(4, StopCause::requeued, AttemptEnd::preempted, {.failures = 1});
+  end(5, StopCause::preempted, AttemptEnd::failed, {.failures = 2});
+  end(6, StopCause::task_failed, AttemptEnd::failed, {.failures = 2, .requeues = 1, .moves = 1, .losses = 1});
+
+  const JobView job = store.open_reader()->job({1}).value();
+  EXPECT_EQ(job.restarts, 6);
+  EXPECT_EQ(job.restart_counts,
+            (RestartCounts{
+                .failures = 2, .requeues = 2, .moves = 1, .node_losses = 1, .preemptions = 1, .resizes = 1}));
+
+  commit_now(store, {{{at_second(900), JobRecalled{{1}, {1}, {}, JobState::failed, 7, {}, {}}}}, {}, {}, {}});
+  EXPECT_EQ(store.open_reader()->job({1})->restart_counts.failures, 0) << "it has all its restarts again";
+}
+
+// Elapsed went on while the job was queued.
+TEST(Store, KnowsForHowLongAJobRan) {
+  TempFolder home;
+  Store store(home.path(), at_once());
+  start_job(store);
+  const auto reader = store.open_reader();
+  EXPECT_EQ(reader->job({1})->running_since, at_second(10));
+  commit_now(store, {failed_attempt(1, 1, 60), {}, {}, {}});
+  EXPECT_EQ(reader->job({1})->ran, std::chrono::seconds(50));
+  EXPECT_FALSE(reader->job({1})->running_since);
+  commit_now(store, {started_attempt(1, 2, 90), {}, {}, {}});
+  EXPECT_EQ(reader->job({1})->ran, std::chrono::seconds(50));
+  EXPECT_EQ(reader->job({1})->running_since, at_second(90));
+}
+
 // It was told as the program's own doing.
 TEST(Store, ATaskWhoseNodeIsLostDidNotEndByItself) {
   TempFolder home;
@@ -177,71 +224,6 @@ TEST(Store, TellsTheHistoryOfAJobInOrder) {
   const auto rest = store.open_reader()->history({1}, history[1].id, 1);
   ASSERT_EQ(rest.size(), 1u);
   EXPECT_EQ(rest[0].id, history[2].id);
-}
-
-class ListOfJobs : public testing::Test {
- protected:
-  ListOfJobs() : store_(home_.path(), at_once()) {
-    for (std::int64_t id = 1; id <= 5; ++id) {
-      const std::string spec = id % 2 ? R"({"labels":{"team":"nlp"}})" : R"({"labels":{"team":"x' OR 1"}})";
-      commit_now(store_, {queued_job(id, "run-" + std::to_string(id)),
-                          ExperimentText{{id}, "", "", "", "", {spec}},
-                          {},
-                          {}});
-    }
-    commit_now(store_,
-               {{{at_second(1), JobStateChanged{{2}, JobState::queued, JobState::cancelled, "cancelled"}}},
-                {},
-                {},
-                {}});
-    reader_ = store_.open_reader();
-  }
-
-  std::vector<std::int64_t> ids(const JobFilter& filter) {
-    std::vector<std::int64_t> found;
-    for (const JobView& job : reader_->jobs(filter).jobs) found.push_back(job.id.value);
-    return found;
-  }
-
-  TempFolder home_;
-  Store store_;
-  std::unique_ptr<Reader> reader_;
-};
-
-TEST_F(ListOfJobs, PagesFromTheNewest) {
-  JobFilter filter;
-  filter.limit = 2;
-  const JobPage page = reader_->jobs(filter);
-  EXPECT_EQ(page.total, 5);
-  EXPECT_TRUE(page.more);
-  filter.after = page.jobs.back().id;
-  EXPECT_EQ(ids(filter), (std::vector<std::int64_t>{3, 2}));
-  filter.after = JobId{2};
-  EXPECT_FALSE(reader_->jobs(filter).more);
-}
-
-TEST_F(ListOfJobs, Filters) {
-  JobFilter cancelled;
-  cancelled.states = {JobState::cancelled, JobState::failed};
-  EXPECT_EQ(ids(cancelled), (std::vector<std::int64_t>{2}));
-  JobFilter named;
-  named.name = "un-4";
-  EXPECT_EQ(ids(named), (std::vector<std::int64_t>{4}));
-  JobFilter labelled;
-  labelled.label_key = "team";
-  labelled.label_value = "x' OR 1";
-  labelled.oldest_first = true;
-  EXPECT_EQ(ids(labelled), (std::vector<std::int64_t>{2, 4}));
-  JobFilter experiment;
-  experiment.experiment = ExperimentId{3};
-  EXPECT_EQ(ids(experiment), (std::vector<std::int64_t>{3}));
-}
-
-TEST_F(ListOfJobs, Counts) {
-  const auto counts = reader_->job_counts();
-  EXPECT_EQ(counts.at(JobState::queued), 4);
-  EXPECT_EQ(counts.at(JobState::cancelled), 1);
-  EXPECT_EQ(reader_->experiments(2, std::nullopt).front().id, ExperimentId{5});
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // A made-up cluster: nodes, experiments and jobs that look like a research group's week. All from one seed.
-import type { Experiment, Job, JobState, Node, Task } from "../../../web/src/api/types";
+import type { ExperimentDetail, Job, JobState, Node, Task } from "../../../web/src/api/types";
 import { Random } from "./random";
 
 export interface Cluster {
   jobs: Map<number, Job>;
   nodes: Map<string, Node>;
-  experiments: Map<number, Experiment>;
+  experiments: Map<number, ExperimentDetail>;
 }
 
 interface Recipe {
@@ -71,7 +71,7 @@ const failures = [
 export function makeCluster(jobCount: number, nodeCount: number, nowMs: number): Cluster {
   const random = new Random(20_231);
   const jobs = new Map<number, Job>();
-  const experiments = new Map<number, Experiment>();
+  const experiments = new Map<number, ExperimentDetail>();
   for (let id = 1; id <= jobCount; id += 1) {
     const job = makeJob(random, id, jobCount, nowMs);
     jobs.set(id, job);
@@ -101,8 +101,10 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
   const devices = random.pick(recipe.devices);
   const account = accounts[id % accounts.length]!;
   const held = state === "queued" && id % 4 === 1;
+  const ran = started === null || ended === null ? 0 : (ended - started) / 1000;
   return {
     id,
+    revision: 0,
     experiment: Math.ceil(id / 3),
     name: `${recipe.name}${id % 3 === 0 ? "" : `-s${id % 3}`}`,
     state,
@@ -114,15 +116,21 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
       ...(id % 7 === 0 ? { owner: random.pick(["mei", "anna", "tomas"]) } : {}),
     },
     devices,
+    sizes: [],
     per_node: Math.min(8, devices),
     kind: "gpu",
     walltime_seconds: 259_200,
     max_restarts: 5,
+    command: false,
     submitted_ms: submitted,
     started_ms: started,
     ended_ms: ended,
     attempt: started === null ? 0 : 1 + restarts,
+    elapsed_seconds: started !== null && ended === null ? (nowMs - started) / 1000 : ran,
+    ran_seconds: ran,
+    running_since_ms: ended === null ? started : null,
     restarts: started === null ? 0 : restarts,
+    restart_counts: countsOf(started === null ? 0 : restarts),
     reason:
       state === "queued" ? whyWaiting(random, id, held) : state === "failed" ? random.pick(failures) : "",
     progress: started === null ? null : { step, steps: recipe.steps, updated_ms: ended ?? nowMs },
@@ -144,6 +152,11 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
       state === "succeeded" && started !== null && ended !== null ? (ended - started) / 1000 : null,
   };
 }
+
+/** All of them for the same reason. */
+export const countsOf = (failures: number) => ({
+  ...{ failures, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0 },
+});
 
 function whyWaiting(random: Random, id: number, held: boolean): string {
   const shortage = random.pick(shortages);
@@ -177,7 +190,7 @@ evaluate: {every: 50 steps, data: corpus/heldout.txt}
 target: {metric: eval/gain_over_unigram, at_least: 0.4}
 `;
 
-function makeExperiment(job: Job): Experiment {
+function makeExperiment(job: Job): ExperimentDetail {
   return {
     id: job.experiment,
     name: job.name.replace(/-s\d$/, ""),
@@ -191,6 +204,7 @@ function makeExperiment(job: Job): Experiment {
             path: `specs/${job.name}.yaml`,
             dirty: job.experiment % 5 === 0,
           },
+    file: `${job.name}.yaml`,
     spec: sampleSpec,
     jobs: [],
   };
@@ -206,6 +220,7 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
     const id = `node-${number}`;
     nodes.set(id, {
       id,
+      revision: 0,
       address: `10.4.${number >> 8}.${number & 255}`,
       state,
       agent_version: "0.1.0",
@@ -249,6 +264,7 @@ export function makeTasks(job: Job, attempt: number): Task[] {
     rank,
     node: `node-${1 + Math.floor(rank / Math.max(1, job.per_node))}`,
     device: rank % Math.max(1, job.per_node),
+    devices: [rank % Math.max(1, job.per_node)],
     state: over ? "exited" : "running",
     pid: 41_000 + attempt * 100 + rank,
     exit: over ? { code: 0, signal: attempt < job.attempt ? 9 : 0, message: "", cause: "program" } : null,

@@ -1,4 +1,4 @@
-// The live stream: numbered events, a bounded memory to resume from, `reset` for who is too far behind.
+// The live stream: numbered events, a bounded memory to resume from, `reset` for who is too far behind or of another process.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const remembered = 2000;
@@ -9,38 +9,68 @@ interface Kept {
 }
 
 export class LiveFeed {
-  lastId = 0;
   /** Last-Event-ID of every connection so far. */
   readonly resumedFrom: number[] = [];
+  /** Takes connections and sends nothing, as a proxy does that buffers. */
+  held = false;
+  private nextId = 1;
+  /** From which the memory is whole. */
+  private firstId = 1;
   private readonly kept: Kept[] = [];
+  /** Of the newest message, or of what nobody was told of. */
+  toldId = 0;
   private readonly open_ = new Set<ServerResponse>();
+
+  constructor(private readonly check: (event: string, data: unknown) => void) {}
+
+  get lastId(): number {
+    return this.nextId - 1;
+  }
 
   get connections(): number {
     return this.open_.size;
   }
 
+  /** As a process that starts now: its ids are higher than any before. */
+  restart(): void {
+    this.nextId = this.firstId = Math.max(this.nextId + 1, Date.now());
+    this.toldId = this.lastId;
+    this.kept.length = 0;
+  }
+
   open(request: IncomingMessage, response: ServerResponse): void {
-    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
-    response.write(": hello\n\n");
     const from = Number(request.headers["last-event-id"] ?? this.lastId);
     this.resumedFrom.push(from);
-    const oldest = this.kept[0]?.id ?? this.lastId + 1;
-    if (from + 1 < oldest) response.write(`id: ${this.lastId}\nevent: reset\n\n`);
-    else for (const { id, text } of this.kept) if (id > from) response.write(text);
     this.open_.add(response);
     response.on("close", () => this.open_.delete(response));
+    if (this.held) return;
+    response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    response.write(": live\n\n");
+    const next = from + 1;
+    if (next < this.firstId || next > this.nextId)
+      response.write(`id: ${this.lastId}\nevent: reset\ndata: {}\n\n`);
+    else for (const { id, text } of this.kept) if (id > from) response.write(text);
   }
 
-  push(event: string, data: unknown, _job?: number): void {
-    this.lastId += 1;
-    const text = `id: ${this.lastId}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    this.kept.push({ id: this.lastId, text });
-    if (this.kept.length > remembered) this.kept.shift();
-    for (const response of this.open_) response.write(text);
+  /** An id for what is read from now on. */
+  takeId(): number {
+    return this.nextId++;
   }
 
-  forget(): void {
+  push(event: string, data: unknown): void {
+    this.check(event, data);
+    const id = (this.toldId = this.nextId++);
+    const text = `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    this.kept.push({ id, text });
+    if (this.kept.length > remembered) this.firstId = this.kept.shift()!.id + 1;
+    if (!this.held) for (const response of this.open_) response.write(text);
+  }
+
+  /** Something happened that nobody was told of: whoever resumes must fetch everything again. */
+  skip(): void {
     this.kept.length = 0;
+    this.toldId = this.nextId;
+    this.firstId = ++this.nextId;
   }
 
   closeAll(): void {

@@ -11,6 +11,7 @@ import type {
   Queue,
   QueuedJob,
 } from "../../../web/src/api/types";
+import { Refusal } from "./call";
 import type { Cluster } from "./cluster";
 
 const usage = (
@@ -83,6 +84,7 @@ const waiting = (job: Job, nowMs: number) => ({
   name: job.name,
   account: job.account,
   devices: job.devices,
+  sizes: job.sizes,
   per_node: job.per_node,
   walltime_seconds: job.walltime_seconds,
   priority: job.priority,
@@ -104,6 +106,9 @@ export function queueOf(cluster: Cluster, limit: number, nowMs: number): Queue {
       ...waiting(job, nowMs),
       position: index + 1,
       age_points: (nowMs - job.submitted_ms) / 3_600_000,
+      walltime_points: job.walltime_seconds / 3600,
+      score: job.priority + (nowMs - job.submitted_ms - job.walltime_seconds * 1000) / 3_600_000,
+      rank: index,
       account_factors: job.account.split("/").map((_, level) => 6_252_480 / (level + 1.5)),
       guaranteed_by: index < 2 ? job.account : null,
       reserved_ms: index < 3 ? nowMs + (index + 1) * 4_000_000 : null,
@@ -113,6 +118,7 @@ export function queueOf(cluster: Cluster, limit: number, nowMs: number): Queue {
     policy: "fair-share",
     ageing_seconds: 3600,
     walltime_weight: 1,
+    walltime_points: 100,
     queues: inLine.length > 0 ? [{ kind: "gpu", total: inLine.length, jobs }] : [],
     apart: {
       total: apart.length,
@@ -125,8 +131,14 @@ export function queueOf(cluster: Cluster, limit: number, nowMs: number): Queue {
   };
 }
 
-/** The job afterwards; a sentence where it is refused. */
-export function operateOn(job: Job, operation: string, body: unknown): Job | string {
+function priorityOf(body: unknown): number {
+  const { priority } = body as { priority: number };
+  if (priority >= 0 && priority <= 100) return priority;
+  throw new Refusal(400, "priority is a whole number from 0 to 100");
+}
+
+/** The job afterwards. */
+export function operateOn(job: Job, operation: string, body: unknown): Job {
   switch (operation) {
     case "hold":
       return {
@@ -135,24 +147,26 @@ export function operateOn(job: Job, operation: string, body: unknown): Job | str
         reason: job.state === "queued" ? `is held; podium release ${job.id} lets it start` : job.reason,
       };
     case "release":
-      return { ...job, held: false, reason: "" };
+      return { ...job, held: false, reason: job.state === "queued" ? "waits for its turn" : "" };
     case "priority":
-      return { ...job, priority: (body as { priority: number }).priority };
+      return { ...job, priority: priorityOf(body) };
     case "requeue":
-      return job.name.startsWith("stubborn")
-        ? `job ${job.id} is being stopped for good`
-        : { ...job, state: "stopping", reason: "requeued" };
+      if (job.name.startsWith("stubborn")) throw new Refusal(409, `job ${job.id} is being stopped for good`);
+      return { ...job, state: "stopping", reason: "requeued" };
     case "cancel":
-      return { ...job, state: "cancelled", ended_ms: Date.now() };
+      return job.state === "queued"
+        ? { ...job, state: "cancelled", ended_ms: Date.now() }
+        : { ...job, state: "stopping", reason: "cancelled" };
     default:
-      return `a job cannot ${operation}`;
+      throw new Refusal(404, `a job cannot ${operation}`);
   }
 }
 
 export function operateOnNode(node: Node, operation: string, body: unknown): Node {
-  if (operation === "drain") return { ...node, drain: body as Drain };
+  const window = { reason: "", from_ms: null, until_ms: null };
+  if (operation === "drain") return { ...node, drain: { ...window, ...(body as Drain) } };
   if (operation === "resume") return { ...node, drain: null };
-  if (operation === "reserve") return { ...node, reservation: body as Reservation };
+  if (operation === "reserve") return { ...node, reservation: { ...window, ...(body as Reservation) } };
   if (operation === "unreserve") return { ...node, reservation: null };
   const given = { ...node.operator_labels };
   for (const [key, value] of Object.entries((body as { labels: Record<string, string | null> }).labels)) {

@@ -1,7 +1,7 @@
 // The one job that screenshots and most tests look at: a run like the quick start's, restarted twice, nearly at its target.
 import type { Attempt, Job, JobDetail, JobEvent } from "../../../web/src/api/types";
 import { makeSeries } from "./curves";
-import { makeTasks, sampleSpec, type Cluster } from "./cluster";
+import { countsOf, makeTasks, sampleSpec, type Cluster } from "./cluster";
 
 export const quickstartExperiment = 9000;
 
@@ -9,6 +9,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
   const startedMs = nowMs - 238_000;
   const job: Job = {
     id,
+    revision: 0,
     experiment: quickstartExperiment,
     name: "quickstart",
     state: "running",
@@ -17,15 +18,21 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
     held: false,
     labels: { team: "nlp" },
     devices: 2,
+    sizes: [],
     per_node: 1,
     kind: "cpu",
     walltime_seconds: 3600,
     max_restarts: 5,
+    command: false,
     submitted_ms: startedMs - 1800,
     started_ms: startedMs,
     ended_ms: null,
     attempt: 3,
+    elapsed_seconds: 238,
+    ran_seconds: 0,
+    running_since_ms: startedMs,
     restarts: 2,
+    restart_counts: countsOf(2),
     reason: "",
     progress: { step: 1240, steps: 2000, updated_ms: nowMs },
     latest: { "train/loss": 4.93, "train/sequences_per_second": 495 },
@@ -50,6 +57,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
       path: "configs/quickstart.yaml",
       dirty: true,
     },
+    file: "quickstart.yaml",
     spec: sampleSpec,
     jobs: [id],
   });
@@ -57,7 +65,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
 
 /** The figures in the job are the last points of its curves. */
 function withLatest(job: Job): Job {
-  const series = makeSeries({ ...job, attempts: attemptsOf(job), spec: null, source: null });
+  const series = makeSeries({ ...job, attempts: attemptsOf(job), checkpoint: null, spec: {}, source: null });
   const latest = Object.fromEntries(series.map(({ key, points }) => [key, points.at(-1)![2]]));
   const gains =
     series.find(({ key }) => key === job.target?.metric)?.points.map(([, , value]) => Number(value)) ?? [];
@@ -73,6 +81,7 @@ export function detailOf(job: Job, cluster: Cluster): JobDetail {
   return {
     ...job,
     attempts: attemptsOf(job),
+    checkpoint: null,
     source: cluster.experiments.get(job.experiment)?.source ?? null,
     spec: normalised(job),
   };
@@ -115,7 +124,7 @@ function endOf(job: Job): Attempt["end"] {
 
 export function eventsOf(job: Job): JobEvent[] {
   const events: JobEvent[] = [];
-  const add = (timeMs: number, type: string, text: string, level = "info") => {
+  const add = (timeMs: number, type: string, text: string, level: JobEvent["level"] = "info") => {
     events.push({ id: events.length + 1, time_ms: timeMs, type, text, level });
   };
   add(job.submitted_ms, "job_submitted", `submitted as job ${job.id}`);
@@ -154,7 +163,7 @@ export function logOf(job: Job, rank: number, lines: number): string {
   return `${text.join("\n")}\n`;
 }
 
-function normalised(job: Job): unknown {
+function normalised(job: Job): JobDetail["spec"] {
   return {
     version: 1,
     name: job.name,

@@ -12,7 +12,7 @@ export function trainOneStep(coordinator: FakeCoordinator, id: number): void {
     { key: "train/loss", step, time_ms: timeMs, value: loss },
     { key: "train/sequences_per_second", step, time_ms: timeMs, value: 495 },
   ];
-  coordinator.live.push("metrics", { job: id, points }, id);
+  coordinator.live.push("metrics", { job: id, points });
   coordinator.putJob({
     ...job,
     progress: { ...job.progress, step, updated_ms: timeMs },

@@ -49,14 +49,16 @@ export function whyOf(job: Job, nowMs: number): Why {
         set: { "resources.devices": 24, "resources.per_node": 8 },
         expected_ms: nowMs,
         backfill: false,
-        sentence: "with 3 nodes of 8 devices: at once",
+        anew: true,
+        sentence: "submitted again with 3 nodes of 8 devices: at once",
       },
       {
         change: "walltime",
         set: { "resources.walltime": "2h" },
         expected_ms: nowMs,
         backfill: true,
-        sentence: "with a walltime of 2h or less: at once, by backfill",
+        anew: true,
+        sentence: "submitted again with a walltime of 2h or less: at once, by backfill",
       },
     ],
   };

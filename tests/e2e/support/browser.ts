@@ -25,7 +25,10 @@ export interface Watched {
 
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  const page = await context.newPage();
+  return watch(await context.newPage());
+}
+
+export function watch(page: Page): Watched {
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(`script: ${error.message}`));
   page.on("console", (message) => {

@@ -169,3 +169,10 @@ checkpoint: {every: 100 steps, keep: 2}
 evaluate: {every: 50 steps, data: heldout.txt, sequences: 64}
 target: {metric: eval/gain_over_unigram, at_least: 100}
 `;
+
+/** A job that does nothing for an hour. */
+export const sleepingSpec = (name: string) => `version: 1
+name: ${name}
+command: [sleep, "3600"]
+resources: {devices: 1, kind: cpu, walltime: 2h}
+`;

@@ -8,6 +8,8 @@ export interface ScrollCost {
   frame95Ms: number;
   longestMs: number;
   blankFrames: number;
+  /** In which the row in the middle had not been loaded yet. */
+  shapeFrames: number;
 }
 
 export async function measureScrolling(page: Page, frames: number, pixels: number): Promise<ScrollCost> {
@@ -18,7 +20,7 @@ export async function measureScrolling(page: Page, frames: number, pixels: numbe
     return (name: string) => (metrics.find((metric) => metric.name === name)?.value ?? 0) * 1000;
   };
   const before = await read();
-  const { times, blank } = await page.evaluate(scrollThrough, [frames, pixels] as [number, number]);
+  const { times, blank, shapes } = await page.evaluate(scrollThrough, [frames, pixels] as [number, number]);
   const after = await read();
   const took = (name: string) => (after(name) - before(name)) / frames;
   const sorted = [...times].sort((a, b) => a - b);
@@ -29,6 +31,7 @@ export async function measureScrolling(page: Page, frames: number, pixels: numbe
     frame95Ms: sorted[Math.floor(sorted.length * 0.95)]!,
     longestMs: sorted.at(-1)!,
     blankFrames: blank,
+    shapeFrames: shapes,
   };
 }
 
@@ -36,20 +39,22 @@ export async function measureScrolling(page: Page, frames: number, pixels: numbe
 async function scrollThrough([frames, pixels]: [number, number]): Promise<{
   times: number[];
   blank: number;
+  shapes: number;
 }> {
-  const table = document.querySelector(".job-table")!;
+  const table = document.querySelector(".data-table")!;
   const middle = table.getBoundingClientRect();
   const times: number[] = [];
-  let blank = 0;
+  let [blank, shapes] = [0, 0];
   let last = performance.now();
   for (let frame = 1; frame <= frames; frame += 1) {
     table.scrollTop = frame * pixels;
     await new Promise(requestAnimationFrame);
     await new Promise((resolve) => setTimeout(resolve));
     const hit = document.elementFromPoint(middle.left + 100, middle.top + middle.height / 2);
-    if (!hit?.closest(".job-rows .job-row")) blank += 1;
+    if (hit?.closest(".data-shape")) shapes += 1;
+    else if (!hit?.closest(".data-rows .data-row")) blank += 1;
     times.push(performance.now() - last);
     last = performance.now();
   }
-  return { times, blank };
+  return { times, blank, shapes };
 }

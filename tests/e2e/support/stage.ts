@@ -4,13 +4,15 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { makeCluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
 import { FakeCoordinator } from "../fake/server";
-import { launch, openPage, type Watched } from "./browser";
+import { launch, openPage, watch, type Watched } from "./browser";
 
 export interface Stage {
   coordinator: FakeCoordinator;
   /** The id of the one job that is looked at closely. */
   quickstart: number;
   open(hash: string, options?: BrowserContextOptions): Promise<Page>;
+  /** Another tab of the same browser. */
+  openBeside(page: Page, hash: string): Promise<Page>;
 }
 
 /** A fresh coordinator and fresh pages for every test of the file, one browser for all. */
@@ -22,6 +24,12 @@ export function useStage(jobs: number, nodes = 20): Stage {
     quickstart: jobs + 1,
     async open(hash, options) {
       const watched = await openPage(browser, options);
+      opened.push(watched);
+      await watched.page.goto(`${stage.coordinator.url}/${hash}`);
+      return watched.page;
+    },
+    async openBeside(page, hash) {
+      const watched = watch(await page.context().newPage());
       opened.push(watched);
       await watched.page.goto(`${stage.coordinator.url}/${hash}`);
       return watched.page;
@@ -43,10 +51,11 @@ export function useStage(jobs: number, nodes = 20): Stage {
     opened = [];
     await stage.coordinator.stop();
     expect(errors, "errors in the page").toEqual([]);
+    expect(stage.coordinator.breaches, "answers that are not as openapi.yaml has them").toEqual([]);
   });
   return stage;
 }
 
-export const rows = (page: Page) => page.locator(".job-rows .job-row");
+export const rows = (page: Page) => page.locator(".data-rows .data-row");
 export const badge = (page: Page) => page.locator(".connection-word");
 export const banner = (page: Page) => page.locator(".banner");

@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(Processes, OfSize, testing::Values(1, 2, 3, 8));
 
 TEST(Gloo, ARankThatComesLateIsWaitedFor) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     if (rank == 0) std::this_thread::sleep_for(300ms);
     GlooCommunicator comm(world_options(rank, 2, port));
     comm.barrier();
@@ -254,7 +254,7 @@ TEST(Gloo, ARankThatComesLateIsWaitedFor) {
 
 TEST(Gloo, ARankThatNeverComesIsNamed) {
   const int port = free_port();
-  Processes ranks(1, [&](int) {
+  ForkedProcesses ranks(1, [&](int) {
     GlooOptions options = world_options(0, 3, port);
     options.meeting_timeout = 2s;
     try {
@@ -269,7 +269,7 @@ TEST(Gloo, ARankThatNeverComesIsNamed) {
 
 TEST(Gloo, AWrongSecretKeepsARankOut) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     GlooOptions options = world_options(rank, 2, port);
     options.meeting_timeout = 1s;
     if (rank == 1) options.secret = "of another attempt";
@@ -285,7 +285,7 @@ TEST(Gloo, AWrongSecretKeepsARankOut) {
 
 TEST(Gloo, ADeadPeerIsPeerLost) {
   const int port = free_port();
-  Processes ranks(3, [&](int rank) {
+  ForkedProcesses ranks(3, [&](int rank) {
     GlooCommunicator comm(world_options(rank, 3, port));
     std::vector<float> values(100000, 1);
     comm.all_reduce(values).get();
@@ -304,7 +304,7 @@ TEST(Gloo, ADeadPeerIsPeerLost) {
 
 TEST(Gloo, AStoppedPeerIsPeerLostAtTheTimeout) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     GlooOptions options = world_options(rank, 2, port);
     options.operation_timeout = 2s;
     GlooCommunicator comm(options);
@@ -342,7 +342,7 @@ int names_rank(const std::function<void()>& call, const std::string& words) {
 TEST(Gloo, ATimeoutNamesTheRankThatWasWaitedForInEveryKindOfOperation) {
   for (const int kind : {0, 1, 2, 3}) {
     const int port = free_port();
-    Processes ranks(4, [&](int rank) {
+    ForkedProcesses ranks(4, [&](int rank) {
       GlooOptions options = world_options(rank, 4, port);
       options.operation_timeout = 2s;
       GlooCommunicator world(options);
@@ -368,7 +368,7 @@ TEST(Gloo, ATimeoutNamesTheRankThatWasWaitedForInEveryKindOfOperation) {
 
 TEST(Gloo, ALostConnectionNamesItsRankAlsoWhenAskedAgain) {
   const int port = free_port();
-  Processes ranks(3, [&](int rank) {
+  ForkedProcesses ranks(3, [&](int rank) {
     GlooCommunicator world(world_options(rank, 3, port));
     const auto late = world.split({{0}, {1, 2}}, "late");
     world.barrier();
@@ -386,7 +386,7 @@ TEST(Gloo, ALostConnectionNamesItsRankAlsoWhenAskedAgain) {
 
 TEST(Gloo, AWaitThatGrowsLongIsToldOnceWhileItLasts) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     GlooOptions options = world_options(rank, 2, port);
     std::mutex mutex;
     std::vector<std::string> told;
@@ -416,7 +416,7 @@ TEST(Gloo, AWaitThatGrowsLongIsToldOnceWhileItLasts) {
 // The third rank dies; the first is in another group than it and only hears of it through the second.
 TEST(Gloo, ADeadPeerIsPeerLostInEveryGroup) {
   const int port = free_port();
-  Processes ranks(3, [&](int rank) {
+  ForkedProcesses ranks(3, [&](int rank) {
     GlooCommunicator world(world_options(rank, 3, port));
     const auto early = world.split({{0, 1}, {2}}, "early");
     const auto late = world.split({{0}, {1, 2}}, "late");
@@ -438,7 +438,7 @@ TEST(Gloo, ADeadPeerIsPeerLostInEveryGroup) {
 
 TEST(Gloo, ADeadPeerIsPeerLostForWhoWaitsForItsMessage) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     GlooCommunicator world(world_options(rank, 2, port));
     world.barrier();
     if (rank == 1) ::raise(SIGKILL);

@@ -317,7 +317,7 @@ TEST(Nccl, APeerThatGoesIsPeerLostLongBeforeTheTimeout) {
 
 TEST(PeerWatch, TellsEverybodyWhoHasGone) {
   const int port = free_port();
-  Processes ranks(3, [&](int rank) {
+  ForkedProcesses ranks(3, [&](int rank) {
     GlooCommunicator world(world_options(rank, 3, port));
     std::promise<std::string> gone;
     const PeerWatch watch(world_options(rank, 3, port), [&](const std::string& who) { gone.set_value(who); });
@@ -332,7 +332,7 @@ TEST(PeerWatch, TellsEverybodyWhoHasGone) {
 
 TEST(PeerWatch, TellsWhenTheRendezvousItselfIsGone) {
   const int port = free_port();
-  Processes ranks(2, [&](int rank) {
+  ForkedProcesses ranks(2, [&](int rank) {
     GlooCommunicator world(world_options(rank, 2, port));
     std::promise<std::string> gone;
     const PeerWatch watch(world_options(rank, 2, port), [&](const std::string& who) { gone.set_value(who); });

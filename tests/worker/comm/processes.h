@@ -18,14 +18,14 @@ namespace podium {
 // Free when asked; another process may take it before it is used.
 inline int free_port() { return port_of(listen_on("127.0.0.1", 0)); }
 
-class Processes {
+class ForkedProcesses {
  public:
-  Processes(int count, const std::function<int(int rank)>& run) {
+  ForkedProcesses(int count, const std::function<int(int rank)>& run) {
     for (int rank = 0; rank < count; ++rank) pids_.push_back(start(run, rank));
   }
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
-  ~Processes() {
+  ForkedProcesses(const ForkedProcesses&) = delete;
+  ForkedProcesses& operator=(const ForkedProcesses&) = delete;
+  ~ForkedProcesses() {
     for (const pid_t pid : pids_)
       if (pid > 0) ::kill(pid, SIGKILL);
     wait_all();

@@ -156,7 +156,7 @@ TEST(Rendezvous, AStrangerMayNotFillTheMemory) {
 
 // The queue's connection could not be accepted, and the accepting thread tried again without a pause.
 TEST(Rendezvous, RanksWaitWhileThereIsNoFileLeftToAcceptThem) {
-  Processes server_process(1, [](int) {
+  ForkedProcesses server_process(1, [](int) {
     RendezvousServer server(kHost, 0, "secret", 64);
     RendezvousClient a = join(server);
     const int next = ::dup(0);  // the lowest number that is free

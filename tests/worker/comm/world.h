@@ -24,7 +24,7 @@ inline GlooOptions world_options(int rank, int size, int port) {
 // The exit codes of all ranks: what `run` returned.
 inline std::vector<int> run_processes(int size, const std::function<int(Communicator& world)>& run) {
   const int port = free_port();
-  return Processes(size,
+  return ForkedProcesses(size,
                    [&](int rank) {
                      GlooCommunicator world(world_options(rank, size, port));
                      const int code = run(world);

@@ -128,7 +128,7 @@ TEST_F(Checkpoint, ADiskThatFailsToReadDoesNotMakeACheckpointABrokenOne) {
 
 TEST_F(Checkpoint, AProcessWithTooManyOpenFilesTakesNoneForBroken) {
   save(100);
-  Processes child(1, [&](int) {
+  ForkedProcesses child(1, [&](int) {
     const rlimit limit{static_cast<rlim_t>(::dup(0)), 4096};  // the next file is one too many
     RankTensors fresh(kAlone, 0);
     ::setrlimit(RLIMIT_NOFILE, &limit);

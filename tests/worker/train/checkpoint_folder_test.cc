@@ -90,7 +90,7 @@ TEST_F(Checkpoint, AFolderThatAnotherRunHoldsIsNeverWritten) {
   save(100);
   const fs::path half = path_ / ".saving-step-00000300-0123456789abcdef";
   fs::create_directories(half);
-  Processes other(1, [&](int) {
+  ForkedProcesses other(1, [&](int) {
     SingleCommunicator alone;
     try {
       CheckpointStore second({path_, true}, 3, alone, kAlone.layout);
@@ -130,7 +130,7 @@ TEST_F(Checkpoint, AFolderThatCannotBeMadeIsNamed) {
 TEST_F(Checkpoint, AFullDiskNamesTheFileAndKeepsTheOldCheckpoint) {
   save(100);
   store_.reset();
-  Processes child(1, [&](int) {
+  ForkedProcesses child(1, [&](int) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit small{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &small);
@@ -159,7 +159,7 @@ TEST_F(Checkpoint, OneThatIsWholeIsToldEvenWhereOldOnesCannotBeRemoved) {
   fs::permissions(path_, fs::perms::all);
   fs::permissions(path_ / "step-00000100", fs::perms::owner_read | fs::perms::owner_exec |
                                                fs::perms::others_read | fs::perms::others_exec);
-  Processes child(1, [&](int) {
+  ForkedProcesses child(1, [&](int) {
     if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;  // who may remove nothing there
     SingleCommunicator alone;
     {

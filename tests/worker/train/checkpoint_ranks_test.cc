@@ -37,10 +37,10 @@ using testing::IsEmpty;
 
 // Runs `body` as every rank of a layout, each a process.
 template <class Body>
-std::unique_ptr<Processes> start_ranks(const TestLayout& layout, const Body& body,
-                                       std::chrono::milliseconds patience = std::chrono::minutes(5)) {
+std::unique_ptr<ForkedProcesses> start_ranks(const TestLayout& layout, const Body& body,
+                                             std::chrono::milliseconds patience = std::chrono::minutes(5)) {
   const int port = free_port();
-  return std::make_unique<Processes>(layout.layout.world(), [=](int rank) {
+  return std::make_unique<ForkedProcesses>(layout.layout.world(), [=](int rank) {
     GlooOptions options;
     options.rank = rank;
     options.size = layout.layout.world();

@@ -221,7 +221,7 @@ void expect_on_ranks(int size, const std::function<void(Communicator& world)>& c
   options.master_address = "127.0.0.1";
   options.master_port = free_port();
   options.secret = "secret";
-  Processes processes(size, [&](int rank) {
+  ForkedProcesses processes(size, [&](int rank) {
     options.rank = rank;
     GlooCommunicator world(options);
     check(world);

@@ -82,7 +82,7 @@ TEST(ExportMemory, HoldsFarLessThanTheModel) {
   const auto model_kilobytes = static_cast<std::int64_t>(store.weights().size_bytes() / 1024);
   const fs::path exported = folder.path() / "model";
 
-  Processes exporter(1, [&](int) {
+  ForkedProcesses exporter(1, [&](int) {
     const fs::path checkpoint = folder.path() / "checkpoints" / "step-00000001";
     const std::int64_t rise = rise_in_kilobytes([&] {
       const CheckpointManifest manifest = read_whole_checkpoint(checkpoint);

@@ -143,22 +143,22 @@ TEST_F(ReadTogether, RanksThatHaveReadOtherTextThanOthersAllLeaveAndAreNamed) {
 // A thread that hung in the file system went on while the process took itself apart.
 TEST_F(ReadTogether, AProcessThatLeavesAReaderBehindEndsWithoutTakingItselfApart) {
   const auto code_of = [&](bool hangs) {
-    return Processes(1,
-                     [&](int) -> int {
-                       std::atexit([] { std::_Exit(1); });
-                       SingleCommunicator alone;
-                       EventLog events = events_of(0);
-                       const std::atomic<bool> stop{hangs};
-                       const auto read = [hangs](Reading&) {
-                         if (hangs) std::this_thread::sleep_for(1h);
-                         return source_of(7);
-                       };
-                       try {
-                         read_together(alone, events, stop, read, kPace);
-                       } catch (const StopRequested&) {
-                       }
-                       leave_process(7);
-                     })
+    return ForkedProcesses(1,
+                           [&](int) -> int {
+                             std::atexit([] { std::_Exit(1); });
+                             SingleCommunicator alone;
+                             EventLog events = events_of(0);
+                             const std::atomic<bool> stop{hangs};
+                             const auto read = [hangs](Reading&) {
+                               if (hangs) std::this_thread::sleep_for(1h);
+                               return source_of(7);
+                             };
+                             try {
+                               read_together(alone, events, stop, read, kPace);
+                             } catch (const StopRequested&) {
+                             }
+                             leave_process(7);
+                           })
         .wait(0);
   };
   EXPECT_EQ(code_of(true), 7);

@@ -1,5 +1,6 @@
 // Every request the dashboard makes, one function each. Nothing else in the dashboard calls fetch, but for the stream.
 import { Problem, Unreachable } from "./problem";
+import { serverClock } from "./server_clock";
 import { storedToken } from "./token_store";
 import type {
   Account,
@@ -7,31 +8,44 @@ import type {
   Accounts,
   Drain,
   Reservation,
-  Experiment,
+  Submitted,
+  ExperimentDetail,
+  ExperimentPage,
   Health,
   Job,
   JobDetail,
   JobEvent,
+  JobPage,
   Metric,
   Node,
+  NodePage,
   ProblemBody,
   Queue,
+  SpecRepositories,
   Why,
   WireSeries,
 } from "./types";
 
 export const prefix = "api/v1";
 
+/** Longer than the coordinator ever takes to read something. */
+const readingMs = 30_000;
+
 interface Options {
   signal?: AbortSignal | undefined;
+  /** With one it is a POST. */
   token?: string;
   body?: unknown;
+  headers?: Record<string, string>;
 }
+
+/** Seconds, as the coordinator gives it; the form with a date is nobody's here. */
+const retryAfterMs = (response: Response) => (Number(response.headers.get("Retry-After")) || 0) * 1000;
 
 async function problemOf(response: Response): Promise<Problem> {
   const type = response.headers.get("content-type") ?? "";
-  const body: ProblemBody = type.includes("json") ? await response.json().catch(() => ({})) : {};
-  return new Problem(response.status, body);
+  const body = type.includes("json") ? ((await response.json().catch(() => ({}))) as ProblemBody) : {};
+  return new Problem(response.status, body, retryAfterMs(response));
 }
 
 /** A coordinator that others than its own machine can reach wants the token for reading too. */
@@ -40,44 +54,57 @@ export function authorization(): Record<string, string> {
   return token === null ? {} : { Authorization: `Bearer ${token}` };
 }
 
-async function send(path: string, options: Options): Promise<Response> {
-  const headers: Record<string, string> = authorization();
-  const init: RequestInit = { headers, cache: "no-store" };
-  if (options.signal) init.signal = options.signal;
-  if (options.token !== undefined) {
-    init.method = "POST";
-    headers["Authorization"] = `Bearer ${options.token}`;
-    headers["Content-Type"] = "application/json";
-    init.body = JSON.stringify(options.body ?? {});
-  }
-  let response: Response;
-  try {
-    response = await fetch(`${prefix}${path}`, init);
-  } catch (error) {
-    if (options.signal?.aborted) throw error;
-    throw new Unreachable(error);
-  }
-  if (!response.ok) throw await problemOf(response);
-  return response;
+function requestOf({ token, body, headers }: Options, signal: AbortSignal): RequestInit {
+  const init: RequestInit = { cache: "no-store", signal };
+  if (token === undefined) return { ...init, headers: { ...authorization(), ...headers } };
+  return {
+    ...init,
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...headers },
+    body: JSON.stringify(body ?? {}),
+  };
 }
 
-async function json<T>(path: string, options: Options = {}): Promise<T> {
-  const response = await send(path, options);
-  return (await response.json()) as T;
+async function send<T>(path: string, options: Options, read: (response: Response) => Promise<T>): Promise<T> {
+  const changes = options.token !== undefined;
+  const abort = new AbortController();
+  const giveUp = () => abort.abort();
+  options.signal?.addEventListener("abort", giveUp);
+  const timer = changes ? undefined : setTimeout(giveUp, readingMs);
+  try {
+    const sentMs = Date.now();
+    const response = await fetch(`${prefix}${path}`, requestOf(options, abort.signal));
+    serverClock.note(response.headers.get("Date"), sentMs, Date.now());
+    if (!response.ok) throw await problemOf(response);
+    return await read(response);
+  } catch (error) {
+    if (error instanceof Problem || options.signal?.aborted) throw error;
+    throw new Unreachable(error, changes);
+  } finally {
+    clearTimeout(timer);
+    options.signal?.removeEventListener("abort", giveUp);
+  }
 }
+
+const json = <T>(path: string, options: Options = {}): Promise<T> =>
+  send(path, options, async (response) => (await response.json()) as T);
 
 export const getHealth = (signal?: AbortSignal) => json<Health>("/health", { signal });
 
-export interface JobPage {
-  jobs: Job[];
-  total: number;
-  next_page_token?: string;
+/** Of a list that comes in pages. */
+function pageQuery(pageToken: string | undefined): string {
+  return new URLSearchParams({
+    limit: "1000",
+    ...(pageToken === undefined ? {} : { page_token: pageToken }),
+  }).toString();
 }
 
-export function getJobPage(pageToken: string | undefined, signal?: AbortSignal): Promise<JobPage> {
-  const page = pageToken ? `&page_token=${encodeURIComponent(pageToken)}` : "";
-  return json<JobPage>(`/jobs?limit=1000${page}`, { signal });
-}
+/** `query`: which jobs, in what order, and which part of the list, as GET /jobs has it. */
+export const getJobPage = (query: Record<string, string>, signal?: AbortSignal) =>
+  json<JobPage>(`/jobs?${new URLSearchParams(query).toString()}`, { signal });
+
+export const getNodePage = (pageToken: string | undefined, signal?: AbortSignal) =>
+  json<NodePage>(`/nodes?${pageQuery(pageToken)}`, { signal });
 
 export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jobs/${id}`, { signal });
 
@@ -88,7 +115,7 @@ export async function getJobEvents(id: number, after: number, signal?: AbortSign
   const events: JobEvent[] = [];
   let pageToken: string | undefined = String(after);
   while (pageToken !== undefined) {
-    const path = `/jobs/${id}/events?limit=1000&page_token=${pageToken}`;
+    const path = `/jobs/${id}/events?${pageQuery(pageToken)}`;
     const page: { events: JobEvent[]; next_page_token?: string } = await json(path, { signal });
     events.push(...page.events);
     pageToken = page.next_page_token;
@@ -99,32 +126,27 @@ export async function getJobEvents(id: number, after: number, signal?: AbortSign
 export const getMetrics = async (id: number, signal?: AbortSignal) =>
   (await json<{ metrics: Metric[] }>(`/jobs/${id}/metrics`, { signal })).metrics;
 
-export async function getSeries(id: number, keys: string[], points: number, signal?: AbortSignal) {
-  const query = keys.map((key) => `key=${encodeURIComponent(key)}`).join("&");
-  const answer = await json<{ series: WireSeries[] }>(`/jobs/${id}/series?${query}&points=${points}`, {
-    signal,
-  });
-  return answer.series;
+/** The coordinator refuses more keys in one request. */
+const mostKeys = 64;
+
+export async function getSeries(id: number, keys: readonly string[], points: number, signal?: AbortSignal) {
+  const series: WireSeries[] = [];
+  for (let from = 0; from < keys.length; from += mostKeys) {
+    const query = keys.slice(from, from + mostKeys).map((key) => `key=${encodeURIComponent(key)}`);
+    const path = `/jobs/${id}/series?${query.join("&")}&points=${points}`;
+    series.push(...(await json<{ series: WireSeries[] }>(path, { signal })).series);
+  }
+  return series;
 }
 
-/** All of them, page by page. */
-export const getNodes = async (signal?: AbortSignal) => {
-  const nodes: Node[] = [];
-  let token: string | undefined;
-  do {
-    const query = new URLSearchParams({ limit: "1000", ...(token === undefined ? {} : { page_token: token }) });
-    const page = await json<{ nodes: Node[]; next_page_token?: string }>(`/nodes?${query}`, { signal });
-    nodes.push(...page.nodes);
-    token = page.next_page_token;
-  } while (token !== undefined);
-  return nodes;
-};
-
-export const getExperiments = async (signal?: AbortSignal) =>
-  (await json<{ experiments: Experiment[] }>("/experiments", { signal })).experiments;
+export const getExperimentPage = (pageToken: string | undefined, signal?: AbortSignal) =>
+  json<ExperimentPage>(`/experiments?${pageQuery(pageToken)}`, { signal });
 
 export const getExperiment = (id: number, signal?: AbortSignal) =>
-  json<Experiment>(`/experiments/${id}`, { signal });
+  json<ExperimentDetail>(`/experiments/${id}`, { signal });
+
+export const getSpecs = async (signal?: AbortSignal) =>
+  (await json<SpecRepositories>("/specs", { signal })).repositories;
 
 export interface LogQuery {
   attempt: number;
@@ -133,7 +155,7 @@ export interface LogQuery {
 }
 
 export interface LogChunk {
-  text: string;
+  bytes: Uint8Array;
   nextOffset: number;
 }
 
@@ -145,11 +167,10 @@ export async function getLog(
 ): Promise<LogChunk> {
   const where = "offset" in from ? `offset=${from.offset}` : `tail=${from.tail}`;
   const path = `/jobs/${id}/logs?attempt=${query.attempt}&rank=${query.rank}&stream=${query.stream}&${where}`;
-  const response = await send(path, { signal });
-  return {
-    text: await response.text(),
+  return send(path, { signal }, async (response) => ({
+    bytes: new Uint8Array(await response.arrayBuffer()),
     nextOffset: Number(response.headers.get("X-Podium-Next-Offset") ?? 0),
-  };
+  }));
 }
 
 export const getQueue = (limit: number, signal?: AbortSignal) =>
@@ -190,5 +211,10 @@ export const validateSpec = (spec: string, token: string) =>
     body: { spec, file: "spec.yaml" },
   });
 
-export const submitSpec = (spec: string, token: string) =>
-  json<{ experiment: Experiment; jobs: Job[] }>("/experiments", { token, body: { spec, file: "spec.yaml" } });
+/** `key` names the draft: the same key and spec again give what they made the first time. */
+export const submitSpec = (spec: string, key: string, token: string) =>
+  json<Submitted>("/experiments", {
+    token,
+    body: { spec, file: "spec.yaml" },
+    headers: { "Idempotency-Key": key },
+  });

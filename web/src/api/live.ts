@@ -1,16 +1,16 @@
 // The live stream and the dashboard's only notion of "connected". One stream is open at a time; it resumes by
-// Last-Event-ID, and whoever listens to `onReset` fetches everything again.
+// Last-Event-ID, and what it cannot continue from begins with a `reset`, upon which everything is fetched again.
 //
-//   connecting → live ⇄ offline (retrying, with back-off)
+//   connecting → live ⇄ offline (asking again, with back-off)
 //        ↓         ↑
-//      polling ----+     (the coordinator answers, but something between it and here swallows the stream)
+//      polling ----+     (the coordinator answers, but something between it and here holds the stream back; it is tried on)
 //        ↓
 //      locked            (reading needs a token; on when somebody gives one)
 //
-import { authorization, getHealth, prefix } from "./client";
 import { backoffMs } from "./backoff";
-import { EventParser, type ServerEvent } from "./sse";
-import type { LiveMessage, TokenOwner } from "./types";
+import { getHealth } from "./client";
+import { readStream, Refused } from "./stream";
+import type { Health, LiveMessage } from "./types";
 
 export type Connection =
   | { state: "connecting" }
@@ -21,38 +21,35 @@ export type Connection =
 
 export interface LiveHandlers {
   onConnection(connection: Connection): void;
+  /** In their order. */
   onMessages(messages: LiveMessage[]): void;
-  /** Whose token the coordinator takes ours for. */
-  onToken(owner: TokenOwner): void;
-  /** Something was missed (a gap in the stream, a restarted coordinator, the first connection): fetch again. */
-  onReset(): void;
+  onHealth(health: Health): void;
   /** Reading was refused. True: there is a token to try now. */
   onLocked(): Promise<boolean>;
 }
 
-class Refused extends Error {}
-
-const messageEvents = new Set(["job", "node", "account", "metrics"]);
-
-/** The coordinator sends at least a comment every 15 s; this long without a byte means the line is dead. */
-const silenceMs = 40_000;
-const pollMs = 5_000;
+/** The coordinator greets at once, so that a stream that is silent for longer is held back by something on the way. */
+export const greetingMs = 3_000;
+export const pollMs = 5_000;
 const reconnectMs = 500;
-/** A start time computed from an uptime in whole seconds moves by that much. */
-const clockSlackMs = 3_000;
-const streamFailuresBeforePolling = 3;
 
 export class LiveStream {
-  private lastId = "0";
-  private coordinatorStartedMs = -Infinity;
-  private failures = 0;
-  private streamFailures = 0;
-  private offlineSince = 0;
   private abort = new AbortController();
   private wake: () => void = () => undefined;
   private stopped = false;
+  private failures = 0;
+  private offlineSince = 0;
+  /** Attempts at the stream since the last greeting. */
+  private attempts = 0;
+  /** Runs from the first attempt without a greeting to the next greeting. */
+  private greetingTimer: ReturnType<typeof setTimeout> | null = null;
+  private polling: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(private readonly handlers: LiveHandlers) {}
+  /** `lastId`: what to go on from; null for a first connection, before which nothing was fetched. */
+  constructor(
+    private readonly handlers: LiveHandlers,
+    private lastId: number | null,
+  ) {}
 
   start(): void {
     void this.run();
@@ -60,6 +57,8 @@ export class LiveStream {
 
   stop(): void {
     this.stopped = true;
+    this.stopPolling();
+    this.stopAwaitingGreeting();
     this.abort.abort();
     this.wake();
   }
@@ -70,113 +69,116 @@ export class LiveStream {
   }
 
   private async run(): Promise<void> {
-    this.handlers.onConnection({ state: "connecting" });
+    this.tell({ state: "connecting" });
     while (!this.stopped) {
-      if (!(await this.establish())) {
+      const health = await this.askHealth();
+      if (this.stopped) return;
+      if (!health) {
         await this.waitOffline();
         continue;
       }
-      try {
-        await this.stream();
-      } catch (error) {
-        if (error instanceof Refused) {
-          await this.unlock();
-          continue;
-        }
-        // Every other way a stream can end is the same to us: ask the coordinator how it is, then connect again.
-      }
-      this.streamFailures += 1;
-      if (this.streamFailures >= streamFailuresBeforePolling) await this.poll();
-      else await this.wait(reconnectMs);
+      this.failures = 0;
+      this.lastId ??= health.live_id;
+      if (await this.stream(this.lastId)) await this.wait(this.reconnectMs());
+      else await this.unlock();
     }
   }
 
-  /** True when the coordinator answers. Takes the stream's position first, so that what is fetched next is no older. */
-  private async establish(): Promise<boolean> {
+  private reconnectMs(): number {
+    return this.attempts === 0 ? reconnectMs : backoffMs(this.attempts, Math.random());
+  }
+
+  private async askHealth(): Promise<Health | null> {
     try {
       const health = await getHealth(AbortSignal.timeout(10_000));
-      this.handlers.onToken(health.token);
-      const startedMs = Date.now() - health.uptime_seconds * 1000;
-      const anotherProcess = startedMs > this.coordinatorStartedMs + clockSlackMs;
-      this.coordinatorStartedMs = startedMs;
-      if (anotherProcess) this.lastId = String(health.live_id);
-      // After an outage the stream resumes, but whatever a page could not fetch meanwhile must be asked for again.
-      if (anotherProcess || this.failures > 0) this.handlers.onReset();
-      this.failures = 0;
-      return true;
+      this.handlers.onHealth(health);
+      return health;
     } catch {
-      return false;
+      return null;
     }
   }
 
-  private async stream(): Promise<void> {
+  /** False when it was refused. Every other way in which it can end is the same to us: it is opened again. */
+  private async stream(lastId: number): Promise<boolean> {
     this.abort = new AbortController();
-    let watchdog = setTimeout(() => this.abort.abort(), silenceMs);
+    this.attempts += 1;
+    if (this.polling === null) this.greetingTimer ??= setTimeout(() => this.startPolling(), greetingMs);
+    const onGreeting = () => {
+      this.attempts = 0;
+      this.stopAwaitingGreeting();
+      this.stopPolling();
+      this.tell({ state: "live" });
+    };
+    const onMessages = (messages: LiveMessage[]) => {
+      if (this.stopped) return;
+      this.lastId = messages.at(-1)!.id;
+      this.handlers.onMessages(messages);
+    };
     try {
-      const response = await fetch(`${prefix}/live`, {
-        headers: { ...authorization(), Accept: "text/event-stream", "Last-Event-ID": this.lastId },
-        cache: "no-store",
-        signal: this.abort.signal,
-      });
-      if (response.status === 401 || response.status === 403) throw new Refused();
-      if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
-      this.handlers.onConnection({ state: "live" });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      const parser = new EventParser();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        clearTimeout(watchdog);
-        watchdog = setTimeout(() => this.abort.abort(), silenceMs);
-        this.streamFailures = 0;
-        this.deliver(parser.push(value));
-      }
-    } finally {
-      clearTimeout(watchdog);
+      await readStream(lastId, { onGreeting, onMessages }, this.abort);
+    } catch (error) {
+      return !(error instanceof Refused);
     }
+    return true;
   }
 
-  private deliver(events: ServerEvent[]): void {
-    const messages: LiveMessage[] = [];
-    for (const event of events) {
-      if (event.id !== "") this.lastId = event.id;
-      if (event.event === "reset") this.handlers.onReset();
-      else if (messageEvents.has(event.event)) {
-        messages.push({ event: event.event, data: JSON.parse(event.data) } as LiveMessage);
-      }
-    }
-    if (messages.length > 0) this.handlers.onMessages(messages);
+  private stopAwaitingGreeting(): void {
+    if (this.greetingTimer !== null) clearTimeout(this.greetingTimer);
+    this.greetingTimer = null;
+  }
+
+  private startPolling(): void {
+    this.greetingTimer = null;
+    this.tell({ state: "polling" });
+    this.pollLater();
+  }
+
+  private pollLater(): void {
+    this.polling = setTimeout(() => void this.poll(), pollMs);
+  }
+
+  private stopPolling(): void {
+    if (this.polling !== null) clearTimeout(this.polling);
+    this.polling = null;
+  }
+
+  /** Beside the attempts to open the stream, which go on. */
+  private async poll(): Promise<void> {
+    const turn = this.polling;
+    const health = await this.askHealth();
+    if (this.stopped || this.polling !== turn) return;
+    if (!health) return this.tryAtOnce();
+    const moved = health.live_id !== this.lastId;
+    this.lastId = health.live_id;
+    if (moved) this.handlers.onMessages([{ id: health.live_id, event: "reset" }]);
+    this.pollLater();
+  }
+
+  private tryAtOnce(): void {
+    this.attempts = 0;
+    this.abort.abort();
+    this.wake();
   }
 
   private async unlock(): Promise<void> {
-    this.handlers.onConnection({ state: "locked" });
+    this.stopAwaitingGreeting();
+    this.stopPolling();
+    this.tell({ state: "locked" });
     if (!(await this.handlers.onLocked())) await new Promise<void>((resolve) => (this.wake = resolve));
-    this.handlers.onReset();
-  }
-
-  private async poll(): Promise<void> {
-    this.handlers.onConnection({ state: "polling" });
-    for (let round = 0; round < 6 && !this.stopped; round += 1) {
-      await this.wait(pollMs);
-      try {
-        await getHealth(AbortSignal.timeout(10_000));
-      } catch {
-        return;
-      }
-      this.handlers.onReset();
-    }
   }
 
   private async waitOffline(): Promise<void> {
+    this.stopAwaitingGreeting();
+    this.stopPolling();
     if (this.failures === 0) this.offlineSince = Date.now();
     this.failures += 1;
     const delay = backoffMs(this.failures, Math.random());
-    this.handlers.onConnection({
-      state: "offline",
-      sinceMs: this.offlineSince,
-      retryAtMs: Date.now() + delay,
-    });
+    this.tell({ state: "offline", sinceMs: this.offlineSince, retryAtMs: Date.now() + delay });
     await this.wait(delay);
+  }
+
+  private tell(connection: Connection): void {
+    if (!this.stopped) this.handlers.onConnection(connection);
   }
 
   private wait(ms: number): Promise<void> {

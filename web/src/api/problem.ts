@@ -5,9 +5,11 @@ export class Problem extends Error {
   readonly status: number;
   readonly title: string;
   readonly requestId: string;
-  readonly errors: { message: string; where?: string }[];
+  readonly errors: NonNullable<ProblemBody["errors"]>;
+  /** The coordinator wishes not to be asked again before; 0 where it does not say. */
+  readonly retryAfterMs: number;
 
-  constructor(status: number, body: ProblemBody) {
+  constructor(status: number, body: ProblemBody, retryAfterMs = 0) {
     const title = body.title ?? `The coordinator answered ${status}`;
     super(body.detail || title);
     this.name = "Problem";
@@ -15,11 +17,16 @@ export class Problem extends Error {
     this.title = title;
     this.requestId = body.request_id ?? "";
     this.errors = body.errors ?? [];
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
 export class Unreachable extends Error {
-  constructor(cause: unknown) {
+  constructor(
+    cause: unknown,
+    /** What was asked for may have been done all the same. */
+    readonly mayBeDone = false,
+  ) {
     super("the coordinator did not answer", { cause });
     this.name = "Unreachable";
   }
@@ -28,7 +35,9 @@ export class Unreachable extends Error {
 /** One sentence for a person, with the request id to look up in the coordinator's log. */
 export function explain(error: unknown): string {
   if (error instanceof Unreachable)
-    return "The coordinator did not answer. It is asked again as soon as it is back.";
+    return error.mayBeDone
+      ? "The coordinator did not answer. It may have been done; the list will tell."
+      : "The coordinator did not answer. It is asked again by itself.";
   if (error instanceof Problem) {
     const id = error.requestId ? ` (request ${error.requestId})` : "";
     const said =

@@ -1,14 +1,15 @@
 // Where the user token is kept: for this tab, or on this device when the person said so.
+import { deviceStorage, tabStorage } from "./storage";
 
 const storageKey = "podium.token";
 
-export const storedToken = () => sessionStorage.getItem(storageKey) ?? localStorage.getItem(storageKey);
+export const storedToken = () => tabStorage.get(storageKey) ?? deviceStorage.get(storageKey);
 
 export function storeToken(token: string, keep: boolean): void {
-  (keep ? localStorage : sessionStorage).setItem(storageKey, token);
+  (keep ? deviceStorage : tabStorage).set(storageKey, token);
 }
 
 export function forgetToken(): void {
-  sessionStorage.removeItem(storageKey);
-  localStorage.removeItem(storageKey);
+  tabStorage.remove(storageKey);
+  deviceStorage.remove(storageKey);
 }

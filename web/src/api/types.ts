@@ -1,5 +1,16 @@
-// The shapes on the wire, as docs/protocols.md gives them. Names are the wire's own, so nothing is renamed on the way.
+// The shapes on the wire by the names that the dashboard uses. schema.ts has them from schemas/openapi.yaml: `npm run generate`
+// writes it anew.
+import type { components, paths } from "./schema";
 
+type Schemas = components["schemas"];
+/** What a reading of this path answers. */
+type Reading<Path extends keyof paths> = paths[Path] extends {
+  get: { responses: { 200: { content: { "application/json": infer Answer } } } };
+}
+  ? Answer
+  : never;
+
+export type JobState = Schemas["JobState"];
 export const jobStates = [
   "queued",
   "starting",
@@ -8,322 +19,84 @@ export const jobStates = [
   "succeeded",
   "failed",
   "cancelled",
-] as const;
-export type JobState = (typeof jobStates)[number];
-export type AttemptEnd =
-  "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized";
-export type NodeState = "up" | "unknown" | "lost";
+] as const satisfies readonly JobState[];
+
 /** JSON has no such numbers, so the wire carries them as words. */
-export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";
+export type WireNumber = Schemas["Number"];
+export type Job = Schemas["Job"];
+/** `spec`: with every default filled in. */
+export type JobDetail = Omit<Reading<"/jobs/{job}">, "spec"> & { spec: Record<string, unknown> };
+export type JobPage = Reading<"/jobs">;
+export type SavedCheckpoint = NonNullable<JobDetail["checkpoint"]>;
+export type Progress = NonNullable<Job["progress"]>;
+export type Target = NonNullable<Job["target"]>;
+export type Attempt = Schemas["Attempt"];
+export type AttemptEnd = NonNullable<Attempt["end"]>;
+export type Task = Attempt["tasks"][number];
+export type Source = NonNullable<Schemas["Source"]>;
+export type JobEvent = Schemas["HistoryEntry"];
 
-export interface Progress {
-  step: number;
-  steps: number;
-  updated_ms: number;
-}
+export type Metric = Schemas["MetricSummary"];
+export type WireSeries = Schemas["Series"];
+export type WirePoint = WireSeries["points"][number];
+export type MetricsMessage = Schemas["MetricsMessage"];
+export type LivePoint = MetricsMessage["points"][number];
 
-export interface Target {
-  metric: string;
-  at_least?: number | null;
-  at_most?: number | null;
-  latest?: WireNumber | null;
-  best?: WireNumber | null;
-  reached_ms: number | null;
-  reached_step: number | null;
-}
-
-export interface Job {
-  id: number;
-  experiment: number;
-  name: string;
-  state: JobState;
-  priority: number;
-  account: string;
-  /** By an operator: does not start, or start again, until it is released. */
-  held: boolean;
-  labels: Record<string, string>;
-  devices: number;
-  /** Of an elastic job, on how many devices it may run; empty or absent for others. */
-  sizes?: number[];
-  per_node: number;
-  kind: string;
-  walltime_seconds: number;
-  max_restarts: number;
-  submitted_ms: number;
-  started_ms: number | null;
-  ended_ms: number | null;
-  attempt: number;
-  restarts: number;
-  reason: string;
-  progress: Progress | null;
-  latest: Record<string, WireNumber>;
-  target: Target | null;
-  time_to_train_seconds: number | null;
-}
-
-export interface Task {
-  rank: number;
-  node: string;
-  device: number;
-  state: string;
-  pid: number | null;
-  exit: { code: number; signal: number; message: string; cause: string } | null;
-}
-
-export interface Attempt {
-  number: number;
-  created_ms: number;
-  started_ms: number | null;
-  ended_ms: number | null;
-  end: AttemptEnd | null;
-  reason: string;
-  /** null until the attempt's first step, and for programs that report none. */
-  first_step: number | null;
-  last_step: number | null;
-  tasks: Task[];
-}
-
-export interface Source {
-  repository?: string;
-  commit?: string;
-  path?: string;
-  dirty?: boolean;
-}
-
-export interface JobDetail extends Job {
-  attempts: Attempt[];
-  spec: unknown;
-  source: Source | null;
-}
-
-export interface JobEvent {
-  id: number;
-  time_ms: number;
-  type: string;
-  text: string;
-  level: string;
-}
-
-export interface Metric {
-  key: string;
-  count: number;
-  first_step: number;
-  last_step: number;
-  last_ms: number;
-  last: WireNumber;
-  min: WireNumber;
-  max: WireNumber;
-}
-
-export type WirePoint = [step: number, timeMs: number, value: WireNumber];
-
-export interface WireSeries {
-  key: string;
-  points: WirePoint[];
-}
-
-export interface LivePoint {
-  key: string;
-  step: number;
-  time_ms: number;
-  value: WireNumber;
-}
-
-export interface Blocker {
-  code: string;
-  sentence: string;
-  needs: number;
-  has: number;
-  per_node: number;
-  job: number | null;
-  nodes: string[];
-  until_ms: number | null;
-  accounts: Record<string, number>;
-}
-
-/** When a waiting job is expected to start; null where the forecast finds no start, and `note` says why. */
-export interface StartForecast {
-  earliest_ms: number | null;
-  expected_ms: number | null;
-  latest_ms: number | null;
-  reserved_ms: number | null;
-  not_before_ms: number | null;
-  note: string;
-  basis: { expected_share: number; earliest_share: number; ended_jobs: number; jobs_with_pace: number };
-}
-
-export interface Sooner {
-  change: string;
+export type Blocker = Schemas["Blocker"];
+/** `set`: parts of the spec, and what to write there. */
+export type Sooner = Omit<Schemas["Why"]["sooner"][number], "set"> & {
   set: Record<string, string | number | null | Record<string, string>>;
-  expected_ms: number;
-  backfill: boolean;
-  sentence: string;
-}
+};
+export type Why = Omit<Schemas["Why"], "sooner"> & { sooner: Sooner[] };
+/** When a waiting job is expected to start; null where the forecast finds no start, and `note` says why. */
+export type StartForecast = NonNullable<Why["start"]>;
 
-export interface Why {
-  job: number;
-  state: JobState;
-  now_ms: number;
-  blockers: Blocker[];
-  start: StartForecast | null;
-  sooner: Sooner[];
-}
-
-export interface Device {
-  index: number;
-  kind: string;
-  model: string;
-  memory_bytes: number;
-  threads: number;
-  artificial: boolean;
-  island?: number;
-  health: string;
-  job: number | null;
-}
-
+export type Node = Schemas["Node"];
+export type NodePage = Reading<"/nodes">;
+export type NodeState = Node["state"];
+export type Device = Node["devices"][number];
 /** Nothing new starts on the node; with a time it is a maintenance window. */
-export interface Drain {
-  reason: string;
-  from_ms: number | null;
-  until_ms: number | null;
-}
-
+export type Drain = NonNullable<Node["drain"]>;
 /** Only the account's jobs start on the node, and those of accounts below it. */
-export interface Reservation extends Drain {
-  account: string;
-}
+export type Reservation = NonNullable<Node["reservation"]>;
 
-export interface Node {
-  id: string;
-  address: string;
-  state: NodeState;
-  agent_version: string;
-  labels: Record<string, string>;
-  /** Those of `labels` that operators gave; the rest are its agent's. */
-  operator_labels: Record<string, string>;
-  drain: Drain | null;
-  reservation: Reservation | null;
-  last_seen_ms: number;
-  /** Its wall clock beside the cluster's time; null where it has not said. */
-  clock: { ahead_ms: number; round_trip_ms: number; off: boolean } | null;
-  /** Live tasks that nobody here ordered; null where there is none. */
-  unknown: {
-    tasks: { job: number; attempt: number; rank: number }[];
-    cluster: string | null;
-    adopted: "keep" | "stop" | null;
-  } | null;
-  devices: Device[];
-}
+export type Experiment = Schemas["Experiment"];
+export type ExperimentDetail = Reading<"/experiments/{experiment}">;
+export type ExperimentPage = Reading<"/experiments">;
+export type Submitted = Schemas["Submitted"];
 
-export interface Experiment {
-  id: number;
-  name: string;
-  created_ms: number;
-  source: Source | null;
-  spec?: string;
-  jobs: number[];
-}
-
-export interface AccountUsage {
-  devices: number;
-  /** Of `devices`, those that accounts with quotas may take back. */
-  borrowed: number;
-  device_seconds: number;
-  factor: number;
-  waiting_jobs: number;
-  waiting_devices: number;
-}
+/** A git repository that the coordinator watches for specs. */
+export type SpecRepository = Schemas["SpecRepository"];
+export type SpecFile = Schemas["SpecFile"];
+export type SpecRepositories = Reading<"/specs">;
 
 /** By device kind. */
 export type Kinds<T> = Record<string, T>;
-
 /** Its usage is that of the account and all below it. */
-export interface Account {
-  account: string;
-  share: number;
-  quota: Kinds<number>;
-  limit: Kinds<number>;
-  usage: Kinds<AccountUsage>;
-}
-
-export interface Accounts {
-  policy: string;
-  half_life_seconds: number;
-  accounts: Account[];
-}
-
+export type Account = Schemas["Account"];
+export type AccountUsage = Account["usage"][string];
+export type Accounts = Reading<"/accounts">;
 /** What is absent stays; null lifts. */
-export interface AccountChange {
-  share?: number;
-  quota?: Kinds<number | null>;
-  limit?: Kinds<number | null>;
-}
+export type AccountChange =
+  paths["/accounts/{account}"]["post"]["requestBody"]["content"]["application/json"];
 
-export interface WaitingJob {
-  job: number;
-  name: string;
-  account: string;
-  devices: number;
-  sizes?: number[];
-  per_node: number;
-  walltime_seconds: number;
-  priority: number;
-  submitted_ms: number;
-  waited_seconds: number;
-  blocker: string;
-  reason: string;
-}
+export type Queue = Reading<"/queue">;
+export type QueueOfKind = Queue["queues"][number];
+export type QueuedJob = Schemas["QueuedJob"];
+export type JobApart = Schemas["JobApart"];
+export type WaitingJob = Schemas["WaitingJobFields"];
 
-export interface QueuedJob extends WaitingJob {
-  position: number;
-  age_points: number | null;
-  /** Of its account and those above it, outermost first. */
-  account_factors: number[] | null;
-  guaranteed_by: string | null;
-  reserved_ms: number | null;
-}
-
-export interface QueueOfKind {
-  kind: string;
-  total: number;
-  jobs: QueuedJob[];
-}
-
-export interface JobApart extends WaitingJob {
-  kind: string;
-}
-
-export interface Queue {
-  policy: string;
-  ageing_seconds: number;
-  walltime_weight: number;
-  queues: QueueOfKind[];
-  /** Held, or after others. */
-  apart: { total: number; jobs: JobApart[] };
-}
-
+export type Health = Schemas["Health"];
 /** Whose token a request carries. */
-export type TokenOwner = "user" | "agent" | "nobody";
+export type TokenOwner = Health["token"];
+/** Of a proxy on the way anything may come. */
+export type ProblemBody = Partial<Schemas["Problem"]>;
 
-export interface Health {
-  status: string;
-  version: string;
-  uptime_seconds: number;
-  live_id: number;
-  token: TokenOwner;
-}
-
-export interface ProblemBody {
-  title?: string;
-  status?: number;
-  detail?: string;
-  request_id?: string;
-  errors?: { message: string; where?: string }[];
-}
-
-export type LiveMessage =
+/** `id` is its place in the live stream. */
+export type LiveMessage = { id: number } & (
   | { event: "job"; data: Job }
   | { event: "node"; data: Node }
   | { event: "account"; data: { account: string } }
-  | { event: "metrics"; data: { job: number; points: LivePoint[] } }
-  | { event: "reset" };
+  | { event: "metrics"; data: MetricsMessage }
+  | { event: "reset" }
+);

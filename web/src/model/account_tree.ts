@@ -40,21 +40,27 @@ function comparePaths(a: string[], b: string[]): number {
 }
 
 export interface Meter {
-  /** Parts of the whole width: kept by quotas, borrowed, and where the quota ends. */
+  /** Parts of the whole width: kept by quotas, borrowed, and where quota and limit end. */
   kept: number;
   borrowed: number;
   quota: number | null;
+  limit: number | null;
+  /** More is held than the limit allows: it was lowered, or its devices are being given back. */
+  isOver: boolean;
 }
 
-/** Devices held, against the limit where there is one, else against all the cluster has of the kind. */
+/** Devices held, against all that the cluster has of the kind. */
 export function meterOf(account: Account, kind: string, inCluster: number): Meter {
   const { devices = 0, borrowed = 0 } = account.usage[kind] ?? {};
   const quota = account.quota[kind];
-  const whole = Math.max(1, account.limit[kind] ?? inCluster, quota ?? 0, devices);
+  const limit = account.limit[kind];
+  const whole = Math.max(1, inCluster, limit ?? 0, quota ?? 0, devices);
   return {
     kept: (devices - borrowed) / whole,
     borrowed: borrowed / whole,
     quota: quota === undefined ? null : quota / whole,
+    limit: limit === undefined ? null : limit / whole,
+    isOver: limit !== undefined && devices > limit,
   };
 }
 

@@ -3,13 +3,14 @@ import type { Attempt, Target } from "../api/types";
 import { threshold } from "./progress";
 import type { XAxis } from "./series";
 
-export interface ChartGroup {
+export interface MetricGroup {
   id: string;
   title: string;
   keys: string[];
   /** Drawn only after a click in the legend: it would flatten the other curves. */
   hiddenAtFirst: string[];
-  unit: string;
+  /** What its y axis is called, and in what it is measured. */
+  y: { title: string; unit?: string; numbers: "plain" };
 }
 
 const isLoss = (key: string) => /loss$/.test(key);
@@ -17,7 +18,7 @@ const isAccuracy = (key: string) => /(accuracy|f1|exact_match|mcc|pearson|spearm
 const isThroughput = (key: string) => /_per_second$/.test(key);
 
 /** Loss, the target's own chart where no other shows it, accuracy, throughput; then one small chart for each key left. */
-export function groupCharts(keys: readonly string[], target: Target | null): ChartGroup[] {
+export function groupCharts(keys: readonly string[], target: Target | null): MetricGroup[] {
   const sorted = inOrder(keys);
   const losses = sorted.filter(isLoss);
   const accuracies = sorted.filter(isAccuracy);
@@ -28,25 +29,47 @@ export function groupCharts(keys: readonly string[], target: Target | null): Cha
   const rest = sorted.filter((key) => ![...losses, ...accuracies, ...throughputs, ...targets].includes(key));
   const tokens = throughputs.filter((key) => key.endsWith("tokens_per_second"));
   const small = losses.includes("train/mlm_loss") ? losses.filter((key) => key.endsWith("nsp_loss")) : [];
-  const groups: ChartGroup[] = [
-    { id: "loss", title: "Loss", keys: losses, hiddenAtFirst: small, unit: "" },
-    { id: "target", title: "Target", keys: targets, hiddenAtFirst: [], unit: "" },
-    { id: "accuracy", title: "Accuracy", keys: accuracies, hiddenAtFirst: [], unit: "" },
+  const groups: MetricGroup[] = [
+    { id: "loss", title: "Loss", keys: losses, hiddenAtFirst: small, y: yOf("loss", losses) },
+    { id: "target", title: "Target", keys: targets, hiddenAtFirst: [], y: yOf(wordsOf(targets[0]), targets) },
+    {
+      id: "accuracy",
+      title: "Accuracy",
+      keys: accuracies,
+      hiddenAtFirst: [],
+      y: yOf("accuracy", accuracies),
+    },
     {
       id: "throughput",
       title: "Throughput",
       keys: throughputs,
       hiddenAtFirst: tokens.length < throughputs.length ? tokens : [],
-      unit: "per second",
+      y: { title: "throughput", unit: "per second", numbers: "plain" },
     },
-    ...rest.map((key) => ({ id: key, title: titleOf(key), keys: [key], hiddenAtFirst: [], unit: "" })),
+    ...rest.map((key) => ({
+      id: key,
+      title: titleOf(key),
+      keys: [key],
+      hiddenAtFirst: [],
+      y: yOf(wordsOf(key), [key]),
+    })),
   ];
   return groups.filter((group) => group.keys.length > 0);
 }
 
+const wordsOf = (key = "") => (key.split("/").pop() ?? key).replace(/_/g, " ");
+
 function titleOf(key: string): string {
-  const words = (key.split("/").pop() ?? key).replace(/_/g, " ");
+  const words = wordsOf(key);
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** What Podium's own training program measures in nats; of other programs' metrics nobody told. */
+const inNats = /^(train|eval)\/((mlm_|nsp_|unigram_)?loss|gain_over_unigram)$/;
+
+function yOf(title: string, keys: readonly string[]): MetricGroup["y"] {
+  const nats = keys.length > 0 && keys.every((key) => inNats.test(key));
+  return { title, numbers: "plain", ...(nats ? { unit: "nats" } : {}) };
 }
 
 export interface Mark {
@@ -65,7 +88,7 @@ export function attemptMarks(attempts: readonly Attempt[], axis: XAxis, startMs:
   }));
 }
 
-export const targetLine = (group: ChartGroup, target: Target | null) =>
+export const targetLine = (group: MetricGroup, target: Target | null) =>
   target && group.keys.includes(target.metric) ? threshold(target) : null;
 
 /** Training before evaluation; a series keeps its colour from visit to visit, because it depends on this order alone. */

@@ -1,13 +1,6 @@
-// Which jobs the table shows and in what order: pure functions from jobs and the address bar's parameters to rows.
+// Which jobs a list shows and in what order, as the address bar's parameters say and as the coordinator is asked.
 import { jobStates, type Job, type JobState } from "../api/types";
 import { fromWire } from "./numbers";
-
-export interface JobFilter {
-  states: ReadonlySet<JobState>;
-  /** Words of the name, `key:value` for a label, `account:nlp` for an account and those below it; all must match. */
-  text: string;
-  experiment: number | null;
-}
 
 export const sortKeys = [
   "id",
@@ -17,6 +10,7 @@ export const sortKeys = [
   "loss",
   "throughput",
   "devices",
+  "account",
   "priority",
   "submitted",
   "time",
@@ -28,12 +22,32 @@ export interface SortOrder {
   descending: boolean;
 }
 
-export function filterFrom(params: URLSearchParams, experiment: number | null = null): JobFilter {
+export interface JobView {
+  states: ReadonlySet<JobState>;
+  /** Words that all match, as GET /jobs has them in `q`. */
+  text: string;
+  experiment: number | null;
+  order: SortOrder;
+}
+
+export function viewFrom(params: URLSearchParams, experiment: number | null = null): JobView {
   const wanted = new Set((params.get("state") ?? "").split(","));
   return {
     states: new Set(jobStates.filter((state) => wanted.has(state))),
     text: params.get("q") ?? "",
     experiment,
+    order: sortFrom(params),
+  };
+}
+
+/** As the API has it. Equal for views that show the same. */
+export function queryOf({ states, text, experiment, order }: JobView): Record<string, string> {
+  const words = text.trim();
+  return {
+    ...(experiment === null ? {} : { experiment: String(experiment) }),
+    ...(words === "" ? {} : { q: words }),
+    ...(states.size === 0 ? {} : { state: [...states].join(",") }),
+    sort: formatSort(order),
   };
 }
 
@@ -48,9 +62,16 @@ export function sortFrom(params: URLSearchParams): SortOrder {
   return key ? { key, descending: text.startsWith("-") } : { key: "id", descending: true };
 }
 
+/** The key of a column that is sorted by. */
+export const sortKeyOf = (column: string) => sortKeys.find((each) => each === column) ?? "id";
+
+/** As the address and the API have it. */
+export const formatSort = ({ key, descending }: SortOrder) => `${descending ? "-" : ""}${key}`;
+
 export function sortParam(current: SortOrder, clicked: SortKey): string | null {
-  const descending = current.key === clicked ? !current.descending : clicked !== "name";
-  const text = `${descending ? "-" : ""}${clicked}`;
+  const descending =
+    current.key === clicked ? !current.descending : clicked !== "name" && clicked !== "account";
+  const text = formatSort({ key: clicked, descending });
   return text === "-id" ? null : text;
 }
 
@@ -79,94 +100,12 @@ export function fraction(job: Job): number {
   return Math.min(1, job.progress.step / job.progress.steps);
 }
 
-type Test = (job: Job) => boolean;
-
-/** "nlp/bert" is below "nlp"; "nlp2" is not. */
-const isAtOrBelow = (account: string, above: string) =>
-  above === "" || `${account.toLowerCase()}/`.startsWith(`${above.replace(/\/$/, "")}/`);
-
-function wordTest(word: string): Test {
-  const [key = "", value] = word.split(":", 2);
-  if (key === "account" && value !== undefined) return (job) => isAtOrBelow(job.account, value);
-  if (value !== undefined)
-    return (job) => (job.labels[key] ?? "").toLowerCase().includes(value) && key in job.labels;
-  if (/^#\d+$/.test(word)) return (job) => job.id === Number(word.slice(1));
-  return (job) => job.name.toLowerCase().includes(word);
-}
-
-export function filterJobs(jobs: Iterable<Job>, filter: JobFilter): Job[] {
-  const tests: Test[] = filter.text.toLowerCase().split(/\s+/).filter(Boolean).map(wordTest);
-  if (filter.states.size > 0) tests.push((job) => filter.states.has(job.state));
-  if (filter.experiment !== null) tests.push((job) => job.experiment === filter.experiment);
-  const shown: Job[] = [];
-  for (const job of jobs) if (tests.every((test) => test(job))) shown.push(job);
-  return shown;
-}
-
-/** Missing values sort last whichever way the order goes. */
-function sortValue(job: Job, key: SortKey): number | string | null {
-  switch (key) {
-    case "id":
-      return job.id;
-    case "name":
-      return job.name.toLowerCase();
-    case "state":
-      return jobStates.indexOf(job.state);
-    case "progress":
-      return fraction(job);
-    case "loss":
-      return latestLoss(job);
-    case "throughput":
-      return latestThroughput(job)?.value ?? null;
-    case "devices":
-      return job.devices;
-    case "priority":
-      return job.priority;
-    case "submitted":
-      return job.submitted_ms;
-    case "time":
-      return job.time_to_train_seconds;
-  }
-}
-
-export function sortJobs(jobs: Job[], order: SortOrder): Job[] {
-  const sign = order.descending ? -1 : 1;
-  const keyed = jobs.map((job) => ({ job, value: sortValue(job, order.key) }));
-  keyed.sort((a, b) => {
-    if (a.value === null || b.value === null) {
-      if (a.value !== b.value) return a.value === null ? 1 : -1;
-    } else if (a.value !== b.value) {
-      return a.value < b.value ? -sign : sign;
-    }
-    return b.job.id - a.job.id;
-  });
-  return keyed.map(({ job }) => job);
-}
-
-export function countStates(jobs: Iterable<Job>): Record<JobState, number> {
-  const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as Record<JobState, number>;
-  for (const job of jobs) counts[job.state] += 1;
-  return counts;
-}
-
 /** An order in which rows move only when jobs come or go; then scrolling can hold on to what is being read. */
 export const isStable = (order: SortOrder) =>
-  ["id", "name", "submitted", "devices", "priority"].includes(order.key);
+  ["id", "name", "submitted", "devices", "account", "priority"].includes(order.key);
 
-/**
- * Where to scroll so that the row that was at the top stays there after the list changed. At the very top it is left
- * alone: there new jobs should be seen coming in.
- */
-export function anchoredScroll(
-  before: readonly Job[],
-  after: readonly Job[],
-  scrollTop: number,
-  rowHeight: number,
-): number {
-  const index = Math.floor(scrollTop / rowHeight);
-  const anchor = before[index];
-  if (index === 0 || !anchor) return scrollTop;
-  if (after[index]?.id === anchor.id) return scrollTop;
-  const moved = after.findIndex((job) => job.id === anchor.id);
-  return moved < 0 ? scrollTop : scrollTop + (moved - index) * rowHeight;
-}
+/** An order that moves with every report of a training. */
+export const followsTraining = (order: SortOrder) => ["progress", "loss", "throughput"].includes(order.key);
+
+/** A state of none is absent. */
+export type StateCounts = Partial<Record<JobState, number>>;

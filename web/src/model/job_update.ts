@@ -1,5 +1,5 @@
-// What a batch of live metric points changes in the job they belong to.
-import type { Job, LivePoint } from "../api/types";
+// What live messages change in a job and in its detail.
+import type { Job, JobDetail, LivePoint } from "../api/types";
 
 export function withPoints(job: Job, points: readonly LivePoint[]): Job {
   const latest = { ...job.latest };
@@ -7,9 +7,28 @@ export function withPoints(job: Job, points: readonly LivePoint[]): Job {
   for (const point of points) {
     latest[point.key] = point.value;
     if (progress && point.step > progress.step) {
-      progress = { ...progress, step: Math.min(point.step, progress.steps), updated_ms: point.time_ms };
+      // A program that does not tell how many steps it takes has none to go beyond.
+      const step = progress.steps > 0 ? Math.min(point.step, progress.steps) : point.step;
+      progress = { ...progress, step, updated_ms: point.time_ms };
     }
     if (target && point.key === target.metric) target = { ...target, latest: point.value };
   }
   return { ...job, latest, progress, target };
 }
+
+/** The list's job is as new as the detail or newer; so is the step that the attempt which runs has come to. */
+export function withLive(detail: JobDetail, live: Job | undefined): JobDetail {
+  const job = { ...detail, ...live };
+  const step = job.progress?.step ?? null;
+  const attempts = detail.attempts.map((attempt) =>
+    attempt.ended_ms === null && attempt.first_step !== null ? { ...attempt, last_step: step } : attempt,
+  );
+  return { ...job, attempts };
+}
+
+/** What the scheduler sees of a job: while it stays, so do its place in the queue and its forecast. */
+export const stampOf = (job: Job) => [job.state, job.attempt, job.priority, job.held, job.reason].join(" ");
+
+/** What makes lists of jobs: which a filter has, how many are of a state, and every order that training alone does not move. */
+export const listStampOf = (job: Job) =>
+  [job.state, job.account, job.priority, job.devices, job.submitted_ms, job.time_to_train_seconds].join(" ");

@@ -40,16 +40,18 @@ function wordMatches(node: Node, word: string): boolean {
 
 export type DeviceUse = "free" | "busy" | "unhealthy" | "away";
 
-export function useOf(node: Node, device: Node["devices"][number]): DeviceUse {
+export function deviceUse(node: Node, device: Node["devices"][number], nowMs: number): DeviceUse {
   if (device.health !== "") return "unhealthy";
   if (device.job !== null) return "busy";
-  return node.state === "up" && !isDrained(node) ? "free" : "away";
+  return node.state === "up" && !isDrained(node, nowMs) ? "free" : "away";
 }
 
 /** Whether nothing new starts there whatever its length: a window that is yet to begin keeps the node open. */
-export function isDrained(node: Node): boolean {
-  return node.drain !== null && node.drain.from_ms === null;
+export function isDrained({ drain }: Node, nowMs: number): boolean {
+  return drain !== null && hasBegun(drain, nowMs) && (drain.until_ms === null || nowMs < drain.until_ms);
 }
+
+const hasBegun = ({ from_ms }: Drain, nowMs: number) => from_ms === null || from_ms <= nowMs;
 
 /** "its clock is 3600 s behind; set it right": times that its tasks tell are corrected by it. */
 export function describeClock(aheadMs: number): string {
@@ -70,20 +72,19 @@ export function describeUnknown(node: string, unknown: NonNullable<Node["unknown
   return `${tasks} ${whose}${next[unknown.adopted ?? "ask"]}`;
 }
 
-/** "drained until 20:00: new fans", with `time` to write times. */
-export function describeDrain(drain: Drain, time: (ms: number) => string): string {
-  return `drained${describeWindow(drain, time)}`;
-}
+/** "will be drained from 20:00 until 22:00: new fans", with `time` to write times. */
+export const describeDrain = (drain: Drain, nowMs: number, time: (ms: number) => string) =>
+  describeWindow("drained", drain, nowMs, time);
 
-/** "reserved for nlp from 20:00: deadline". */
-export function describeReservation(reservation: Reservation, time: (ms: number) => string): string {
-  return `reserved for ${reservation.account}${describeWindow(reservation, time)}`;
-}
+/** "reserved for nlp since 20:00: deadline". */
+export const describeReservation = (reservation: Reservation, nowMs: number, time: (ms: number) => string) =>
+  describeWindow(`reserved for ${reservation.account}`, reservation, nowMs, time);
 
-function describeWindow(window: Drain, time: (ms: number) => string): string {
-  const from = window.from_ms === null ? "" : ` from ${time(window.from_ms)}`;
+function describeWindow(what: string, window: Drain, nowMs: number, time: (ms: number) => string): string {
+  const begun = hasBegun(window, nowMs);
+  const from = window.from_ms === null ? "" : ` ${begun ? "since" : "from"} ${time(window.from_ms)}`;
   const until = window.until_ms === null ? "" : ` until ${time(window.until_ms)}`;
-  return `${from}${until}${window.reason === "" ? "" : `: ${window.reason}`}`;
+  return `${begun ? "" : "will be "}${what}${from}${until}${window.reason === "" ? "" : `: ${window.reason}`}`;
 }
 
 export interface ClusterSummary {
@@ -91,14 +92,14 @@ export interface ClusterSummary {
   devices: Record<DeviceUse, number>;
 }
 
-export function summarise(nodes: Iterable<Node>): ClusterSummary {
+export function summarise(nodes: Iterable<Node>, nowMs: number): ClusterSummary {
   const summary: ClusterSummary = {
     nodes: { up: 0, unknown: 0, lost: 0 },
     devices: { free: 0, busy: 0, unhealthy: 0, away: 0 },
   };
   for (const node of nodes) {
     summary.nodes[node.state] += 1;
-    for (const device of node.devices) summary.devices[useOf(node, device)] += 1;
+    for (const device of node.devices) summary.devices[deviceUse(node, device, nowMs)] += 1;
   }
   return summary;
 }

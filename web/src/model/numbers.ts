@@ -23,18 +23,31 @@ function format(value: number, digits: number, keepZeros: boolean): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size < 1e-4 || size >= 1e9)
-    return minus(value.toExponential(Math.max(0, digits - 2)).replace("e+", "e"));
+  if (size < 1e-4 || size >= 1e9) return minus(exponential(value, Math.max(0, digits - 2), keepZeros));
   const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(size))));
   const minimum = keepZeros ? Math.min(decimals, 3) : 0;
-  return minus(
-    value.toLocaleString("en-US", { maximumFractionDigits: decimals, minimumFractionDigits: minimum }),
-  );
+  return minus(formatOf(decimals, minimum).format(value));
+}
+
+/** Making one takes far longer than using it. */
+const formats = new Map<string, Intl.NumberFormat>();
+
+function formatOf(maximumFractionDigits: number, minimumFractionDigits: number): Intl.NumberFormat {
+  const key = `${maximumFractionDigits} ${minimumFractionDigits}`;
+  const known =
+    formats.get(key) ?? new Intl.NumberFormat("en-US", { maximumFractionDigits, minimumFractionDigits });
+  formats.set(key, known);
+  return known;
+}
+
+function exponential(value: number, decimals: number, keepZeros: boolean): string {
+  const text = value.toExponential(decimals).replace("e+", "e");
+  return keepZeros ? text : text.replace(/\.?0+e/, "e");
 }
 
 const minus = (text: string) => text.replace("-", "−");
 
-export const formatCount = (value: number) => value.toLocaleString("en-US");
+export const formatCount = (value: number) => formatOf(3, 0).format(value);
 
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

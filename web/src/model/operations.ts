@@ -12,7 +12,10 @@ export interface Offer {
 
 const nothing: Offer = { hold: false, release: false, priority: false, requeue: null, cancel: false };
 
-export function offerFor(job: Job): Offer {
+/** What of a job says what may be done to it. */
+export type Operated = Pick<Job, "id" | "state" | "held" | "attempt">;
+
+export function offerFor(job: Operated): Offer {
   const holding = { hold: !job.held, release: job.held };
   switch (job.state) {
     case "queued":

@@ -3,10 +3,11 @@ import type { Attempt, Job, Target } from "../api/types";
 import { formatPlain, fromWire } from "./numbers";
 import type { Point } from "./series";
 
-/** Seconds from the first start to now or to the end, restarts included. */
+/** Seconds that its attempts ran; they stand still while it waits. Null before its first start. */
 export function elapsedSeconds(job: Job, nowMs: number): number | null {
   if (job.started_ms === null) return null;
-  return Math.max(0, ((job.ended_ms ?? nowMs) - job.started_ms) / 1000);
+  const running = job.running_since_ms === null ? 0 : (nowMs - job.running_since_ms) / 1000;
+  return job.ran_seconds + Math.max(0, running);
 }
 
 /** Seconds until the schedule's last step at the pace of this attempt. */

@@ -1,20 +1,23 @@
 // The queue in words: what the policy goes by, and whose turn it is.
-import type { QueuedJob, QueueOfKind } from "../api/types";
+import type { JobApart, Queue, QueuedJob } from "../api/types";
+import { formatCount } from "./numbers";
 import { formatDuration } from "./times";
 
-export function describePolicy(policy: string, ageingSeconds: number, walltimeWeight: number): string {
-  const ageing =
-    `${formatDuration(ageingSeconds)} of waiting weighs as much as a point of priority` +
-    (walltimeWeight > 0
-      ? `, and ${formatDuration(walltimeWeight * 3600)} as much as one hour less of walltime`
-      : "");
+/** What makes the order, in the words of `podium queue --help`. */
+export function describePolicy(queue: Queue): string {
+  const { policy, ageing_seconds, walltime_weight, walltime_points } = queue;
+  const walltime =
+    walltime_weight > 0
+      ? ` and a point less for ${formatDuration(ageing_seconds / walltime_weight)} of walltime, ${walltime_points} at most`
+      : "";
+  const score = `the priority, a point more for ${formatDuration(ageing_seconds)} of waiting${walltime}`;
   switch (policy) {
     case "fifo":
       return "in the order of submission";
     case "priority-backfill":
-      return `highest priority first; ${ageing}`;
+      return `the highest score first: ${score}`;
     case "fair-share":
-      return `the account that has used least of its share first; within it the highest priority, and ${ageing}`;
+      return `the account that has used least of its share first; within it the highest score: ${score}`;
     case "least-attained-service":
       return "the job that has run least first";
     case "shortest-remaining-time":
@@ -24,12 +27,45 @@ export function describePolicy(policy: string, ageingSeconds: number, walltimeWe
   }
 }
 
-/** "by 2h 5m" for a job whose start is reserved; "backfill" for one behind it. */
-export function turnOf(queue: QueueOfKind, index: number, nowMs: number): string {
-  const job = queue.jobs[index]!;
-  if (job.reserved_ms !== null)
-    return `by ${formatDuration(Math.max(0, Math.round((job.reserved_ms - nowMs) / 1000)))}`;
-  return queue.jobs.slice(0, index).some(({ reserved_ms }) => reserved_ms !== null) ? "backfill" : "in order";
+interface Line<Row> {
+  id: string;
+  /** On the switch between lines. */
+  title: string;
+  sentence: string;
+  total: number;
+  jobs: readonly Row[];
+}
+
+/** Those that wait for devices of one kind, or for something else. */
+export type WaitingLine =
+  | (Line<QueuedJob> & {
+      kind: "queue";
+      /** The first place whose start is reserved; null where none is. */
+      reservedFrom: number | null;
+    })
+  | (Line<JobApart> & { kind: "apart" });
+
+const countJobs = (count: number) => (count === 1 ? "1 job" : `${formatCount(count)} jobs`);
+
+export function linesOf({ queues, apart }: Queue): WaitingLine[] {
+  const lines = queues.map(({ kind, total, jobs }): WaitingLine => {
+    const first = jobs.find(({ reserved_ms }) => reserved_ms !== null);
+    const sentence = `${countJobs(total)} waiting for ${kind} devices`;
+    const reservedFrom = first?.position ?? null;
+    return { kind: "queue", id: kind, title: kind, sentence, total, jobs, reservedFrom };
+  });
+  if (apart.total === 0) return lines;
+  const sentence = `${countJobs(apart.total)} held or after others`;
+  return [...lines, { kind: "apart", id: "apart", title: "held or after others", sentence, ...apart }];
+}
+
+/** "by 2h 5m" or "now" for a job whose start is reserved; "backfill" for one behind the first of those. */
+export function turnOf(job: QueuedJob, reservedFrom: number | null, nowMs: number): string {
+  if (job.reserved_ms !== null) {
+    const seconds = Math.round((job.reserved_ms - nowMs) / 1000);
+    return seconds > 0 ? `by ${formatDuration(seconds)}` : "now";
+  }
+  return reservedFrom !== null && job.position > reservedFrom ? "backfill" : "in order";
 }
 
 /** "312.0 › 4.5": device hours by share, of the account and those above it. */

@@ -1,5 +1,6 @@
 // Metric points of one job: reading them from the wire, adding live ones, smoothing, and lining several series up on
-// one axis for a chart. Points are kept in the order of time; by step, a later attempt's point replaces an earlier one's.
+// one axis for a chart. The wire has them by step, a later attempt's in place of an earlier one's; live ones follow as they
+// come, attempt by attempt. Clocks of nodes may differ, so that times order nothing.
 import type { LivePoint, WireSeries } from "../api/types";
 import { fromWire } from "./numbers";
 
@@ -16,26 +17,60 @@ export function readSeries(wire: readonly WireSeries[]): Map<string, Point[]> {
   return new Map(
     wire.map(({ key, points }) => [
       key,
-      points
-        .map(([step, timeMs, value]) => ({ step, timeMs, value: fromWire(value) }))
-        .sort((a, b) => a.timeMs - b.timeMs || a.step - b.step),
+      points.map(([step, timeMs, value]) => ({ step, timeMs, value: fromWire(value) })),
     ]),
   );
 }
 
-/** Adds live points, skipping those that the fetch had already brought. Unchanged series keep their identity. */
-export function withLivePoints(series: SeriesMap, live: readonly LivePoint[]): SeriesMap {
-  const next = new Map(series);
+/**
+ * Adds live points, skipping those that the fetch had already brought. Unchanged series keep their identity; one of more
+ * than twice `wanted` points is thinned to that many.
+ */
+export function withLivePoints(
+  series: SeriesMap,
+  live: readonly LivePoint[],
+  wanted = Number.POSITIVE_INFINITY,
+): SeriesMap {
   const grown = new Map<string, Point[]>();
   for (const { key, step, time_ms: timeMs, value } of live) {
-    const points = grown.get(key) ?? [...(series.get(key) ?? [])];
-    const last = points.at(-1);
-    if (last && (timeMs < last.timeMs || (timeMs === last.timeMs && step <= last.step))) continue;
-    points.push({ step, timeMs, value: fromWire(value) });
-    grown.set(key, points);
+    const points = grown.get(key) ?? series.get(key) ?? [];
+    if (isKnown(points, step, timeMs)) continue;
+    const copy = grown.get(key) ?? [...points];
+    copy.push({ step, timeMs, value: fromWire(value) });
+    grown.set(key, copy);
   }
-  for (const [key, points] of grown) next.set(key, points);
-  return grown.size > 0 ? next : series;
+  if (grown.size === 0) return series;
+  const next = new Map(series);
+  for (const [key, points] of grown)
+    next.set(key, points.length > 2 * wanted ? thinned(points, wanted) : points);
+  return next;
+}
+
+/** A step that was done before is news only from a later attempt; of one that was thinned away the neighbours tell. */
+function isKnown(points: readonly Point[], step: number, timeMs: number): boolean {
+  let at = points.length - 1;
+  while (at >= 0 && points[at]!.step > step && (points[at - 1]?.step ?? -1) < points[at]!.step) at -= 1;
+  const before = points[at];
+  if (before?.step === step) return before.timeMs === timeMs;
+  const after = points[at + 1];
+  return after !== undefined && timeMs <= after.timeMs && timeMs >= (before?.timeMs ?? -Infinity);
+}
+
+/** About `wanted` of them: of each bucket the first, the least, the largest and the first that is not finite. */
+export function thinned(points: readonly Point[], wanted: number): Point[] {
+  const size = Math.ceil(points.length / Math.max(1, Math.floor(wanted / 3)));
+  const kept: Point[] = [];
+  for (let from = 0; from < points.length; from += size) {
+    const bucket = points.slice(from, from + size);
+    const finite = bucket.filter(({ value }) => Number.isFinite(value));
+    const least = finite.reduce((low, point) => (point.value < low.value ? point : low), finite[0]!);
+    const largest = finite.reduce((high, point) => (point.value > high.value ? point : high), finite[0]!);
+    const broken = bucket.find(({ value }) => !Number.isFinite(value));
+    const chosen = new Set([bucket[0], least, largest, broken]);
+    kept.push(...bucket.filter((point) => chosen.has(point)));
+  }
+  const last = points.at(-1);
+  return last === undefined || kept.at(-1) === last ? kept : [...kept, last];
 }
 
 /** Where a job restarted from a checkpoint, the steps it did again are taken from the later attempt. */
@@ -60,34 +95,5 @@ export function smoothed(points: readonly Point[], weight: number): Point[] {
   });
 }
 
-export interface Aligned {
-  xs: number[];
-  /** One row a series; null where a series has no point or no finite value. */
-  rows: (number | null)[][];
-}
-
-export function align(series: readonly (readonly Point[])[], axis: XAxis, startMs: number): Aligned {
-  const xOf = (point: Point) => (axis === "step" ? point.step : (point.timeMs - startMs) / 1000);
-  const placed = series.map((points) => (axis === "step" ? byStep(points) : points));
-  const xs = [...new Set(placed.flatMap((points) => points.map(xOf)))].sort((a, b) => a - b);
-  const indexOf = new Map(xs.map((x, index) => [x, index]));
-  const rows = placed.map((points) => {
-    const row: (number | null)[] = new Array<null>(xs.length).fill(null);
-    for (const point of points)
-      row[indexOf.get(xOf(point))!] = Number.isFinite(point.value) ? point.value : null;
-    return row;
-  });
-  return { xs, rows };
-}
-
 export const countNotFinite = (points: readonly Point[]) =>
   points.filter((point) => !Number.isFinite(point.value)).length;
-
-/** The value at the greatest x that is not beyond `index`: what the crosshair reads for a series with fewer points. */
-export function valueAt(row: readonly (number | null)[], index: number | null): number | null {
-  for (let at = index ?? row.length - 1; at >= 0; at -= 1) {
-    const value = row[at];
-    if (value !== null && value !== undefined) return value;
-  }
-  return null;
-}

@@ -64,6 +64,19 @@ function checkpointsOf(events: readonly JobEvent[], place: (ms: number) => numbe
     .map((event) => ({ left: place(event.time_ms), timeMs: event.time_ms }));
 }
 
+/** Ticks closer than this to the one before would merge into a bar. */
+const closest = 0.008;
+
+/** Those to draw of the checkpoints of one bar; the newest is always among them. */
+export function spaced(checkpoints: readonly Checkpoint[]): Checkpoint[] {
+  const kept: Checkpoint[] = [];
+  for (const checkpoint of [...checkpoints].reverse()) {
+    const last = kept[kept.length - 1];
+    if (!last || last.left - checkpoint.left >= closest) kept.push(checkpoint);
+  }
+  return kept.reverse();
+}
+
 function gaps(attempts: readonly Attempt[]): number {
   let total = 0;
   for (let index = 1; index < attempts.length; index += 1) {

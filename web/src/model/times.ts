@@ -11,6 +11,7 @@ const units: [seconds: number, letter: string][] = [
 export function formatDuration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   let rest = Math.max(0, seconds);
+  if (rest === 0) return "0s";
   if (rest < 10) return `${rest.toFixed(rest < 1 ? 2 : 1).replace(/\.0$/, "")}s`;
   rest = Math.round(rest);
   const first = units.findIndex(([size]) => rest >= size);
@@ -31,14 +32,28 @@ export function formatAge(timeMs: number, nowMs: number): string {
   return `${Math.floor(seconds / size)}${letter} ago`;
 }
 
-export const formatAbsolute = (timeMs: number) =>
-  new Date(timeMs).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+// Making one takes far longer than using it.
+const absolute = new Intl.DateTimeFormat(undefined, {
+  ...{ year: "numeric", month: "short", day: "numeric" },
+  ...time,
+  ...{ second: "2-digit", timeZoneName: "short" },
+});
+const day = new Intl.DateTimeFormat(undefined, { weekday: "short", month: "short", day: "numeric" });
+const minute = new Intl.DateTimeFormat(undefined, time);
+const clock = new Intl.DateTimeFormat(undefined, { ...time, second: "2-digit" });
 
-export function formatClock(timeMs: number): string {
-  return new Date(timeMs).toLocaleTimeString(undefined, {
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hour12: false,
-  });
-}
+/** In the reader's zone, which it names. */
+export const formatAbsolute = (timeMs: number) => absolute.format(timeMs);
+
+const dayMs = 86_400_000;
+
+/** The time alone where it is of the last hours, else the day too. */
+export const formatMoment = (timeMs: number, nowMs: number) =>
+  Math.abs(nowMs - timeMs) < dayMs / 2 ? formatClock(timeMs) : `${formatDay(timeMs)}, ${formatClock(timeMs)}`;
+
+export const formatDay = (timeMs: number) => day.format(timeMs);
+
+export const formatMinute = (timeMs: number) => minute.format(timeMs);
+
+export const formatClock = (timeMs: number) => clock.format(timeMs);

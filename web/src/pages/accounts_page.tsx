@@ -2,46 +2,45 @@
 import { useState } from "preact/hooks";
 import { getAccounts } from "../api/client";
 import type { Account, Accounts } from "../api/types";
-import { AccountDialog } from "../components/account_dialog";
-import { ChevronIcon } from "../components/icons";
-import { Notice } from "../components/notice";
-import { useResource } from "../components/use_resource";
-import { useScheduling } from "../components/use_scheduling";
+import { AccountDialog } from "../account/account_dialog";
+import { ChevronIcon } from "../ui/icons";
+import { AsOf } from "../ui/as_of";
+import { Button } from "../ui/button";
+import { Notice, NotYet } from "../ui/notice";
+import { useNodes } from "../hooks/use_lists";
+import { useQuery } from "../hooks/use_query";
+import { useScheduling } from "../hooks/use_scheduling";
 import { meterOf, rowsOf, type AccountRow } from "../model/account_tree";
 import { formatCount } from "../model/numbers";
 import { formatHours } from "../model/queue";
 import { formatDuration } from "../model/times";
 import { nodes } from "../state/store";
 import { mayChange } from "../state/token";
+import "../styles/accounts.css";
 
 const fresh: Account = { account: "", share: 1, quota: {}, limit: {}, usage: {} };
 
 export function AccountsPage() {
-  const list = useResource((signal) => getAccounts(signal), "accounts", [useScheduling()]);
+  const list = useQuery("accounts", (signal) => getAccounts(signal), [useScheduling()]);
+  useNodes();
   const [editing, setEditing] = useState<Account | null>(null);
   const cluster = devicesOfCluster();
   return (
     <div class="page">
-      <header class="job-title">
+      <header class="page-header">
         <h1>Accounts</h1>
+        <AsOf shown={list} />
         {list.data && <Explanation accounts={list.data} />}
         {mayChange.value && list.data && (
-          <span class="job-title-end">
-            <button type="button" class="button" onClick={() => setEditing(fresh)}>
-              New account…
-            </button>
+          <span class="page-actions">
+            <Button onPress={() => setEditing(fresh)}>New account…</Button>
           </span>
         )}
       </header>
       {list.data ? (
         <Tree accounts={list.data.accounts} cluster={cluster} edit={setEditing} />
       ) : (
-        <Notice
-          kind={list.error ? "failed" : "loading"}
-          title={list.error ? "The accounts could not be loaded" : "Loading accounts…"}
-        >
-          {list.error}
-        </Notice>
+        <NotYet what="the accounts" shown={list} />
       )}
       {editing && (
         <AccountDialog
@@ -111,11 +110,11 @@ function Tree({ accounts, cluster, edit }: TreeProperties) {
             <th class="number">Quota</th>
             <th class="number">Limit</th>
             <th class="number">Waiting</th>
-            <th class="number" title="Device hours, decayed">
-              Used
+            <th class="number" title="What it used, in device hours; older use weighs less">
+              Used, hours
             </th>
-            <th class="number" title="Usage by share, in device hours: of siblings the smallest goes first">
-              Factor
+            <th class="number" title="Device hours used by share: of siblings the smallest goes first">
+              Factor, hours
             </th>
             {mayChange.value && (
               <th>
@@ -202,18 +201,13 @@ function Row({ row, folded, cluster, toggle, edit }: RowProperties) {
       {each("Waiting", (kind) =>
         waitingText(usage(kind)?.waiting_jobs ?? 0, usage(kind)?.waiting_devices ?? 0),
       )}
-      {each("Used", (kind) => formatHours(usage(kind)?.device_seconds ?? 0))}
-      {each("Factor", (kind) => formatHours(usage(kind)?.factor ?? 0))}
+      {each("Used, hours", (kind) => formatHours(usage(kind)?.device_seconds ?? 0))}
+      {each("Factor, hours", (kind) => formatHours(usage(kind)?.factor ?? 0))}
       {mayChange.value && (
         <td class="row-end">
-          <button
-            type="button"
-            class="button button-small"
-            aria-label={`Change ${name}`}
-            onClick={() => edit(account)}
-          >
+          <Button small name={`Change ${name}`} onPress={() => edit(account)}>
             Change…
-          </button>
+          </Button>
         </td>
       )}
     </tr>
@@ -228,14 +222,22 @@ function Held({ account, kind, inCluster }: { account: Account; kind: string; in
   const width = (part: number) => ({ width: `${(100 * part).toFixed(2)}%` });
   return (
     <span class="per-kind held-line">
-      <span class="meter" aria-hidden="true">
+      <span class={meter.isOver ? "meter over" : "meter"} aria-hidden="true">
         <span class="meter-kept" style={width(meter.kept)} />
         <span class="meter-borrowed" style={width(meter.borrowed)} />
         {meter.quota !== null && (
           <span class="meter-quota" style={{ left: `${(100 * meter.quota).toFixed(2)}%` }} />
         )}
+        {meter.limit !== null && (
+          <span class="meter-limit" style={{ left: `${(100 * meter.limit).toFixed(2)}%` }} />
+        )}
       </span>
-      <span class="number">{formatCount(account.usage[kind]?.devices ?? 0)}</span>
+      <span
+        class={meter.isOver ? "number error-text" : "number"}
+        title={meter.isOver ? "More than its limit allows" : undefined}
+      >
+        {formatCount(account.usage[kind]?.devices ?? 0)}
+      </span>
     </span>
   );
 }

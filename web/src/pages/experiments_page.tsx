@@ -1,116 +1,154 @@
 // Every experiment: a spec, the commit it came from, and how its jobs stand.
-import { getExperiments } from "../api/client";
-import type { Experiment, Job, JobState } from "../api/types";
+import { useMemo } from "preact/hooks";
+import type { Experiment } from "../api/types";
 import { jobStates } from "../api/types";
-import { Ago } from "../components/badges";
-import { FilterBox } from "../components/filter_box";
-import { JobStateIcon } from "../components/icons";
-import { Notice } from "../components/notice";
-import { SourceLine } from "../components/spec_view";
-import { useResource } from "../components/use_resource";
-import { countStates } from "../model/job_list";
+import { Ago } from "../ui/badges";
+import { FilterBox } from "../ui/filter_box";
+import { JobStateIcon } from "../ui/icons";
+import { AsOf } from "../ui/as_of";
+import { NoRows, NotYet } from "../ui/notice";
+import { SourceLine } from "../job/spec_view";
+import { useExperimentStates } from "../hooks/use_experiment_states";
+import { useExperiments } from "../hooks/use_lists";
+import { useSpecs } from "../hooks/use_specs";
+import { countSpecs } from "../model/specs";
 import { formatCount } from "../model/numbers";
 import { route } from "../state/router";
-import { generation, jobs } from "../state/store";
+import { DataTable, type Column } from "../ui/data_table";
+import "../styles/experiments.css";
 
-/** A longer table helps nobody: older ones are found with the filter. */
-const most = 200;
+const specsMs = 60_000;
 
 export function ExperimentsPage() {
-  const known = jobs.value;
-  const newest = known.size;
-  const list = useResource((signal) => getExperiments(signal), "experiments", [generation.value, newest]);
+  const list = useExperiments();
   if (!list.data) {
     return (
       <div class="page">
         <h1 class="visually-hidden">Experiments</h1>
-        {list.error ? (
-          <Notice kind="failed" title="The experiments could not be loaded">
-            {list.error}
-          </Notice>
-        ) : (
-          <Notice kind="loading" title="Loading experiments…" />
-        )}
+        <NotYet what="the experiments" shown={list} />
       </div>
     );
   }
   const text = route.value.params.get("q") ?? "";
   const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
-  const experiments = matching.sort((a, b) => b.id - a.id).slice(0, most);
   return (
-    <div class="page">
+    <div class="page page-fill">
       <h1 class="visually-hidden">Experiments</h1>
       <div class="toolbar">
         <FilterBox value={text} label="Filter experiments" placeholder="Filter by name" />
         <span class="toolbar-summary muted" role="status">
           {formatCount(matching.length)} {matching.length === 1 ? "experiment" : "experiments"}
-          {matching.length > most && `, the newest ${most} shown`}
         </span>
+        <AsOf shown={list} />
+        <SpecsLink />
       </div>
-      {list.data.length === 0 ? (
-        <Notice kind="empty" title="No experiments yet">
-          Submit one with <code>podium submit experiment.yaml</code> or <a href="#/submit">here</a>.
-        </Notice>
+      {matching.length > 0 ? (
+        <Table experiments={matching} view={text} />
       ) : (
-        <div class="panel scroll-x" tabIndex={0} role="region" aria-label="Experiments">
-          <table class="table">
-            <thead>
-              <tr>
-                <th class="number">Id</th>
-                <th>Name</th>
-                <th>Jobs</th>
-                <th>Created</th>
-                <th>Source</th>
-              </tr>
-            </thead>
-            <tbody>
-              {experiments.map((experiment) => (
-                <Row key={experiment.id} experiment={experiment} known={known} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <NoRows
+          one="experiment"
+          list={list}
+          complete
+          filtered={list.data.length > 0}
+          empty="No experiments yet"
+        >
+          Submit one with <code>podium submit experiment.yaml</code> or <a href="#/submit">here</a>.
+        </NoRows>
       )}
     </div>
   );
 }
 
-function Row({ experiment, known }: { experiment: Experiment; known: ReadonlyMap<number, Job> }) {
-  const members = experiment.jobs.map((id) => known.get(id)).filter((job) => job !== undefined);
-  const counts = countStates(members);
+/** To the specs of git repositories; it tells of those that became no experiment. */
+function SpecsLink() {
+  const { data } = useSpecs(specsMs);
+  const refused = (data ?? []).reduce((sum, { specs }) => sum + countSpecs(specs).refused, 0);
   return (
-    <tr>
-      <td class="number">{experiment.id}</td>
-      <td>
-        <a href={`#/experiments/${experiment.id}`}>{experiment.name}</a>
-      </td>
-      <td>
-        <StateCounts counts={counts} />
-        {members.length < experiment.jobs.length && (
-          <span class="muted">{experiment.jobs.length} in all</span>
-        )}
-      </td>
-      <td>
-        <Ago ms={experiment.created_ms} />
-      </td>
-      <td>
-        <SourceLine source={experiment.source} />
-      </td>
-    </tr>
+    <a href="#/specs" class="specs-link">
+      Specs in git
+      {refused > 0 && <span class="error-text">{formatCount(refused)} refused</span>}
+    </a>
   );
 }
 
-function StateCounts({ counts }: { counts: Record<JobState, number> }) {
+interface TableProperties {
+  experiments: readonly Experiment[];
+  view: string;
+}
+
+const newestFirst = { key: "id", descending: true };
+const cardHeight = 64;
+
+function Table({ experiments, view }: TableProperties) {
+  const rows = useMemo(() => [...experiments].sort((a, b) => b.id - a.id), [experiments]);
+  return (
+    <DataTable
+      label="Experiments"
+      name="experiment"
+      rows={rows}
+      columns={columns}
+      order={newestFirst}
+      onSort={() => undefined}
+      idOf={({ id }) => id}
+      hrefOf={({ id }) => `#/experiments/${id}`}
+      stable
+      view={view}
+      cardHeight={cardHeight}
+    />
+  );
+}
+
+const columns: readonly Column<Experiment>[] = [
+  { key: "id", title: "Id", width: "60px", number: true, cell: ({ id }) => id },
+  {
+    key: "name",
+    title: "Name",
+    width: "minmax(160px, 2fr)",
+    cell: ({ id, name }) => (
+      <a href={`#/experiments/${id}`} tabIndex={-1} title={name}>
+        {name}
+      </a>
+    ),
+  },
+  {
+    key: "jobs",
+    title: "Jobs",
+    width: "minmax(190px, 2fr)",
+    cell: ({ id, jobs }) => <Members id={id} count={jobs.length} />,
+  },
+  {
+    key: "created",
+    title: "Created",
+    width: "90px",
+    from: 560,
+    cell: ({ created_ms }) => <Ago ms={created_ms} />,
+  },
+  {
+    key: "source",
+    title: "Source",
+    width: "minmax(220px, 3fr)",
+    from: 800,
+    has: ({ source }) => source?.commit !== undefined,
+    cell: ({ source }) => (source?.commit ? <SourceLine source={source} /> : <span class="muted">–</span>),
+  },
+];
+
+function Members({ id, count }: { id: number; count: number }) {
+  const counts = useExperimentStates(id);
+  if (!counts) return <span class="muted">{formatCount(count)} in all</span>;
   return (
     <span class="state-counts">
-      {jobStates
-        .filter((state) => counts[state] > 0)
-        .map((state) => (
-          <span key={state} class={`badge state-${state}`}>
-            <JobStateIcon state={state} />
-            {counts[state]} {state}
-          </span>
-        ))}
+      {jobStates.map((state) => {
+        const some = counts[state];
+        return (
+          some && (
+            <span key={state} class={`badge state-${state}`}>
+              <JobStateIcon state={state} />
+              {formatCount(some)} {state}
+            </span>
+          )
+        );
+      })}
     </span>
   );
 }

@@ -1,24 +1,26 @@
 // The cluster: every node with its devices. Few nodes show as cards, many as lines.
-import { useEffect, useMemo } from "preact/hooks";
-import { Choice } from "../components/chart_settings";
-import { FilterBox } from "../components/filter_box";
-import { NodeStateIcon } from "../components/icons";
-import { NodeCard } from "../components/node_card";
-import { Notice } from "../components/notice";
-import { StateChips } from "../components/state_chips";
-import { useInterval } from "../components/use_interval";
+import { useMemo } from "preact/hooks";
+import { coarseNow } from "../hooks/coarse_clock";
+import { Choice } from "../ui/choice";
+import { FilterBox } from "../ui/filter_box";
+import { NodeStateIcon } from "../ui/icons";
+import { NodeCard } from "../node/node_card";
+import { AsOf } from "../ui/as_of";
+import { NoRows } from "../ui/notice";
+import { StateChips } from "../ui/state_chips";
+import { useInterval } from "../hooks/use_interval";
+import { useNodes } from "../hooks/use_lists";
 import {
   nodeFilterFrom,
   nodeStates,
   showNodes,
   summarise,
   toggledNodeState,
-  useOf,
   type DeviceUse,
 } from "../model/node_list";
 import { formatCount } from "../model/numbers";
 import { route, setParams } from "../state/router";
-import { connection, loadNodes, nodes, nodesLoading } from "../state/store";
+import { nodes } from "../state/store";
 
 const refreshMs = 10_000;
 /** With more nodes than this, lines are the better first view. */
@@ -27,10 +29,12 @@ const mostCards = 48;
 export function NodesPage() {
   const { params } = route.value;
   const all = nodes.value;
+  const nowMs = coarseNow.value;
   const filter = useMemo(() => nodeFilterFrom(params), [params]);
   const shown = useMemo(() => showNodes(all.values(), filter), [all, filter]);
-  const summary = useMemo(() => summarise(all.values()), [all]);
-  useFreshNodes();
+  const summary = useMemo(() => summarise(all.values(), nowMs), [all, nowMs]);
+  // Heartbeats are not pushed, so that "last seen" stays true the page asks while it is open.
+  const list = useNodes([useInterval(refreshMs)]);
   const layout = params.get("view") ?? (all.size > mostCards ? "lines" : "cards");
   return (
     <div class="page">
@@ -50,6 +54,7 @@ export function NodesPage() {
           toggled={(state) => toggledNodeState(filter.states, state)}
         />
         <DeviceSummary devices={summary.devices} />
+        <AsOf shown={list} />
         <Choice
           label="Layout"
           value={layout === "lines" ? "lines" : "cards"}
@@ -67,18 +72,19 @@ export function NodesPage() {
           ))}
         </div>
       ) : (
-        <Nothing filtered={all.size > 0} />
+        <NoRows
+          one="node"
+          list={list}
+          complete={list.data?.complete ?? false}
+          filtered={all.size > 0}
+          empty="No node has joined yet"
+        >
+          Start <code>podium-agent --coordinator {location.origin} --token-file agent.token</code> on each
+          node.
+        </NoRows>
       )}
     </div>
   );
-}
-
-/** Heartbeats are not pushed, so that "last seen" stays true the page asks while it is open. */
-function useFreshNodes(): void {
-  const turn = useInterval(refreshMs);
-  useEffect(() => {
-    if (turn > 0 && connection.value.state !== "offline") void loadNodes();
-  }, [turn]);
 }
 
 const uses: [use: DeviceUse, word: string][] = [
@@ -88,7 +94,7 @@ const uses: [use: DeviceUse, word: string][] = [
   ["away", "away"],
 ];
 
-function DeviceSummary({ devices }: { devices: Record<ReturnType<typeof useOf>, number> }) {
+function DeviceSummary({ devices }: { devices: Record<DeviceUse, number> }) {
   const parts = uses.filter(([use]) => devices[use] > 0);
   return (
     <span class="toolbar-summary muted" role="status">
@@ -99,34 +105,5 @@ function DeviceSummary({ devices }: { devices: Record<ReturnType<typeof useOf>, 
         </span>
       ))}
     </span>
-  );
-}
-
-function Nothing({ filtered }: { filtered: boolean }) {
-  const loading = nodesLoading.value;
-  if (loading.state === "failed") {
-    return (
-      <Notice kind="failed" title="The nodes could not be loaded">
-        {loading.error}
-      </Notice>
-    );
-  }
-  if (loading.state === "loading") {
-    const offline = connection.value.state === "offline";
-    return <Notice kind="loading" title={offline ? "Waiting for the coordinator" : "Loading nodes…"} />;
-  }
-  if (filtered) {
-    return (
-      <Notice kind="empty" title="No node matches this filter">
-        <button type="button" class="button" onClick={() => setParams({ q: null, state: null })}>
-          Show all nodes
-        </button>
-      </Notice>
-    );
-  }
-  return (
-    <Notice kind="empty" title="No node has joined yet">
-      Start <code>podium-agent --coordinator {location.origin} --token-file agent.token</code> on each node.
-    </Notice>
   );
 }

@@ -1,255 +1,144 @@
 // Who waits, in the order in which they would start, with what makes the order; and who waits for something else.
-import type { ComponentChildren } from "preact";
-import { getQueue, operateJob } from "../api/client";
-import type { JobApart, Queue, QueueOfKind } from "../api/types";
-import { Notice } from "../components/notice";
-import { ProblemText } from "../components/operation_dialog";
-import { useOperation } from "../components/use_operation";
-import { useResource } from "../components/use_resource";
-import { useScheduling } from "../components/use_scheduling";
-import { describeDevices } from "../model/layout";
+import { useMemo } from "preact/hooks";
+import { getQueue } from "../api/client";
+import type { Queue, WaitingJob } from "../api/types";
+import { useQuery } from "../hooks/use_query";
+import { useScheduling } from "../hooks/use_scheduling";
+import { apartColumns, queueColumns } from "../job/queue_columns";
+import { SelectedJobs } from "../job/selected_jobs";
 import { formatCount } from "../model/numbers";
-import { describePolicy, formatFactors, turnOf } from "../model/queue";
-import { formatAbsolute, formatDuration } from "../model/times";
-import { now } from "../state/clock";
+import { describePolicy, linesOf, type WaitingLine } from "../model/queue";
+import type { Operated } from "../model/operations";
 import { route, setParams } from "../state/router";
-import { applyJob } from "../state/store";
-import { mayChange } from "../state/token";
+import { AsOf } from "../ui/as_of";
+import { Button } from "../ui/button";
+import { Choice } from "../ui/choice";
+import { DataTable } from "../ui/data_table";
+import { Notice, NotYet } from "../ui/notice";
+import { useChosen, type Selection } from "../ui/selection";
+import "../styles/queue.css";
 
 const firstJobs = 100;
 const mostJobs = 1000;
 
 export function QueuePage() {
-  const limit = route.value.params.get("all") === null ? firstJobs : mostJobs;
-  const { data, error } = useResource((signal) => getQueue(limit, signal), "queue", [useScheduling(), limit]);
+  const { params } = route.value;
+  const limit = params.get("all") === null ? firstJobs : mostJobs;
+  const shown = useQuery("queue", (signal) => getQueue(limit, signal), [useScheduling(), limit]);
+  const { data } = shown;
+  const lines = data ? linesOf(data) : [];
+  const line = lines.find(({ id }) => id === params.get("of")) ?? lines[0];
   return (
-    <div class="page">
-      <header class="job-title">
+    <div class="page page-fill">
+      <header class="page-header">
         <h1>Queue</h1>
-        {data && (
-          <p class="muted explanation">
-            Policy {data.policy}: {describePolicy(data.policy, data.ageing_seconds, data.walltime_weight)}.
-            Jobs that their account's quota covers go before all others.
-          </p>
-        )}
+        <AsOf shown={shown} />
+        {data && <Policy queue={data} />}
       </header>
-      {data ? (
-        <Queues queue={data} />
-      ) : (
-        <Notice
-          kind={error ? "failed" : "loading"}
-          title={error ? "The queue could not be loaded" : "Loading the queue…"}
-        >
-          {error}
+      {line ? (
+        <Line key={line.id} line={line} lines={lines} />
+      ) : data ? (
+        <Notice kind="empty" title="No job waits">
+          See <a href="#/jobs">all jobs</a>.
         </Notice>
+      ) : (
+        <NotYet what="the queue" shown={shown} />
       )}
     </div>
   );
 }
 
-function Queues({ queue }: { queue: Queue }) {
-  if (queue.queues.length === 0 && queue.apart.total === 0)
-    return (
-      <Notice kind="empty" title="No job waits">
-        See <a href="#/jobs">all jobs</a>.
-      </Notice>
-    );
+const Policy = ({ queue }: { queue: Queue }) => (
+  <p class="muted explanation">
+    Policy {queue.policy}: {describePolicy(queue)}. Jobs that their account's quota covers go before all
+    others.
+  </p>
+);
+
+function Line({ line, lines }: { line: WaitingLine; lines: readonly WaitingLine[] }) {
+  const selection = useSelection(line);
   return (
     <>
-      {queue.queues.map((each) => (
-        <QueueTable key={each.kind} queue={each} />
-      ))}
-      {queue.apart.total > 0 && <Apart apart={queue.apart} />}
+      <div class="toolbar">
+        <Choice
+          label="Who waits for what"
+          value={line.id}
+          options={lines.map(({ id, title, total }) => [id, `${title} ${formatCount(total)}`])}
+          onChange={(of) => setParams({ of })}
+        />
+        <span class="toolbar-summary muted" role="status">
+          {line.sentence}
+          <More shown={line.jobs.length} total={line.total} />
+        </span>
+      </div>
+      <SelectedJobs jobs={selection.jobs} onClear={selection.clear} />
+      <Table line={line} selection={selection} />
     </>
   );
 }
-
-const countJobs = (count: number) => (count === 1 ? "1 job" : `${formatCount(count)} jobs`);
 
 /** Of how many are shown, and a way to more. */
 function More({ shown, total }: { shown: number; total: number }) {
   if (shown >= total) return null;
   return shown < mostJobs ? (
-    <button type="button" class="button button-small" onClick={() => setParams({ all: "1" })}>
+    <Button small onPress={() => setParams({ all: "1" })}>
       Show {formatCount(Math.min(total, mostJobs))} of {formatCount(total)}
-    </button>
+    </Button>
   ) : (
-    <span class="muted">the first {formatCount(shown)}</span>
+    <span>the first {formatCount(shown)}</span>
   );
 }
 
-function QueueTable({ queue }: { queue: QueueOfKind }) {
-  const byAccount = queue.jobs.some(({ account_factors }) => account_factors !== null);
-  const ages = queue.jobs.some(({ age_points }) => age_points !== null);
-  const title = `${countJobs(queue.total)} waiting for ${queue.kind} devices`;
-  return (
-    <section class="list-section">
-      <header class="list-head">
-        <h2>{title}</h2>
-        <More shown={queue.jobs.length} total={queue.total} />
-      </header>
-      <div class="panel scroll-x" tabIndex={0} role="region" aria-label={title}>
-        <table class="table cards queue">
-          <thead>
-            <tr>
-              <th class="number">#</th>
-              <th>Job</th>
-              <th>{byAccount ? "Account, factor" : "Account"}</th>
-              <th>Guaranteed</th>
-              <th class="number">Priority</th>
-              {ages && (
-                <th class="number" title="What its waiting weighs in points of priority">
-                  Age
-                </th>
-              )}
-              <th class="number">Devices</th>
-              <th class="number">Walltime</th>
-              <th class="number">Waited</th>
-              <th>Turn</th>
-            </tr>
-          </thead>
-          <tbody>
-            {queue.jobs.map((job, index) => (
-              <tr key={job.job}>
-                <td class="number muted position">{job.position}</td>
-                <JobName job={job.job} name={job.name}>
-                  {job.reason}
-                </JobName>
-                <AccountCell account={job.account} factors={formatFactors(job)} />
-                <td data-title="Guaranteed">
-                  {job.guaranteed_by === null ? (
-                    <span class="muted">no</span>
-                  ) : (
-                    <span class="good" title={`The quota of ${job.guaranteed_by} covers it`}>
-                      yes
-                    </span>
-                  )}
-                </td>
-                <td class="number" data-title="Priority">
-                  {job.priority}
-                </td>
-                {ages && (
-                  <td class="number" data-title="Age">
-                    {job.age_points === null ? "–" : `+${job.age_points.toFixed(1)}`}
-                  </td>
-                )}
-                <td class="number" data-title="Devices">
-                  {describeDevices(job)}
-                </td>
-                <td class="number" data-title="Walltime">
-                  {formatDuration(job.walltime_seconds)}
-                </td>
-                <Waited sinceMs={job.submitted_ms} />
-                <td
-                  data-title="Turn"
-                  title={job.reserved_ms === null ? undefined : formatAbsolute(job.reserved_ms)}
-                >
-                  {turnOf(queue, index, now.value)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
-  );
+/** What has left the line is not selected any more. */
+function useSelection({ id, jobs }: WaitingLine): Selection & { jobs: readonly Operated[] } {
+  const waiting: readonly WaitingJob[] = jobs;
+  const chosen = useChosen(id);
+  const { ids } = chosen;
+  const selected = waiting.filter(({ job }) => ids.has(job));
+  return {
+    ...chosen,
+    all: {
+      checked: waiting.length > 0 && selected.length === waiting.length,
+      busy: false,
+      set: (on) =>
+        on
+          ? chosen.set(
+              waiting.map(({ job }) => job),
+              true,
+            )
+          : chosen.clear(),
+    },
+    jobs: selected.map(({ job, blocker }) => ({
+      id: job,
+      state: "queued",
+      held: blocker === "held",
+      attempt: 0,
+    })),
+  };
 }
 
-/** Its name, and why it waits. */
-function JobName({ job, name, children }: { job: number; name: string; children: ComponentChildren }) {
-  return (
-    <th scope="row" class="job-cell">
-      <span class="muted number">{job}</span> <a href={`#/jobs/${job}`}>{name}</a>
-      <span class="job-why muted">{children}</span>
-    </th>
-  );
-}
+const byPlace = { key: "position", descending: false };
+const cardHeight = 88;
 
-function AccountCell({ account, factors = "" }: { account: string; factors?: string }) {
-  return (
-    <td data-title="Account" class="account-cell">
-      <a href="#/accounts">{account}</a>
-      {factors && (
-        <span
-          class="account-factors muted number"
-          title="Its usage by share in device hours, after those above it"
-        >
-          {factors}
-        </span>
-      )}
-    </td>
-  );
-}
-
-function Waited({ sinceMs }: { sinceMs: number }) {
-  return (
-    <td class="number" data-title="Waited">
-      {formatDuration(Math.max(0, Math.floor((now.value - sinceMs) / 1000)))}
-    </td>
-  );
-}
-
-function Apart({ apart }: { apart: Queue["apart"] }) {
-  return (
-    <section class="list-section">
-      <header class="list-head">
-        <h2>{countJobs(apart.total)} held or after others</h2>
-        <More shown={apart.jobs.length} total={apart.total} />
-      </header>
-      <div class="panel scroll-x" tabIndex={0} role="region" aria-label="Held or after others">
-        <table class="table cards queue">
-          <thead>
-            <tr>
-              <th>Job</th>
-              <th>Account</th>
-              <th class="number">Priority</th>
-              <th class="number">Devices</th>
-              <th class="number">Waited</th>
-              <th>
-                <span class="visually-hidden">Change</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {apart.jobs.map((job) => (
-              <ApartRow key={job.job} job={job} />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
-  );
-}
-
-function ApartRow({ job }: { job: JobApart }) {
-  const release = useOperation();
-  return (
-    <tr>
-      <JobName job={job.job} name={job.name}>
-        {job.reason}
-        <ProblemText operation={release} />
-      </JobName>
-      <AccountCell account={job.account} />
-      <td class="number" data-title="Priority">
-        {job.priority}
-      </td>
-      <td class="number" data-title="Devices">
-        {describeDevices(job)} {job.kind}
-      </td>
-      <Waited sinceMs={job.submitted_ms} />
-      <td class="row-end">
-        {job.blocker === "held" && mayChange.value && (
-          <button
-            type="button"
-            class="button button-small"
-            aria-label={`Release job ${job.job}`}
-            disabled={release.busy}
-            onClick={() => void release.run((token) => operateJob(job.job, "release", token), applyJob)}
-          >
-            Release
-          </button>
-        )}
-      </td>
-    </tr>
+function Table({ line, selection }: { line: WaitingLine; selection: Selection }) {
+  const reservedFrom = line.kind === "queue" ? line.reservedFrom : null;
+  const columns = useMemo(() => queueColumns(reservedFrom), [reservedFrom]);
+  const properties = {
+    label: line.sentence,
+    name: "queue",
+    order: byPlace,
+    onSort: () => undefined,
+    idOf: ({ job }: WaitingJob) => job,
+    nameOf: ({ job }: WaitingJob) => `job ${job}`,
+    hrefOf: ({ job }: WaitingJob) => `#/jobs/${job}`,
+    stable: true,
+    view: line.id,
+    cardHeight,
+    selection,
+  };
+  return line.kind === "queue" ? (
+    <DataTable {...properties} rows={line.jobs} columns={columns} />
+  ) : (
+    <DataTable {...properties} rows={line.jobs} columns={apartColumns} />
   );
 }

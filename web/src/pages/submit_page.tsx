@@ -3,11 +3,14 @@ import { useState } from "preact/hooks";
 import { submitSpec, validateSpec } from "../api/client";
 import { explain, Problem } from "../api/problem";
 import type { Job } from "../api/types";
-import { useEditor } from "../components/use_editor";
+import { useEditor } from "../submit/use_editor";
+import { Button } from "../ui/button";
 import { readProblems, type SpecProblem } from "../model/spec_problems";
 import { toYaml } from "../model/yaml";
+import { draftKey, draftSubmitted } from "../state/draft";
 import { applyJob } from "../state/store";
 import { withToken } from "../state/token";
+import "../styles/submit.css";
 
 type Outcome =
   | { is: "nothing" }
@@ -43,7 +46,8 @@ export function SubmitPage() {
     });
   const submit = () =>
     run("Submitting…", async (spec, token) => {
-      const { jobs } = await submitSpec(spec, token);
+      const { jobs } = await submitSpec(spec, draftKey(spec), token);
+      draftSubmitted();
       jobs.forEach(applyJob);
       return { is: "submitted", jobs };
     });
@@ -51,20 +55,15 @@ export function SubmitPage() {
   const working = outcome.is === "working";
   return (
     <div class="page page-fill submit-page">
-      <header class="job-title">
+      <header class="page-header">
         <h1>Submit an experiment</h1>
-        <span class="job-title-end">
-          <button type="button" class="button" disabled={working} onClick={() => void validate()}>
+        <span class="page-actions">
+          <Button disabled={working} onPress={() => void validate()}>
             Validate
-          </button>
-          <button
-            type="button"
-            class="button button-primary"
-            disabled={working}
-            onClick={() => void submit()}
-          >
+          </Button>
+          <Button kind="primary" disabled={working} onPress={() => void submit()}>
             Submit
-          </button>
+          </Button>
         </span>
       </header>
       <div class="submit-columns">
@@ -72,7 +71,7 @@ export function SubmitPage() {
           {error && <p class="error-text panel-text">{error}</p>}
           <div ref={host} class="editor" />
         </div>
-        <section class="panel outcome" aria-label="Result" aria-live="polite">
+        <section class="panel outcome" aria-label="Result">
           <OutcomeView outcome={outcome} goTo={(line) => editor.current?.goTo(line)} />
         </section>
       </div>
@@ -92,17 +91,26 @@ function OutcomeView({ outcome, goTo }: { outcome: Outcome; goTo(line: number): 
     case "nothing":
       return (
         <p class="muted">
-          Validate shows every problem at its line and queues nothing. Submit queues the jobs.
+          Validate shows every problem at its line and queues nothing. Submit queues the jobs. In the editor
+          Tab indents; Escape, then Tab leaves it.
         </p>
       );
     case "working":
-      return <p class="muted">{outcome.what}</p>;
+      return (
+        <p class="muted" role="status">
+          {outcome.what}
+        </p>
+      );
     case "failed":
-      return <p class="error-text">{outcome.why}</p>;
+      return (
+        <p class="error-text" role="alert">
+          {outcome.why}
+        </p>
+      );
     case "valid":
       return (
         <>
-          <p class="good">
+          <p class="good" role="status">
             Valid: {outcome.jobs === 1 ? "1 job" : `${outcome.jobs} jobs`}. With every default:
           </p>
           <pre class="code" tabIndex={0} aria-label="Normalised spec">
@@ -115,7 +123,9 @@ function OutcomeView({ outcome, goTo }: { outcome: Outcome; goTo(line: number): 
     case "submitted":
       return (
         <>
-          <p class="good">Submitted.</p>
+          <p class="good" role="status">
+            Submitted.
+          </p>
           <ul>
             {outcome.jobs.map((job) => (
               <li key={job.id}>
@@ -133,16 +143,16 @@ function OutcomeView({ outcome, goTo }: { outcome: Outcome; goTo(line: number): 
 function Problems({ problems, goTo }: { problems: readonly SpecProblem[]; goTo(line: number): void }) {
   return (
     <>
-      <p class="error-text">
+      <p class="error-text" role="alert">
         {problems.length === 1 ? "1 problem" : `${problems.length} problems`}; nothing was queued.
       </p>
       <ol class="problems">
         {problems.map((problem, index) => (
           <li key={index}>
             {problem.line !== null && (
-              <button type="button" class="button button-small number" onClick={() => goTo(problem.line!)}>
+              <Button small onPress={() => goTo(problem.line!)}>
                 line {problem.line}
-              </button>
+              </Button>
             )}
             <span>{problem.message}</span>
           </li>

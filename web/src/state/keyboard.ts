@@ -1,22 +1,26 @@
-// Shortcuts that work everywhere. Lists add their own keys; nothing fires while somebody is typing or a dialog is open.
+// Shortcuts that work everywhere. Lists add their own keys; nothing fires while somebody is typing or a dialog is open, and
+// single letters can be switched off, for who speaks to the browser.
 import { signal } from "@preact/signals";
+import { deviceStorage } from "../api/storage";
 import { navigate } from "./router";
 import { nextTheme } from "./theme";
 
 export const helpOpen = signal(false);
 
-const destinations: Record<string, string> = {
-  j: "#/jobs",
-  q: "#/queue",
-  n: "#/nodes",
-  a: "#/accounts",
-  e: "#/experiments",
-  s: "#/submit",
-};
+const storageKey = "podium.shortcuts";
+
+export const shortcuts = signal(deviceStorage.get(storageKey) !== "off");
+
+export function setShortcuts(on: boolean): void {
+  shortcuts.value = on;
+  if (on) deviceStorage.remove(storageKey);
+  else deviceStorage.set(storageKey, "off");
+}
+
 const sequenceMs = 1000;
 let goPressedMs = -Infinity;
 
-export function isTyping(event: KeyboardEvent): boolean {
+function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return true;
   if (document.querySelector("dialog[open]")) return true;
   const target = event.composedPath()[0];
@@ -25,8 +29,14 @@ export function isTyping(event: KeyboardEvent): boolean {
   );
 }
 
-function onKeyDown(event: KeyboardEvent): void {
-  if (isTyping(event)) return;
+/** Whether a key press is a shortcut at all: no text, and no single letter where these are switched off. */
+export const isShortcut = (event: KeyboardEvent) =>
+  !isTyping(event) && (shortcuts.value || event.key.length > 1);
+
+type Destinations = Readonly<Record<string, string>>;
+
+function onKeyDown(event: KeyboardEvent, destinations: Destinations): void {
+  if (!isShortcut(event)) return;
   const destination = destinations[event.key];
   if (destination && event.timeStamp - goPressedMs < sequenceMs) {
     navigate(destination);
@@ -47,6 +57,7 @@ function onKeyDown(event: KeyboardEvent): void {
   }
 }
 
-export function startKeyboard(): void {
-  addEventListener("keydown", onKeyDown);
+/** `destinations`: where each key goes after "g". */
+export function startKeyboard(destinations: Destinations): void {
+  addEventListener("keydown", (event) => onKeyDown(event, destinations));
 }

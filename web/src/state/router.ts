@@ -1,6 +1,7 @@
 // The address bar is the state: `#/jobs/12?x=time`. Pages read `route` and change it with `setParams`, so that every
 // view can be linked to, reloaded and left with the Back button.
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
+import { continuePlace, enterPlace } from "./places";
 
 export interface Route {
   path: string[];
@@ -38,10 +39,15 @@ export function withParams(route: Route, changes: Record<string, string | null>)
 
 export const route = signal<Route>({ path: [], params: new URLSearchParams() });
 
+/** Of the browser's history: another number is another entry, even of the same address. */
+export const place = signal(0);
+
 export function startRouter(): void {
-  const read = () => {
-    route.value = parseHash(location.hash);
-  };
+  const read = () =>
+    batch(() => {
+      place.value = enterPlace();
+      route.value = parseHash(location.hash);
+    });
   addEventListener("hashchange", read);
   read();
 }
@@ -50,8 +56,19 @@ export function navigate(hash: string): void {
   location.hash = hash;
 }
 
+/** A new entry of the history, so that Back undoes it; the page stays where it is scrolled to. */
+export function pushParams(changes: Record<string, string | null>): void {
+  const next = withParams(route.value, changes);
+  const state = continuePlace();
+  history.pushState(state, "", formatHash(next));
+  batch(() => {
+    place.value = state.place;
+    route.value = next;
+  });
+}
+
 /** Replaces the history entry: typing into a filter must not fill the Back button's list. */
 export function setParams(changes: Record<string, string | null>): void {
   route.value = withParams(route.value, changes);
-  history.replaceState(null, "", formatHash(route.value));
+  history.replaceState(history.state, "", formatHash(route.value));
 }

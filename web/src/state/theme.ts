@@ -1,5 +1,6 @@
 // Light, dark or the system's choice. public/theme.js applies the stored choice before the first paint.
 import { computed, effect, signal } from "@preact/signals";
+import { deviceStorage } from "../api/storage";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -8,7 +9,7 @@ const systemDarkQuery = matchMedia("(prefers-color-scheme: dark)");
 const systemDark = signal(systemDarkQuery.matches);
 
 function stored(): Theme {
-  const value = localStorage.getItem(storageKey);
+  const value = deviceStorage.get(storageKey);
   return value === "light" || value === "dark" ? value : "system";
 }
 
@@ -21,8 +22,8 @@ export function startTheme(): void {
     systemDark.value = event.matches;
   });
   effect(() => {
-    if (theme.value === "system") localStorage.removeItem(storageKey);
-    else localStorage.setItem(storageKey, theme.value);
+    if (theme.value === "system") deviceStorage.remove(storageKey);
+    else deviceStorage.set(storageKey, theme.value);
     document.documentElement.dataset["theme"] = dark.value ? "dark" : "light";
   });
 }

@@ -23,15 +23,25 @@ const changing = "Changing anything needs the coordinator's user token.";
 const reading = "This coordinator shows its jobs only to those who have its user token.";
 const wrong = "That token was not accepted.";
 
+let givenAt = 0;
+/** What was asked for before went without the token that there is now. */
+export const tokenGivenAt = () => givenAt;
+
+let asking: Promise<string | null> | null = null;
+
+/** Whoever asks while the question is on show gets the same answer. */
 function ask(why: string, refused = false): Promise<string | null> {
-  return new Promise((resolve) => {
+  asking ??= new Promise((resolve) => {
     const answer = (token: string | null, keep: boolean) => {
       tokenRequest.value = null;
+      asking = null;
+      givenAt = Date.now();
       if (token !== null) storeToken(token, keep);
       resolve(token);
     };
     tokenRequest.value = { why, refused, answer };
   });
+  return asking;
 }
 
 /** Runs `action` with a token, asking again while it is refused. Undefined: the person gave up. */
@@ -44,8 +54,9 @@ export async function withToken<T>(action: (token: string) => Promise<T>): Promi
       return done;
     } catch (error) {
       if (!(error instanceof Problem) || (error.status !== 401 && error.status !== 403)) throw error;
-      forgetToken();
-      token = await ask(wrong, true);
+      // Another question may have been answered since this one was asked.
+      if (storedToken() === token) forgetToken();
+      token = storedToken() ?? (await ask(wrong, true));
     }
   }
   return undefined;
@@ -53,8 +64,8 @@ export async function withToken<T>(action: (token: string) => Promise<T>): Promi
 
 /** The coordinator would not let us read with the token we have, or without one. False: the person gave up. */
 export async function askForReading(): Promise<boolean> {
-  const refused = storedToken() !== null;
-  forgetToken();
+  const refused = asking === null && storedToken() !== null;
+  if (refused) forgetToken();
   return (await ask(refused ? wrong : reading, refused)) !== null;
 }
 
@@ -62,9 +73,20 @@ export async function askForReading(): Promise<boolean> {
 export async function enterUserToken(): Promise<void> {
   let token = await ask(changing);
   while (token !== null) {
-    tokenOwner.value = (await getHealth()).token;
-    if (tokenOwner.value === "user") return;
+    const owner = await ownerNow();
+    if (owner === null) return;
+    tokenOwner.value = owner;
+    if (owner === "user") return;
     forgetToken();
     token = await ask(wrong, true);
+  }
+}
+
+/** Null while the coordinator does not answer, which the banner says; the token is tried when it is used. */
+async function ownerNow(): Promise<TokenOwner | null> {
+  try {
+    return (await getHealth()).token;
+  } catch {
+    return null;
   }
 }

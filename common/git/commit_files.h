@@ -1,0 +1,60 @@
+// What a git repository has in a commit, from its objects alone: nothing is checked out, so nothing in the
+// repository (hooks, filters, links, submodules) can run or reach a file. Throws GitError when git fails.
+#pragma once
+
+#include <git2.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/base/tar.h"
+
+namespace podium {
+
+class GitError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// libgit2's functions, without "git_": linked or loaded, as the program has them.
+struct GitObjects {
+  decltype(&git_blob_free) blob_free;
+  decltype(&git_blob_lookup) blob_lookup;
+  decltype(&git_blob_rawcontent) blob_rawcontent;
+  decltype(&git_blob_rawsize) blob_rawsize;
+  decltype(&git_error_last) error_last;
+  decltype(&git_object_free) object_free;
+  decltype(&git_object_id) object_id;
+  decltype(&git_object_lookup_bypath) object_lookup_bypath;
+  decltype(&git_object_peel) object_peel;
+  decltype(&git_oid_tostr) oid_tostr;
+  decltype(&git_reference_list) reference_list;
+  decltype(&git_revparse_single) revparse_single;
+  decltype(&git_strarray_dispose) strarray_dispose;
+  decltype(&git_tree_entry_filemode) tree_entry_filemode;
+  decltype(&git_tree_entry_id) tree_entry_id;
+  decltype(&git_tree_entry_name) tree_entry_name;
+  decltype(&git_tree_walk) tree_walk;
+};
+
+// "main" of "refs/heads/main", "v1.2" of "refs/tags/v1.2"; "" of any other reference.
+std::string short_name(const std::string& reference);
+
+// Of all tags and branches, as people write them.
+std::vector<std::string> revision_names(const GitObjects& git, git_repository* repository);
+
+// The full hash of the commit that a revision is: a commit, tag or branch. Nothing where there is none, or
+// not one alone.
+std::optional<std::string> commit_of(const GitObjects& git, git_repository* repository,
+                                     const std::string& revision);
+
+constexpr std::size_t kMostFileBytes = 64 << 20;
+
+// All files and links below a folder ("" for the root) as a commit has them, by their paths from there, at
+// most kMostFileBytes. Of submodules there is nothing.
+std::vector<TarEntry> files_in(const GitObjects& git, git_repository* repository, const std::string& commit,
+                               const std::string& folder);
+
+}  // namespace podium

@@ -1,0 +1,16 @@
+// Bodies for clients that accept them packed (RFC 1952).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/net/http_message.h"
+
+namespace podium {
+
+// Whether Accept-Encoding names gzip, or *, and does not give it a weight of 0.
+bool accepts_gzip(const Headers& headers);
+
+std::string gzip_compress(std::string_view plain);
+
+}  // namespace podium

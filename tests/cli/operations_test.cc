@@ -1,0 +1,149 @@
+// What an operator does to jobs, nodes and accounts: what is asked, and what is said of it.
+#include "tests/cli/command_fixture.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+TEST_F(Commands, AccountsAreShownAsATreeAndChanged) {
+  const json bert{{"account", "nlp/bert"},
+                  {"share", 3},
+                  {"quota", {{"gpu", 64}}},
+                  {"limit", json::object()},
+                  {"usage",
+                   {{"gpu",
+                     {{"devices", 8},
+                      {"borrowed", 2},
+                      {"device_seconds", 7200.0},
+                      {"factor", 2400.0},
+                      {"waiting_jobs", 2},
+                      {"waiting_devices", 16}}}}}};
+  json nlp = bert;
+  nlp["account"] = "nlp";
+  fake_.on("GET /api/v1/accounts", json{{"accounts", {nlp, bert}}});
+  const auto ran = program_.run({"accounts"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("nlp          3  gpu"));
+  EXPECT_THAT(
+      ran.out,
+      HasSubstr("  bert       3  gpu      8         2     64      –       16          2.0       0.7"));
+  fake_.on("POST /api/v1/accounts/nlp%2Fbert", 200, bert.dump());
+  const auto set = program_.run(
+      {"accounts", "set", "nlp/bert", "--share", "3", "--quota", "gpu=64", "--limit", "gpu=none"});
+  EXPECT_EQ(set.status, 0) << set.err;
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/accounts/nlp%2Fbert").at(0).body),
+            json({{"share", 3}, {"quota", {{"gpu", 64}}}, {"limit", {{"gpu", nullptr}}}}));
+}
+
+// The README's own command: a new account has rules for a kind that it has used nothing of.
+TEST_F(Commands, AnAccountThatHasRunNothingIsShown) {
+  const json fresh{{"account", "nlp"},
+                   {"share", 1},
+                   {"quota", {{"gpu", 64}}},
+                   {"limit", {{"gpu", 128}}},
+                   {"usage", json::object()},
+                   {"warnings", {"account nlp is guaranteed 64 gpu devices, and the cluster has 8"}}};
+  fake_.on("POST /api/v1/accounts/nlp", 200, fresh.dump());
+  const auto set = program_.run({"accounts", "set", "nlp", "--quota", "gpu=64", "--limit", "gpu=128"});
+  EXPECT_EQ(set.status, 0) << set.err;
+  EXPECT_THAT(
+      set.out,
+      HasSubstr("nlp          1  gpu      0         0     64    128        0          0.0       0.0"));
+  EXPECT_THAT(set.err, HasSubstr("warning: account nlp is guaranteed 64 gpu devices, and the cluster has 8"));
+  fake_.on("GET /api/v1/accounts", json{{"accounts", {fresh}}});
+  EXPECT_EQ(program_.run({"accounts"}).status, 0);
+  fake_.on("DELETE /api/v1/accounts/nlp%2Fbert", 204, "");
+  const auto gone = program_.run({"accounts", "delete", "nlp/bert"});
+  EXPECT_EQ(gone.status, 0) << gone.err;
+  EXPECT_EQ(gone.out, "account nlp/bert is deleted\n");
+}
+
+TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
+  fake_.on("POST /api/v1/jobs/12/hold", 200, test::job_json(12, "queued").dump());
+  fake_.on("POST /api/v1/jobs/12/priority", 200, test::job_json(12, "queued").dump());
+  EXPECT_THAT(program_.run({"hold", "12"}).out, HasSubstr("job 12 is queued, priority 50"));
+  program_.run({"priority", "80", "12"});
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/priority").at(0).body), json({{"priority", 80}}));
+  EXPECT_EQ(program_.run({"priority", "101", "12"}).status, 2);
+}
+
+TEST_F(Commands, AHoldIsToldOfRunningAndOfQueuedJobs) {
+  json running = test::job_json(12, "running"), queued = test::job_json(13, "queued");
+  running["held"] = queued["held"] = true;
+  fake_.on("POST /api/v1/jobs/12/hold", 200, running.dump());
+  fake_.on("POST /api/v1/jobs/13/hold", 200, queued.dump());
+  EXPECT_EQ(program_.run({"hold", "12", "13"}).out,
+            "job 12 is running, priority 50, held: it goes on, but does not start again\n"
+            "job 13 is queued, priority 50, held\n");
+}
+
+TEST_F(Commands, AJobThatIsRefusedKeepsNoneOfTheOthersFromBeingCancelled) {
+  fake_.on("POST /api/v1/jobs/11/cancel", 409, json{{"detail", "job 11 has already ended"}}.dump());
+  fake_.on("POST /api/v1/jobs/12/cancel", 202, test::job_json(12, "stopping").dump());
+  const auto ran = program_.run({"cancel", "11", "12"});
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_EQ(ran.out, "job 12 is stopping\n");
+  EXPECT_EQ(ran.err, "podium: job 11 has already ended\n");
+}
+
+TEST_F(Commands, NodeOperations) {
+  for (const char* operation : {"drain", "resume", "reserve", "unreserve", "labels"})
+    fake_.on(std::string("POST /api/v1/nodes/node-1/") + operation, json{{"id", "node-1"}});
+  const auto body = [&](const std::string& operation) {
+    return json::parse(fake_.asked("POST /api/v1/nodes/node-1/" + operation).at(0).body);
+  };
+  EXPECT_EQ(
+      program_.run({"nodes", "drain", "node-1", "--reason", "new fans", "--until", "2026-03-01T12:00Z"}).out,
+      "node-1 is drained until 2026-03-01 12:00: its jobs go on and nothing new starts\n");
+  EXPECT_EQ(body("drain"), (json{{"reason", "new fans"}, {"from_ms", nullptr}, {"until_ms", 1772366400000}}));
+  EXPECT_EQ(program_.run({"nodes", "resume", "node-1"}).out, "node-1 takes work again\n");
+  EXPECT_EQ(body("resume"), json::object());
+  EXPECT_EQ(
+      program_.run({"nodes", "reserve", "node-1", "--account", "nlp", "--from", "2026-03-01T12:00Z"}).out,
+      "node-1 is reserved for account nlp\n");
+  EXPECT_EQ(body("reserve"),
+            (json{{"account", "nlp"}, {"reason", ""}, {"from_ms", 1772366400000}, {"until_ms", nullptr}}));
+  EXPECT_EQ(program_.run({"nodes", "reserve", "node-1"}).status, 2);
+  EXPECT_EQ(program_.run({"nodes", "unreserve", "node-1"}).out, "node-1 is open to every account\n");
+  EXPECT_EQ(body("unreserve"), json::object());
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "partition=nlp", "rack-"}).out, "node-1 is labelled\n");
+  EXPECT_EQ(body("labels"), (json{{"labels", {{"partition", "nlp"}, {"rack", nullptr}}}}));
+  EXPECT_EQ(program_.run({"nodes", "drain", "node-1", "--from", "noon"}).status, 2);
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "partition"}).status, 2);
+}
+
+// It said that the node is drained, an hour before.
+TEST_F(Commands, ADrainThatIsToComeIsTold) {
+  program_.environment["TZ"] = "CET-1";
+  fake_.on("POST /api/v1/nodes/node-1/drain", json{{"id", "node-1"}});
+  fake_.on("POST /api/v1/nodes/node-1/reserve", json{{"id", "node-1"}});
+  EXPECT_EQ(
+      program_.run({"nodes", "drain", "node-1", "--from", "2100-01-01T11:00Z", "--until", "2100-01-01T13:30"})
+          .out,
+      "node-1 will be drained from 2100-01-01 12:00 until 2100-01-01 13:30: jobs that end before it still "
+      "start\n");
+  EXPECT_EQ(
+      program_.run({"nodes", "reserve", "node-1", "--account", "nlp", "--from", "2100-01-01T11:00Z"}).out,
+      "node-1 will be reserved for account nlp from 2100-01-01 12:00\n");
+}
+
+// "podium: /until_ms: the window must end after it begins"
+TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
+  const auto refuse = [](const char* where) {
+    return json{{"status", 422}, {"errors", {{{"message", "is wrong"}, {"where", where}}}}}.dump();
+  };
+  fake_.on("POST /api/v1/nodes/node-1/drain", 422, refuse("/until_ms"));
+  EXPECT_EQ(program_.run({"nodes", "drain", "node-1"}).err, "podium: --until: is wrong\n");
+  fake_.on("POST /api/v1/accounts/nlp", 422, refuse("/quota/gpu"));
+  EXPECT_EQ(program_.run({"accounts", "set", "nlp"}).err, "podium: --quota gpu: is wrong\n");
+  const json state{{"message", "query parameter \"state\" \"foo\" is no state of a job"}, {"where", "state"}};
+  fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {state}}}.dump());
+  EXPECT_EQ(program_.run({"list", "--state", "foo"}).err, "podium: --state: \"foo\" is no state of a job\n");
+  fake_.on("POST /api/v1/jobs/12/requeue", 422, refuse("/resources/walltime"));
+  EXPECT_EQ(program_.run({"requeue", "12"}).err, "podium: resources.walltime: is wrong\n");
+}
+
+}  // namespace
+}  // namespace podium

@@ -1,0 +1,52 @@
+// Every page as tests and pictures look at it: where, and what is there once it is drawn. The accessibility test holds this
+// to the table of routes.
+export interface Sample {
+  /** Of the table of routes; "" for an address that has no page. */
+  route: string;
+  name: string;
+  hash: string;
+  ready: string;
+}
+
+/** `job` is the one of fake/quickstart.ts; the newest others wait. */
+export const samples = (job: number): Sample[] => [
+  { route: "jobs", name: "jobs", hash: "#/jobs", ready: ".data-rows .data-row" },
+  { route: "jobs/:id", name: "one job with its log", hash: `#/jobs/${job}`, ready: ".log-text" },
+  {
+    route: "jobs/:id",
+    name: "one job with its tasks",
+    hash: `#/jobs/${job}?tab=tasks&x=time`,
+    ready: ".task-table .data-row",
+  },
+  {
+    route: "jobs/:id",
+    name: "one job with tables for charts",
+    hash: `#/jobs/${job}?table=loss,accuracy`,
+    ready: ".chart-table",
+  },
+  { route: "jobs/:id", name: "one job with its spec", hash: `#/jobs/${job}?tab=spec`, ready: ".spec .code" },
+  {
+    route: "jobs/:id",
+    name: "one job with its history",
+    hash: `#/jobs/${job}?tab=history&smooth=0.6`,
+    ready: ".history li",
+  },
+  { route: "jobs/:id", name: "a job that waits", hash: `#/jobs/${job - 3}`, ready: ".why-sooner" },
+  { route: "jobs/:id", name: "a job that is not there", hash: "#/jobs/999999", ready: ".notice" },
+  { route: "jobs/:id", name: "a job that is held", hash: `#/jobs/${job - 4}`, ready: ".badge.held" },
+  { route: "queue", name: "the queue", hash: "#/queue", ready: ".queue-table .data-rows .data-row" },
+  { route: "queue", name: "who is held", hash: "#/queue?of=apart", ready: ".queue-table .c-change button" },
+  { route: "accounts", name: "accounts", hash: "#/accounts", ready: ".accounts tbody tr" },
+  { route: "nodes", name: "nodes", hash: "#/nodes", ready: ".node" },
+  { route: "nodes", name: "nodes as lines", hash: "#/nodes?view=lines", ready: ".node" },
+  { route: "experiments", name: "experiments", hash: "#/experiments", ready: ".data-rows .data-row" },
+  {
+    route: "experiments/:id",
+    name: "one experiment",
+    hash: "#/experiments/9000",
+    ready: ".data-rows .data-row",
+  },
+  { route: "specs", name: "specs in git", hash: "#/specs", ready: ".specs tbody tr" },
+  { route: "submit", name: "submit", hash: "#/submit", ready: ".cm-content" },
+  { route: "", name: "an unknown page", hash: "#/nowhere", ready: ".notice" },
+];

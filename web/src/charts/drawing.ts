@@ -1,0 +1,72 @@
+// What is drawn beside the curves: where something began, and values to compare with.
+import type uPlot from "uplot";
+import { formatPlain } from "../model/numbers";
+import type { Mark, Reference } from "./line";
+import { colourOf } from "./palette";
+
+/** A label that would run into the one before it is left out; its line is drawn. */
+export function drawMarks(plot: uPlot, marks: readonly Mark[], font: string): void {
+  const { ctx, bbox } = plot;
+  const [left, right] = [bbox.left, bbox.left + bbox.width];
+  ctx.save();
+  prepare(ctx, colourOf("--muted"), font);
+  let free = left;
+  for (const mark of marks) {
+    const x = Math.round(plot.valToPos(mark.x, "x", true));
+    if (!(x >= left && x <= right)) continue;
+    line(ctx, x, bbox.top, x, bbox.top + bbox.height);
+    const width = ctx.measureText(mark.label).width;
+    const start = Math.min(x + 4 * devicePixelRatio, right - width);
+    if (start < free) continue;
+    ctx.fillText(mark.label, start, bbox.top - 13 * devicePixelRatio);
+    free = start + width + 8 * devicePixelRatio;
+  }
+  ctx.restore();
+}
+
+export function drawReferences(plot: uPlot, references: readonly Reference[], font: string): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  for (const { label, value, colour } of references) {
+    const y = Math.round(plot.valToPos(value, "y", true));
+    if (!(y >= bbox.top && y <= bbox.top + bbox.height)) continue;
+    prepare(ctx, colourOf(colour), font);
+    line(ctx, bbox.left, y, bbox.left + bbox.width, y);
+    const below = y - bbox.top < 16 * devicePixelRatio;
+    ctx.textBaseline = below ? "top" : "bottom";
+    writeOver(
+      ctx,
+      `${label} ${formatPlain(value)}`,
+      bbox.left + bbox.width - 4 * devicePixelRatio,
+      y + (below ? 3 : -2) * devicePixelRatio,
+    );
+  }
+  ctx.restore();
+}
+
+/** Up to `x`, readable on top of curves. */
+function writeOver(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  ctx.setLineDash([]);
+  ctx.textAlign = "right";
+  ctx.lineWidth = 3 * devicePixelRatio;
+  ctx.strokeStyle = colourOf("--panel");
+  ctx.strokeText(text, x, y);
+  ctx.fillText(text, x, y);
+}
+
+function prepare(ctx: CanvasRenderingContext2D, colour: string, font: string): void {
+  ctx.strokeStyle = colour;
+  ctx.fillStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+  ctx.font = font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+  ctx.textBaseline = "top";
+  ctx.textAlign = "left";
+}
+
+function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+}

@@ -1,0 +1,18 @@
+// Whether an element is in sight or nearly: what is not costs nothing.
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+const margin = "300px";
+
+export function useInSight(element: RefObject<HTMLElement>): boolean {
+  const [inSight, setInSight] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => setInSight(entries.some(({ isIntersecting }) => isIntersecting)),
+      { rootMargin: margin },
+    );
+    observer.observe(element.current!);
+    return () => observer.disconnect();
+  }, []);
+  return inSight;
+}

@@ -1,0 +1,83 @@
+// The entries under a chart: each reads out its value under the crosshair and shows and hides what it stands for.
+import type { Signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { formatNumber } from "../model/numbers";
+import { entryOf, seriesOf, valueAt, type Aligned } from "./line";
+import type { Figure } from "./plot_options";
+
+interface Properties {
+  figure: Figure;
+  data: Aligned;
+  cursor: Signal<number | null>;
+  note?: ((id: string) => ComponentChildren) | undefined;
+  onToggle(id: string): void;
+}
+
+export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
+  const { hidden } = figure;
+  return (
+    <div class="legend">
+      {seriesOf(figure.lines).map(({ line, ys }, index) =>
+        entryOf(line) !== line.id || ys === line.lows ? null : (
+          <Entry
+            key={line.id}
+            label={line.label}
+            colour={line.colour}
+            dashed={line.style.dashed === true}
+            shown={!hidden.has(line.id)}
+            onToggle={() => onToggle(line.id)}
+          >
+            <Reading cursor={cursor} row={data.rows[index]!} />
+            {note?.(line.id)}
+          </Entry>
+        ),
+      )}
+      {figure.references.map(({ id, label, value, colour }) => (
+        <Entry
+          key={id}
+          label={label}
+          colour={colour}
+          dashed
+          shown={!hidden.has(id)}
+          onToggle={() => onToggle(id)}
+        >
+          <span class="legend-value number">{formatNumber(value)}</span>
+        </Entry>
+      ))}
+    </div>
+  );
+}
+
+interface EntryProperties {
+  label: string;
+  colour: string;
+  dashed: boolean;
+  shown: boolean;
+  onToggle(): void;
+  children: ComponentChildren;
+}
+
+function Entry({ label, colour, dashed, shown, onToggle, children }: EntryProperties) {
+  return (
+    <button
+      type="button"
+      class="legend-entry"
+      aria-pressed={shown}
+      title={shown ? "Hide it" : "Show it"}
+      onClick={onToggle}
+    >
+      <span
+        class={dashed ? "swatch dashed" : "swatch"}
+        style={{ color: `var(${colour})` }}
+        aria-hidden="true"
+      />
+      <span class="legend-key">{label}</span>
+      {children}
+    </button>
+  );
+}
+
+function Reading({ cursor, row }: { cursor: Signal<number | null>; row: readonly (number | null)[] }) {
+  const value = valueAt(row, cursor.value);
+  return <span class="legend-value number">{value === null ? "–" : formatNumber(value)}</span>;
+}

@@ -1,0 +1,63 @@
+// One uPlot canvas. It is built anew only for other lines or another scale; data, colours, what is hidden and the range of x
+// are given to the one that is there.
+import { useLayoutEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { dark } from "../state/theme";
+import { useChartGroup } from "./group";
+import { entryOf, extentOf, seriesOf, type Aligned } from "./line";
+import { plotOptions, structureOf, type Figure } from "./plot_options";
+
+interface Properties {
+  figure: Figure;
+  data: Aligned;
+  height: number;
+  onCursor(index: number | null): void;
+}
+
+export function Plot({ figure, data, height, onCursor }: Properties) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const group = useChartGroup();
+  const latest = useRef({ figure, onCursor });
+  latest.current = { figure, onCursor };
+  const axis = figure.x.title;
+  const structure = structureOf(figure);
+
+  useLayoutEffect(() => {
+    const element = host.current!;
+    const options = plotOptions(() => latest.current.figure, group.key, {
+      onCursor: (index) => latest.current.onCursor(index),
+      onSelect: (min, max) => group.show(axis, min, max),
+      onReset: () => group.reset(),
+    });
+    const built = new uPlot({ ...options, width: element.clientWidth, height }, uplotData(data), element);
+    plot.current = built;
+    const resize = new ResizeObserver(() => {
+      if (element.clientWidth !== built.width) built.setSize({ width: element.clientWidth, height });
+    });
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      built.destroy();
+      plot.current = null;
+    };
+  }, [structure, height, group]);
+
+  const { min, max } = group.range(axis) ?? figure.extent ?? extentOf(data.xs);
+  useLayoutEffect(() => {
+    const shown = plot.current!;
+    shown.batch(() => {
+      seriesOf(figure.lines).forEach(({ line }, index) => {
+        const show = !figure.hidden.has(entryOf(line));
+        if (shown.series[index + 1]!.show !== show) shown.setSeries(index + 1, { show });
+      });
+      shown.setData(uplotData(data), false);
+      shown.setScale("x", { min, max });
+    });
+  }, [structure, data, figure.hidden, figure.marks, figure.references, min, max, dark.value]);
+
+  return <div ref={host} class="plot" />;
+}
+
+const uplotData = ({ xs, rows }: Aligned) => [xs, ...rows] as uPlot.AlignedData;

@@ -1,0 +1,190 @@
+// uPlot's options for a figure. What may change without building the plot anew (marks, references, colours, names of
+// axes) is asked of `figure()` at every drawing.
+import uPlot from "uplot";
+import { niceSeconds } from "../model/time_line";
+import { drawMarks, drawReferences } from "./drawing";
+import { seriesOf, titleOf, type Axis, type Line, type Mark, type Range, type Reference } from "./line";
+import { colourOf } from "./palette";
+import { linearRange, logarithmicRange, logarithmicTicks, tickLabel } from "./ticks";
+
+export interface Figure {
+  lines: readonly Line[];
+  references: readonly Reference[];
+  marks: readonly Mark[];
+  x: Axis;
+  y: Axis;
+  logarithmic: boolean;
+  hidden: ReadonlySet<string>;
+  /** The x of all charts of its group, for crosshairs stand above each other then; its own lines' by default. */
+  extent?: Range;
+}
+
+export interface Events {
+  onCursor(index: number | null): void;
+  onSelect(min: number, max: number): void;
+  onReset(): void;
+}
+
+/** Equal for figures that one plot can show. */
+export function structureOf({ lines, x, y, logarithmic }: Figure): string {
+  const shapes = lines.map(({ id, colour, style }) => [id, colour, style]);
+  return JSON.stringify([shapes, x, y, logarithmic]);
+}
+
+const fontSize = 11;
+
+export function plotOptions(
+  figure: () => Figure,
+  syncKey: string,
+  events: Events,
+): Omit<uPlot.Options, "width" | "height"> {
+  const { lines, x, y, logarithmic } = figure();
+  return {
+    padding: [18, 26, 0, 0],
+    legend: { show: false },
+    cursor: {
+      sync: { key: syncKey, scales: ["x", null], filters: { pub: isMove, sub: isMove } },
+      y: false,
+      points: { size: 7 },
+      drag: { x: true, y: false, setScale: false },
+      bind: { dblclick: () => () => (events.onReset(), null) },
+    },
+    scales: {
+      x: { time: false },
+      y: {
+        range: (_, low, high) => yRange(figure(), low, high),
+        ...(logarithmic ? { distr: 3, log: 10 } : {}),
+      },
+    },
+    axes: [xAxis(x), yAxis(y, logarithmic)],
+    series: [{}, ...seriesOf(lines).map(({ line, ys }) => seriesOptions(line, ys === line.lows))],
+    bands: bandsOf(lines),
+    hooks: {
+      setCursor: [(plot) => events.onCursor(plot.cursor.idx ?? null)],
+      setSelect: [(plot) => tellSelection(plot, events)],
+      drawClear: [(plot) => drawMarks(plot, figure().marks, font())],
+      draw: [(plot) => drawReferences(plot, shownReferences(figure()), font())],
+    },
+  };
+}
+
+const isMove = (type: string) => type === "mousemove" || type === "mouseleave";
+
+const font = () => `${fontSize}px ${colourOf("--font")}`;
+
+const shownReferences = ({ references, hidden }: Figure) => references.filter(({ id }) => !hidden.has(id));
+
+function tellSelection(plot: uPlot, events: Events): void {
+  const { left, width } = plot.select;
+  if (width <= 0) return;
+  const [min, max] = [plot.posToVal(left, "x"), plot.posToVal(left + width, "x")];
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  events.onSelect(min, max);
+}
+
+function yRange(figure: Figure, low: number | null, high: number | null): [number, number] {
+  const usable = ({ value }: Reference) => Number.isFinite(value) && (!figure.logarithmic || value > 0);
+  const values = shownReferences(figure)
+    .filter(usable)
+    .map(({ value }) => value);
+  if (low !== null && high !== null) values.push(low, high);
+  const fromZero = figure.lines.some(({ style }) => style.kind === "bars" || style.kind === "area");
+  if (fromZero && !figure.logarithmic) values.push(0);
+  if (values.length === 0) return figure.logarithmic ? [1, 10] : [0, 1];
+  const range = figure.logarithmic ? logarithmicRange : linearRange;
+  const { min, max } = range(Math.min(...values), Math.max(...values));
+  return [min, max];
+}
+
+function axisOptions(axis: Axis): uPlot.Axis {
+  const stroke = () => colourOf("--muted");
+  return {
+    stroke,
+    font: font(),
+    label: titleOf(axis),
+    labelFont: font(),
+    labelGap: 0,
+    labelSize: 16,
+    grid: { stroke: () => colourOf("--grid"), width: 1 },
+    ticks: { show: false },
+  };
+}
+
+function xAxis(axis: Axis): uPlot.Axis {
+  return {
+    ...axisOptions(axis),
+    ...(axis.numbers === "duration" ? { incrs: niceSeconds } : {}),
+    space: 64,
+    size: 22,
+    gap: 4,
+    values: (_, ticks) => ticks.map((tick) => tickLabel(axis, tick)),
+  };
+}
+
+const tickSpace = 30;
+
+function yAxis(axis: Axis, logarithmic: boolean): uPlot.Axis {
+  const splits = (plot: uPlot, _: number, min: number, max: number) =>
+    logarithmicTicks(min, max, Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / tickSpace)));
+  return {
+    ...axisOptions(axis),
+    ...(logarithmic ? { splits, filter: (_: uPlot, ticks: number[]) => ticks } : { space: tickSpace }),
+    size: (plot, labels) => widest(plot, labels) + 10,
+    gap: 6,
+    values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : tickLabel(axis, tick))),
+  };
+}
+
+function widest(plot: uPlot, labels: string[] | null): number {
+  plot.ctx.save();
+  plot.ctx.font = font();
+  const widths = (labels ?? []).map((label) => plot.ctx.measureText(label).width);
+  plot.ctx.restore();
+  return Math.ceil(Math.max(18, ...widths));
+}
+
+/** More of them run into each other, and hide what the line shows. */
+const mostDots = 200;
+
+function hasRoomForDots(plot: uPlot, series: number): boolean {
+  let count = 0;
+  for (const y of plot.data[series]!) if (y !== null && (count += 1) > mostDots) return false;
+  return true;
+}
+
+function seriesOptions(line: Line, isLowerEdge: boolean): uPlot.Series {
+  const { kind, dashed, dots, faint } = line.style;
+  const colour = () => `${colourOf(line.colour)}${faint ? "55" : ""}`;
+  const filled = kind === "area" || kind === "bars";
+  return {
+    label: line.label,
+    stroke: colour,
+    width: kind === "band" ? (isLowerEdge ? 0 : 1) : faint ? 1 : dots ? 2 : 1.5,
+    spanGaps: true,
+    ...pathsOf(kind),
+    ...(dashed ? { dash: [6, 4] } : {}),
+    ...(filled ? { fill: () => `${colourOf(line.colour)}${kind === "bars" ? "cc" : "33"}` } : {}),
+    points: {
+      show: kind === "scatter" || (dots === true && hasRoomForDots),
+      size: kind === "scatter" ? 7 : 5,
+      fill: colour,
+      width: 0,
+    },
+  };
+}
+
+function pathsOf(kind: Line["style"]["kind"]): Pick<uPlot.Series, "paths"> {
+  if (kind === "scatter") return { paths: () => null };
+  if (kind === "steps") return { paths: uPlot.paths.stepped!({ align: 1 }) };
+  if (kind === "bars") return { paths: uPlot.paths.bars!({ size: [0.7, 48] }) };
+  return {};
+}
+
+function bandsOf(lines: readonly Line[]): uPlot.Band[] {
+  const bands: uPlot.Band[] = [];
+  seriesOf(lines).forEach(({ line, ys }, index) => {
+    if (ys === line.lows)
+      bands.push({ series: [index, index + 1], fill: () => `${colourOf(line.colour)}44` });
+  });
+  return bands;
+}

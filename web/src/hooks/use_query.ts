@@ -1,0 +1,69 @@
+// Reads an answer of state/queries.ts for as long as a component is shown.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { explain, Problem } from "../api/problem";
+import type { Ask, Reading } from "../state/queries";
+import { queries } from "../state/store";
+
+export interface Shown<T> {
+  data: T | null;
+  /** For a person; "" while all is well. With `data`, that is from before. */
+  error: string;
+  notFound: boolean;
+  /** `data` is known to be out of date. */
+  stale: boolean;
+  /** When `data` was asked for. */
+  at: number;
+  /** Asks again at once. */
+  retry(): void;
+}
+
+const nothing: Shown<never> = {
+  data: null,
+  error: "",
+  notFound: false,
+  stale: false,
+  at: 0,
+  retry: () => undefined,
+};
+
+/** `key` names the thing: when it changes, old data goes at once. `inputs` only ask for a fresh copy. */
+export const useQuery = <T>(
+  key: string,
+  fetch: (signal: AbortSignal) => Promise<T>,
+  inputs: unknown[] = [],
+) => useAnswer<T>(key, ({ signal }) => fetch(signal), inputs);
+
+/** For what goes on from its last answer, or comes in parts. */
+export const useAnswer = <T>(key: string, ask: Ask<T>, inputs: unknown[] = [], kept = false): Shown<T> =>
+  shownOf(useRefreshed(key, ask, inputs, kept));
+
+export function shownOf<T>(reading: Reading<T> | null): Shown<T> {
+  if (!reading) return nothing;
+  const { data, error, stale, at } = reading.answer.value;
+  const notFound = error instanceof Problem && error.status === 404;
+  const text = error === null ? "" : explain(error);
+  return { data, error: text, notFound, stale, at, retry: reading.retry };
+}
+
+function useRefreshed<T>(key: string, ask: Ask<T>, inputs: unknown[], kept: boolean): Reading<T> | null {
+  const reading = useReading(key, ask, kept);
+  const asked = useRef<Reading<T> | null>(null);
+  useEffect(() => {
+    if (asked.current === reading) reading?.refresh();
+    asked.current = reading;
+  }, [reading, ...inputs]);
+  return reading;
+}
+
+/** Null for the first rendering of a key. */
+export function useReading<T>(key: string, ask: Ask<T>, kept = false): Reading<T> | null {
+  const latest = useRef(ask);
+  latest.current = ask;
+  const [state, setState] = useState<{ key: string; reading: Reading<T> } | null>(null);
+  useLayoutEffect(() => {
+    const reading = queries.read<T>(key, (asking) => latest.current(asking), { kept });
+    setState({ key, reading });
+    return () => reading.release();
+  }, [key]);
+  return state?.key === key ? state.reading : null;
+}

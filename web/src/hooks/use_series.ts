@@ -1,0 +1,20 @@
+// The metric series of one job, live.
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { SeriesMap } from "../model/series";
+import { JobSeries } from "../state/job_series";
+import type { Reading } from "../state/queries";
+import { cluster } from "../state/store";
+import { shownOf, useReading, type Shown } from "./use_query";
+
+export function useSeries(job: number): Shown<SeriesMap> {
+  const series = useMemo(() => new JobSeries(job), [job]);
+  const latest = useRef<Reading<SeriesMap> | null>(null);
+  // Before the first request, so that no point falls between the two.
+  useLayoutEffect(
+    () => cluster.listenToPoints(job, (points) => series.hear(points, latest.current)),
+    [job, series],
+  );
+  const reading = useReading(`series ${job}`, series.ask);
+  latest.current = reading;
+  return shownOf(reading);
+}

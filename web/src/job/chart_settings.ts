@@ -1,0 +1,38 @@
+// How all charts of a job are drawn: x axis, y scale, smoothing, what differs from its default. In the address.
+import type { XAxis } from "../model/series";
+
+export interface ChartSettings {
+  axis: XAxis;
+  logarithmic: boolean;
+  /** The weight of the moving average; 0 draws the points as they are. */
+  smooth: number;
+  /** Curves hidden that are shown by default, and the other way round. */
+  flips: ReadonlySet<string>;
+  /** Charts that are shown as tables. */
+  tables: ReadonlySet<string>;
+}
+
+export function settingsFrom(params: URLSearchParams): ChartSettings {
+  const smooth = Number(params.get("smooth") ?? 0);
+  return {
+    axis: params.get("x") === "time" ? "time" : "step",
+    logarithmic: params.get("y") === "log",
+    smooth: smooth > 0 && smooth < 1 ? smooth : 0,
+    flips: readSet(params.get("flip")),
+    tables: readSet(params.get("table")),
+  };
+}
+
+/** Names in the address: separated by commas, and those within a name escaped. */
+function readSet(text: string | null): Set<string> {
+  return new Set((text ?? "").split(",").filter(Boolean).map(unescapeComma));
+}
+
+const unescapeComma = (name: string) => name.replace(/~[~c]/g, (pair) => (pair === "~c" ? "," : "~"));
+const escapeComma = (name: string) => name.replaceAll("~", "~~").replaceAll(",", "~c");
+
+export function flipped(flips: ReadonlySet<string>, key: string): string {
+  const next = new Set(flips);
+  if (!next.delete(key)) next.add(key);
+  return [...next].sort().map(escapeComma).join(",");
+}

@@ -1,0 +1,24 @@
+// Whether a job has curves, and what stands in their place.
+import type { JobDetail } from "../api/types";
+import type { Shown } from "../hooks/use_query";
+import type { SeriesMap } from "../model/series";
+import { Notice, NotYet } from "../ui/notice";
+import { commandOf } from "../model/command";
+import { lazy } from "../ui/lazy";
+
+const loading = <Notice kind="loading" title="Loading the curves…" />;
+const Curves = lazy(async () => (await import("./curves")).Curves, loading);
+
+export function JobCharts({ job, shown }: { job: JobDetail; shown: Shown<SeriesMap> }) {
+  const { data: series, error } = shown;
+  if (series && series.size > 0) return <Curves job={job} series={series} shown={shown} />;
+  // A program that tells no metrics lacks nothing.
+  if (!error && commandOf(job.spec)) return null;
+  if (!series) return <NotYet what="the curves" shown={shown} />;
+  const over = job.ended_ms !== null;
+  return (
+    <Notice kind="empty" title={over ? "This job recorded no metrics" : "No metrics yet"}>
+      {over ? "Its log may say why." : "Curves appear here as soon as the first step is logged."}
+    </Notice>
+  );
+}

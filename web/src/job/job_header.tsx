@@ -1,0 +1,51 @@
+// The head of a job's page: what it is, how it stands, and the figures people come for.
+import type { JobDetail } from "../api/types";
+import type { Shown } from "../hooks/use_query";
+import { AsOf } from "../ui/as_of";
+import { Ago, HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { JobOperations } from "./job_operations";
+import { commandLine, commandOf } from "../model/command";
+import type { SeriesMap } from "../model/series";
+import { JobStats } from "./job_stats";
+import "../styles/job_page.css";
+
+interface Properties {
+  job: JobDetail;
+  series: SeriesMap | null;
+  shown: Shown<JobDetail>;
+}
+
+export function JobHeader({ job, series, shown }: Properties) {
+  const command = commandOf(job.spec);
+  return (
+    <header class="job-header">
+      <div class="page-header">
+        <h1>
+          <span class="muted number">{job.id}</span> {job.name}
+        </h1>
+        <JobStateBadge state={job.state} />
+        {job.held && <HeldBadge />}
+        <AsOf shown={shown} />
+        <Labels labels={job.labels} />
+        <span class="page-actions">
+          <a href={`#/experiments/${job.experiment}`}>Experiment {job.experiment}</a>
+          <span class="muted">
+            submitted <Ago ms={job.submitted_ms} />
+          </span>
+          <JobOperations job={job} />
+        </span>
+      </div>
+      {job.reason && (
+        <p class={`reason reason-${job.state}`} role="status">
+          {job.reason}
+        </p>
+      )}
+      {command && (
+        <pre class="command" tabIndex={0} aria-label="Command">
+          {commandLine(command)}
+        </pre>
+      )}
+      <JobStats job={job} series={series} isCommand={command !== null} />
+    </header>
+  );
+}

@@ -1,0 +1,60 @@
+// Which jobs of a list are selected: they are kept up to date wherever they stand. All of them may be selected, also those
+// that are not loaded.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { explain } from "../api/problem";
+import type { Job } from "../api/types";
+import type { JobListShown } from "../hooks/use_job_list";
+import { askForAllJobs } from "../state/all_jobs";
+import { cluster, jobs } from "../state/store";
+import { useChosen, type Selection } from "../ui/selection";
+
+export interface JobSelection extends Selection {
+  jobs: readonly Job[];
+  /** Why all could not be selected; "" while all is well. */
+  problem: string;
+}
+
+export function useJobSelection({ view, name, listed, rows }: JobListShown): JobSelection {
+  const chosen = useChosen();
+  const { ids } = chosen;
+  const known = jobs.value;
+  const [asking, setAsking] = useState({ busy: false, problem: "" });
+  const under = useRef<AbortController | null>(null);
+  useLayoutEffect(() => cluster.retain("selected", () => ids), [ids]);
+  useEffect(() => () => under.current?.abort(), [name]);
+  // A selection that Back brings again may be of jobs that have been forgotten since.
+  useEffect(() => {
+    chosen.set(
+      [...ids].filter((id) => !known.has(id)),
+      false,
+    );
+  }, []);
+
+  const selectAll = async () => {
+    const abort = (under.current = new AbortController());
+    const asOf = cluster.position;
+    setAsking({ busy: true, problem: "" });
+    try {
+      const all = await askForAllJobs(view, abort.signal);
+      const found = all.map(({ id }) => id);
+      cluster.retain("selected", () => [...ids, ...found]);
+      cluster.putListed(all, asOf);
+      chosen.set(found, true);
+      setAsking({ busy: false, problem: "" });
+    } catch (error) {
+      setAsking({ busy: false, problem: abort.signal.aborted ? "" : explain(error) });
+    }
+  };
+
+  const checked = useMemo(() => {
+    if (!listed.total || ids.size < listed.total) return false;
+    for (const [, { id }] of rows.entries()) if (!ids.has(id)) return false;
+    return true;
+  }, [ids, rows, listed.total]);
+  return {
+    ...chosen,
+    all: { checked, busy: asking.busy, set: (on) => (on ? void selectAll() : chosen.clear()) },
+    jobs: useMemo(() => [...ids].flatMap((id) => known.get(id) ?? []), [ids, known]),
+    problem: asking.problem,
+  };
+}

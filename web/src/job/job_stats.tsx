@@ -1,0 +1,237 @@
+// The figures of a job in a row of boxes.
+import type { ComponentChildren } from "preact";
+import type { JobDetail } from "../api/types";
+import { ProgressBar } from "./progress_bar";
+import { fraction, latestLoss, latestThroughput } from "../model/job_list";
+import { describeDevices, describeLayout, layoutOf } from "../model/layout";
+import { formatCount, formatNumber, fromWire } from "../model/numbers";
+import {
+  describeTarget,
+  elapsedSeconds,
+  secondsToLastStep,
+  secondsToTarget,
+  targetFraction,
+} from "../model/progress";
+import { describeLimit, describeOthers } from "../model/restarts";
+import type { SeriesMap } from "../model/series";
+import { formatAbsolute, formatDuration, formatMoment } from "../model/times";
+import { now } from "../state/clock";
+
+interface Properties {
+  job: JobDetail;
+  series: SeriesMap | null;
+  isCommand: boolean;
+}
+
+export function JobStats({ job, series, isCommand }: Properties) {
+  return (
+    <dl class="stats">
+      <ProgressStat job={job} isCommand={isCommand} />
+      <TargetStat job={job} series={series} />
+      <ClockStat job={job} isCommand={isCommand} />
+      <NumberStats job={job} isCommand={isCommand} />
+    </dl>
+  );
+}
+
+function Stat({
+  name,
+  children,
+  note,
+  wide,
+}: {
+  name: string;
+  children: ComponentChildren;
+  note?: ComponentChildren;
+  wide?: boolean;
+}) {
+  return (
+    <div class={wide ? "stat stat-wide" : "stat"}>
+      <dt title={name}>{name}</dt>
+      <dd>
+        <span class="stat-value number">{children}</span>
+        {note && <span class="stat-note">{note}</span>}
+      </dd>
+    </div>
+  );
+}
+
+/** A command that tells no figures lacks none, and nobody expects any of a job that has not started. */
+const isExpected = (job: JobDetail, isCommand: boolean) => !isCommand && job.started_ms !== null;
+
+function ProgressStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
+  if (!job.progress && !isExpected(job, isCommand)) return null;
+  const left = secondsToLastStep(job, job.attempts.at(-1));
+  const note = left === null ? undefined : `${formatDuration(left)} to the last step`;
+  return (
+    <Stat name="Progress" wide note={note}>
+      {job.progress ? (
+        <>
+          {formatCount(job.progress.step)}
+          <span class="muted"> / {formatCount(job.progress.steps)} steps</span>
+          <span class="stat-percent">{Math.floor(fraction(job) * 100)}%</span>
+        </>
+      ) : (
+        <span class="muted">no step yet</span>
+      )}
+      <ProgressBar job={job} />
+    </Stat>
+  );
+}
+
+function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null }) {
+  const { target } = job;
+  if (!target) return null;
+  const points = series?.get(target.metric) ?? [];
+  const part = targetFraction(target, points[0]?.value ?? null);
+  return (
+    <Stat name={describeTarget(target)} wide note={targetNote(job, series)}>
+      {target.latest == null ? (
+        <span class="muted">not evaluated yet</span>
+      ) : (
+        formatNumber(fromWire(target.latest))
+      )}
+      {target.best != null && <span class="muted"> best {formatNumber(fromWire(target.best))}</span>}
+      {part !== null && (
+        <span class="stat-percent" title="Of the way from the first value to the target">
+          {Math.floor(part * 100)}%
+        </span>
+      )}
+      <span
+        class={target.reached_ms === null ? "progress target" : "progress target reached"}
+        aria-hidden="true"
+      >
+        <span class="progress-fill" style={{ transform: `scaleX(${part ?? 0})` }} />
+      </span>
+    </Stat>
+  );
+}
+
+function targetNote(job: JobDetail, series: SeriesMap | null): ComponentChildren {
+  const { target } = job;
+  if (!target) return undefined;
+  if (target.reached_ms !== null) {
+    return (
+      <span class="good" title={formatAbsolute(target.reached_ms)}>
+        reached{target.reached_step !== null && ` at step ${formatCount(target.reached_step)}`}
+      </span>
+    );
+  }
+  if (job.ended_ms !== null) return <span class="warn">not reached</span>;
+  if (job.state !== "running") return undefined;
+  const left = secondsToTarget(target, series?.get(target.metric) ?? [], now.value);
+  return left === null ? undefined : `about ${formatDuration(left)} more at this slope`;
+}
+
+function ClockStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
+  const elapsed = elapsedSeconds(job, now.value);
+  const trained = isCommand && !job.target ? null : job.time_to_train_seconds;
+  if (trained !== null)
+    return (
+      <Stat name="Time to train" note="restarts included">
+        <strong>{formatDuration(trained)}</strong>
+      </Stat>
+    );
+  return (
+    <Stat name={job.ended_ms === null ? "Elapsed" : "Ran for"} note={whenOf(job)}>
+      {elapsed === null ? <span class="muted">not started</span> : formatDuration(elapsed)}
+    </Stat>
+  );
+}
+
+/** From its first start to its end. */
+function whenOf({ started_ms, ended_ms }: JobDetail): ComponentChildren {
+  if (started_ms === null) return undefined;
+  return (
+    <>
+      {ended_ms === null && "since "}
+      <time title={formatAbsolute(started_ms)}>{formatMoment(started_ms, now.value)}</time>
+      {ended_ms !== null && (
+        <>
+          {" to "}
+          <time title={formatAbsolute(ended_ms)}>{formatMoment(ended_ms, now.value)}</time>
+        </>
+      )}
+    </>
+  );
+}
+
+function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
+  const loss = latestLoss(job);
+  const throughput = latestThroughput(job);
+  const layout = describeLayout(layoutOf(job.spec, job.devices));
+  const perNode = job.per_node > 0 ? `${job.per_node} a node` : "";
+  const none = <span class="muted">–</span>;
+  return (
+    <>
+      {(loss !== null || isExpected(job, isCommand)) && (
+        <Stat name="Loss">{loss === null ? none : formatNumber(loss)}</Stat>
+      )}
+      {(throughput || isExpected(job, isCommand)) && (
+        <Stat name="Throughput">
+          {throughput ? (
+            <>
+              {formatNumber(throughput.value)} <span class="muted">{throughput.unit}</span>
+            </>
+          ) : (
+            none
+          )}
+        </Stat>
+      )}
+      <Stat name="Devices" note={[perNode, layout].filter(Boolean).join(", ") || undefined}>
+        {describeDevices(job)} <span class="muted">{job.kind}</span>
+      </Stat>
+      <NodesStat job={job} />
+      <AttemptStat job={job} />
+      <Stat
+        name="Priority"
+        note={
+          <a href={`#/jobs?q=account:${job.account}`} title="Its account: all jobs of it">
+            {job.account}
+          </a>
+        }
+      >
+        {job.priority}
+      </Stat>
+    </>
+  );
+}
+
+const nodesNamed = 2;
+
+/** Those of the newest attempt. */
+function NodesStat({ job }: { job: JobDetail }) {
+  const nodes = [...new Set(job.attempts.at(-1)?.tasks.map(({ node }) => node))];
+  if (nodes.length === 0) return null;
+  const others = nodes.length - nodesNamed;
+  return (
+    <Stat
+      name="Nodes"
+      note={
+        <span title={nodes.join(", ")}>
+          {nodes.slice(0, nodesNamed).join(", ")}
+          {others > 0 && ` and ${formatCount(others)} more`}
+        </span>
+      }
+    >
+      {formatCount(nodes.length)}
+    </Stat>
+  );
+}
+
+function AttemptStat({ job }: { job: JobDetail }) {
+  const others = describeOthers(job.restart_counts);
+  return (
+    <Stat
+      name="Attempt"
+      note={
+        <>
+          {describeLimit(job.restart_counts, job.max_restarts)}
+          {others && <span class="stat-line">{others}</span>}
+        </>
+      }
+    >
+      {job.attempt > 0 ? job.attempt : <span class="muted">–</span>}
+    </Stat>
+  );
+}

@@ -1,0 +1,78 @@
+// One chart of a job's metrics.
+import { useMemo } from "preact/hooks";
+import type { Attempt, Target } from "../api/types";
+import { Chart } from "../charts/chart";
+import type { Range } from "../charts/line";
+import { attemptMarks, targetLine, type MetricGroup } from "../model/charts";
+import { formatCount, formatNumber } from "../model/numbers";
+import { countNotFinite, type Point, type SeriesMap } from "../model/series";
+import { formatAbsolute, formatDuration } from "../model/times";
+import { setParams } from "../state/router";
+import { flipped, type ChartSettings } from "./chart_settings";
+import { figureOf, linesOf, referencesOf } from "./metric_figure";
+
+interface Properties {
+  job: number;
+  group: MetricGroup;
+  series: SeriesMap;
+  settings: ChartSettings;
+  attempts: readonly Attempt[];
+  target: Target | null;
+  startMs: number;
+  extent: Range;
+}
+
+export function MetricChart(properties: Properties) {
+  const { job, group, series, settings, attempts, target, startMs, extent } = properties;
+  const { axis, smooth } = settings;
+  const points = group.keys.map((key) => series.get(key) ?? []);
+  const wanted = targetLine(group, target);
+  const lines = useMemo(
+    () => linesOf(group, series, { axis, startMs }, smooth),
+    [...group.keys, ...points, axis, startMs, smooth],
+  );
+  const references = useMemo(() => referencesOf(group, series, wanted), [...group.keys, ...points, wanted]);
+  const marks = useMemo(() => attemptMarks(attempts, axis, startMs), [attempts, axis, startMs]);
+  const figure = useMemo(
+    () => figureOf(group, lines, references, marks, settings, extent),
+    [group.id, lines, references, marks, settings, extent],
+  );
+  return (
+    <Chart
+      title={group.title}
+      file={`job-${job}-${group.id.replace(/\W+/g, "-")}`}
+      figure={figure}
+      summary={describe(group, points)}
+      readX={(x) => (axis === "time" ? readTime(x, startMs) : readStep(x, points, startMs))}
+      note={(key) => <NotFinite points={series.get(key) ?? []} />}
+      onToggle={(key) => setParams({ flip: flipped(settings.flips, key) })}
+      asTable={settings.tables.has(group.id)}
+      onTable={() => setParams({ table: flipped(settings.tables, group.id) })}
+    />
+  );
+}
+
+function NotFinite({ points }: { points: readonly Point[] }) {
+  const count = countNotFinite(points);
+  if (count === 0) return null;
+  return <span class="error-text">{count} not finite</span>;
+}
+
+const readTime = (seconds: number, startMs: number) =>
+  `${formatDuration(seconds)} · ${formatAbsolute(startMs + seconds * 1000)}`;
+
+/** The last time that the step was made, where attempts made it again. */
+function readStep(step: number, points: readonly (readonly Point[])[], startMs: number): string {
+  const made = points.flatMap((each) => each.filter((point) => point.step === step));
+  const lastMs = Math.max(...made.map(({ timeMs }) => timeMs));
+  const after = Number.isFinite(lastMs) ? ` · ${formatDuration((lastMs - startMs) / 1000)}` : "";
+  return `step ${formatCount(step)}${after}`;
+}
+
+function describe(group: MetricGroup, points: readonly (readonly Point[])[]): string {
+  const parts = group.keys.map((key, index) => {
+    const last = points[index]?.at(-1);
+    return last ? `${key} is ${formatNumber(last.value)} at step ${last.step}` : `${key} has no points`;
+  });
+  return `${group.title} chart: ${parts.join("; ")}`;
+}

@@ -1,0 +1,212 @@
+// The columns of the queue: what made a job's place in it, and of those that wait for something else, what that is.
+import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { operateJob } from "../api/client";
+import type { JobApart, QueuedJob, WaitingJob } from "../api/types";
+import { useOperation } from "../hooks/use_operation";
+import { describeDevices } from "../model/layout";
+import { formatFactors, turnOf } from "../model/queue";
+import { formatAbsolute, formatDuration } from "../model/times";
+import { now } from "../state/clock";
+import { applyJob } from "../state/store";
+import { mayChange } from "../state/token";
+import { Button } from "../ui/button";
+import type { Column } from "../ui/data_table";
+import { ProblemText } from "../ui/operation_dialog";
+
+const id: Column<WaitingJob> = {
+  key: "id",
+  title: "Job",
+  width: "56px",
+  number: true,
+  cell: ({ job }) => job,
+};
+
+const name: Column<WaitingJob> = {
+  key: "name",
+  title: "Name",
+  width: "minmax(150px, 2fr)",
+  cell: ({ job, name: text }) => (
+    <a href={`#/jobs/${job}`} tabIndex={-1} title={text}>
+      {text}
+    </a>
+  ),
+};
+
+const reason: Column<WaitingJob> = {
+  key: "detail",
+  title: "Reason",
+  width: "minmax(180px, 4fr)",
+  cell: ({ reason: text }) => <span title={text}>{text}</span>,
+};
+
+const priority: Column<WaitingJob> = {
+  key: "priority",
+  title: "Priority",
+  width: "60px",
+  number: true,
+  from: 860,
+  cell: (job) => job.priority,
+};
+
+const waited: Column<WaitingJob> = {
+  key: "waited",
+  title: "Waited",
+  width: "72px",
+  number: true,
+  from: 780,
+  cell: ({ job, submitted_ms }) => <Waited key={job} sinceMs={submitted_ms} />,
+};
+
+function Waited({ sinceMs }: { sinceMs: number }) {
+  const text = useComputed(() => formatDuration(Math.max(0, Math.floor((now.value - sinceMs) / 1000))));
+  return <>{text}</>;
+}
+
+const devices = (text: (job: WaitingJob) => ComponentChildren): Column<WaitingJob> => ({
+  key: "devices",
+  title: "Devices",
+  width: "64px",
+  number: true,
+  cell: text,
+});
+
+const points = (
+  key: string,
+  title: string,
+  width: string,
+  explained: string,
+  text: (job: QueuedJob) => string | null,
+): Column<QueuedJob> => ({
+  key,
+  title: <span title={explained}>{title}</span>,
+  width,
+  number: true,
+  from: 1180,
+  has: ({ score }) => score !== null,
+  cell: (job) => text(job) ?? "–",
+});
+
+const signed = (sign: string, value: number | null) =>
+  value === null ? null : `${value === 0 ? "" : sign}${value.toFixed(1)}`;
+
+const accountOf = ({ account }: WaitingJob) => (
+  <a href="#/accounts" tabIndex={-1} title={account}>
+    {account}
+  </a>
+);
+
+/** `reservedFrom`: the first place in line whose start is reserved; null where none is. */
+export const queueColumns = (reservedFrom: number | null): readonly Column<QueuedJob>[] => [
+  { key: "position", title: "#", width: "44px", number: true, cell: ({ position }) => position },
+  id,
+  name,
+  reason,
+  {
+    key: "account",
+    title: "Account",
+    width: "minmax(96px, 1.4fr)",
+    from: 940,
+    cell: (job) => (
+      <>
+        {accountOf(job)}
+        {job.account_factors && (
+          <span class="factors muted" title="Its usage by share in device hours, after those above it">
+            {formatFactors(job)}
+          </span>
+        )}
+      </>
+    ),
+  },
+  {
+    key: "guaranteed",
+    title: "Guaranteed",
+    width: "82px",
+    from: 1300,
+    has: ({ guaranteed_by }) => guaranteed_by !== null,
+    cell: ({ guaranteed_by }) =>
+      guaranteed_by === null ? (
+        <span class="muted">no</span>
+      ) : (
+        <span class="good" title={`The quota of ${guaranteed_by} covers it`}>
+          yes
+        </span>
+      ),
+  },
+  priority,
+  points("age", "By age", "56px", "Points that its waiting adds to its priority", (job) =>
+    signed("+", job.age_points),
+  ),
+  points(
+    "walltime-points",
+    "By walltime",
+    "84px",
+    "Points that its walltime takes from its priority",
+    (job) => signed("−", job.walltime_points),
+  ),
+  points("score", "Score", "56px", "Priority and points: the highest goes first", (job) =>
+    signed("", job.score),
+  ),
+  devices(describeDevices),
+  {
+    key: "walltime",
+    title: "Walltime",
+    width: "68px",
+    number: true,
+    from: 1060,
+    cell: ({ walltime_seconds }) => formatDuration(walltime_seconds),
+  },
+  waited,
+  {
+    key: "turn",
+    title: "Turn",
+    width: "88px",
+    cell: (job) => (
+      <span title={job.reserved_ms === null ? undefined : formatAbsolute(job.reserved_ms)}>
+        <Turn key={job.job} job={job} reservedFrom={reservedFrom} />
+      </span>
+    ),
+  },
+];
+
+function Turn({ job, reservedFrom }: { job: QueuedJob; reservedFrom: number | null }) {
+  return <>{turnOf(job, reservedFrom, now.value)}</>;
+}
+
+export const apartColumns: readonly Column<JobApart>[] = [
+  id,
+  name,
+  reason,
+  { key: "account", title: "Account", width: "minmax(96px, 1fr)", from: 860, cell: accountOf },
+  priority,
+  {
+    ...devices((job) => describeDevices(job)),
+    width: "84px",
+    cell: (job) => `${describeDevices(job)} ${job.kind}`,
+  },
+  waited,
+  {
+    key: "change",
+    title: <span class="visually-hidden">Change</span>,
+    width: "minmax(84px, max-content)",
+    cell: (job) => <Release key={job.job} job={job} />,
+  },
+];
+
+function Release({ job: { job, blocker } }: { job: JobApart }) {
+  const release = useOperation();
+  if (blocker !== "held" || !mayChange.value) return null;
+  return (
+    <>
+      <Button
+        small
+        name={`Release job ${job}`}
+        disabled={release.busy}
+        onPress={() => void release.run((token) => operateJob(job, "release", token), applyJob)}
+      >
+        Release
+      </Button>
+      <ProblemText operation={release} />
+    </>
+  );
+}

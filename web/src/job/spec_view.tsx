@@ -1,0 +1,55 @@
+// What the job was asked to be: the YAML as it was written, the normalised form with every default, and its commit.
+import { getExperiment } from "../api/client";
+import type { JobDetail, Source } from "../api/types";
+import { toYaml } from "../model/yaml";
+import { route, setParams } from "../state/router";
+import { Choice } from "../ui/choice";
+import { BranchIcon } from "../ui/icons";
+import { useQuery } from "../hooks/use_query";
+
+export function SpecView({ job }: { job: JobDetail }) {
+  const form = route.value.params.get("spec") === "normalised" ? "normalised" : "written";
+  const experiment = useQuery(`experiment ${job.experiment}`, (signal) =>
+    getExperiment(job.experiment, signal),
+  );
+  const written = experiment.data?.spec ?? (experiment.error || "Loading…");
+  return (
+    <div class="spec">
+      <div class="log-toolbar">
+        <Choice
+          label="Form of the spec"
+          value={form}
+          options={[
+            ["written", "As written"],
+            ["normalised", "With every default"],
+          ]}
+          onChange={(value) => setParams({ spec: value === "written" ? null : value })}
+        />
+        <SourceLine source={job.source ?? experiment.data?.source ?? null} />
+      </div>
+      <pre class="code" tabIndex={0} aria-label={form === "written" ? "Spec as written" : "Normalised spec"}>
+        {form === "written" ? written : toYaml(job.spec)}
+      </pre>
+    </div>
+  );
+}
+
+export function SourceLine({ source }: { source: Source | null }) {
+  if (!source?.commit) return <span class="muted">Not from a git repository</span>;
+  return (
+    <span class="source">
+      <BranchIcon />
+      <code title={source.commit}>{source.commit.slice(0, 12)}</code>
+      {source.path && <span>{source.path}</span>}
+      {source.repository && <span class="muted">{source.repository}</span>}
+      {source.dirty && (
+        <span
+          class="dirty"
+          title="The working tree had changes that were not committed: the commit alone does not reproduce this job."
+        >
+          with uncommitted changes
+        </span>
+      )}
+    </span>
+  );
+}

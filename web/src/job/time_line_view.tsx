@@ -1,0 +1,107 @@
+// Attempts on a time line: bars with how each ended, hatched while its processes were starting, checkpoints as ticks.
+import type { Attempt, JobDetail, JobEvent, SavedCheckpoint } from "../api/types";
+import { formatBytes, formatCount } from "../model/numbers";
+import { formatAbsolute, formatDuration } from "../model/times";
+import { layOut, spaced, type Bar, type TimeLine } from "../model/time_line";
+import { now } from "../state/clock";
+import { Ago } from "../ui/badges";
+
+const percent = (fraction: number) => `${(fraction * 100).toFixed(3)}%`;
+
+export function TimeLineView({ job, events }: { job: JobDetail; events: readonly JobEvent[] }) {
+  const line = layOut(job.attempts, events, job.ended_ms ?? now.value);
+  if (!line) return <p class="muted panel-text">No attempt has started.</p>;
+  return (
+    <div class="time-line">
+      <div class="time-line-plot" aria-hidden="true">
+        {line.bars.map((bar) => (
+          <BarRow key={bar.attempt.number} bar={bar} line={line} />
+        ))}
+        <div class="time-line-axis number">
+          {line.ticks.map((tick) => (
+            <span key={tick.seconds} style={{ left: percent(tick.left) }}>
+              {tick.seconds === 0 ? "0" : formatDuration(tick.seconds)}
+            </span>
+          ))}
+        </div>
+      </div>
+      <ol class="attempts" tabIndex={0} aria-label="Attempts, newest first">
+        {[...job.attempts].reverse().map((attempt) => (
+          <AttemptLine key={attempt.number} attempt={attempt} />
+        ))}
+      </ol>
+      {line.gapSeconds > 0 && (
+        <p class="muted">
+          {formatDuration(line.gapSeconds)} between attempts
+          {line.checkpoints.length > 0 && `, ${formatCount(line.checkpoints.length)} checkpoints recorded`}.
+        </p>
+      )}
+      {job.checkpoint && <Newest checkpoint={job.checkpoint} />}
+    </div>
+  );
+}
+
+/** Where it lies, for who wants the model. */
+function Newest({ checkpoint }: { checkpoint: SavedCheckpoint }) {
+  const { step, bytes, path, time_ms } = checkpoint;
+  return (
+    <p class="newest-checkpoint">
+      <span class="muted">
+        Newest checkpoint: step {formatCount(step)}, {formatBytes(bytes)}, saved <Ago ms={time_ms} />
+      </span>
+      <code title="In the folder that the nodes share">{path}</code>
+    </p>
+  );
+}
+
+function BarRow({ bar, line }: { bar: Bar; line: TimeLine }) {
+  const { attempt } = bar;
+  const right = bar.left + bar.width;
+  const within = line.checkpoints.filter(({ left }) => left >= bar.left && left <= right);
+  const checkpoints = spaced(within);
+  return (
+    <div class="time-line-row">
+      <span
+        class={`bar end-${attempt.end ?? "running"}`}
+        style={{ left: percent(bar.left), width: percent(bar.width) }}
+      >
+        <span
+          class="bar-starting"
+          style={{ width: bar.width > 0 ? percent(bar.startingWidth / bar.width) : "0" }}
+        />
+        <span class="bar-label">{attempt.number}</span>
+      </span>
+      {checkpoints.map((checkpoint) => (
+        <span key={checkpoint.timeMs} class="checkpoint" style={{ left: percent(checkpoint.left) }} />
+      ))}
+    </div>
+  );
+}
+
+function AttemptLine({ attempt }: { attempt: Attempt }) {
+  const started = attempt.started_ms ?? attempt.created_ms;
+  return (
+    <li>
+      <span class={`end-dot end-${attempt.end ?? "running"}`} aria-hidden="true" />
+      <strong>Attempt {attempt.number}</strong>
+      <span>{attempt.end ? attempt.end.replace("_", " ") : "running"}</span>
+      {attempt.first_step !== null && (
+        <span class="muted">
+          steps {formatCount(attempt.first_step)}–{formatCount(attempt.last_step ?? attempt.first_step)}
+        </span>
+      )}
+      <span class="muted">
+        {attempt.ended_ms === null ? (
+          <>
+            since <Ago ms={started} />
+          </>
+        ) : (
+          <span title={`${formatAbsolute(started)} – ${formatAbsolute(attempt.ended_ms)}`}>
+            {formatDuration((attempt.ended_ms - started) / 1000)}
+          </span>
+        )}
+      </span>
+      {attempt.reason && <span class="attempt-reason">{attempt.reason}</span>}
+    </li>
+  );
+}

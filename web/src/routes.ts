@@ -1,0 +1,90 @@
+// Every page, once: the frame, the keyboard, its help and the tests read this table. A page is loaded, with its styles, when
+// it is first gone to.
+import type { ComponentType } from "preact";
+
+export interface PageRoute {
+  /** "jobs", or "jobs/:id" where a number follows. */
+  path: string;
+  title: string;
+  /** Pressed after "g"; pages with one are in the navigation, in this order. */
+  key: string | null;
+  /** Not among the others there, but a button of its own. */
+  apart?: boolean;
+  /** Of the page in the navigation that it belongs to, where the path does not begin with it. */
+  section?: string;
+  load(): Promise<ComponentType<{ id: number }>>;
+}
+
+export const routes: readonly PageRoute[] = [
+  { path: "jobs", title: "Jobs", key: "j", load: async () => (await import("./pages/jobs_page")).JobsPage },
+  { path: "jobs/:id", title: "Job", key: null, load: async () => (await import("./pages/job_page")).JobPage },
+  {
+    path: "experiments",
+    title: "Experiments",
+    key: "e",
+    load: async () => (await import("./pages/experiments_page")).ExperimentsPage,
+  },
+  {
+    path: "experiments/:id",
+    title: "Experiment",
+    key: null,
+    load: async () => (await import("./pages/experiment_page")).ExperimentPage,
+  },
+  {
+    path: "specs",
+    title: "Specs in git",
+    key: null,
+    section: "experiments",
+    load: async () => (await import("./pages/specs_page")).SpecsPage,
+  },
+  {
+    path: "queue",
+    title: "Queue",
+    key: "q",
+    load: async () => (await import("./pages/queue_page")).QueuePage,
+  },
+  {
+    path: "nodes",
+    title: "Nodes",
+    key: "n",
+    load: async () => (await import("./pages/nodes_page")).NodesPage,
+  },
+  {
+    path: "accounts",
+    title: "Accounts",
+    key: "a",
+    load: async () => (await import("./pages/accounts_page")).AccountsPage,
+  },
+  {
+    path: "submit",
+    title: "Submit",
+    key: "s",
+    apart: true,
+    load: async () => (await import("./pages/submit_page")).SubmitPage,
+  },
+];
+
+export interface Match {
+  page: PageRoute;
+  /** 0 where the path has none. */
+  id: number;
+}
+
+/** An address without a path is the jobs'. Null: there is no such page. */
+export function matchRoute(path: readonly string[]): Match | null {
+  const [section = "jobs", ...rest] = path;
+  const number = Number(rest[0]);
+  const isNumber = /^[1-9]\d*$/.test(rest[0] ?? "") && Number.isSafeInteger(number);
+  if (rest.length > 1 || (rest.length === 1 && !isNumber)) return null;
+  const wanted = rest.length === 0 ? section : `${section}/:id`;
+  const page = routes.find((each) => each.path === wanted);
+  return page ? { page, id: rest.length === 0 ? 0 : number } : null;
+}
+
+/** Of the one in the navigation that an address belongs to. */
+export function sectionOf(path: readonly string[]): string {
+  const first = path[0] ?? "jobs";
+  return routes.find((page) => page.path === first)?.section ?? first;
+}
+
+export const titleOf = ({ page, id }: Match) => (id === 0 ? page.title : `${page.title} ${id}`);

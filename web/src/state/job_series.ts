@@ -1,0 +1,45 @@
+// The metric series of one job: fetched, then grown by the live stream.
+import { getMetrics, getSeries } from "../api/client";
+import type { LivePoint } from "../api/types";
+import { readSeries, withLivePoints, type SeriesMap } from "../model/series";
+import type { Ask, Reading } from "./queries";
+
+export const pointsAsked = 1000;
+/** Curves are drawn no more often, however many points come. */
+export const drawMs = 1_000;
+
+export class JobSeries {
+  /** Points that came during the request under way, which may lack them; without one the next will bring them. */
+  private early: LivePoint[] | null = null;
+  private waiting: LivePoint[] = [];
+  private timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly job: number) {}
+
+  readonly ask: Ask<SeriesMap> = async ({ signal }) => {
+    const early: LivePoint[] = (this.early = []);
+    try {
+      const keys = (await getMetrics(this.job, signal)).map(({ key }) => key);
+      return withLivePoints(
+        readSeries(await getSeries(this.job, keys, pointsAsked, signal)),
+        early,
+        pointsAsked,
+      );
+    } finally {
+      if (this.early === early) this.early = null;
+    }
+  };
+
+  hear(points: LivePoint[], reading: Reading<SeriesMap> | null): void {
+    this.early?.push(...points);
+    this.waiting.push(...points);
+    if (this.timer === null) this.pass(reading);
+  }
+
+  private pass(reading: Reading<SeriesMap> | null): void {
+    const points = this.waiting;
+    this.waiting = [];
+    this.timer = points.length === 0 ? null : setTimeout(() => this.pass(reading), drawMs);
+    if (points.length > 0) reading?.update((series) => withLivePoints(series, points, pointsAsked));
+  }
+}

@@ -1,0 +1,272 @@
+// A list of jobs that is asked for by windows: those in sight, then one on either side. What is loaded follows the live
+// stream as every job does; what may move rows or counts has the windows in sight asked for again, all at once.
+import { batch, signal, type ReadonlySignal } from "@preact/signals";
+import { getJobPage } from "../api/client";
+import type { JobPage } from "../api/types";
+import { followsTraining, isStable, queryOf, type JobView } from "../model/job_list";
+import {
+  idAt,
+  isWithin,
+  lastWindow,
+  nothingListed,
+  numbersOf,
+  windowOf,
+  windowSize,
+  type JobWindow,
+  type Listed,
+  type Span,
+} from "../model/job_rows";
+import type { Cluster, JobNews } from "./cluster";
+import type { Asking, Queries, Reading } from "./queries";
+
+/** While the reader scrolls. */
+export const paceMs = 100;
+/** No window is asked for again sooner. */
+export const refreshMs = 1_000;
+/** After news that seem to move nothing: two changes that are told as one look like none. */
+export const doubtMs = 30_000;
+const mostWindows = 12;
+
+/** The rows that the reader sees. */
+export interface Sight {
+  top: number;
+  bottom: number;
+}
+
+/** When something was asked for last, by any list: so that typing asks no more often than scrolling. */
+export interface Pace {
+  startedAt: number;
+}
+
+interface Part {
+  span: Span;
+  page: JobPage;
+}
+
+export class JobWindows {
+  private readonly state = signal<Listed>(nothingListed);
+  private readonly opened = signal<Reading<Listed> | null>(null);
+  private readonly query: Record<string, string>;
+  private seen: Sight = { top: 0, bottom: 0 };
+  /** Goes up with whatever may make windows untrue that were asked for before. */
+  private turn = 0;
+  /** Windows of before it are asked for again at once: nobody told what has changed since. */
+  private lostTurn = 0;
+  /** Goes up with every news. */
+  private heard = 0;
+  private under: { span: Span; abort: AbortController } | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly view: JobView,
+    private readonly queries: Queries,
+    private readonly cluster: Cluster,
+    private readonly pace: Pace,
+  ) {
+    this.query = queryOf(view);
+  }
+
+  get listed(): ReadonlySignal<Listed> {
+    return this.state;
+  }
+
+  /** Null while nobody looks at it. */
+  get reading(): ReadonlySignal<Reading<Listed> | null> {
+    return this.opened;
+  }
+
+  get sight(): Sight {
+    return this.seen;
+  }
+
+  /** Asks for it and keeps it true, until the function is called that it returns. */
+  open(): () => void {
+    this.lose();
+    const stopListening = this.cluster.listenToJobs({
+      hear: (news) => this.hear(news),
+      reset: () => this.lose(),
+    });
+    const key = `jobs ${new URLSearchParams(this.query).toString()}`;
+    const reading = this.queries.read<Listed>(key, (asking) => this.ask(asking));
+    this.opened.value = reading;
+    return () => {
+      clearTimeout(this.timer);
+      stopListening();
+      reading.release();
+      this.opened.value = null;
+    };
+  }
+
+  look(sight: Sight): void {
+    if (sight.top === this.seen.top && sight.bottom === this.seen.bottom) return;
+    this.seen = sight;
+    this.goOn();
+  }
+
+  private lose(): void {
+    this.turn += 1;
+    this.lostTurn = this.turn;
+  }
+
+  private hear(news: readonly JobNews[]): void {
+    const { experiment, order } = this.view;
+    const ours = news.filter((one) => experiment === null || one.experiment === experiment);
+    if (ours.length === 0) return;
+    this.heard += 1;
+    if (followsTraining(order) || ours.some(({ moved }) => moved)) this.turn += 1;
+    this.plan();
+  }
+
+  /** When to ask again for what is in sight. */
+  private plan(): void {
+    const { windows } = this.state.peek();
+    const shown = numbersOf(this.inSight()).flatMap((number) => windows.get(number) ?? []);
+    const stale = shown.filter((window) => this.isStale(window));
+    const doubted = shown.filter(({ heard }) => heard < this.heard);
+    const [some, wait] = stale.length > 0 ? [stale, refreshMs] : [doubted, doubtMs];
+    clearTimeout(this.timer);
+    if (some.length === 0) return;
+    const due = Math.min(...some.map(({ askedAt }) => askedAt)) + wait;
+    this.timer = setTimeout(() => this.askAgain(stale.length === 0), Math.max(0, due - Date.now()));
+  }
+
+  private askAgain(inDoubt: boolean): void {
+    if (inDoubt) this.turn += 1;
+    this.goOn();
+  }
+
+  private goOn(): void {
+    if (!this.wanted()) return this.plan();
+    this.giveWay();
+    this.opened.peek()?.refresh();
+  }
+
+  /** What is asked for out of sight is not waited for. */
+  private giveWay(): void {
+    if (!this.under) return;
+    const { span, abort } = this.under;
+    const { from, to } = this.inSight();
+    if (span.to < from || span.from > to) abort.abort();
+  }
+
+  private inSight(total = this.state.peek().total): Span {
+    const last = lastWindow(total);
+    const to = Math.min(last, windowOf(this.seen.bottom));
+    return { from: Math.min(to, windowOf(this.seen.top)), to };
+  }
+
+  private isStale({ turn }: JobWindow): boolean {
+    return turn < this.turn;
+  }
+
+  private isDue(window: JobWindow): boolean {
+    return window.turn < this.lostTurn || (this.isStale(window) && Date.now() >= window.askedAt + refreshMs);
+  }
+
+  /** What to ask for next: what is missing in sight or due again, in one reading; then what is beside it. */
+  private wanted(): Span | null {
+    const { windows, total } = this.state.peek();
+    const { from, to } = this.inSight();
+    const untrue = numbersOf({ from, to }).filter((number) => {
+      const window = windows.get(number);
+      return !window || this.isStale(window);
+    });
+    const isPressing = (number: number) => {
+      const window = windows.get(number);
+      return !window || this.isDue(window);
+    };
+    if (untrue.some(isPressing)) return { from: untrue[0]!, to: untrue.at(-1)! };
+    const isMissing = (number: number) => number >= 0 && number <= lastWindow(total) && !windows.has(number);
+    const beside = [to + 1, from - 1].find(isMissing);
+    return beside === undefined ? null : { from: beside, to: beside };
+  }
+
+  private async ask({ signal, show }: Asking<Listed>): Promise<Listed> {
+    for (let span = this.wanted(); span !== null; span = this.wanted()) {
+      const pause = this.pace.startedAt + paceMs - Date.now();
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+      else await this.load(span, signal);
+      signal.throwIfAborted();
+      if (this.state.peek().total !== null) show(this.state.peek());
+    }
+    this.plan();
+    return this.state.peek();
+  }
+
+  private async load(span: Span, outer: AbortSignal): Promise<void> {
+    const abort = new AbortController();
+    const signal = AbortSignal.any([outer, abort.signal]);
+    this.under = { span, abort };
+    const askedAt = (this.pace.startedAt = Date.now());
+    const mark = { askedAt, turn: this.turn, heard: this.heard };
+    const asOf = this.cluster.position;
+    try {
+      const part = { span, page: await this.getPage(span, signal) };
+      const parts = [part, ...(await this.follow(part, signal))];
+      signal.throwIfAborted();
+      batch(() => {
+        this.keep(parts, mark);
+        for (const { page } of parts) this.cluster.putListed(page.jobs, asOf);
+      });
+    } catch (error) {
+      if (!abort.signal.aborted || outer.aborted) throw error;
+    } finally {
+      this.under = null;
+    }
+  }
+
+  private getPage({ from, to }: Span, signal: AbortSignal): Promise<JobPage> {
+    const limit = String((to - from + 1) * windowSize);
+    return getJobPage({ ...this.query, offset: String(from * windowSize), limit }, signal);
+  }
+
+  /** The row at the top of the sight where what is being read stays in place; at the very top new rows come in. */
+  private anchor(): number | undefined {
+    const { top } = this.seen;
+    return top > 0 && isStable(this.view.order) ? idAt(this.state.peek(), top) : undefined;
+  }
+
+  /** Where the anchor has moved out of what was asked for: the windows in which the growth of the list would have it. */
+  private async follow({ span, page }: Part, signal: AbortSignal): Promise<Part[]> {
+    const { top, bottom } = this.seen;
+    const before = this.state.peek().windows.get(windowOf(top));
+    const anchor = this.anchor();
+    if (anchor === undefined || !before || !isWithin(span, windowOf(top))) return [];
+    if (page.jobs.some(({ id }) => id === anchor)) return [];
+    const moved = page.total - before.total;
+    const to = Math.min(lastWindow(page.total), windowOf(Math.max(0, bottom + moved)));
+    const there = { from: Math.min(to, windowOf(Math.max(0, top + moved))), to };
+    if (isWithin(span, there.from) && isWithin(span, there.to)) return [];
+    const answer = await this.getPage(there, signal);
+    return answer.jobs.some(({ id }) => id === anchor) ? [{ span: there, page: answer }] : [];
+  }
+
+  private keep(parts: readonly Part[], mark: Pick<JobWindow, "askedAt" | "turn" | "heard">): void {
+    const anchor = this.anchor();
+    const { total, states } = parts.at(-1)!.page;
+    const windows = new Map(this.state.peek().windows);
+    for (const { span, page } of parts) {
+      for (const number of numbersOf(span)) {
+        const from = (number - span.from) * windowSize;
+        const ids = page.jobs.slice(from, from + windowSize).map(({ id }) => id);
+        windows.set(number, { ids, total: page.total, ...mark });
+        const at = anchor === undefined ? -1 : ids.indexOf(anchor);
+        if (at >= 0) this.moveSight(number * windowSize + at);
+      }
+    }
+    this.state.value = { total, states, windows: this.kept(windows, total) };
+  }
+
+  /** As the table will, before it is drawn. */
+  private moveSight(top: number): void {
+    this.seen = { top, bottom: this.seen.bottom + top - this.seen.top };
+  }
+
+  private kept(windows: ReadonlyMap<number, JobWindow>, total: number): Map<number, JobWindow> {
+    const { from, to } = this.inSight(total);
+    const distance = (number: number) => Math.max(from - number, number - to);
+    const nearest = [...windows].filter(([number]) => number <= lastWindow(total));
+    nearest.sort(([a], [b]) => distance(a) - distance(b));
+    return new Map(nearest.slice(0, mostWindows));
+  }
+}

@@ -1,0 +1,193 @@
+// Whatever pages fetch, by key: one request of a key under way and at most one more wished for, the old answer on show
+// meanwhile, asking again by itself when the coordinator does not answer. A key is let go when its last reader leaves.
+import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { backoffMs } from "../api/backoff";
+import { Problem, Unreachable } from "../api/problem";
+
+export interface Answer<T> {
+  data: T | null;
+  /** Why the last request failed; null while all is well. */
+  error: unknown;
+  /** `data` is known to be out of date. */
+  stale: boolean;
+  /** When `data` was asked for; 0 before there is any. */
+  at: number;
+}
+
+export interface Asking<T> {
+  signal: AbortSignal;
+  before: T | null;
+  /** How many requests have failed since the last that did not: a long load may go on where it stopped. */
+  failures: number;
+  /** Shows what has come so far. */
+  show(part: T): void;
+}
+
+export type Ask<T> = (asking: Asking<T>) => Promise<T>;
+
+export interface Reading<T> {
+  readonly answer: ReadonlySignal<Answer<T>>;
+  /** The answer may have changed: asks now, or once more when the request under way has ended. */
+  refresh(): void;
+  /** As a person wishes it: at once, however long it would have waited by itself. */
+  retry(): void;
+  /** Changes the answer by what is known from elsewhere; nothing while there is none. */
+  update(change: (data: T) => T): void;
+  release(): void;
+}
+
+/** How long to wait before asking again; null where it would be refused again. */
+export function retryAfterMs(error: unknown, failures: number): number | null {
+  const wait = backoffMs(failures, Math.random());
+  if (error instanceof Unreachable) return wait;
+  if (!(error instanceof Problem) || (error.status < 500 && error.status !== 429)) return null;
+  return Math.max(wait, error.retryAfterMs);
+}
+
+const isRefusal = (error: unknown) =>
+  error instanceof Problem && (error.status === 401 || error.status === 403);
+
+class Entry<T> {
+  readonly answer: Signal<Answer<T>> = signal({ data: null, error: null, stale: false, at: 0 });
+  readers = 0;
+  /** The answer is not what it could be. */
+  wanted = true;
+  /** Something that the request under way may have missed has happened. */
+  outdated = false;
+  running: AbortController | null = null;
+  failures = 0;
+  /** Until then nothing is asked, whatever is wished for: it would meet the same silence. */
+  timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(
+    readonly key: string,
+    readonly ask: Ask<T>,
+    /** Stays when nobody reads it, and is asked again for the next reader if it has gone stale. */
+    readonly kept: boolean,
+  ) {}
+
+  set(change: Partial<Answer<T>>): void {
+    this.answer.value = { ...this.answer.peek(), ...change };
+  }
+
+  stopWaiting(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+  }
+}
+
+export interface QueryHandlers {
+  /** The coordinator does not let us read with the token we have, or without one. */
+  onRefused(askedAt: number): void;
+}
+
+export class Queries {
+  private readonly entries = new Map<string, Entry<unknown>>();
+  private held = true;
+
+  constructor(private readonly handlers: QueryHandlers) {}
+
+  /** `ask` is that of the key's first reader. */
+  read<T>(key: string, ask: Ask<T>, { kept = false } = {}): Reading<T> {
+    const known = this.entries.get(key) as unknown as Entry<T> | undefined;
+    const entry = known ?? new Entry<T>(key, ask, kept);
+    this.entries.set(key, entry as unknown as Entry<unknown>);
+    entry.readers += 1;
+    this.start(entry);
+    let released = false;
+    return {
+      answer: entry.answer,
+      refresh: () => this.want(entry),
+      retry: () => {
+        entry.stopWaiting();
+        this.want(entry);
+      },
+      update: (change) => {
+        const { data } = entry.answer.peek();
+        if (data !== null) entry.set({ data: change(data) });
+      },
+      release: () => {
+        if (!released) this.leave(entry);
+        released = true;
+      },
+    };
+  }
+
+  /** Starts nothing more for now: nobody would answer, or nobody looks. */
+  hold(): void {
+    this.held = true;
+    for (const entry of this.entries.values()) entry.stopWaiting();
+  }
+
+  /** Asks for whatever is missing, out of date or failed. */
+  go(): void {
+    this.held = false;
+    for (const entry of this.entries.values()) this.start(entry);
+  }
+
+  /** Everything that was fetched before may be out of date. */
+  invalidate(): void {
+    for (const entry of this.entries.values()) {
+      entry.outdated = true;
+      if (entry.answer.peek().data !== null) entry.set({ stale: true });
+      this.want(entry);
+    }
+  }
+
+  private want<T>(entry: Entry<T>): void {
+    entry.wanted = true;
+    this.start(entry);
+  }
+
+  private start<T>(entry: Entry<T>): void {
+    if (!entry.wanted || this.held || entry.readers === 0) return;
+    if (entry.running !== null || entry.timer !== null) return;
+    entry.wanted = entry.outdated = false;
+    void this.run(entry, (entry.running = new AbortController()).signal);
+  }
+
+  private async run<T>(entry: Entry<T>, signal: AbortSignal): Promise<void> {
+    const at = Date.now();
+    const { data: before } = entry.answer.peek();
+    const show = (data: T) => {
+      if (!signal.aborted) entry.set({ data, at });
+    };
+    try {
+      const data = await entry.ask({ signal, before, failures: entry.failures, show });
+      if (signal.aborted) return;
+      entry.failures = 0;
+      entry.set({ data, error: null, stale: entry.outdated, at });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.fail(entry, error, at);
+    }
+    entry.running = null;
+    this.start(entry);
+  }
+
+  private fail<T>(entry: Entry<T>, error: unknown, at: number): void {
+    entry.failures += 1;
+    entry.set({ error, stale: entry.answer.peek().data !== null });
+    const wait = retryAfterMs(error, entry.failures);
+    if (wait !== null) {
+      entry.wanted = true;
+      if (!this.held) entry.timer = setTimeout(() => this.retry(entry), wait);
+    }
+    if (isRefusal(error)) this.handlers.onRefused(at);
+  }
+
+  private retry<T>(entry: Entry<T>): void {
+    entry.timer = null;
+    this.start(entry);
+  }
+
+  private leave<T>(entry: Entry<T>): void {
+    entry.readers -= 1;
+    if (entry.readers > 0) return;
+    entry.stopWaiting();
+    if (entry.running !== null) entry.wanted = true;
+    entry.running?.abort();
+    entry.running = null;
+    if (!entry.kept || entry.answer.peek().data === null) this.entries.delete(entry.key);
+  }
+}

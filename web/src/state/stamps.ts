@@ -1,0 +1,25 @@
+// What was last told of jobs, in the few words that matter to somebody, so that what changes nothing for them is no news.
+// Of all jobs that were told of, also of those that nobody looks at.
+import type { Job } from "../api/types";
+
+/** Far more than run at once; what is forgotten counts as changed once more. */
+const most = 50_000;
+
+export class Stamps {
+  private readonly told = new Map<number, string>();
+
+  constructor(private readonly stampOf: (job: Job) => string) {}
+
+  /** Whether it is another than was told before, or than `known` where nothing was. */
+  moved(job: Job, known?: Job): boolean {
+    const stamp = this.stampOf(job);
+    const before = this.told.get(job.id) ?? (known && this.stampOf(known));
+    if (this.told.size >= most) this.told.clear();
+    this.told.set(job.id, stamp);
+    return before !== stamp;
+  }
+
+  forget(): void {
+    this.told.clear();
+  }
+}

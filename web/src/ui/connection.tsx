@@ -1,0 +1,64 @@
+// Whether the coordinator is there: a quiet word in the header, and a banner when it is not.
+import { formatAbsolute, formatClock } from "../model/times";
+import { now } from "../state/clock";
+import { connection } from "../state/store";
+import type { TabLink } from "../state/tabs";
+import { Button } from "./button";
+import { WarningIcon } from "./icons";
+
+const words = {
+  connecting: "Connecting",
+  live: "Live",
+  polling: "Every 5 s",
+  locked: "Token needed",
+  offline: "Offline",
+};
+
+export function ConnectionBadge() {
+  const { state } = connection.value;
+  const title =
+    state === "polling"
+      ? "The live stream does not come through (a proxy may hold it back); everything is asked for every 5 seconds."
+      : state === "live"
+        ? "Changes arrive as they happen."
+        : "";
+  return (
+    <span class={`connection connection-${state}`} title={title} role="status">
+      <span class="dot" aria-hidden="true" />
+      <span class="connection-word">{words[state]}</span>
+    </span>
+  );
+}
+
+export function ConnectionBanner({ stream }: { stream: TabLink }) {
+  const current = connection.value;
+  if (current.state === "locked") {
+    return (
+      <div class="banner" role="alert">
+        <WarningIcon />
+        <span>This coordinator shows its jobs only to those who have its user token.</span>
+        <Button small onPress={() => stream.retryNow()}>
+          Enter the token
+        </Button>
+      </div>
+    );
+  }
+  if (current.state !== "offline") return null;
+  const seconds = Math.max(0, Math.ceil((current.retryAtMs - now.value) / 1000));
+  return (
+    <div class="banner" role="region" aria-label="Connection">
+      <WarningIcon />
+      <span role="alert">
+        Coordinator unreachable since{" "}
+        <time title={formatAbsolute(current.sinceMs)}>{formatClock(current.sinceMs)}</time>. What you see is
+        from before; jobs keep running without it.
+      </span>
+      <span class="banner-retry">
+        {seconds > 0 ? `Retrying in ${seconds} s` : "Retrying…"}
+        <Button small onPress={() => stream.retryNow()}>
+          Retry now
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+// The row of a table that the keyboard is on. It is chosen by its place and known by its id: rows move, and one that is gone
+// to may have to be loaded first.
+import { useLayoutEffect, useState } from "preact/hooks";
+import { findRow, type Rows } from "../model/rows";
+import { recall, remember } from "../state/places";
+
+interface Current<Row> {
+  /** Where it was last seen. */
+  index: number;
+  /** Null while it is not loaded. */
+  row: Row | null;
+}
+
+export interface CurrentRow<Row> {
+  row: Row | null;
+  /** -1: there is none. */
+  index(): number;
+  is(index: number, row: Row | undefined): boolean;
+  choose(index: number): void;
+}
+
+export function useCurrentRow<Row>(rows: Rows<Row>, idOf: (row: Row) => number): CurrentRow<Row> {
+  const [current, setCurrent] = useState<Current<Row> | null>(() => recall<Current<Row>>("row") ?? null);
+  const choose = (index: number) => {
+    const next = { index, row: rows.at(index) ?? null };
+    setCurrent(next);
+    remember("row", next);
+  };
+  const loaded = current?.row === null ? rows.at(current.index) : undefined;
+  useLayoutEffect(() => {
+    if (current && loaded !== undefined) choose(current.index);
+  }, [loaded]);
+  const isIt = (row: Row) => current?.row != null && idOf(row) === idOf(current.row);
+  return {
+    row: current?.row ?? null,
+    index() {
+      if (!current) return -1;
+      const seen = current.row === null ? -1 : findRow(rows, isIt);
+      return seen < 0 ? Math.min(current.index, rows.length - 1) : seen;
+    },
+    is: (index, row) => (row === undefined ? current?.row === null && current.index === index : isIt(row)),
+    choose,
+  };
+}

@@ -1,0 +1,74 @@
+// One row of a table (data_table.tsx): a click opens what it stands for, as its link does. Before it is loaded, its shape.
+import { navigate } from "../state/router";
+import type { Column } from "./data_table";
+
+export interface RowBox {
+  top: number;
+  height: number;
+}
+
+interface Properties<Row> {
+  id: string;
+  row: Row;
+  columns: readonly Column<Row>[];
+  index: number;
+  box: RowBox;
+  current: boolean;
+  href: string;
+  onChoose(): void;
+}
+
+const styleOf = ({ top, height }: RowBox) => ({
+  transform: `translateY(${top}px)`,
+  height: `${height}px`,
+});
+
+export function DataRow<Row>(properties: Properties<Row>) {
+  const { id, row, columns, index, box, current, href, onChoose } = properties;
+  return (
+    <div
+      id={id}
+      class={current ? "data-row current" : "data-row"}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={current}
+      style={styleOf(box)}
+      onClick={(event) => {
+        if (isSelectingText() || (event.target as HTMLElement).closest("input")) return;
+        onChoose();
+        open(event, href);
+      }}
+    >
+      {columns.map(({ key, number, cell }) => (
+        <span key={key} role="gridcell" class={number ? `c-${key} number` : `c-${key}`}>
+          {cell(row)}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+const isSelectingText = () => getSelection()?.isCollapsed === false;
+
+/** A link within the row goes where it says by itself; with a modifier the row opens beside this page, and this stays. */
+function open(event: MouseEvent, href: string): void {
+  if ((event.target as HTMLElement).closest("a, button")) return;
+  if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(href, "_blank", "noopener");
+  else navigate(href);
+}
+
+interface ShapeProperties {
+  columns: readonly { key: string; number?: boolean }[];
+  box: RowBox;
+  current: boolean;
+}
+
+export function RowShape({ columns, box, current }: ShapeProperties) {
+  return (
+    <div class={current ? "data-shape current" : "data-shape"} aria-hidden="true" style={styleOf(box)}>
+      {columns.map(({ key, number }) => (
+        <span key={key} class={number ? "number" : ""} />
+      ))}
+    </div>
+  );
+}

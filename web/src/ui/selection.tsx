@@ -1,0 +1,76 @@
+// Which rows of a table are selected: kept with the entry of the history, so that a look at one of them does not lose it.
+import { useState } from "preact/hooks";
+import { recall, remember } from "../state/places";
+import type { Column } from "./data_table";
+
+export interface Chosen {
+  ids: ReadonlySet<number>;
+  set(ids: readonly number[], on: boolean): void;
+  clear(): void;
+}
+
+/** All rows there are, also those that are not loaded. */
+export interface AllRows {
+  checked: boolean;
+  /** They are being asked for. */
+  busy: boolean;
+  set(on: boolean): void;
+}
+
+export interface Selection extends Chosen {
+  all: AllRows;
+}
+
+/** `name`: of the table, where a page has several. */
+export function useChosen(name = ""): Chosen {
+  const key = `selected ${name}`;
+  const [ids, setIds] = useState<ReadonlySet<number>>(() => recall(key) ?? new Set());
+  const keep = (change: (before: ReadonlySet<number>) => ReadonlySet<number>) =>
+    setIds((before) => {
+      const next = change(before);
+      remember(key, next);
+      return next;
+    });
+  return {
+    ids,
+    set: (changed, on) =>
+      keep((before) => {
+        const next = new Set(before);
+        for (const id of changed)
+          if (on) next.add(id);
+          else next.delete(id);
+        return next;
+      }),
+    clear: () => keep(() => new Set()),
+  };
+}
+
+/** The column of boxes to check; the one in the head is of all rows. */
+export function selectColumn<Row>(
+  { ids, all, set }: Selection,
+  idOf: (row: Row) => number,
+  nameOf: (row: Row) => string,
+): Column<Row> {
+  return {
+    key: "select",
+    title: (
+      <input
+        type="checkbox"
+        aria-label="Select all rows"
+        checked={all.checked || all.busy}
+        disabled={all.busy}
+        onChange={(event) => all.set(event.currentTarget.checked)}
+      />
+    ),
+    width: "16px",
+    cell: (row) => (
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={`Select ${nameOf(row)}`}
+        checked={ids.has(idOf(row))}
+        onChange={(event) => set([idOf(row)], event.currentTarget.checked)}
+      />
+    ),
+  };
+}
