@@ -48,7 +48,7 @@ it("resumes a stream that broke where it ended, without loading everything again
   const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
   stage.coordinator.putJob({ ...job, name: "before-the-break" });
   await rows(page).getByText("before-the-break").waitFor();
-  const before = stage.coordinator.live.lastId;
+  const before = stage.coordinator.live.toldId;
   const lists: string[] = [];
   page.on("request", (request) => /\/jobs\?/.test(request.url()) && lists.push(request.url()));
   stage.coordinator.live.closeAll();

@@ -16,7 +16,7 @@ export const samples = (job: number): Sample[] => [
     route: "jobs/:id",
     name: "one job with its tasks",
     hash: `#/jobs/${job}?tab=tasks&x=time`,
-    ready: ".task-table .data-row",
+    ready: ".task-table .data-rows .data-row",
   },
   {
     route: "jobs/:id",
