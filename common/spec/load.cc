@@ -38,8 +38,10 @@ json normalised_study(const json& document, const JobSpec& base) {
   json normalised = to_json(base);
   for (const char* study : {"scaling", "sweep"})
     if (document.contains(study)) normalised[study] = document[study];
-  if (normalised.contains("scaling") && !normalised["scaling"].contains("mode"))
-    normalised["scaling"]["mode"] = "weak";
+  if (!normalised.contains("scaling")) return normalised;
+  const json standards{{"mode", "weak"}, {"repeat", 1}, {"together", true}};
+  for (const auto& [key, standard] : standards.items())
+    if (!normalised["scaling"].contains(key)) normalised["scaling"][key] = standard;
   return normalised;
 }
 
@@ -59,6 +61,7 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
     check_study_size(document, problems);
     if (problems.count() > before) return problems.errors();  // what follows looks at every item
     check_sweep(document, problems);
+    check_repeat(document, problems);
     fill_from_sweep(document);
   }
   const json filled = check_job(document, problems);
@@ -68,6 +71,7 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   const JobSpec base = job_spec_from_json(filled);
   loaded.name = base.name;
   loaded.normalised = normalised_study(document, base);
+  loaded.in_turn = runs_in_turn(document);
   if (!is_study(document)) {
     loaded.jobs.push_back(base);
     return loaded;

@@ -16,11 +16,13 @@ namespace podium {
 
 constexpr std::size_t kMaxSpecBytes = 256 * 1024;
 constexpr std::size_t kMaxJobsOfExperiment = 1000;
+constexpr std::size_t kMaxJobsInTurn = 100;  // each waits for all before it
 
 struct LoadedExperiment {
   std::string name;
   nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
   std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
+  bool in_turn = false;       // each job starts when those before it have ended, however they did
 };
 
 // A value that the command line puts in place of the file's: "training.schedule.steps" and "20", as YAML

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
+#include "common/model/spec.h"
 #include "common/spec/explain.h"
 #include "common/spec/load.h"
 #include "common/spec/parameter.h"
@@ -17,6 +20,8 @@ using nlohmann::json;
 // What all jobs of a study may weigh as text: each is checked like a document of its own.
 constexpr std::size_t kMaxStudyBytes = 8 << 20;
 
+constexpr std::int64_t kMostRepeats = 100;  // as the schema has it
+
 // Of lists that are there; at most one more than there may be.
 std::size_t count_jobs(const json& document) {
   std::size_t count = 1;
@@ -24,8 +29,15 @@ std::size_t count_jobs(const json& document) {
     if (values.is_array() && !values.empty())
       count = std::min(count * values.size(), kMaxJobsOfExperiment + 1);
   };
-  if (document.contains("scaling") && document["scaling"].is_object())
+  if (document.contains("scaling") && document["scaling"].is_object()) {
     multiply(document["scaling"].value("devices", json()));
+    const json repeat = document["scaling"].value("repeat", json());
+    if (repeat.is_number_integer() && repeat > 0) {
+      const std::size_t times =
+          repeat > kMaxJobsOfExperiment ? kMaxJobsOfExperiment + 1 : repeat.get<std::size_t>();
+      count = std::min(count * times, kMaxJobsOfExperiment + 1);
+    }
+  }
   if (document.contains("sweep") && document["sweep"].is_object())
     for (const auto& [path, values] : document["sweep"].items()) multiply(values);
   return count;
@@ -103,9 +115,70 @@ std::vector<Variant> swept(const std::vector<Variant>& variants, const std::stri
   return out;
 }
 
+// Where a job's seed is written.
+const char* seed_pointer(const json& document) {
+  return document.contains("command") ? "/parameters/seed" : "/training/seed";
+}
+
+// The first job's.
+std::int64_t seed_of(const json& document) {
+  const json seed = document.value(json::json_pointer(seed_pointer(document)), json());
+  return seed.is_number_integer() ? seed.get<std::int64_t>() : static_cast<std::int64_t>(TrainingSpec{}.seed);
+}
+
+int repeats(const json& document) {
+  return document.contains("scaling") ? document["scaling"].value("repeat", 1) : 1;
+}
+
+std::vector<Variant> repeated(const std::vector<Variant>& variants, int times) {
+  std::vector<Variant> out;
+  for (const Variant& variant : variants)
+    for (int i = 0; i < times; ++i) {
+      Variant next = variant;
+      const char* const pointer = seed_pointer(next.document);
+      json& seed = next.document[json::json_pointer(pointer)];
+      seed = seed_of(variant.document) + i;
+      next.document["name"] = next.document["name"].get<std::string>() + suffix("seed", seed);
+      next.written_at[pointer] = "/scaling/repeat";
+      out.push_back(std::move(next));
+    }
+  return out;
+}
+
+// Indices of scaling.devices in the order of the jobs.
+std::vector<std::size_t> order_of_sizes(const json& document) {
+  std::vector<std::size_t> order(document.contains("scaling") ? document["scaling"]["devices"].size() : 0);
+  std::iota(order.begin(), order.end(), 0);
+  if (runs_in_turn(document))
+    std::ranges::sort(order, {}, [&](std::size_t i) { return document["scaling"]["devices"][i].get<int>(); });
+  return order;
+}
+
 }  // namespace
 
 bool is_study(const json& document) { return document.contains("scaling") || document.contains("sweep"); }
+
+bool runs_in_turn(const json& document) {
+  return document.contains("scaling") && !document["scaling"].value("together", true);
+}
+
+void check_repeat(const json& document, Problems& problems) {
+  const json::json_pointer at("/scaling/repeat");
+  if (!document.contains(at) || !document.at(at).is_number_integer() || document.at(at) < 2) return;
+  const bool command = document.contains("command");
+  const std::string seed = dotted(seed_pointer(document));
+  if (document.contains("sweep") && document["sweep"].is_object() && document["sweep"].contains(seed))
+    problems.add_key(
+        "/sweep/" + seed,
+        fmt::format("sweep varies {}, and scaling.repeat gives each job a seed of its own; keep one", seed));
+  else if (command && !document.value("/parameters/seed"_json_pointer, json()).is_number_integer())
+    problems.add(
+        "/scaling/repeat",
+        "scaling.repeat gives each job another seed, which a command reads from parameters.seed; write "
+        "\"parameters: {seed: 1}\" and pass {seed} to the command");
+  else if (seed_of(document) > std::numeric_limits<std::int64_t>::max() - kMostRepeats)
+    problems.add(seed_pointer(document), seed + " is too large for scaling.repeat to count on from it");
+}
 
 void check_study_size(const json& document, Problems& problems) {
   if (!is_study(document)) return;
@@ -120,6 +193,12 @@ void check_study_size(const json& document, Problems& problems) {
                      fmt::format("the study has {} jobs of a spec of {} bytes; shorten its lists, or vary "
                                  "fewer values: together they may have {} bytes",
                                  jobs, bytes, kMaxStudyBytes));
+  else if (jobs > kMaxJobsInTurn && document.value("/scaling/together"_json_pointer, json()) == false)
+    problems.add(
+        "/scaling/together",
+        fmt::format("the study has {} jobs, and at most {} can run one at a time; write true, or vary "
+                    "fewer values",
+                    jobs, kMaxJobsInTurn));
 }
 
 void fill_from_sweep(json& document) {
@@ -152,12 +231,12 @@ void check_sweep(const json& document, Problems& problems) {
 
 std::vector<Variant> expand_study(const json& document, Problems& problems) {
   std::vector<Variant> variants;
-  const std::size_t scalings = document.contains("scaling") ? document["scaling"]["devices"].size() : 0;
-  for (std::size_t i = 0; i < scalings; ++i) variants.push_back(scaled(document, i, problems));
-  if (scalings == 0) variants.push_back({document, {}});
+  for (const std::size_t i : order_of_sizes(document)) variants.push_back(scaled(document, i, problems));
+  if (variants.empty()) variants.push_back({document, {}});
   if (document.contains("sweep"))
     for (const auto& [path, values] : document["sweep"].items())
       variants = swept(variants, path, document["sweep"]);
+  if (repeats(document) > 1) variants = repeated(variants, repeats(document));
   for (Variant& variant : variants)
     for (const char* study : {"scaling", "sweep"}) variant.document.erase(study);
   return variants;

@@ -17,6 +17,9 @@ struct Variant {
 
 bool is_study(const nlohmann::json& document);
 
+// scaling.together is false: each job starts when those before it have ended, however they did.
+bool runs_in_turn(const nlohmann::json& document);
+
 // Adds a problem when the study has too many jobs, or too many for a document of its size: before any of them
 // is made. Of a document that nothing else has looked at yet.
 void check_study_size(const nlohmann::json& document, Problems& problems);
@@ -27,8 +30,12 @@ void fill_from_sweep(nlohmann::json& document);
 // Adds a problem for each path that cannot be swept and each value its parameter cannot take.
 void check_sweep(const nlohmann::json& document, Problems& problems);
 
-// Every job of the study, device counts first, then all combinations of the sweep. `document` has no problem
-// so far, and so not too many jobs.
+// Adds a problem where scaling.repeat cannot give the jobs seeds of their own.
+void check_repeat(const nlohmann::json& document, Problems& problems);
+
+// Every job of the study, device counts first, then all combinations of the sweep, then the seeds of
+// `repeat`; of one that runs in turn the smallest count first. `document` has no problem so far, and so not
+// too many jobs.
 std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -21,6 +21,7 @@ struct SubmitExperiment {
   std::vector<JobRequest> jobs;
   // How those jobs ended that `after` names and that the state has forgotten; only the store knows.
   std::map<JobId, JobState> ended = {};
+  bool in_turn = false;  // each job waits until those before it have ended, however they do
 };
 
 struct CancelJob {

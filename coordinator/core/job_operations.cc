@@ -146,6 +146,9 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
   for (JobRequest request : command.jobs) {
     check_request(state, command.ended, request, errors);
     if (const auto longer = too_long(state, request)) errors.push_back(*longer);
+    if (command.in_turn)
+      for (JobId before = state.next_job; before < job; ++before.value)
+        request.after.push_back({before, When::any});
     events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
     ++job.value;
   }

@@ -103,7 +103,9 @@ TEST(LoadExperiment, WeakScalingGrowsTheBatchAndFitsPerNode) {
   EXPECT_EQ(loaded.jobs[0].resources.devices, 1);
   EXPECT_EQ(loaded.jobs[0].training.batch.global, 4);
   EXPECT_EQ(loaded.jobs[1].training.batch.global, 16);
-  EXPECT_EQ(loaded.normalised["scaling"]["mode"], "weak");
+  EXPECT_EQ(loaded.normalised["scaling"],
+            (nlohmann::json{{"devices", {1, 4}}, {"mode", "weak"}, {"repeat", 1}, {"together", true}}));
+  EXPECT_FALSE(loaded.in_turn);
   EXPECT_EQ(loaded.normalised["training"]["batch"]["global"], 8);
 }
 
@@ -122,6 +124,47 @@ TEST(LoadExperiment, TheRecordConfigOfMegatronHasItsEpsilon) {
   EXPECT_EQ(
       load(read_file(test::source_path("configs/megatron-8.3b.yaml"))).jobs.at(0).training.optimizer.epsilon,
       1e-8);
+}
+
+TEST(LoadExperiment, RepeatingGivesEachJobASeedOfItsOwn) {
+  const auto loaded = load(read_file(test::source_path("schemas/cases/good/scaling-repeat.yaml")));
+  EXPECT_TRUE(loaded.in_turn);
+  std::vector<std::string> names;
+  std::vector<std::uint64_t> seeds;
+  std::vector<int> devices;
+  for (const JobSpec& job : loaded.jobs) {
+    names.push_back(job.name);
+    seeds.push_back(job.training.seed);
+    devices.push_back(job.resources.devices);
+  }
+  EXPECT_EQ(devices, (std::vector<int>{1, 1, 4, 4})) << "the smallest first, for they run in turn";
+  EXPECT_EQ(seeds, (std::vector<std::uint64_t>{41, 42, 41, 42}));
+  EXPECT_EQ(names, (std::vector<std::string>{"seeds-devices=1-seed=41", "seeds-devices=1-seed=42",
+                                             "seeds-devices=4-seed=41", "seeds-devices=4-seed=42"}));
+  EXPECT_EQ(load(bert("{preset: bert-tiny}", "scaling: {devices: [1], repeat: 2}\n")).jobs[1].training.seed,
+            2u);
+}
+
+TEST(LoadExperiment, RefusesMoreJobsInTurnThanMayWaitForEachOther) {
+  EXPECT_THAT(
+      errors_of(bert("{preset: bert-tiny}", "scaling: {devices: [1, 2], repeat: 51, together: false}\n")),
+      HasSubstr("the study has 102 jobs, and at most 100 can run one at a time"));
+}
+
+TEST(LoadExperiment, RepeatingACommandCountsItsParameter) {
+  const auto loaded = load(
+      "version: 1\nname: t\ncommand: [train, \"{seed}\"]\nparameters: {seed: -1}\n"
+      "resources: {devices: 1}\nscaling: {devices: [2, 1], repeat: 3}\n");
+  ASSERT_EQ(loaded.jobs.size(), 6u);
+  EXPECT_EQ(loaded.jobs[0].resources.devices, 2) << "together: in the order of the list";
+  EXPECT_EQ(loaded.jobs[2].parameters.at("seed"), 1);
+}
+
+TEST(LoadExperiment, ASeedBeyondTheLargestIsAProblemOfRepeat) {
+  std::string text = bert("{preset: bert-tiny}", "scaling: {devices: [1], repeat: 2}\n");
+  text.replace(text.find("schedule:"), 0, "seed: 9223372036854775807, ");
+  EXPECT_THAT(errors_of(text),
+              HasSubstr("training.seed is too large for scaling.repeat to count on from it"));
 }
 
 TEST(LoadExperiment, StrongScalingKeepsTheBatch) {
@@ -309,6 +352,8 @@ TEST(LoadExperiment, RefusesATooLargeStudyBeforeItMakesItsJobs) {
   EXPECT_THAT(
       errors_of(bert("{preset: bert-tiny}", "sweep: {training.seed: " + seeds + ", model.layers: [1, 2]}\n")),
       HasSubstr("the study has more than 1000 jobs"));
+  EXPECT_THAT(errors_of(bert("{preset: bert-tiny}", "scaling: {devices: [1, 2], repeat: 501}\n")),
+              HasSubstr("the study has more than 1000 jobs"));
   const std::string long_list = "[" + std::string(2'000, 'a') + ", " + std::string(3'000, 'b') + ", " +
                                 std::string(3'000, 'c') + ", " + std::string(3'000, 'd') + "]";
   EXPECT_THAT(

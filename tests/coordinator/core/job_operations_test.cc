@@ -147,6 +147,25 @@ TEST_F(JobOperations, JobsThatHaveEndedAreResolvedAtSubmit) {
   EXPECT_EQ(state_of({2}), JobState::starting);
 }
 
+TEST_F(JobOperations, JobsInTurnStartWhenThoseBeforeHaveEndedHowever) {
+  SubmitExperiment study{"study", {request_for(1), request_for(1), request_for(1), request_for(1)}};
+  for (JobRequest& request : study.jobs) request.max_restarts = 0;
+  study.in_turn = true;
+  join(node_with("b", 2));
+  ASSERT_TRUE(turn(study).ok());
+  const JobId first{1}, second{2}, third{3}, fourth{4};
+  EXPECT_EQ(state_of(first), JobState::starting);
+  EXPECT_EQ(reason(second), "waits for job 1 to end");
+  EXPECT_EQ(reason(third), "waits for job 1 to end, and for job 2 to end");
+  ASSERT_TRUE(turn(CancelJob{second}).ok());
+  EXPECT_EQ(reason(third), "waits for job 1 to end") << "it is next, and still not beside the first";
+  report(kNode);
+  end(first, {65, 0, "bad data"});
+  EXPECT_FALSE(lives(first));
+  EXPECT_EQ(state_of(third), JobState::starting);
+  EXPECT_EQ(state_of(fourth), JobState::queued);
+}
+
 // What the store tells of it.
 EndedJob ended_as(JobState state, int attempts, JobRequest request = request_for(1)) {
   return {{1}, std::move(request), state, attempts, std::chrono::hours(2), std::chrono::hours(2)};
