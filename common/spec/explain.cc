@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "common/spec/schema.h"
@@ -77,11 +78,14 @@ std::string type_remedy(const json& value, const json& schema) {
 // One value against the keywords of its own schema.
 class Explainer {
  public:
-  Explainer(const json& schema, const json& value, std::string pointer, Problems& problems)
+  // `elsewhere`: keys of the format that are not of this value.
+  Explainer(const json& schema, const json& value, std::string pointer, std::string name,
+            const std::vector<Suggestion>& elsewhere, Problems& problems)
       : schema_(schema),
         value_(value),
         pointer_(std::move(pointer)),
-        name_(dotted(pointer_)),
+        name_(std::move(name)),
+        elsewhere_(elsewhere),
         problems_(problems) {}
 
   bool run() {
@@ -205,7 +209,7 @@ class Explainer {
     auto near = closest(key, siblings);
     if (!near) near = closest(key, keys_below(schema_));
     if (near && !pointer_.empty() && !schema_.at("properties").contains(*near)) near = name_ + "." + *near;
-    if (!near) near = closest(key, all_keys());
+    if (!near) near = closest(key, elsewhere_);
     std::string known;
     for (const auto& [name, property] : schema_.at("properties").items())
       known += (known.empty() ? "" : ", ") + name;
@@ -220,6 +224,7 @@ class Explainer {
   const json& value_;
   std::string pointer_;
   std::string name_;
+  const std::vector<Suggestion>& elsewhere_;
   Problems& problems_;
   bool said_ = false;
 };
@@ -255,7 +260,31 @@ bool explain(const json& document, const std::string& pointer, Problems& problem
   const json::json_pointer at(pointer);
   const json* schema = schema_of(at);
   if (!schema || !document.contains(at)) return false;
-  return Explainer(resolved(*schema), document.at(at), pointer, problems).run();
+  return Explainer(resolved(*schema), document.at(at), pointer, dotted(pointer), all_keys(), problems).run();
+}
+
+namespace {
+
+void explain_below(const json& schema, const json& value, const std::string& pointer, const std::string& name,
+                   Problems& problems) {
+  static const std::vector<Suggestion> nowhere;
+  Explainer(schema, value, pointer, name, nowhere, problems).run();
+  const auto below = [&](const std::string& step, const json& inner, const json& governs) {
+    const std::string at = pointer + "/" + pointer_step(step);
+    explain_below(governs, inner, at, dotted(at), problems);
+  };
+  if (const auto items = schema.find("items"); items != schema.end() && value.is_array())
+    for (std::size_t i = 0; i < value.size(); ++i) below(std::to_string(i), value[i], *items);
+  if (const auto properties = schema.find("properties"); properties != schema.end() && value.is_object())
+    for (const auto& [key, inner] : value.items())
+      if (const auto property = properties->find(key); property != properties->end())
+        below(key, inner, *property);
+}
+
+}  // namespace
+
+void explain_all(const json& schema, const json& document, const std::string& whole, Problems& problems) {
+  explain_below(schema, document, "", whole, problems);
 }
 
 }  // namespace podium
