@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/model/flops.h"
+
 namespace podium {
 namespace {
 
@@ -42,7 +44,7 @@ std::int32_t corrupted(std::int32_t id, const Vocabulary& vocabulary, Random& ra
 }  // namespace
 
 std::int32_t default_max_predictions(std::int32_t sequence_length) {
-  return std::max(1, static_cast<std::int32_t>(std::lround(sequence_length * 20.0 / 128.0)));
+  return default_predictions(sequence_length);
 }
 
 Masked mask_tokens(std::vector<std::int32_t>& ids, const MaskingRule& rule, const Vocabulary& vocabulary,
