@@ -112,6 +112,21 @@ struct ExperimentView {
   std::vector<JobId> jobs;
 };
 
+// An experiment of several jobs.
+struct StudyView {
+  ExperimentView experiment;
+  std::map<JobState, int> states;  // of its jobs
+};
+
+// While `job` held devices of the node, `other` did as well.
+struct SharedNode {
+  JobId job;
+  NodeId node;
+  JobId other;
+
+  bool operator==(const SharedNode&) const = default;
+};
+
 struct HistoryEntry {
   std::int64_t id = 0;
   Time time;
@@ -160,6 +175,12 @@ class Reader {
   // Newest first, without the YAML. `before`: the last of the page before.
   std::vector<ExperimentView> experiments(int limit, std::optional<ExperimentId> before);
   std::optional<ExperimentId> experiment_by_key(const std::string& idempotency_key);
+
+  std::optional<StudyView> study(ExperimentId experiment);
+  // Newest first, as experiments().
+  std::vector<StudyView> studies(int limit, std::optional<ExperimentId> before);
+  // Of the experiment's jobs, by job, node and other.
+  std::vector<SharedNode> shared_nodes(ExperimentId experiment);
 
   // Oldest first; entries after `after`.
   std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);
