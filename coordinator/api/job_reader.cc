@@ -1,5 +1,6 @@
 #include "coordinator/api/job_reader.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/json_views.h"
@@ -7,6 +8,26 @@
 namespace podium {
 
 using nlohmann::json;
+
+namespace {
+constexpr std::size_t kMostJobsAsked = 50;
+}
+
+std::vector<JobId> jobs_asked(Query& query) {
+  std::vector<JobId> jobs;
+  for (const std::string& text : query.all("job")) {
+    const std::optional<std::int64_t> number = parse_integer(text);
+    if (!number || *number < 1)
+      query.refuse("job", "must be the number of a job, not \"" + text.substr(0, 100) + "\"");
+    else if (std::ranges::find(jobs, JobId{*number}) != jobs.end())
+      query.refuse("job", "names job " + text + " twice");
+    else
+      jobs.push_back({*number});
+  }
+  if (query.all("job").empty()) query.refuse("job", "is missing: name at least one job");
+  if (jobs.size() > kMostJobsAsked) query.refuse("job", "is given more than 50 times");
+  return jobs;
+}
 
 awaitable<json> jobs_json(Api& api, std::vector<JobView> jobs, std::int64_t revision) {
   json out = json::array();

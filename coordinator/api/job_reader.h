@@ -11,6 +11,9 @@ namespace podium {
 // `revision`: LiveStream::take_id() before they were read.
 awaitable<nlohmann::json> jobs_json(Api& api, std::vector<JobView> jobs, std::int64_t revision);
 
+// The jobs that `job` names, 1 to 50 of them, in its order.
+std::vector<JobId> jobs_asked(Query& query);
+
 // Nothing when there is no such job.
 awaitable<std::optional<nlohmann::json>> read_job(Api& api, JobId job);
 

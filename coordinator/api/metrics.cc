@@ -5,6 +5,7 @@
 
 #include "common/model/codec.h"
 #include "common/spec/suggest.h"
+#include "coordinator/api/job_reader.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -14,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxKeys = 64;
-constexpr std::size_t kMostNamed = 20;  // of the metrics that there are
+constexpr std::size_t kMostNamed = 20;        // of the metrics that there are
+constexpr std::size_t kMostPoints = 500'000;  // of several jobs in one answer
 
 json summary_json(const MetricSummary& metric) {
   return {{"key", metric.key},
@@ -33,6 +35,15 @@ json series_json(const std::string& key, const Series& series) {
     points.push_back({point.step, to_millis(point.time), number_to_json(point.value)});
   return {{"key", key}, {"points", std::move(points)}};
 }
+
+std::vector<std::string> keys_asked(Query& query) {
+  std::vector<std::string> keys = query.all("key");
+  if (keys.empty()) query.refuse("key", "is missing: name at least one metric");
+  if (keys.size() > kMaxKeys) query.refuse("key", "is given more than 64 times");
+  return keys;
+}
+
+int points_asked(Query& query) { return static_cast<int>(query.integer_or("points", 1000, 2, 20'000)); }
 
 // "job 12 has no metric "train/los"; did you mean "train/loss"? It has eval/loss and train/loss"
 std::string no_series(JobId job, const std::string& key, const std::vector<MetricSummary>& metrics) {
@@ -65,6 +76,27 @@ SeriesFound read_series(Reader& reader, JobId job, const std::vector<std::string
   return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
 
+// Null where there is none of the jobs.
+std::optional<ServerReply> read_series_of(Reader& reader, const std::vector<JobId>& jobs,
+                                          const std::vector<std::string>& keys, int points) {
+  json list = json::array(), lacking = json::array(), missing = json::array();
+  for (const JobId job : jobs) {
+    if (!reader.job(job)) {
+      missing.push_back(job.value);
+      continue;
+    }
+    for (const std::string& key : keys) {
+      json series = series_json(key, reader.series(job, key, points));
+      const bool lacks = series["points"].empty();
+      if (!lacks) series["job"] = job.value;
+      (lacks ? lacking : list).push_back(lacks ? json{{"job", job.value}, {"key", key}} : std::move(series));
+    }
+  }
+  if (missing.size() == jobs.size()) return std::nullopt;
+  return json_reply(
+      200, {{"series", std::move(list)}, {"lacking", std::move(lacking)}, {"missing", std::move(missing)}});
+}
+
 std::optional<ServerReply> read_metrics(Reader& reader, JobId job) {
   if (!reader.job(job)) return std::nullopt;
   json list = json::array();
@@ -85,10 +117,8 @@ awaitable<ServerReply> get_metrics(Api& api, Call call) {
 }
 
 awaitable<ServerReply> get_series(Api& api, Call call) {
-  const std::vector<std::string> keys = call.query.all("key");
-  if (keys.empty()) call.query.refuse("key", "is missing: name at least one metric");
-  if (keys.size() > kMaxKeys) call.query.refuse("key", "is given more than 64 times");
-  const int points = static_cast<int>(call.query.integer_or("points", 1000, 2, 20'000));
+  const std::vector<std::string> keys = keys_asked(call.query);
+  const int points = points_asked(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
@@ -97,6 +127,22 @@ awaitable<ServerReply> get_series(Api& api, Call call) {
   if (found.reply) co_return std::move(*found.reply);
   if (found.missing.empty()) co_return no_such(call, "job", call.path[0]);
   co_return problem(404, found.missing, call.request.id);
+}
+
+awaitable<ServerReply> get_series_of_jobs(Api& api, Call call) {
+  const std::vector<JobId> jobs = jobs_asked(call.query);
+  const std::vector<std::string> keys = keys_asked(call.query);
+  const int points = points_asked(call.query);
+  if (jobs.size() * keys.size() * static_cast<std::size_t>(points) > kMostPoints)
+    call.query.refuse("points",
+                      "is too many: jobs × keys × points may be 500,000; ask for fewer of one of them");
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto query = [jobs, keys, points](Reader& reader) {
+    return read_series_of(reader, jobs, keys, points);
+  };
+  std::optional<ServerReply> reply = co_await api.pool.read(query);
+  if (!reply) co_return no_such(call, "job", to_string(jobs.front()));
+  co_return std::move(*reply);
 }
 
 }  // namespace podium

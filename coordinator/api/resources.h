@@ -40,6 +40,8 @@ awaitable<ServerReply> get_specs(Api& api, Call call);
 awaitable<ServerReply> get_checkpoints(Api& api, Call call);
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);
+awaitable<ServerReply> get_series_of_jobs(Api& api, Call call);
+awaitable<ServerReply> get_comparison(Api& api, Call call);
 awaitable<ServerReply> get_logs(Api& api, Call call);
 
 awaitable<ServerReply> get_nodes(Api& api, Call call);

@@ -27,6 +27,8 @@ const std::vector<Route>& routes() {
       {"GET", "/jobs/{job}/checkpoints", Audience::read, get_checkpoints},
       {"GET", "/jobs/{job}/metrics", Audience::read, get_metrics},
       {"GET", "/jobs/{job}/series", Audience::read, get_series},
+      {"GET", "/series", Audience::read, get_series_of_jobs},
+      {"GET", "/compare", Audience::read, get_comparison},
       {"GET", "/jobs/{job}/logs", Audience::read, get_logs},
       {"GET", "/accounts", Audience::read, get_accounts},
       {"GET", "/accounts/{account}", Audience::read, get_account},

@@ -1,6 +1,8 @@
 #include "coordinator/store/projections.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "common/base/check.h"
 #include "coordinator/store/store.h"
@@ -60,8 +62,16 @@ struct Projections::Visitor {
   }
   void operator()(const JobHeld& e) const { tables.job_attempts_told_.run(e.job.value, e.attempts); }
   void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
+  void operator()(const NodeJoined& e) const { note_hardware(e.node); }
+  void operator()(const NodeChanged& e) const { note_hardware(e.node); }
   template <class Other>
-  void operator()(const Other&) const {}  // nodes and presence are read from memory
+  void operator()(const Other&) const {}  // what nodes are now, and presence, are read from memory
+
+  void note_hardware(const NodeDescription& node) const {
+    std::set<std::tuple<std::string, std::string, bool>> devices;
+    for (const Device& device : node.devices) devices.emplace(device.kind, device.model, device.artificial);
+    tables.node_hardware_.run(node.id.value, at, node.agent_version, nlohmann::json(devices).dump());
+  }
 
   void count_retries(JobId job, const RetryCounts& counts) const {
     tables.job_retries_.run(job.value, counts.failures, counts.requeues, counts.moves, counts.losses);
@@ -113,7 +123,11 @@ Projections::Projections(Database& db)
                 "UPDATE jobs SET spec = ?3, labels = ?4, target_metric = ?5, target_at_least = ?6, "
                 "target_at_most = ?7"
                 " WHERE id = (SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id LIMIT 1 OFFSET ?2)"),
-      secret_(db, "UPDATE attempts SET secret = ?3 WHERE job = ?1 AND number = ?2") {}
+      secret_(db, "UPDATE attempts SET secret = ?3 WHERE job = ?1 AND number = ?2"),
+      node_hardware_(db,
+                     "INSERT OR REPLACE INTO node_hardware SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
+                     " (SELECT 1 FROM (SELECT agent_version, devices FROM node_hardware WHERE node = ?1"
+                     " ORDER BY since_ms DESC LIMIT 1) WHERE agent_version = ?3 AND devices = ?4)") {}
 
 void Projections::take(const Event& event) { std::visit(Visitor{*this, to_millis(event.at)}, event.body); }
 

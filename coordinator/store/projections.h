@@ -26,6 +26,7 @@ class Projections {
       job_started_, job_ended_, attempt_started_, attempt_stopping_, attempt_ended_;
   Statement task_started_, task_ended_;
   Statement experiment_text_, job_text_, secret_;
+  Statement node_hardware_;
 };
 
 }  // namespace podium

@@ -17,6 +17,7 @@
 #include "coordinator/core/state.h"
 #include "coordinator/store/job_filter.h"
 #include "coordinator/store/log_files.h"
+#include "coordinator/tracking/comparison.h"
 #include "coordinator/tracking/series.h"
 
 namespace podium {
@@ -157,6 +158,12 @@ struct SubmittedJob {
   Time at;           // first
 };
 
+// What jobs are compared by besides their settings.
+struct ComparisonQuery {
+  std::vector<std::string> metrics;  // patterns (tracking/comparison.h, matches)
+  Time now;                          // until when attempts that have not ended have held their devices
+};
+
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& home);
@@ -189,6 +196,8 @@ class Reader {
   std::vector<CheckpointView> checkpoints(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
+  // Of a job that this reader has read. Of long series a few hundred points are read, spread evenly.
+  ComparedJob compared(const JobView& job, const ComparisonQuery& query);
   // Thinned to about `points`; empty for an unknown key.
   Series series(JobId job, const std::string& key, int points);
 

@@ -199,6 +199,20 @@ class OpenapiTest(unittest.TestCase):
             self.call("POST", "/verdicts", 400, body, USER)
         self.call("POST", "/verdicts", 401, {"specs": specs})
 
+    def test_1g_jobs_are_compared(self):
+        jobs = [self.submit(spec(f"compared-{i}", extra=f"priority: {i}\n")).json()["jobs"][0]["id"] for i in (1, 2)]
+        both = f"job={jobs[0]}&job={jobs[1]}"
+        answer = self.call("GET", "/compare", path=f"/compare?{both}&base={jobs[1]}&all=1&metric=eval/*").json()
+        self.assertEqual([field["values"] for field in answer["fields"] if field["key"] == "priority"], [[1, 2]])
+        self.call("GET", "/compare", 400, path=f"/compare?{both}&base=999999")
+        self.call("GET", "/compare", 404, path="/compare?job=999999")
+        series = self.call("GET", "/series", path=f"/series?{both}&key=train/loss&points=10").json()
+        self.assertEqual(series["lacking"], [{"job": job, "key": "train/loss"} for job in jobs])
+        self.call("GET", "/series", 400, path=f"/series?{both}")
+        self.call("GET", "/series", 404, path="/series?job=999999&key=a")
+        for job in jobs:
+            self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+
     def test_1b_operators_change_jobs_that_wait(self):
         self.call("POST", "/nodes/{node}/drain", 200, {}, USER, path="/nodes/node-1/drain")
         first = self.submit(spec("first")).json()["jobs"][0]["id"]
