@@ -46,6 +46,7 @@ class Reader {
     reach(event.step, at);
   }
   void take(const NoteEvent&, Time) {}
+  void take(const PhaseEvent&, Time) {}
   void take(const FinishedEvent& event, Time at) {
     summary_.status = event.status;
     reach(event.step, at);

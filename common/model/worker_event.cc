@@ -12,7 +12,15 @@ struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 
+constexpr EnumNames<WorkerPhase, 5> kPhases{{{WorkerPhase::rendezvous, "rendezvous"},
+                                             {WorkerPhase::loading, "loading"},
+                                             {WorkerPhase::stepping, "stepping"},
+                                             {WorkerPhase::evaluating, "evaluating"},
+                                             {WorkerPhase::checkpointing, "checkpointing"}}};
+
 }  // namespace
+
+std::string_view to_string(WorkerPhase phase) { return enum_name(kPhases, phase); }
 
 json to_json(const WorkerEvent& event) {
   json out = std::visit(Overloaded{
@@ -47,6 +55,11 @@ json to_json(const WorkerEvent& event) {
                             [](const FinishedEvent& e) -> json {
                               return {{"type", "finished"}, {"step", e.step}, {"status", e.status}};
                             },
+                            [](const PhaseEvent& e) -> json {
+                              json out{{"type", "phase"}, {"phase", to_string(e.phase)}};
+                              if (e.step) out["step"] = *e.step;
+                              return out;
+                            },
                         },
                         event.body);
   out["t"] = to_millis(event.time);
@@ -73,6 +86,10 @@ WorkerEvent worker_event_from_json(const json& in) {
     event.body = NoteEvent{in.at("level"), in.at("message")};
   } else if (type == "finished") {
     event.body = FinishedEvent{in.at("step"), in.at("status")};
+  } else if (type == "phase") {
+    PhaseEvent phase{enum_value(kPhases, in.at("phase").get<std::string>(), "phase"), {}};
+    if (const auto step = in.find("step"); step != in.end()) phase.step = step->get<std::int64_t>();
+    event.body = phase;
   } else {
     throw std::invalid_argument("unknown event type \"" + type + "\"");
   }

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -58,9 +60,23 @@ struct FinishedEvent {
   std::string status;
 };
 
+// What training does from t on, for the ledger of its time; rank 0 only. `started` begins stepping, too, and
+// `finished` ends whatever it was.
+enum class WorkerPhase { rendezvous, loading, stepping, evaluating, checkpointing };
+
+// {"type":"phase","t":ms,"phase":"rendezvous|loading|stepping|evaluating|checkpointing","step":n?}: so many steps
+// are finished at t. Checkpointing is only what training waits for.
+struct PhaseEvent {
+  WorkerPhase phase = WorkerPhase::stepping;
+  std::optional<std::int64_t> step;
+};
+
+std::string_view to_string(WorkerPhase phase);
+
 struct WorkerEvent {
   Time time;
-  std::variant<StartedEvent, MetricsEvent, CheckpointEvent, TargetEvent, NoteEvent, FinishedEvent> body;
+  std::variant<StartedEvent, MetricsEvent, CheckpointEvent, TargetEvent, NoteEvent, FinishedEvent, PhaseEvent>
+      body;
 };
 
 nlohmann::json to_json(const WorkerEvent& event);

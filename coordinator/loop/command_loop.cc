@@ -31,6 +31,7 @@ CommandLoop::CommandLoop(asio::any_io_executor executor, Store& store, const Clo
       store_(store),
       clock_(clock),
       state_(std::move(loaded.state)),
+      waits_(std::move(loaded.waits)),
       tick_timer_(executor_, Steady::time_point::max()) {
   for (AttemptSecret& known : loaded.secrets) secrets_[known.attempt] = std::move(known.secret);
 }
@@ -57,7 +58,8 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
   foremost_.reset();
   Events events = std::move(decided).value();
   apply_all(state_, events);
-  if (plan_.stale(state_, now)) {
+  const bool plans = plan_.stale(state_, now);
+  if (plans) {
     const auto begin = Steady::now();
     plan_ = make_plan(state_, now);
     counters_.plans.add(Steady::now() - begin);
@@ -68,7 +70,7 @@ Result<Events> CommandLoop::take_turn(const Command& command, std::optional<Expe
     std::move(enacted.begin(), enacted.end(), std::back_inserter(events));
   }
   counters_.count(events);
-  commit(events, std::move(text));
+  commit(events, std::move(text), waits_.look(state_, plan_, plans, events, now));
   schedule_tick();
   for (const Listener& listener : decided_listeners_) listener(events);
   return events;
@@ -87,7 +89,7 @@ std::vector<AttemptSecret> CommandLoop::keep_secrets(const Events& events) {
   return made;
 }
 
-void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text) {
+void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text, std::vector<WaitMark> waits) {
   Commit turn;
   for (const Event& event : events) {
     if (const auto* created = std::get_if<ExperimentCreated>(&event.body); created && text)
@@ -96,7 +98,8 @@ void CommandLoop::commit(const Events& events, std::optional<ExperimentText> tex
   turn.secrets = keep_secrets(events);
   turn.experiment = std::move(text);
   std::copy_if(events.begin(), events.end(), std::back_inserter(turn.events), is_durable);
-  if (turn.events.empty()) return;
+  turn.waits = std::move(waits);
+  if (turn.events.empty() && turn.waits.empty()) return;
   if (store_.wants_snapshot()) turn.snapshot = std::make_shared<const ClusterState>(state_);
   Events durable_events = turn.events;
   store_.commit(std::move(turn), [this, number = ++turns_taken_, kept = std::move(durable_events)] {

@@ -15,6 +15,7 @@
 
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
+#include "coordinator/core/wait_log.h"
 #include "coordinator/core/why.h"
 #include "coordinator/loop/loop_counters.h"
 #include "coordinator/store/store.h"
@@ -72,7 +73,7 @@ class CommandLoop {
  private:
   Result<Events> take_turn(const Command& command, std::optional<ExperimentText> text);
   std::vector<AttemptSecret> keep_secrets(const Events& events);
-  void commit(const Events& events, std::optional<ExperimentText> text);
+  void commit(const Events& events, std::optional<ExperimentText> text, std::vector<WaitMark> waits);
   void committed(std::uint64_t turn, const Events& events);
   void schedule_tick();
   boost::asio::awaitable<void> tick();
@@ -84,6 +85,7 @@ class CommandLoop {
   ClusterState state_;
   Plan plan_;                                 // of the last turn
   mutable std::optional<Foremost> foremost_;  // of that plan, once somebody has asked
+  WaitLog waits_;
   LoopCounters counters_;
   std::map<AttemptId, std::string> secrets_;
   bool stopped_ = false;

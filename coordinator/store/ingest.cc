@@ -70,6 +70,7 @@ void NewsDesk::publish(Ingested& answer) && {
 Ingestor::Ingestor(Database& db)
     : database_(db),
       history_(db),
+      ledger_(db),
       series_(db),
       find_task_(db, "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
       find_stream_(db,
@@ -260,6 +261,7 @@ void Ingestor::write_progress(AttemptId attempt) {
 void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk&) {
   if (task.rank != 0) return;
   start_steps_.run(task.attempt.job.value, task.attempt.number, e.step);
+  ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
   note_progress(e.step, e.steps, time);
   history_.add(task.attempt.job, time, "training_started", "info",
                fmt::format("training goes on after step {} of {}, {} parameters, on {}", e.step, e.steps,
@@ -296,7 +298,14 @@ void Ingestor::take_body(TaskId task, Time time, const NoteEvent& e, NewsDesk&) 
 }
 
 void Ingestor::take_body(TaskId task, Time time, const FinishedEvent& e, NewsDesk&) {
-  if (task.rank == 0) note_progress(e.step, std::nullopt, time);
+  if (task.rank != 0) return;
+  note_progress(e.step, std::nullopt, time);
+  ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stopping, e.step});
+}
+
+void Ingestor::take_body(TaskId task, Time time, const PhaseEvent& e, NewsDesk&) {
+  if (task.rank != 0) return;
+  ledger_.take(task.attempt.job, {task.attempt.number, time, ledger_kind_from(to_string(e.phase)), e.step});
 }
 
 void Ingestor::forget() {

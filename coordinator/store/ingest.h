@@ -12,6 +12,7 @@
 #include "common/model/worker_event.h"
 #include "coordinator/store/event_lines.h"
 #include "coordinator/store/history.h"
+#include "coordinator/store/ledger_marks.h"
 #include "coordinator/store/series_table.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/store/store.h"
@@ -81,11 +82,13 @@ class Ingestor {
   void take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk& news);
   void take_body(TaskId task, Time time, const NoteEvent& e, NewsDesk& news);
   void take_body(TaskId task, Time time, const FinishedEvent& e, NewsDesk& news);
+  void take_body(TaskId task, Time time, const PhaseEvent& e, NewsDesk& news);
   void note_progress(std::int64_t step, std::optional<std::int64_t> steps, Time time);
   void write_progress(AttemptId attempt);
 
   Database& database_;
   History history_;
+  LedgerMarks ledger_;
   SeriesTable series_;
   Statement find_task_, find_stream_, put_stream_;
   Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;

@@ -16,6 +16,7 @@
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/state.h"
 #include "coordinator/store/job_filter.h"
+#include "coordinator/store/ledger_table.h"
 #include "coordinator/store/log_files.h"
 #include "coordinator/tracking/comparison.h"
 #include "coordinator/tracking/series.h"
@@ -200,6 +201,10 @@ class Reader {
   ComparedJob compared(const JobView& job, const ComparisonQuery& query);
   // Thinned to about `points`; empty for an unknown key.
   Series series(JobId job, const std::string& key, int points);
+
+  // Of a job that is there.
+  LedgerRows ledger(JobId job);
+  LedgerTable ledger_table(const LedgerFilter& filter, Time now);
 
   bool is_task_of(TaskId task, const NodeId& node);  // it was given to the node
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "common/base/error.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/events.h"
+#include "coordinator/core/wait_log.h"
 #include "coordinator/store/disk_room.h"
 #include "coordinator/store/reader.h"
 #include "coordinator/store/retention.h"
@@ -47,6 +49,7 @@ struct Commit {
   std::vector<AttemptSecret> secrets;  // one for each AttemptCreated
   std::shared_ptr<const ClusterState>
       snapshot;  // after these events, when wants_snapshot() said so; else none
+  std::vector<WaitMark> waits = {};
 };
 
 // What a restarted coordinator continues with.
@@ -54,6 +57,7 @@ struct Loaded {
   ClusterState state;
   std::vector<AttemptSecret> secrets;  // of the attempts that have not ended
   Time newest_event;
+  std::map<JobId, std::string> waits = {};  // for WaitLog
 };
 
 // What a batch of streams told, one entry a job, for the live stream. The reader has the rest.

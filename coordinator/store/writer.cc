@@ -61,6 +61,8 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       log_(database_),
       projections_(database_),
       history_(database_),
+      ledger_(database_),
+      ledger_totals_(database_),
       ingestor_(database_),
       pruner_(database_, retention),
       last_event_(log_.last()),
@@ -179,9 +181,9 @@ void Store::Writer::work() {
 void Store::Writer::keep_house() {
   bool more = false;
   try {
-    more = log_.prune() || pruner_.prune(log_.newest());
+    more = log_.prune() || pruner_.prune(log_.newest()) || ledger_totals_.settle();
   } catch (const std::exception& error) {
-    spdlog::warn("what is no longer kept could not be deleted: {}", error.what());
+    spdlog::warn("what is no longer kept could not be deleted, or ledgers not be added up: {}", error.what());
   }
   keep_house_in_ = more ? 0ms : std::chrono::milliseconds(kKeepHouseEvery);
 }
@@ -189,7 +191,8 @@ void Store::Writer::keep_house() {
 void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
-    return c.experiment || !c.secrets.empty() || c.snapshot || std::ranges::any_of(c.events, is_durable);
+    return c.experiment || !c.secrets.empty() || c.snapshot || !c.waits.empty() ||
+           std::ranges::any_of(c.events, is_durable);
   });
   for (bool written = !anything; !written;) {
     try {
@@ -249,6 +252,7 @@ std::int64_t Store::Writer::write(const Event& event) {
   const std::int64_t seq = log_.append(event);
   projections_.take(event);
   history_.add(event);
+  ledger_.take(event);
   return seq;
 }
 
@@ -256,6 +260,7 @@ std::int64_t Store::Writer::write(const Event& event) {
 void Store::Writer::write_the_rest(const Commit& commit) {
   if (commit.experiment) projections_.take(*commit.experiment);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
+  for (const WaitMark& wait : commit.waits) ledger_.take(wait);
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
@@ -339,7 +344,7 @@ Loaded Store::Writer::load(const ClusterState& empty) {
   EventLog::Replayed replayed = log_.replay(empty);
   events_since_snapshot_ = replayed.events;
   ask_again_after(replayed.snapshot_bytes);
-  Loaded loaded{std::move(replayed.state), {}, log_.newest()};
+  Loaded loaded{std::move(replayed.state), {}, log_.newest(), ledger_.waits()};
   Statement secrets(database_, "SELECT job, number, secret FROM attempts WHERE ended_ms IS NULL");
   for (secrets.start(); secrets.next();)
     loaded.secrets.push_back({{{secrets.integer(0)}, secrets.small(1)}, secrets.text(2)});

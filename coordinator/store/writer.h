@@ -16,6 +16,8 @@
 
 #include "coordinator/store/event_log.h"
 #include "coordinator/store/ingest.h"
+#include "coordinator/store/ledger_marks.h"
+#include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/projections.h"
 #include "coordinator/store/pruner.h"
 #include "coordinator/store/store.h"
@@ -73,6 +75,8 @@ class Store::Writer {
   EventLog log_;
   Projections projections_;
   History history_;
+  LedgerMarks ledger_;
+  LedgerTotals ledger_totals_;
   Ingestor ingestor_;
   Pruner pruner_;
   std::int64_t last_event_;  // that was written

@@ -104,7 +104,7 @@ TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
     EXPECT_EQ(to_json(worker_event_from_json(line)), line);
     at = end + 1;
   }
-  EXPECT_EQ(count, 7);
+  EXPECT_EQ(count, 9);
 }
 
 TEST(Codec, EveryCauseOfAnExitSurvivesTheWire) {
