@@ -38,6 +38,8 @@ awaitable<ServerReply> remove_account(Api& api, Call call);
 awaitable<ServerReply> get_specs(Api& api, Call call);
 
 awaitable<ServerReply> get_checkpoints(Api& api, Call call);
+awaitable<ServerReply> get_job_ledger(Api& api, Call call);
+awaitable<ServerReply> get_ledger(Api& api, Call call);
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);
 awaitable<ServerReply> get_series_of_jobs(Api& api, Call call);

@@ -25,6 +25,8 @@ const std::vector<Route>& routes() {
       {"GET", "/jobs/{job}/why", Audience::read, get_why},
       {"GET", "/jobs/{job}/events", Audience::read, get_job_events},
       {"GET", "/jobs/{job}/checkpoints", Audience::read, get_checkpoints},
+      {"GET", "/jobs/{job}/ledger", Audience::read, get_job_ledger},
+      {"GET", "/ledger", Audience::read, get_ledger},
       {"GET", "/jobs/{job}/metrics", Audience::read, get_metrics},
       {"GET", "/jobs/{job}/series", Audience::read, get_series},
       {"GET", "/series", Audience::read, get_series_of_jobs},

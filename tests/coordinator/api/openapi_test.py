@@ -121,6 +121,7 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual([(c["step"], c["bytes"], c["attempt"]) for c in saved], [(40, 1000, 1)])
         self.assertRegex(saved[0]["path"], rf"/{job}/checkpoints/step-00000040$")
         self.assertEqual(self.call("GET", "/jobs/{job}", path=path).json()["checkpoint"], saved[0])
+        self.check_ledgers(job)
         metrics = self.call("GET", "/jobs/{job}/metrics", path=path + "/metrics").json()["metrics"]
         self.assertEqual([(m["key"], m["count"], m["last_step"]) for m in metrics], [("train/loss", 51, 51)])
         series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss").json()["series"]
@@ -459,12 +460,25 @@ class OpenapiTest(unittest.TestCase):
         self.assertIn(f"was used for experiment {first['experiment']['id']}", other["detail"])
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{first['jobs'][0]['id']}/cancel")
 
+    def check_ledgers(self, job):
+        ledger = self.call("GET", "/jobs/{job}/ledger", path=f"/jobs/{job}/ledger").json()
+        self.assertEqual(ledger["pieces"][-1]["kind"], "running", "a program that told no phases")
+        self.assertIs(ledger["final"], False)
+        for by in ("job", "account", "experiment", "node", "day"):
+            table = self.call("GET", "/ledger", path=f"/ledger?by={by}&account=default").json()
+            self.assertEqual(sum(row["held_device_ms"] for row in table["rows"]), table["all"]["held_device_ms"])
+            self.assertGreater(table["all"]["held_device_ms"], 0)
+        none = self.call("GET", "/ledger", path="/ledger?to_ms=1&limit=1&experiment=1&from_ms=0").json()
+        self.assertEqual((none["rows"], none["all"]["jobs"], none["all"]["goodput"]), ([], 0, None))
+        for query in ("by=week", "limit=0", "experiment=x", "from_ms=-1", "to_ms=0", "what=1"):
+            self.call("GET", "/ledger", 400, path="/ledger?" + query)
+
     def test_6_what_does_not_exist(self):
         for name in ("999", "0", "-1", "x", "99999999999999999999"):
             self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
             self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
             self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
-            for part in ("checkpoints", "events", "metrics", "logs", "why"):
+            for part in ("checkpoints", "events", "ledger", "metrics", "logs", "why"):
                 self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
             self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")

@@ -369,6 +369,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job}/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the job's time went
+         * @description Every device-second from the job's submission to its end, or until now, in exactly one bucket. The totals are of all pieces; of more than 2,000 pieces short neighbours are shown as one, whose `merged` says how many they were. A requeued job is in no bucket between its end and its requeue.
+         */
+        get: operations["get_job_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where the time of many jobs went
+         * @description Those that held most device time first; days in their order, and of more than `limit` days the last.
+         */
+        get: operations["get_ledger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}/metrics": {
         parameters: {
             query?: never;
@@ -398,6 +438,46 @@ export interface paths {
          * @description Each bucket keeps its least and largest value. 404 for a metric that the job has not: the answer names those that it has.
          */
         get: operations["get_series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The points of some metrics of several jobs, thinned for a screen
+         * @description As GET /jobs/{job}/series, and what is not there is told beside what is: a job that lacks a metric is in `lacking`, one that does not exist in `missing`; 404 where none exists. Jobs × keys × points are 500,000 at most.
+         */
+        get: operations["get_series_of_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What jobs differ in, and what came of it
+         * @description Settings, labels, the commit and what they ran on, of which only what differs unless `all`; then each job's metrics, throughput, times and restarts, with differences to a base. A job that does not exist is in `missing`; 404 where none exists. Which value is better is told by a job's target on the metric (unless targets contradict each other), else by its name: less for one that ends in loss, perplexity, error or error_rate, more for accuracy, f1, exact_match, mcc, pearson or spearman; of other metrics nothing is called best. Of throughput more is better, of times and restarts less, among jobs with a time to train. Nothing is best where all are equal.
+         */
+        get: operations["compare_jobs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -800,6 +880,74 @@ export interface components {
             /** @description That writing it took */
             seconds: number;
         };
+        /**
+         * @description `loading` is text, weights and checkpoints; `lost` are steps that a later attempt took again; `checkpointing` only what training waited for; `running` a program that does not tell what it does; `unknown` what nobody told
+         * @enum {unknown}
+         */
+        LedgerKind: "waiting" | "backing_off" | "launching" | "rendezvous" | "loading" | "stepping" | "lost" | "evaluating" | "checkpointing" | "running" | "stopping" | "unknown";
+        /** @description stepping / (held − running − unknown), of device time, where held is all but waiting and backing_off: the share that moved training forward. Null where nobody knows */
+        Goodput: number | null;
+        LedgerPiece: {
+            from_ms: components["schemas"]["Millis"];
+            to_ms: components["schemas"]["Millis"];
+            kind: components["schemas"]["LedgerKind"];
+            /** @description Of a wait the code of its first blocker, of stopping its cause; empty otherwise, and where nobody noted it */
+            detail: string;
+            /** @description 0 while it waits */
+            attempt: number;
+            /** @description That the attempt holds; of a wait the fewest that the job asks for */
+            devices: number;
+            /** @description That were finished at its begin */
+            first_step: number | null;
+            /** @description At its end; null where nobody told */
+            last_step: number | null;
+            /** @description So many pieces, of whose kinds the longest is told */
+            merged: number;
+        };
+        LedgerTotal: {
+            kind: components["schemas"]["LedgerKind"];
+            detail: string;
+            times: number;
+            wall_ms: number;
+            device_ms: number;
+            longest_ms: number;
+            longest_from_ms: components["schemas"]["Millis"];
+        };
+        JobLedger: {
+            job: number;
+            now_ms: components["schemas"]["Millis"];
+            /** @description The job has ended; what its tasks have yet to deliver may still refine it */
+            final: boolean;
+            /** @description The fewest that the job asks for */
+            devices: number;
+            held_device_ms: number;
+            goodput: components["schemas"]["Goodput"];
+            pieces: components["schemas"]["LedgerPiece"][];
+            totals: components["schemas"]["LedgerTotal"][];
+        };
+        LedgerRow: {
+            /** @description A job's or experiment's number, an account, a node (empty: of none, while jobs waited), or a day as 2026-03-01 */
+            key: string;
+            /** @description Of a job or an experiment */
+            name: string;
+            jobs: number;
+            held_device_ms: number;
+            goodput: components["schemas"]["Goodput"];
+            totals: {
+                kind: components["schemas"]["LedgerKind"];
+                detail: string;
+                device_ms: number;
+            }[];
+        };
+        LedgerTable: {
+            /** @enum {unknown} */
+            by: "job" | "account" | "experiment" | "node" | "day";
+            now_ms: components["schemas"]["Millis"];
+            /** @description Rows that there are, beyond `limit` too */
+            count: number;
+            rows: components["schemas"]["LedgerRow"][];
+            all: components["schemas"]["LedgerRow"];
+        };
         Account: {
             account: string;
             /** @description Against its siblings */
@@ -1092,12 +1240,68 @@ export interface components {
         };
         Series: {
             key: string;
-            /** @description [step, time_ms, value], by step */
-            points: [
-                number,
-                components["schemas"]["Millis"],
-                components["schemas"]["Number"]
-            ][];
+            points: components["schemas"]["SeriesPoints"];
+        };
+        /** @description [step, time_ms, value], by step */
+        SeriesPoints: [
+            number,
+            components["schemas"]["Millis"],
+            components["schemas"]["Number"]
+        ][];
+        Comparison: {
+            base: number;
+            jobs: components["schemas"]["Job"][];
+            /** @description Jobs that do not exist */
+            missing: number[];
+            sources: components["schemas"]["Source"][];
+            /** @description Jobs that ran on artificial devices */
+            artificial: number[];
+            /** @description By section, then key */
+            fields: components["schemas"]["ComparedField"][];
+            /** @description How many fields are alike */
+            same: number;
+            /** @description Fields beyond 2,000 */
+            left_out: number;
+            /** @description The target's first; at most 200 of metrics */
+            outcomes: components["schemas"]["ComparedOutcome"][];
+            /** @description Every metric that any of them has, by name, at most 500 */
+            metrics: {
+                key: string;
+                /** @description That have it */
+                jobs: number[];
+            }[];
+        };
+        ComparedField: {
+            /** @enum {unknown} */
+            section: "spec" | "labels" | "source" | "hardware";
+            /** @example training.optimizer.lr */
+            key: string;
+            differs: boolean;
+            /** @description One a job, null where it has none; a list is one value. Of hardware: of the newest attempt, as it was then */
+            values: unknown[];
+        };
+        ComparedOutcome: {
+            /**
+             * @description best and final of a metric; median of a throughput (of at most 512 points, spread evenly over the steps); time_to_train, run_time (of all attempts) and device_time (that attempts held devices, times their number), in seconds; restarts
+             * @enum {unknown}
+             */
+            measure: "best" | "final" | "median" | "time_to_train" | "run_time" | "device_time" | "restarts";
+            /** @description "" of times and restarts */
+            metric: string;
+            /** @enum {unknown} */
+            better: "less" | "more" | null;
+            /**
+             * @description What says so
+             * @enum {unknown}
+             */
+            better_by: "target" | "name" | "measure" | null;
+            values: components["schemas"]["NumberOrNull"][];
+            /** @description Where the value was reached */
+            steps: (number | null)[];
+            /** @description To the base's value, as a share of it: 0.1 is 10 % more */
+            differences: components["schemas"]["NumberOrNull"][];
+            /** @description Jobs */
+            best: number[];
         };
         MetricsMessage: {
             job: number;
@@ -1310,6 +1514,8 @@ export interface components {
     };
     parameters: {
         job: number;
+        /** @description Repeated; each job once */
+        jobs: number[];
         node: string;
         limit: number;
         /** @description next_page_token of the page before */
@@ -1892,6 +2098,62 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    get_job_ledger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Pieces by time, totals by kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobLedger"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_ledger: {
+        parameters: {
+            query?: {
+                /** @description What a row is of */
+                by?: "job" | "account" | "experiment" | "node" | "day";
+                /** @description Of the jobs of this account and of those below it */
+                account?: string;
+                /** @description Of the jobs of this experiment */
+                experiment?: number;
+                /** @description From the day on (UTC) in which this lies */
+                from_ms?: number;
+                /** @description To the day (UTC) in which the last millisecond before lies */
+                to_ms?: number;
+                limit?: components["parameters"]["limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Device milliseconds by kind */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerTable"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     list_metrics: {
         parameters: {
             query?: never;
@@ -1942,6 +2204,75 @@ export interface operations {
                     "application/json": {
                         series: components["schemas"]["Series"][];
                     };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_series_of_jobs: {
+        parameters: {
+            query: {
+                /** @description Repeated; each job once */
+                job: components["parameters"]["jobs"];
+                /** @description May be repeated */
+                key: string[];
+                /** @description About how many of each */
+                points?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description In the order of the jobs, then of the keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        series: {
+                            job: number;
+                            key: string;
+                            points: components["schemas"]["SeriesPoints"];
+                        }[];
+                        lacking: {
+                            job: number;
+                            key: string;
+                        }[];
+                        missing: number[];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    compare_jobs: {
+        parameters: {
+            query: {
+                /** @description Repeated; each job once */
+                job: components["parameters"]["jobs"];
+                /** @description One of the jobs, with which the others are compared; the first */
+                base?: number;
+                /** @description 1: also the fields that are alike */
+                all?: 0 | 1;
+                /** @description Whose final and best values are told; * is any text, and it may be repeated. eval/* and the jobs' targets by default */
+                metric?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `values` and `sources` are in the order of `jobs`, which is that of the request */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
                 };
             };
             default: components["responses"]["Problem"];
