@@ -4,6 +4,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <nlohmann/json.hpp>
 
+#include "common/base/file.h"
 #include "common/base/units.h"
 #include "common/spec/problems.h"
 #include "common/spec/source_map.h"
@@ -74,6 +75,44 @@ std::string check_listen(const std::string& text) {
 }
 
 std::string check_specs(const std::string& text) { return describe(parse_spec_repository(text).errors()); }
+
+// The rows of all files of a folder, or everything that is wrong with them.
+Result<std::vector<PublishedRow>> read_published(const std::filesystem::path& folder) {
+  std::vector<PublishedRow> rows;
+  Errors errors;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const auto file = load_published(read_file(entry.path()), entry.path().string());
+    errors.insert(errors.end(), file.errors().begin(), file.errors().end());
+    if (file) rows.insert(rows.end(), file->begin(), file->end());
+  }
+  if (!errors.empty()) return errors;
+  return rows;
+}
+
+std::string check_published(const std::string& folder) {
+  try {
+    const std::string wrong = describe(read_published(folder).errors());
+    return wrong.empty() ? "" : "\n" + wrong;
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+void add_published(CLI::App& app, Config& config) {
+  app.add_option_function<std::vector<std::string>>(
+         "--published",
+         [&config](const std::vector<std::string>& folders) {
+           for (const std::string& folder : folders)
+             std::ranges::copy(*read_published(folder), std::back_inserter(config.published));
+           sort_published(config.published);
+         },
+         "folder of YAML files with figures that others published, beside those that come with Podium "
+         "(schemas/published.schema.json); may be repeated")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory)
+      ->check(CLI::Validator(check_published, ""));
+}
 
 void add_duration(CLI::App& app, const std::string& name, Duration& value, const std::string& help) {
   app.add_option_function<std::string>(
@@ -182,6 +221,7 @@ void add_options(CLI::App& app, Config& config) {
   app.add_option("--web", config.web, "folder of the built dashboard")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
+  add_published(app, config);
   auto* certificate =
       app.add_option("--tls-cert", config.tls_certificate, "serve HTTPS with this certificate chain (PEM)")
           ->type_name("FILE")

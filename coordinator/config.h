@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/net/url.h"
+#include "common/spec/published.h"
 #include "coordinator/core/state.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
@@ -19,6 +20,7 @@ struct Config {
   std::filesystem::path user_token_file;   // <home>/user.token when not given
   std::filesystem::path agent_token_file;  // <home>/agent.token when not given
   std::filesystem::path web;
+  std::vector<PublishedRow> published = shipped_published();  // and those of --published
   std::string tls_certificate;
   std::string tls_key;
   bool open_reads = false;  // also when others than this machine can ask

@@ -42,6 +42,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens) {
   options.check_host = config.loopback_only();
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
+  options.published = config.published;
   options.version = PODIUM_VERSION;
   return options;
 }

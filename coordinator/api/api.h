@@ -14,6 +14,7 @@
 #include "common/base/time.h"
 #include "common/model/device_reading.h"
 #include "common/net/http_server.h"
+#include "common/spec/published.h"
 #include "coordinator/api/key_lock.h"
 #include "coordinator/api/live_feed.h"
 #include "coordinator/api/live_stream.h"
@@ -38,6 +39,7 @@ struct ApiOptions {
       true;  // only IP addresses and localhost in Host: an open API must not answer rebound names
   std::filesystem::path web;   // the dashboard's folder; "" for none
   std::filesystem::path code;  // the folder of jobs' code
+  std::vector<PublishedRow> published;
   std::string version;
 };
 

@@ -15,6 +15,10 @@ awaitable<ServerReply> post_verdicts(Api& api, Call call);
 awaitable<ServerReply> get_experiments(Api& api, Call call);
 awaitable<ServerReply> get_experiment(Api& api, Call call);
 
+awaitable<ServerReply> get_studies(Api& api, Call call);
+awaitable<ServerReply> get_study(Api& api, Call call);
+awaitable<ServerReply> get_published(Api& api, Call call);
+
 awaitable<ServerReply> post_code(Api& api, Call call);
 awaitable<ServerReply> get_code(Api& api, Call call);
 

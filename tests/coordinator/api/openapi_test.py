@@ -214,6 +214,20 @@ class OpenapiTest(unittest.TestCase):
         for job in jobs:
             self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
 
+    def test_1h_a_study_is_shown_with_what_others_published(self):
+        answer = self.submit(spec("study", extra="scaling: {devices: [1, 2]}\n")).json()
+        study = answer["experiment"]["id"]
+        self.assertEqual(self.call("GET", "/studies").json()["studies"][0]["id"], study)
+        shown = self.call("GET", "/studies/{study}", path=f"/studies/{study}?published=mlperf-bert").json()
+        self.assertEqual([member["job"] for member in shown["members"]], answer["experiment"]["jobs"])
+        self.assertEqual(shown["published"], self.call("GET", "/published", path="/published?benchmark=mlperf-bert").json()["published"])
+        self.call("GET", "/studies", 400, path="/studies?limit=0")
+        self.call("GET", "/studies/{study}", 404, path="/studies/999999")
+        self.call("GET", "/studies/{study}", 400, path=f"/studies/{study}?published=none")
+        self.call("GET", "/published", 400, path="/published?benchmark=none")
+        for job in answer["experiment"]["jobs"]:
+            self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+
     def test_1b_operators_change_jobs_that_wait(self):
         self.call("POST", "/nodes/{node}/drain", 200, {}, USER, path="/nodes/node-1/drain")
         first = self.submit(spec("first")).json()["jobs"][0]["id"]

@@ -1,0 +1,36 @@
+// The jobs of a study: what the store knows of each that its table and its warnings are made of.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "coordinator/store/reader.h"
+#include "coordinator/tracking/scaling.h"
+
+namespace podium {
+
+struct StudyMember {
+  JobView job;
+  ScalingRun run;
+  nlohmann::json parameters;  // what `sweep` gave it, by path; a swept seed is none
+  std::optional<std::int64_t> seed;
+  bool artificial = false;  // it ran on devices that were made up
+  bool told_target = true;  // what its target names, if there is one
+};
+
+struct StudyWarning {
+  std::string code;
+  JobId job;
+  std::string sentence;
+};
+
+// `spec`: the experiment's, as it was written.
+std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& experiment,
+                                      const nlohmann::json& spec, Time now);
+
+// What must be known before the figures of these jobs are believed.
+std::vector<StudyWarning> warnings_of(const std::vector<StudyMember>& members,
+                                      const std::vector<SharedNode>& shared);
+
+}  // namespace podium
