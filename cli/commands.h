@@ -30,6 +30,9 @@ void add_accounts(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"
 void add_experiments(CLI::App& app, Session& session);
+void add_studies(CLI::App& app, Session& session);
+void add_study(CLI::App& app, Session& session);
+void add_published(CLI::App& app, Session& session);
 void add_specs(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);

@@ -66,6 +66,9 @@ void add_commands(CLI::App& app, Session& session) {
   add_accounts(app, session);
   add_nodes(app, session);
   add_experiments(app, session);
+  add_studies(app, session);
+  add_study(app, session);
+  add_published(app, session);
   add_specs(app, session);
   add_simulate(app, session);
   add_completion(app, session);

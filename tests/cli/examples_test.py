@@ -52,6 +52,8 @@ REFUSED = {
     "podium nodes adopt node-1": "node-1 has no unknown tasks",
     "podium nodes adopt node-1 --stop": "node-1 has no unknown tasks",
     "podium accounts delete nlp/bert": "account nlp/bert",
+    "podium study 3": "is no study",
+    "podium study 3 --published bert-large-pretraining": "is no study",
 }
 
 # Goes on until Ctrl-C, which comes once it has said something.
