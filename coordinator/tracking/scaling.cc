@@ -1,7 +1,5 @@
 #include "coordinator/tracking/scaling.h"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -96,7 +94,7 @@ void compare(const ScalingRow& base, ScalingRow& row) {
   row.time_efficiency = time_efficiency(base, row);
 }
 
-std::string whole_percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+std::string whole_percent(double share) { return std::to_string(std::llround(100 * share)) + " %"; }
 
 }  // namespace
 
@@ -146,15 +144,15 @@ std::string scaling_sentence(const ScalingTable& table) {
   if (!table.base) return "no size has ended that told its throughput";
   for (auto row = table.rows.rbegin(); row != table.rows.rend() && row->devices > *table.base; ++row) {
     if (row->so_far || !row->efficiency) continue;
-    std::string text = fmt::format("{} devices: {} of linear from {}", row->devices,
-                                   whole_percent(*row->efficiency), *table.base);
+    std::string text = std::to_string(row->devices) + " devices: " + whole_percent(*row->efficiency) +
+                       " of linear from " + std::to_string(*table.base);
     if (row->time_to_train_seconds)
-      text += fmt::format(", {} to train",
-                          format_duration(std::chrono::seconds(std::llround(*row->time_to_train_seconds))));
+      text += ", " + format_duration(std::chrono::seconds(std::llround(*row->time_to_train_seconds))) +
+              " to train";
     return text;
   }
-  return fmt::format("{} device{}: the only size that has ended; efficiency needs a second", *table.base,
-                     *table.base == 1 ? "" : "s");
+  return std::to_string(*table.base) + (*table.base == 1 ? " device" : " devices") +
+         ": the only size that has ended; efficiency needs a second";
 }
 
 }  // namespace podium
