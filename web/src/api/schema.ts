@@ -127,6 +127,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Experiments of several jobs, newest first */
+        get: operations["list_studies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/studies/{study}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A study with its jobs, how it scales, and what must be known of its figures */
+        get: operations["get_study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/published": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Figures that others published, with their sources */
+        get: operations["list_published"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/code": {
         parameters: {
             query?: never;
@@ -869,6 +920,143 @@ export interface components {
         Submitted: {
             experiment: components["schemas"]["Experiment"];
             jobs: components["schemas"]["Job"][];
+        };
+        StudyFields: {
+            /** @description The number of its experiment */
+            id: number;
+            name: string;
+            /**
+             * @description scaling also where parameters are swept for each size
+             * @enum {string}
+             */
+            kind: "scaling" | "sweep";
+            /**
+             * @description Of all jobs: running from the first start to the last end, then failed where one failed, else cancelled where one was
+             * @enum {string}
+             */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** @description How many jobs are in which state */
+            states: {
+                [key: string]: number;
+            };
+            created_ms: number;
+            scaling: {
+                devices: number[];
+                /** @enum {string} */
+                mode: "weak" | "strong";
+                /** @description Jobs of each size, each with another seed */
+                repeat: number;
+                /** @description false: one job at a time, the smallest size first */
+                together: boolean;
+            } | null;
+            /** @description The values of each parameter, by its path */
+            sweep: {
+                [key: string]: unknown[];
+            } | null;
+        };
+        Study: {
+            members: {
+                /** @description GET /jobs/{job} has all of it */
+                job: number;
+                name: string;
+                /** @enum {string} */
+                state: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled";
+                devices: number;
+                kind: string;
+                /** @description What the sweep gave it, by path; a swept seed is under seed */
+                parameters: Record<string, never>;
+                seed: number | null;
+                restarts: number;
+                /** @description It ran on devices that were made up */
+                artificial: boolean;
+                reason: string;
+                time_to_train_seconds: number | null;
+            }[];
+            /** @description One for each combination of swept values; none where nothing is scaled */
+            tables: components["schemas"]["ScalingTable"][];
+            warnings: {
+                /** @enum {string} */
+                code: "failed" | "cancelled" | "unfinished" | "target_never_told" | "target_not_reached" | "restarted" | "artificial" | "shared_node";
+                job: number;
+                sentence: string;
+            }[];
+            /** @description Of the benchmark that was asked for; never mixed with the study's own rows */
+            published: components["schemas"]["PublishedRow"][];
+        } & components["schemas"]["StudyFields"];
+        /** @description Over the steady part, the points after the first tenth of a run's steps; low and high are its quartiles */
+        SteadyRate: {
+            median: number;
+            low: number;
+            high: number;
+            points: number;
+        } | null;
+        ScalingTable: {
+            /** @description Swept values that its runs have */
+            parameters: Record<string, never>;
+            /** @description Devices of the size that the others are compared with: the smallest that has ended and told a rate */
+            base: number | null;
+            /** @example 64 devices: 91 % of linear from 8, 4h12m to train */
+            sentence: string;
+            /** @description The devices are CPU slots, which may share cores, caches and memory */
+            slots_share_cores: boolean;
+            /** @description By devices. A size's runs are those that succeeded, or those under way where none has */
+            rows: {
+                devices: number;
+                jobs: number[];
+                /** @description None of its runs has ended */
+                so_far: boolean;
+                /** @description So many of its runs have a time-to-train */
+                reached: number;
+                samples_per_second: components["schemas"]["SteadyRate"];
+                tokens_per_second: components["schemas"]["SteadyRate"];
+                /** @description Samples a second, or tokens where no samples are told */
+                per_device: number | null;
+                speed_up: number | null;
+                /** @description per_device by that of the base */
+                efficiency: number | null;
+                model_flops_per_second: number | null;
+                /** @description Of the devices' peak; null where the device or the model's FLOPs are not known */
+                mfu: number | null;
+                /** @description Median of its runs */
+                time_to_train_seconds: number | null;
+                /** @description Median of its runs */
+                samples_to_target: number | null;
+                /** @description samples_to_target / (median rate × time_to_train_seconds) */
+                stepping_share: number | null;
+                /** @description Of the time that its devices were held */
+                evaluation_share: number | null;
+                /** @description What training waited for, of the time that its devices were held */
+                checkpoint_share: number | null;
+                /** @description efficiency = throughput × samples × stepping, exactly */
+                time_efficiency: {
+                    /** @description devices × time-to-train of the base by those of this size */
+                    efficiency: number;
+                    /** @description per_device by that of the base */
+                    throughput: number;
+                    /** @description samples_to_target of the base by those of this size */
+                    samples: number;
+                    /** @description stepping_share by that of the base */
+                    stepping: number;
+                } | null;
+            }[];
+        };
+        /** @description schemas/published.schema.json */
+        PublishedRow: {
+            benchmark: string;
+            what: string;
+            hardware: string;
+            devices: number;
+            precision: string | null;
+            batch: number | null;
+            value: number;
+            unit: string;
+            runs: number | null;
+            source: string;
+            url: string | null;
+            /** @description 2019, 2019-08 or 2019-08-13 */
+            date: string;
+            note: string | null;
+            file: string;
         };
         Checkpoint: {
             attempt: number;
@@ -1733,6 +1921,87 @@ export interface operations {
                     "application/json": {
                         /** @description In the order of the specs */
                         verdicts: (components["schemas"]["Acceptance"] | components["schemas"]["Refusal"])[];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_studies: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["limit"];
+                /** @description next_page_token of the page before */
+                page_token?: components["parameters"]["page_token"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        studies: components["schemas"]["StudyFields"][];
+                        next_page_token?: string;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_study: {
+        parameters: {
+            query?: {
+                /** @description Also the rows of this benchmark that others published */
+                published?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The number of its experiment */
+                study: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The study */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Study"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    list_published: {
+        parameters: {
+            query?: {
+                /** @description Of this benchmark alone */
+                benchmark?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By benchmark, unit, devices and date */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        published: components["schemas"]["PublishedRow"][];
                     };
                 };
             };
