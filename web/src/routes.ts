@@ -31,6 +31,13 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/experiment_page")).ExperimentPage,
   },
   {
+    path: "compare",
+    title: "Compare",
+    key: null,
+    section: "jobs",
+    load: async () => (await import("./pages/compare_page")).ComparePage,
+  },
+  {
     path: "specs",
     title: "Specs in git",
     key: null,

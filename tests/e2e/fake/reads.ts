@@ -2,6 +2,7 @@
 import { thinned } from "../../../web/src/model/series";
 import type { Experiment, ExperimentDetail, Job } from "../../../web/src/api/types";
 import { noSuch, ok, pageOf, type Answer, type Call, type Query } from "./call";
+import { comparisonOf, seriesOfJobs } from "./comparison";
 import { makeSeries, metricsOf } from "./curves";
 import { countStates, jobQueryFrom, sorted } from "./job_query";
 import { accountsOf, queueOf } from "./operate";
@@ -57,6 +58,10 @@ function readList(coordinator: FakeCoordinator, resource: string, query: Query):
     case "accounts":
       query.check();
       return ok(accountsOf(coordinator.accounts));
+    case "compare":
+      return comparisonOf(coordinator, query);
+    case "series":
+      return seriesOfJobs(coordinator, query);
     case "specs":
       query.check();
       return ok({ repositories: coordinator.specs });
@@ -133,7 +138,7 @@ function readJob(coordinator: FakeCoordinator, job: Job, part: string | undefine
 }
 
 /** In the order of the keys, thinned for a screen. */
-function seriesOf(all: ReturnType<typeof makeSeries>, keys: string[], points: number) {
+export function seriesOf(all: ReturnType<typeof makeSeries>, keys: string[], points: number) {
   return keys.map((key) => {
     const known = all.find((series) => series.key === key);
     if (!known) throw noSuch(`metric "${key}"`);

@@ -6,6 +6,7 @@ import type {
   Account,
   AccountChange,
   Accounts,
+  Comparison,
   Drain,
   Reservation,
   Submitted,
@@ -138,6 +139,26 @@ export async function getSeries(id: number, keys: readonly string[], points: num
   }
   return series;
 }
+
+const jobsQuery = (jobs: readonly number[]) => jobs.map((job) => `job=${job}`).join("&");
+
+/** Of those of the jobs that have the metric. */
+export const getSeriesOfJobs = async (
+  jobs: readonly number[],
+  key: string,
+  points: number,
+  signal?: AbortSignal,
+) =>
+  (
+    await json<{ series: (WireSeries & { job: number })[] }>(
+      `/series?${jobsQuery(jobs)}&key=${encodeURIComponent(key)}&points=${points}`,
+      { signal },
+    )
+  ).series;
+
+/** With every setting, also those that are alike. `base`: the first by default. */
+export const getComparison = (jobs: readonly number[], base: number | null, signal?: AbortSignal) =>
+  json<Comparison>(`/compare?${jobsQuery(jobs)}${base === null ? "" : `&base=${base}`}&all=1`, { signal });
 
 export const getExperimentPage = (pageToken: string | undefined, signal?: AbortSignal) =>
   json<ExperimentPage>(`/experiments?${pageQuery(pageToken)}`, { signal });

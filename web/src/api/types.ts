@@ -42,6 +42,10 @@ export type WirePoint = WireSeries["points"][number];
 export type MetricsMessage = Schemas["MetricsMessage"];
 export type LivePoint = MetricsMessage["points"][number];
 
+export type Comparison = Schemas["Comparison"];
+export type ComparedField = Schemas["ComparedField"];
+export type ComparedOutcome = Schemas["ComparedOutcome"];
+
 export type Blocker = Schemas["Blocker"];
 /** `set`: parts of the spec, and what to write there. */
 export type Sooner = Omit<Schemas["Why"]["sooner"][number], "set"> & {

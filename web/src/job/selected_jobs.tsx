@@ -1,6 +1,7 @@
 // What is done to all selected jobs at once. Each button counts those that it fits; one that loses work asks first.
 import { useOperation } from "../hooks/use_operation";
 import { operateJob, type JobOperation } from "../api/client";
+import { compareHash, mostJobs } from "../model/compare_address";
 import { formatCount } from "../model/numbers";
 import { offerFor, type Operated } from "../model/operations";
 import { applyJob } from "../state/store";
@@ -35,6 +36,11 @@ export function SelectedJobs({ jobs, onClear }: { jobs: readonly Operated[]; onC
   return (
     <div class="toolbar selected-jobs" role="group" aria-label="Selected jobs">
       <strong>{countJobs(jobs)} selected</strong>
+      {jobs.length > 1 && jobs.length <= mostJobs && (
+        <a class="button button-small" href={compareHash(jobs.map(({ id }) => id).sort((a, b) => a - b))}>
+          Compare {formatCount(jobs.length)}
+        </a>
+      )}
       {button(
         "hold",
         "Hold",

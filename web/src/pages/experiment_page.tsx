@@ -6,6 +6,7 @@ import { SourceLine } from "../job/spec_view";
 import { useQuery } from "../hooks/use_query";
 import { JobList } from "../job/job_list";
 import { useTitle } from "../hooks/use_title";
+import { compareHash, mostJobs } from "../model/compare_address";
 import "../styles/experiments.css";
 
 export function ExperimentPage({ id }: { id: number }) {
@@ -28,6 +29,11 @@ export function ExperimentPage({ id }: { id: number }) {
         </h1>
         <SourceLine source={data.source} />
         <span class="page-actions">
+          {data.jobs.length > 1 && (
+            <a href={compareHash(data.jobs.slice(0, mostJobs))}>
+              {data.jobs.length > mostJobs ? `Compare the first ${mostJobs} jobs` : "Compare its jobs"}
+            </a>
+          )}
           <span class="muted">
             created <Ago ms={data.created_ms} />
           </span>

@@ -192,6 +192,23 @@ export function HeldIcon() {
   );
 }
 
+export function EyeIcon({ closed }: { closed: boolean }) {
+  return (
+    <Icon>
+      <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8Z" {...line} />
+      {closed ? <path d="m3 13 10-10" {...line} /> : <circle cx="8" cy="8" r="1.8" fill="currentColor" />}
+    </Icon>
+  );
+}
+
+export function PinIcon() {
+  return (
+    <Icon>
+      <path d="M5.5 2h5l-.8 4.6 2 2.4H4.3l2-2.4zM8 9v5" {...line} />
+    </Icon>
+  );
+}
+
 export function ChevronIcon() {
   return (
     <Icon>

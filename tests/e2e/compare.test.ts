@@ -1,0 +1,151 @@
+// Jobs beside each other: what is chosen is in the address, and a job has one colour wherever it is shown.
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { rows, useStage } from "./support/stage";
+
+const stage = useStage(40);
+const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
+const rail = (page: Page) => page.locator(".compare-rail li");
+
+/** Two that have run and differ: the quick start, and the newest other with curves. */
+function ranJobs(): [number, number] {
+  const { jobs } = stage.coordinator.cluster;
+  const other = [...jobs.values()].filter(
+    ({ id, progress }) => id !== stage.quickstart && (progress?.step ?? 0) > 200,
+  );
+  return [stage.quickstart, other.at(-1)!.id];
+}
+
+const open = (query: string) => stage.open(`#/compare?${query}`);
+
+describe("a comparison", () => {
+  it("shows what came of the jobs, the best of a row in bold", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}`);
+    await page.getByRole("heading", { name: "Compare 2 jobs" }).waitFor();
+    const table = region(page, "Results as a table");
+    const speed = table.getByRole("row", { name: /^train\/sequences_per_second median/ });
+    await speed.waitFor();
+    const values = await speed.getByRole("cell").allTextContents();
+    const read = values.map((text) => Number(text.split(/[ +−]/)[0]!.replaceAll(",", "")));
+    expect(read).toHaveLength(2);
+    const bold = await speed.locator("strong").allTextContents();
+    expect(bold.map((text) => Number(text.replaceAll(",", "")))).toEqual([Math.max(...read)]);
+    const share = (100 * (read[1]! - read[0]!)) / read[0]!;
+    expect(values[1]).toMatch(share < 0 ? /−\d/ : /\+\d/);
+    expect(Math.abs(Number(/[+−]([\d.]+) %/.exec(values[1]!)![1]) - Math.abs(share))).toBeLessThan(0.6);
+  });
+
+  it("shows only what differs, and all when asked, in the address", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}`);
+    const table = region(page, "Parameters as a table");
+    const steps = table.getByRole("row", { name: /training\.\W*schedule\.\W*steps/ });
+    await steps.waitFor();
+    const seed = table.getByRole("row", { name: /training\.\W*seed/ });
+    expect(await seed.count()).toBe(0);
+    await page.getByRole("button", { name: "Also what is alike" }).click();
+    await seed.waitFor();
+    expect(page.url()).toContain("diff=all");
+    await page.goBack();
+    await seed.waitFor({ state: "detached" });
+  });
+
+  it("draws a line a job in each chart, and hides a job's lines everywhere at once", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}&keys=train/loss`);
+    const chart = region(page, "train/loss");
+    await chart.locator("canvas").waitFor();
+    const entries = chart.locator(".legend-entry");
+    await expect.poll(() => entries.count()).toBe(2);
+    const colours = (of: ReturnType<Page["locator"]>) =>
+      of.evaluateAll((swatches) => swatches.map((swatch) => getComputedStyle(swatch).color));
+    expect(await colours(chart.locator(".swatch"))).toEqual(await colours(rail(page).locator(".swatch")));
+    await page.getByRole("button", { name: `Curves of job ${second}` }).click();
+    await expect.poll(() => entries.nth(1).getAttribute("aria-pressed")).toBe("false");
+    expect(page.url()).toContain(`hide=${second}`);
+  });
+
+  it("tells of the base what the others differ from, and takes another", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}`);
+    await page.getByText(`differences are to job ${first}`).waitFor();
+    await page.getByRole("button", { name: `Compare with job ${second}` }).click();
+    await page.getByText(`differences are to job ${second}`).waitFor();
+    expect(page.url()).toContain(`base=${second}`);
+  });
+
+  it("adds and removes jobs, which Back undoes", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first}`);
+    await page.getByText("One job is no comparison yet").waitFor();
+    await page.getByLabel("Add a job").fill(String(second));
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Compare 2 jobs" }).waitFor();
+    await page.getByRole("button", { name: `Remove job ${first}` }).click();
+    await page.getByRole("heading", { name: `Compare job ${second}` }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "Compare 2 jobs" }).waitFor();
+  });
+
+  it("reorders by the keyboard, and colours go by place", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}`);
+    await page.getByRole("button", { name: `Remove job ${second}` }).focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await expect.poll(() => page.url()).toContain(`jobs=${second},${first}`);
+    await expect.poll(() => rail(page).first().locator("a").textContent()).toBe(String(second));
+  });
+
+  it("tells of a job that is not there in the rail, and shows the others", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},999999,${second}`);
+    await page.getByText("there is no job 999999").waitFor();
+    await region(page, "Results as a table")
+      .getByRole("columnheader", { name: String(second) })
+      .waitFor();
+  });
+
+  it("tells which jobs lack a metric", async () => {
+    const { jobs } = stage.coordinator.cluster;
+    const waiting = [...jobs.values()].find(({ state }) => state === "queued")!;
+    const page = await open(`jobs=${stage.quickstart},${waiting.id}&keys=train/loss`);
+    await page.getByText(`not recorded by ${waiting.id}`).waitFor();
+  });
+
+  it("draws points as they come", async () => {
+    const page = await open(`jobs=${stage.quickstart}&keys=train/loss&table=train/loss`);
+    await page.locator(".overlay-place").scrollIntoViewIfNeeded();
+    const table = region(page, "train/loss").getByRole("table");
+    await table.waitFor();
+    const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
+    const step = job.progress!.step + 10;
+    const points = [{ key: "train/loss", step, time_ms: Date.now(), value: 1.2345678 }];
+    stage.coordinator.live.push("metrics", { job: stage.quickstart, points });
+    await table.getByRole("cell", { name: "1.235", exact: true }).waitFor();
+  });
+});
+
+it("offers jobs of one name where none are chosen", async () => {
+  const page = await open("");
+  const offer = page.locator(".compare-offers a").first();
+  await offer.waitFor();
+  const name = (await offer.textContent())!.split(":")[0]!;
+  await offer.click();
+  await page.getByRole("heading", { name: /^Compare \d jobs$/ }).waitFor();
+  expect(new Set(await page.locator(".compare-common").allTextContents())).toEqual(new Set([name]));
+});
+
+it("is gone to from selected jobs, and from an experiment", async () => {
+  const page = await stage.open("#/jobs");
+  await rows(page).first().waitFor();
+  const boxes = rows(page).getByRole("checkbox");
+  await boxes.nth(0).check();
+  expect(await page.getByRole("link", { name: /^Compare/ }).count()).toBe(0);
+  await boxes.nth(1).check();
+  await page.getByRole("link", { name: "Compare 2" }).click();
+  await page.getByRole("heading", { name: "Compare 2 jobs" }).waitFor();
+  await page.evaluate(() => (location.hash = "#/experiments/5"));
+  await page.getByRole("link", { name: "Compare its jobs" }).click();
+  await page.getByRole("heading", { name: "Compare 3 jobs" }).waitFor();
+});

@@ -1,0 +1,63 @@
+// Adds a job to a comparison, by its number or by what its name, labels or number hold.
+import { useRef, useState } from "preact/hooks";
+import { getJobPage } from "../api/client";
+import { mostJobs, writeNumbers } from "../model/compare_address";
+import { pushParams } from "../state/router";
+import { useQuery } from "../hooks/use_query";
+
+const offered = 8;
+
+export function AddJob({ jobs }: { jobs: readonly number[] }) {
+  const [text, setText] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  const query = { q: text.trim(), limit: String(offered) };
+  const found = useQuery(`jobs like ${query.q}`, async (signal) =>
+    query.q === "" ? [] : (await getJobPage(query, signal)).jobs,
+  );
+  const choices = (found.data ?? []).filter(({ id }) => !jobs.includes(id));
+  const add = (id: number) => {
+    if (!jobs.includes(id)) pushParams({ jobs: writeNumbers([...jobs, id]) });
+    setText("");
+    input.current?.focus();
+  };
+  /** A choice of the list fills in the whole number; what is typed waits for Enter. */
+  const onInput = (event: InputEvent) => {
+    const { value } = event.currentTarget as HTMLInputElement;
+    const chosen = event.inputType === "insertReplacementText" || event.inputType === undefined;
+    const number = Number(value);
+    if (chosen && choices.some(({ id }) => id === number)) return add(number);
+    setText(value);
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const number = Number(text);
+    if (Number.isSafeInteger(number) && number > 0) add(number);
+    else if (choices[0]) add(choices[0].id);
+  };
+  if (jobs.length >= mostJobs) return <span class="muted">{mostJobs} jobs are the most</span>;
+  return (
+    <form class="add-job" onSubmit={submit}>
+      <input
+        ref={input}
+        type="text"
+        list="add-job-choices"
+        aria-label="Add a job"
+        placeholder="Add a job: number or name"
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => onInput(event as unknown as InputEvent)}
+      />
+      <datalist id="add-job-choices">
+        {choices.map(({ id, name, state }) => (
+          <option key={id} value={String(id)}>
+            {name} ({state})
+          </option>
+        ))}
+      </datalist>
+      <button type="submit" class="button">
+        Add
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,184 @@
+// What came of the jobs, and what they differ in: a column a job in both, so that one looks down a job's column.
+import type { ComparedField, ComparedOutcome, Comparison } from "../api/types";
+import { type CompareSettings } from "../model/compare_address";
+import {
+  differenceText,
+  fieldValues,
+  numberOf,
+  outcomeName,
+  outcomeRule,
+  outcomeText,
+} from "../model/comparison";
+import { formatCount } from "../model/numbers";
+import { pushParams } from "../state/router";
+import { Swatch } from "./job_tag";
+
+interface Properties {
+  settings: CompareSettings;
+  comparison: Comparison;
+}
+
+export function Results({ settings, comparison }: Properties) {
+  const { jobs, outcomes, base } = comparison;
+  return (
+    <section class="panel compare-section" aria-label="Results">
+      <header class="panel-head">
+        <h2>Results</h2>
+        <span class="muted">the best of a row is bold; differences are to job {base}</span>
+      </header>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Results as a table">
+        <table class="table compare-table">
+          <Head settings={settings} comparison={comparison} title="Measure" />
+          <tbody>
+            {outcomes.map((outcome) => (
+              <tr key={outcomeName(outcome)}>
+                <th scope="row">
+                  <span class="compare-key" title={outcomeRule(outcome)}>
+                    {breakable(outcomeName(outcome))}
+                  </span>
+                </th>
+                {jobs.map(({ id }, index) => {
+                  const difference = differenceText(numberOf(outcome.differences[index]));
+                  const step = outcome.steps[index];
+                  const text = outcomeText(outcome, numberOf(outcome.values[index]));
+                  return (
+                    <td key={id} class="compare-figure">
+                      {outcome.best.includes(id) ? <strong title="The best">{text}</strong> : text}
+                      {outcome.measure === "best" && step != null && (
+                        <span class="muted"> at {formatCount(step)}</span>
+                      )}
+                      {difference && <span class="compare-difference"> {difference}</span>}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {outcomes.length > 0 && <Rules outcomes={outcomes} />}
+      {outcomes.length === 0 && <p class="muted panel-text">No results yet: none of them has started.</p>}
+    </section>
+  );
+}
+
+/** Long names may go on in the next line after any of their parts. */
+const breakable = (name: string) => name.replace(/[/._]/g, "$&\u200b");
+
+/** What makes a value the better one, for each way in which it is told. */
+function Rules({ outcomes }: { outcomes: readonly ComparedOutcome[] }) {
+  const rules = new Map<string, string[]>();
+  for (const outcome of outcomes) {
+    const rule = outcomeRule(outcome);
+    rules.set(rule, [...(rules.get(rule) ?? []), outcomeName(outcome)]);
+  }
+  return (
+    <details class="compare-rules">
+      <summary>How these are told</summary>
+      <dl>
+        {[...rules].map(([rule, names]) => (
+          <div key={rule}>
+            <dt>{names.join(", ")}</dt>
+            <dd>{rule}.</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+const sections: [ComparedField["section"], string][] = [
+  ["spec", ""],
+  ["labels", "Labels"],
+  ["source", "Code"],
+  ["hardware", "Ran on"],
+];
+
+export function Parameters({ settings, comparison }: Properties) {
+  const shown = comparison.fields.filter(({ differs }) => settings.all || differs);
+  const count = comparison.fields.length - comparison.same;
+  return (
+    <section class="panel compare-section" aria-label="Parameters">
+      <header class="panel-head">
+        <h2>Parameters</h2>
+        <span class="muted">
+          {formatCount(count)} differ, {formatCount(comparison.same)} are alike
+          {comparison.left_out > 0 && `, ${formatCount(comparison.left_out)} more are left out`}
+        </span>
+        <button
+          type="button"
+          class="chart-switch"
+          aria-pressed={settings.all}
+          onClick={() => pushParams({ diff: settings.all ? null : "all" })}
+        >
+          Also what is alike
+        </button>
+      </header>
+      {shown.length === 0 ? (
+        <p class="muted panel-text">They differ in nothing that is recorded.</p>
+      ) : (
+        <div class="scroll-x" tabIndex={0} role="region" aria-label="Parameters as a table">
+          <table class="table compare-table">
+            <Head settings={settings} comparison={comparison} title="Parameter" />
+            {sections.map(([section, title]) => (
+              <Fields
+                key={section}
+                title={title}
+                fields={shown.filter((field) => field.section === section)}
+              />
+            ))}
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Fields({ title, fields }: { title: string; fields: readonly ComparedField[] }) {
+  if (fields.length === 0) return null;
+  const columns = fields[0]!.values.length;
+  return (
+    <tbody>
+      {title && (
+        <tr class="compare-group">
+          <th scope="rowgroup">{title}</th>
+          <td colSpan={columns} />
+        </tr>
+      )}
+      {fields.map((field) => (
+        <tr key={field.key} class={field.differs ? "" : "is-alike"}>
+          <th scope="row">
+            <span class="compare-key">{breakable(field.key)}</span>
+          </th>
+          {fieldValues(field).map(({ common, own }, index) => (
+            <td key={index}>
+              <span class="compare-value" title={common + own}>
+                {common && <span class="muted">{common}</span>}
+                {own}
+              </span>
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  );
+}
+
+function Head({ settings, comparison, title }: Properties & { title: string }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{title}</th>
+        {comparison.jobs.map(({ id, name }) => (
+          <th key={id} scope="col" title={name}>
+            <span class="compare-job">
+              <Swatch slot={settings.jobs.indexOf(id)} />
+              <span class="number">{id}</span>
+              {comparison.base === id && <span class="muted">base</span>}
+            </span>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

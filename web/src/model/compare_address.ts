@@ -1,0 +1,56 @@
+// Which jobs are compared and how, as the address says it. Pure.
+
+/** The coordinator compares no more. */
+export const mostJobs = 50;
+
+export type CompareAxis = "step" | "time" | "tokens";
+
+export interface CompareSettings {
+  /** In the order of the address, which gives each its colour. */
+  jobs: number[];
+  /** The first where none is named. */
+  base: number | null;
+  hidden: ReadonlySet<number>;
+  axis: CompareAxis;
+  logarithmic: boolean;
+  /** The weight of the moving average; 0 draws the points as they are. */
+  smooth: number;
+  /** Of metrics, * standing for any text; "" for all. */
+  keys: string;
+  /** Also the settings that are alike. */
+  all: boolean;
+  /** Charts that are shown as tables, by metric. */
+  tables: ReadonlySet<string>;
+}
+
+const readNumbers = (text: string | null): number[] => [
+  ...new Set(
+    (text ?? "")
+      .split(",")
+      .map(Number)
+      .filter((id) => Number.isSafeInteger(id) && id > 0),
+  ),
+];
+
+export const writeNumbers = (ids: Iterable<number>) => [...ids].join(",");
+
+export function compareSettings(params: URLSearchParams): CompareSettings {
+  const jobs = readNumbers(params.get("jobs")).slice(0, mostJobs);
+  const [base] = readNumbers(params.get("base"));
+  const smooth = Number(params.get("smooth") ?? 0);
+  const x = params.get("x");
+  return {
+    jobs,
+    base: base !== undefined && jobs.includes(base) ? base : null,
+    hidden: new Set(readNumbers(params.get("hide"))),
+    axis: x === "time" || x === "tokens" ? x : "step",
+    logarithmic: params.get("y") === "log",
+    smooth: smooth > 0 && smooth < 1 ? smooth : 0,
+    keys: params.get("keys") ?? "",
+    all: params.get("diff") === "all",
+    tables: new Set((params.get("table") ?? "").split(",").filter(Boolean)),
+  };
+}
+
+/** The address of a comparison. */
+export const compareHash = (jobs: Iterable<number>) => `#/compare?jobs=${writeNumbers(jobs)}`;
