@@ -6,6 +6,7 @@
 #include <set>
 
 #include "coordinator/core/policy.h"
+#include "tests/sim/ledger_check.h"
 #include "tests/sim/sim_cluster.h"
 
 namespace podium::sim {
@@ -297,7 +298,10 @@ void live(SimCluster& cluster, int acts, Random& random) {
 }
 
 void end_history(std::uint64_t seed, SimCluster& cluster, Random& random) {
+  Random told = random;
+  ASSERT_EQ(ledger_violation(cluster, told), "") << "seed " << seed << " amid its jobs" << cluster.last_events();
   drain(cluster, random);
+  ASSERT_EQ(ledger_violation(cluster, told), "") << "seed " << seed << cluster.last_events();
   ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();
   ASSERT_TRUE(cluster.state().jobs.empty())
       << "seed " << seed << cluster.describe_jobs() << cluster.last_events();

@@ -14,6 +14,7 @@ SimCluster::SimCluster(std::vector<NodeDescription> nodes, const SchedulingOptio
 }
 
 Result<Events> SimCluster::turn(const Command& command) {
+  const std::size_t first_event = log_.size();
   auto events = handle(state_, command, now());
   const auto again = handle(state_, command, now());
   if (events.ok() != again.ok() || (events && *events != *again)) violate("handle gave two answers");
@@ -40,6 +41,7 @@ Result<Events> SimCluster::turn(const Command& command) {
   }
   absorb(enact(state_, plan, now()));
   plan_.carried_out(state_);
+  tell_waits(first_event);
   check_carried_out(plan);
   check_promises();
   check_orders();
@@ -55,6 +57,21 @@ void SimCluster::absorb(const Events& events) {
     apply(state_, event);
     if (is_durable(event)) log_.push_back(event);
   }
+}
+
+void SimCluster::tell_waits(std::size_t first_event) {
+  const Events events(log_.begin() + static_cast<std::ptrdiff_t>(first_event), log_.end());
+  for (WaitMark& mark : wait_log_.look(state_, plan_, true, events, now()))
+    waits_.emplace_back(log_.size(), std::move(mark));
+}
+
+// As a store has them.
+std::map<JobId, std::string> SimCluster::waits_told() const {
+  std::map<JobId, std::string> told;
+  for (const auto& [after, mark] : waits_)
+    if (const Job* job = find_job(state_, mark.job); job && job->state == JobState::queued)
+      told[mark.job] = mark.code;
+  return told;
 }
 
 RequeueJob SimCluster::requeue(JobId job) const {
@@ -91,6 +108,7 @@ void SimCluster::restart_coordinator(Duration down, Random& random) {
   check_replay();
   const ClusterState empty = empty_state();
   plan_ = {};
+  wait_log_ = WaitLog(waits_told());
   if (random.chance(50)) {
     state_ = cluster_state_from_json(to_json(state_), empty);
   } else {

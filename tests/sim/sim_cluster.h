@@ -9,6 +9,7 @@
 
 #include "coordinator/core/handle.h"
 #include "coordinator/core/plan.h"
+#include "coordinator/core/wait_log.h"
 #include "tests/sim/sim_node.h"
 
 namespace podium::sim {
@@ -32,6 +33,8 @@ class SimCluster {
   std::vector<SimNode>& nodes() { return nodes_; }
   Time now() const { return truth_ + skew_; }
   const Events& log() const { return log_; }
+  // What waiting jobs wait for, and after how many events of the log it was told.
+  const std::vector<std::pair<std::size_t, WaitMark>>& waits() const { return waits_; }
   const std::map<JobId, JobState>& ended() const { return ended_; }
   int jobs_held_back() const { return jobs_held_back_; }  // that nodes know to have ended
 
@@ -45,6 +48,8 @@ class SimCluster {
 
  private:
   ClusterState empty_state() const;
+  void tell_waits(std::size_t first_event);
+  std::map<JobId, std::string> waits_told() const;
   void absorb(const Events& events);
   void check_event(const Event& event);
   void hold_back(const Job& job);
@@ -76,6 +81,8 @@ class SimCluster {
   Time planned_at_;
   std::vector<SimNode> nodes_;
   Events log_;
+  WaitLog wait_log_;
+  std::vector<std::pair<std::size_t, WaitMark>> waits_;
   std::map<JobId, JobState> ended_;
   std::map<JobId, std::vector<Dependency>> after_;  // as they were submitted
   std::map<JobId, JobQueued> requests_;
