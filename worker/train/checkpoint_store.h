@@ -57,6 +57,8 @@ class CheckpointStore {
   // or 64 MiB. What would not fit into that is waited for here. Empty where nothing is being saved.
   // Collective, to be asked for at each update.
   [[nodiscard]] BeforeChange before_update();
+  // Whether the next before_update() may wait; the same on all ranks.
+  bool may_wait() const { return update_may_wait_; }
   // On rank 0: the checkpoints that became whole since the last call; empty elsewhere. Never waits.
   std::vector<FinishedSave> poll();
   // Waits until every save is whole, and tells as poll() does. Collective.

@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/logging.h"
 
@@ -13,6 +14,7 @@ Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int6
 
 void Progress::started(std::int64_t step, std::int64_t parameters, const std::string& device) {
   events_.write(StartedEvent{step, steps_, parameters, device});
+  phase_ = WorkerPhase::stepping;
 }
 
 bool Progress::metrics(std::int64_t step, const Metrics& metrics) {
@@ -33,6 +35,11 @@ bool Progress::metrics(std::int64_t step, const Metrics& metrics) {
 
 void Progress::saved(const FinishedSave& save) {
   events_.write(CheckpointEvent{save.step, save.name, save.bytes, save.seconds});
+}
+
+void Progress::phase(WorkerPhase phase, std::int64_t step) {
+  if (std::exchange(phase_, phase) == phase || !lead_) return;
+  events_.write(PhaseEvent{phase, step});
 }
 
 void Progress::note(const std::string& level, const std::string& message) {

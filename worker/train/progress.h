@@ -1,5 +1,5 @@
 // What a run tells the world while it trains: events.jsonl and the log. Every rank tells when it starts and
-// finishes; the lead, rank 0, also metrics, notes and checkpoints. Knows the target and whether it was
+// finishes; the lead, rank 0, also metrics, notes, checkpoints and phases. Knows the target and whether it was
 // reached.
 #pragma once
 
@@ -24,6 +24,8 @@ class Progress {
   // True where a metric has brought the target within reach for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);
+  // What training does from now on; told where it is something else.
+  void phase(WorkerPhase phase, std::int64_t step);
   void note(const std::string& level, const std::string& message);
   // The last line.
   void finished(std::int64_t step, const std::string& status);
@@ -38,6 +40,7 @@ class Progress {
   const std::int64_t steps_;
   const bool lead_;
   bool reached_ = false;
+  WorkerPhase phase_ = WorkerPhase::loading;
   std::optional<double> last_target_value_;
 };
 

@@ -131,8 +131,13 @@ WorkerExit train(const Launch& launch, EventLog& events, const std::atomic<bool>
   ParallelGroups groups;
   TaskSource tasks;
   std::optional<CheckpointFolder> checkpoints;
+  const auto tell = [&](WorkerPhase phase) {
+    if (launch.task.rank == 0) events.write(PhaseEvent{phase, {}});
+  };
   try {
+    tell(WorkerPhase::rendezvous);
     world = meet_world(meeting_of(launch, events, stop, activity), context.memory);
+    tell(WorkerPhase::loading);
     checkpoints.emplace(launch.checkpoint_folder, world->rank() == 0);  // before hours may go into reading
     groups = make_groups(*world, layout);
     activity = "reading the text";

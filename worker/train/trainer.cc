@@ -176,11 +176,13 @@ void Trainer::after_step() {
   if (spec_.evaluate.every > 0 && (last || due(spec_.evaluate.every))) evaluate();
   if (last && outcome_ == Outcome::none_yet) outcome_ = Outcome::steps_done;
   if (outcome_ != Outcome::none_yet || due(spec_.checkpoint.every)) save();
+  if (outcome_ == Outcome::none_yet) progress_.phase(WorkerPhase::stepping, state_.step);
 }
 
 void Trainer::enter_phase(const TrainingPhase& phase) {
   if (phase_ == &phase) return;
   phase_ = &phase;
+  progress_.phase(WorkerPhase::loading, state_.step);
   if (state_.phase != phase.index) state_.passed_over = 0;
   state_.phase = phase.index;
   task_.reset();  // before the next one takes memory for its data
@@ -190,6 +192,7 @@ void Trainer::enter_phase(const TrainingPhase& phase) {
     progress_.note("info", fmt::format("phase {} of {}: sequence length {}, steps {} to {}", phase.index + 1,
                                        phases_.size(), phase.training.sequence_length, phase.steps_before + 1,
                                        phase.last_step()));
+  progress_.phase(WorkerPhase::stepping, state_.step);
 }
 
 void Trainer::train_batch() {
@@ -290,14 +293,25 @@ double Trainer::gradient_norm() {
   return optimizer_->gradient_norm(parameters());
 }
 
+// The first update of a save may have to wait for the disk.
+BeforeChange Trainer::before_update() {
+  if (!checkpoints_.may_wait()) return checkpoints_.before_update();
+  at("waiting for a checkpoint");
+  progress_.phase(WorkerPhase::checkpointing, state_.step - 1);
+  BeforeChange before = checkpoints_.before_update();
+  progress_.phase(WorkerPhase::stepping, state_.step - 1);
+  return before;
+}
+
 void Trainer::apply_gradients(double scale) {
+  BeforeChange before_change = before_update();
   at("updating the weights");
   {
     // Weights and both moments are read and written, gradients read and cleared.
     const double bytes = 8.0 * static_cast<double>(parameters().weights().size_bytes());
     const ProfileScope profile(parts_.context, "optimizer", {.bytes = bytes});
     optimizer_->update(parameters(), step_of_correction(), learning_rate_now(), scale,
-                       checkpoints_.before_update());
+                       before_change);
   }
   const ProfileScope profile(parts_.context, "gather_weights");
   reducer_.gather(parameters().weights());
@@ -333,6 +347,7 @@ void Trainer::log_training(const Sums& totals, const LossSums& losses, double gr
 
 void Trainer::evaluate() {
   at("evaluating");
+  progress_.phase(WorkerPhase::evaluating, state_.step);
   const TaskBatch& held_out = task_->held_out();
   const LossSums losses = sum_over(parts_.world, engine_.evaluate(held_out.micro_batches));
   Sums totals = held_out.totals;
@@ -351,6 +366,7 @@ void Trainer::tell(const Metrics& metrics) {
 void Trainer::save() {
   state_.loss_scaler = scaler_.state();
   at("beginning a checkpoint");
+  progress_.phase(WorkerPhase::checkpointing, state_.step);
   checkpoints_.begin_save(state_, tensors());
   saved_step_ = state_.step;
 }
@@ -363,6 +379,7 @@ void Trainer::tell_saves(const std::vector<FinishedSave>& saves) {
 void Trainer::finish() {
   if (outcome_ == Outcome::stopped && saved_step_ != state_.step) save();
   at("finishing checkpoints");
+  progress_.phase(WorkerPhase::checkpointing, state_.step);
   tell_saves(checkpoints_.finish());
   switch (outcome_) {
     case Outcome::stopped:

@@ -75,6 +75,7 @@ class Trainer {
   void pass_over(StepVerdict verdict);
   void finish_gradients();
   double gradient_norm();
+  BeforeChange before_update();
   void apply_gradients(double scale);
   void record_memory();
   void log_training(const Sums& totals, const LossSums& losses, double gradient_norm);
