@@ -1,6 +1,7 @@
 #include "common/spec/explain.h"
 
 #include <algorithm>
+#include <optional>
 #include <regex>
 #include <set>
 #include <utility>
@@ -60,12 +61,50 @@ std::string number_remedy(const std::string& text) {
   return grouped ? "; write the digits alone, without commas or underscores" : "; write it without a unit";
 }
 
+// As a shell would take it apart; nothing, and the quote, where one is not closed.
+std::optional<json> words_of(const std::string& text, char& unclosed) {
+  json words = json::array();
+  std::optional<std::string> word;
+  char quote = '\0';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool escapes = c == '\\' && quote != '\'' && i + 1 < text.size();
+    if (quote == '\0' && !escapes && (c == ' ' || c == '\t' || c == '\n')) {
+      if (word) words.push_back(*std::exchange(word, std::nullopt));
+      continue;
+    }
+    if (!word) word.emplace();
+    if (escapes)
+      *word += text[++i];
+    else if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+    else
+      *word += c;
+  }
+  if (word) words.push_back(*word);
+  unclosed = quote;
+  return quote == '\0' ? std::optional(words) : std::nullopt;
+}
+
+// What to do about text where a list of words belongs.
+std::string words_remedy(const std::string& text) {
+  char unclosed = '\0';
+  const auto words = words_of(text, unclosed);
+  if (words) return "; write " + words->dump();
+  return std::string("; its quote ") + unclosed + " is not closed: close it, and write each word by itself";
+}
+
 // What to do about a value of the wrong type, where that can be told.
 std::string type_remedy(const json& value, const json& schema) {
   const std::string type = types_of(schema).front();
   const bool is_plain = value.is_number() || value.is_boolean();
   if (type == "string" && is_plain && matches_pattern(schema, value.dump()))
     return "; put it in quotes: " + in_quotes(value.dump());
+  const json items = schema.value("items", json::object());
+  if (type == "array" && value.is_string() && items.value("type", json()) == "string")
+    return words_remedy(value);
   if (type == "array" && (is_plain || value.is_string())) return "; write [" + value.dump() + "]";
   if (!value.is_string()) return "";
   const auto& text = value.get_ref<const std::string&>();

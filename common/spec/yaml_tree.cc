@@ -6,6 +6,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "common/spec/yaml_document.h"
@@ -20,12 +21,28 @@ struct Refusal {
   std::string message;
 };
 
+// Where the text in quotes that begins at `at` has ended, behind its closing quote; nothing where it has none.
+std::optional<std::size_t> end_of_quoted(std::string_view text, std::size_t at) {
+  const char quote = text[at];
+  while (++at < text.size()) {
+    if (quote == '"' && text[at] == '\\')
+      ++at;
+    else if (text[at] == quote && quote == '\'' && text.substr(at + 1, 1) == "'")
+      ++at;  // '' is a ' within
+    else if (text[at] == quote)
+      return at + 1;
+  }
+  return std::nullopt;
+}
+
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::string_view text) : lines_(text) {}
+  explicit TreeBuilder(std::string_view text) : text_(text), lines_(text) {}
 
   YamlNodePtr root() const { return root_; }
   Place place(const YAML::Mark& mark) const { return lines_.place(mark.line, mark.column); }
+  // The last text in quotes, where something follows it that cannot.
+  const std::optional<Place>& doubtful() const { return doubtful_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (root_)
@@ -52,6 +69,7 @@ class TreeBuilder final : public YAML::EventHandler {
     auto node = make(mark, YamlNode::Kind::scalar);
     refuse_tag(tag, mark);
     node->quoted = tag == "!";
+    if (node->quoted) check_quotes(mark);
     node->text = value;
     add(std::move(node), anchor);
   }
@@ -92,6 +110,17 @@ class TreeBuilder final : public YAML::EventHandler {
       throw Refusal{place(mark), "the tag " + tag + " is not understood; write the plain value"};
   }
 
+  // yaml-cpp takes what has no closing quote.
+  void check_quotes(const YAML::Mark& mark) {
+    doubtful_.reset();
+    const auto at = static_cast<std::size_t>(mark.pos);
+    if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;  // a block: | or >
+    const auto end = end_of_quoted(text_, at);
+    if (!end) throw Refusal{place(mark), std::string("the ") + text_[at] + " that opens here is not closed; add another where the text ends"};
+    constexpr std::string_view kMayFollow = " \t\r\n,:]}";
+    if (*end < text_.size() && kMayFollow.find(text_[*end]) == std::string_view::npos) doubtful_ = place(mark);
+  }
+
   void open(std::shared_ptr<YamlNode> node, YAML::anchor_t anchor) {
     if (open_.size() >= static_cast<std::size_t>(kMaxYamlDepth))
       throw Refusal{node->place,
@@ -125,7 +154,9 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
+  std::string_view text_;
   LineIndex lines_;
+  std::optional<Place> doubtful_;
   YamlNodePtr root_;
   std::size_t values_ = 0;
   std::vector<Open> open_;
@@ -158,7 +189,10 @@ YamlNodePtr read_yaml_tree(std::string_view text, Problems& problems) {
     problems.add_at(refusal.place, "", refusal.message);
     return nullptr;
   } catch (const YAML::Exception& error) {
-    problems.add_at(builder.place(error.mark), "", in_words(error.msg));
+    if (builder.doubtful())
+      problems.add_at(*builder.doubtful(), "", "the text in quotes that begins here ends in the midst of a word; a quote is missing or one too many");
+    else
+      problems.add_at(builder.place(error.mark), "", in_words(error.msg));
     return nullptr;
   }
   if (!builder.root()) problems.add_at({}, "", "the file is empty; start from configs/quickstart.yaml");
