@@ -158,7 +158,6 @@ Examples:
 void add_accounts(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("accounts", "Show the account tree; make, change and delete accounts");
-  command->require_subcommand(0, 1);
   command->footer(R"(
 Each line counts an account with all below it. HELD devices beyond what quotas guarantee are BORROWED and may be taken
 back. WAITING: devices that jobs in the queue ask for. USED, in device hours, decays (podium-coordinator --half-life).
@@ -169,8 +168,9 @@ Examples:
   podium accounts set nlp --share 3 --quota gpu=64 --limit gpu=128
   podium accounts delete nlp/bert)");
   command->callback([command, &session] {
-    if (command->get_subcommands().empty()) list(session);
+    if (is_list(*command)) list(session);
   });
+  add_list_word(*command);
   add_set(*command, session);
   add_delete(*command, session);
 }

@@ -3,7 +3,6 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 #include <thread>
@@ -38,8 +37,9 @@ Duration usual_timeout(Patience patience) { return patience == Patience::great ?
 // A value of the request's body by what the user wrote for it: an option, or a key of the spec.
 std::string name_of(const std::string& pointer) {
   static const std::map<std::string, std::string> options{
-      {"until_ms", "--until"}, {"from_ms", "--from"}, {"reason", "--reason"},    {"share", "--share"},
-      {"quota", "--quota"},    {"limit", "--limit"},  {"walltime", "--walltime"}};
+      {"until_ms", "--until"}, {"from_ms", "--from"}, {"reason", "--reason"},     {"share", "--share"},
+      {"quota", "--quota"},    {"limit", "--limit"},  {"walltime", "--walltime"}, {"labels", "label"},
+      {"stop", "--stop"},      {"priority", "PRIORITY"}};
   const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
   const std::string first = pointer.substr(1, end - 1);
   const auto option = options.find(first);
@@ -49,32 +49,41 @@ std::string name_of(const std::string& pointer) {
   return first + rest;
 }
 
-// A parameter of the request's query, which an option of the same name gives.
-bool is_parameter(const std::string& where) {
-  constexpr std::array kOptions{"state", "experiment", "name", "label", "account",
-                                "sort",  "limit",      "kind", "points"};
-  return std::ranges::find(kOptions, where) != kOptions.end();
+// A parameter of the request's query by the option that gives it.
+std::string option_of(const std::string& parameter) {
+  if (parameter == "experiment_name") return "--experiment";
+  return parameter == "key" ? "KEY" : "--" + parameter;
 }
 
-// The lines of a problem+json body: its list of errors, or its one detail.
+// The lines of a problem+json body, its list of errors or its one detail, in the words of the command line.
 std::string problem_text(const HttpResponse& response) {
   const json body = json::parse(response.body, nullptr, false);
-  if (!body.is_object())
-    return fmt::format("the coordinator answered {} without saying why", response.status);
+  if (!body.is_object()) return "the coordinator refused without saying why; is it one, and not a proxy?";
   std::string text;
   for (const json& error : body.value("errors", json::array())) {
     std::string where = text_field(error, "where");
     std::string message = text_field(error, "message");
     const std::string prefix = fmt::format("query parameter \"{}\" ", where);
     if (where.starts_with('/')) where = name_of(where);
-    if (is_parameter(where) && message.starts_with(prefix)) {
+    if (message.starts_with(prefix)) {
       message.erase(0, prefix.size());
-      where = "--" + where;
+      where = option_of(where);
     }
     text += (text.empty() ? "" : "\n") + (where.empty() ? "" : where + ": ") + message;
   }
   if (text.empty()) text = text_field(body, "detail", "the coordinator refused");
+  constexpr std::string_view kHeader = "Idempotency-Key";
+  if (const auto at = text.find(kHeader); at != std::string::npos) text.replace(at, kHeader.size(), "--key");
   if (response.status >= 500) text += fmt::format(" (request {})", text_field(body, "request_id", "?"));
+  return text;
+}
+
+// What the coordinator has no words for that a user of the command line knows.
+std::string refusal_text(const HttpResponse& response) {
+  const std::string text = problem_text(response);
+  const bool no_route = response.status == 405 || text.find("openapi.yaml lists what is") != std::string::npos;
+  if (no_route) return "this coordinator does not know what was asked for: it may be older than this program. podium version and its own --version tell";
+  if (response.status == 401 && text.starts_with("this needs a token")) return "this needs the user token";
   return text;
 }
 
@@ -83,13 +92,6 @@ std::string remedy(int status) {
   if (status == 403) return "; use the user token, not the agents'";
   if (status == 429 || status == 503) return "; try again in a moment";
   return "";
-}
-
-json parse_body(const HttpResponse& response) {
-  json body = json::parse(response.body, nullptr, false);
-  if (body.is_discarded())
-    throw Failure(Exit::refused, "the answer is not JSON; is this a Podium coordinator?");
-  return body;
 }
 
 }  // namespace
@@ -106,7 +108,14 @@ std::string api_target(std::string_view path, const Query& query) {
 }
 
 void require_ok(const HttpResponse& response) {
-  if (response.status >= 400) throw Failure(Exit::refused, problem_text(response) + remedy(response.status));
+  if (response.status >= 400) throw Failure(Exit::refused, refusal_text(response) + remedy(response.status));
+}
+
+json parse_body(const HttpResponse& response) {
+  json body = json::parse(response.body, nullptr, false);
+  if (body.is_discarded())
+    throw Failure(Exit::refused, "the answer is not JSON; is this a Podium coordinator?");
+  return body;
 }
 
 Client::Client(const Session& session)
@@ -115,50 +124,58 @@ Client::Client(const Session& session)
       token_(find_token(session)),
       ca_file_(session.ca_file) {}
 
-Headers Client::headers() const {
-  Headers headers{{"Accept", "application/json"}};
-  if (!token_.empty()) headers.set("Authorization", "Bearer " + token_);
-  return headers;
+ClientOptions Client::options() const {
+  ClientOptions options;
+  options.ca_file = ca_file_;
+  return options;
+}
+
+HttpRequest Client::request(const std::string& method, std::string_view path, const Query& query) const {
+  HttpRequest request;
+  request.method = method;
+  request.target = api_target(path, query);
+  request.headers = {{"Accept", "application/json"}};
+  if (!token_.empty()) request.headers.set("Authorization", "Bearer " + token_);
+  return request;
+}
+
+Duration Client::timeout(Patience patience) const { return timeout_.value_or(usual_timeout(patience)); }
+
+std::string Client::cause_of(const NetError& error) const {
+  const std::string what = error.what();  // "GET http://127.0.0.1:7070/api/v1/jobs: cannot connect: Connection refused"
+  const std::size_t colon = what.find(": ");
+  return server_.origin() + (colon == std::string::npos ? ": " + what : what.substr(colon));
 }
 
 void Client::give_up(const NetError& error, const HttpRequest& request, Duration timeout) const {
   if (error.failure() != NetFailure::timed_out)
-    throw Failure(
-        Exit::unreachable,
-        fmt::format("cannot reach the coordinator: {}. Is it running? ./deploy/quickstart starts one; "
-                    "--coordinator names another",
-                    error.what()));
+    throw Failure(Exit::unreachable,
+                  fmt::format("cannot reach the coordinator at {}. Is it running? ./deploy/quickstart starts one; "
+                              "--coordinator names another",
+                              cause_of(error)));
+  const bool reads = request.method == "GET" || (request.repeatable && !request.headers.find("Idempotency-Key"));
   throw Failure(Exit::unreachable,
-                fmt::format("{}, which is {} here; --timeout {} waits longer{}", error.what(),
-                            format_duration(timeout), format_duration(5 * timeout),
-                            request.method == "GET" ? "" : ". What was asked for may be done all the same"));
+                fmt::format("the coordinator at {} gave no answer within {}; --timeout {} waits longer{}",
+                            server_.origin(), format_duration(timeout), format_duration(5 * timeout),
+                            reads ? "" : ". What was asked for may be done all the same"));
 }
 
 HttpResponse Client::send(HttpRequest request, int tries, Patience patience) const {
-  ClientOptions options;
-  options.ca_file = ca_file_;
-  const Duration timeout = timeout_.value_or(usual_timeout(patience));
+  const Duration longest = timeout(patience);
   while (true) {
     try {
-      HttpResponse response = fetch(server_, request, timeout, options);
+      HttpResponse response = fetch(server_, request, longest, options());
       require_ok(response);
       return response;
     } catch (const NetError& error) {
-      if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, timeout);
+      if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, longest);
       std::this_thread::sleep_for(500ms);
     }
   }
 }
 
-HttpResponse Client::get_text(std::string_view path, const Query& query, Patience patience) const {
-  HttpRequest request;
-  request.target = api_target(path, query);
-  request.headers = headers();
-  return send(std::move(request), 1, patience);
-}
-
 json Client::get(std::string_view path, const Query& query, Patience patience) const {
-  return parse_body(get_text(path, query, patience));
+  return parse_body(send(request("GET", path, query), 1, patience));
 }
 
 json Client::get_pages(std::string_view path, Query query, const char* key, std::size_t most) const {
@@ -178,35 +195,23 @@ json Client::get_pages(std::string_view path, Query query, const char* key, std:
   }
 }
 
-void Client::remove(std::string_view path) const {
-  HttpRequest request;
-  request.method = "DELETE";
-  request.target = api_target(path);
-  request.headers = headers();
-  send(std::move(request), 1, Patience::usual);
-}
+void Client::remove(std::string_view path) const { send(request("DELETE", path), 1, Patience::usual); }
 
 json Client::post_bytes(std::string_view path, const std::string& type, std::string bytes) const {
-  HttpRequest request;
-  request.method = "POST";
-  request.target = api_target(path);
-  request.headers = headers();
-  request.headers.set("Content-Type", type);
-  request.repeatable = true;
-  request.body = std::move(bytes);
-  return parse_body(send(std::move(request), kTriesWithKey, Patience::great));
+  HttpRequest sent = request("POST", path);
+  sent.headers.set("Content-Type", type);
+  sent.repeatable = true;
+  sent.body = std::move(bytes);
+  return parse_body(send(std::move(sent), kTriesWithKey, Patience::great));
 }
 
 json Client::post(std::string_view path, const json& body, const std::string& key, Patience patience) const {
-  HttpRequest request;
-  request.method = "POST";
-  request.target = api_target(path);
-  request.headers = headers();
-  request.headers.set("Content-Type", "application/json");
-  if (!key.empty()) request.headers.set("Idempotency-Key", key);
-  request.repeatable = !key.empty();
-  request.body = body.dump();
-  return parse_body(send(std::move(request), key.empty() ? 1 : kTriesWithKey, patience));
+  HttpRequest sent = request("POST", path);
+  sent.headers.set("Content-Type", "application/json");
+  if (!key.empty()) sent.headers.set("Idempotency-Key", key);
+  sent.repeatable = !key.empty();
+  sent.body = body.dump();
+  return parse_body(send(std::move(sent), key.empty() ? 1 : kTriesWithKey, patience));
 }
 
 }  // namespace podium::cli

@@ -35,7 +35,6 @@ class Client {
                      Patience patience = Patience::usual) const;
   // Turns the pages of a list: the last answer, with at most `most` items of all of them under `key`.
   nlohmann::json get_pages(std::string_view path, Query query, const char* key, std::size_t most) const;
-  HttpResponse get_text(std::string_view path, const Query& query, Patience patience = Patience::usual) const;
   // `key`, when not empty, makes it safe to send again, and it is sent again when the connection breaks.
   nlohmann::json post(std::string_view path, const nlohmann::json& body, const std::string& key = "",
                       Patience patience = Patience::usual) const;
@@ -46,12 +45,16 @@ class Client {
   void remove(std::string_view path) const;
 
   const Url& server() const { return server_; }
-  const std::string& ca_file() const { return ca_file_; }
-  Headers headers() const;
+  ClientOptions options() const;
+  HttpRequest request(const std::string& method, std::string_view path, const Query& query = {}) const;
+  Duration timeout(Patience patience) const;
+  // Where it was, and what kept the answer from coming: "http://127.0.0.1:7070: cannot connect: Connection refused".
+  std::string cause_of(const NetError& error) const;
+  // Throws the Failure for a request that had no answer.
+  [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout) const;
 
  private:
   HttpResponse send(HttpRequest request, int tries, Patience patience) const;
-  [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout) const;
 
   Url server_;
   std::optional<Duration> timeout_;
@@ -61,5 +64,6 @@ class Client {
 
 // Throws the Failure that an answer of 400 or more stands for.
 void require_ok(const HttpResponse& response);
+nlohmann::json parse_body(const HttpResponse& response);
 
 }  // namespace podium::cli

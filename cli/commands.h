@@ -29,6 +29,9 @@ void add_events(CLI::App& app, Session& session);
 void add_accounts(CLI::App& app, Session& session);
 void add_nodes(CLI::App& app, Session& session);
 void add_node_operations(CLI::App& nodes, Session& session);  // subcommands of "nodes"
+// "podium nodes list", for those who look for it: as "podium nodes" alone.
+void add_list_word(CLI::App& command);
+bool is_list(const CLI::App& command);
 void add_experiments(CLI::App& app, Session& session);
 void add_studies(CLI::App& app, Session& session);
 void add_study(CLI::App& app, Session& session);
@@ -36,6 +39,7 @@ void add_published(CLI::App& app, Session& session);
 void add_specs(CLI::App& app, Session& session);
 void add_simulate(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
+void add_complete(CLI::App& app, Session& session);  // for the scripts of add_completion
 void add_version(CLI::App& app, Session& session);
 
 }  // namespace podium::cli

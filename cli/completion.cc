@@ -3,14 +3,20 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
+#include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/print.h"
 
 namespace podium::cli {
 namespace {
+
+using nlohmann::json;
 
 // Its words without what shells would read as syntax.
 std::string plain(std::string text) {
@@ -23,13 +29,35 @@ struct Value {
   bool any = false;  // there is one
   bool file = false;
   std::string choices;  // "newest oldest"; "": unknown
+  std::string names;    // of what the coordinator has: "nodes"; podium complete nodes prints them
 };
+
+// By what stands for a value in the help text.
+struct Meaning {
+  const char* type;
+  const char* choices;
+  const char* names;
+};
+constexpr std::array<Meaning, 8> kMeanings{{
+    {"STATES", "queued starting running stopping succeeded failed cancelled", ""},
+    {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
+    {"KIND", "cpu gpu", ""},
+    {"ACCOUNT", "", "accounts"},
+    {"NODE", "", "nodes"},
+    {"NAME|ID", "", "experiments"},
+    {"EXPERIMENT", "", "experiment-ids"},
+    {"JOB", "", "jobs"}}};
 
 Value value_of(const CLI::Option& option) {
   Value value;
   value.any = option.get_items_expected_max() > 0;
   const std::string type = option.get_type_name();
   value.file = type.starts_with("FILE") || option.get_name(true) == "FILE";
+  for (const Meaning& meaning : kMeanings) {
+    if (type != meaning.type && option.get_name(true) != meaning.type) continue;
+    value.choices = meaning.choices;
+    value.names = meaning.names;
+  }
   const std::size_t begin = type.find('{'), end = type.find('}');
   if (begin == std::string::npos || end == std::string::npos) return value;
   value.choices = type.substr(begin + 1, end - begin - 1);
@@ -63,7 +91,7 @@ struct Command {
 void collect(const CLI::App& app, const std::string& above, std::vector<Flag> everywhere,
              std::vector<Command>& commands) {
   const std::string path = above.empty() ? app.get_name() : above + " " + app.get_name();
-  Command command{&app,          path, {path}, app.get_subcommands([](const CLI::App*) { return true; }),
+  Command command{&app,          path, {path}, app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }),
                   flags_of(app), {}};
   for (const std::string& alias : app.get_aliases()) command.typed.push_back(above + " " + alias);
   for (const CLI::Option* option : app.get_options())
@@ -98,6 +126,8 @@ std::string turns(const std::vector<Command>& commands, const std::string& forma
   return cases;
 }
 
+std::string bash_names(const Value& value) { return value.names.empty() ? "" : " names=" + value.names; }
+
 std::string bash(const CLI::App& root) {
   const std::vector<Command> commands = commands_of(root);
   std::string values, words;
@@ -107,16 +137,16 @@ std::string bash(const CLI::App& root) {
     for (const Flag& flag : command.flags) {
       here += flag.name + " ";
       if (flag.value.any)
-        values += fmt::format("    \"{} {}\") words=\"{}\"{} ;;\n", command.path, flag.name,
-                              flag.value.choices, flag.value.file ? " files=yes" : "");
+        values += fmt::format("    \"{} {}\") words=\"{}\"{}{} ;;\n", command.path, flag.name, flag.value.choices,
+                              flag.value.file ? " files=yes" : "", bash_names(flag.value));
     }
-    words += fmt::format("      \"{}\") words=\"{}{}\"{} ;;\n", command.path,
+    words += fmt::format("      \"{}\") words=\"{}{}\"{}{} ;;\n", command.path,
                          command.argument.choices + (command.argument.choices.empty() ? "" : " "), here,
-                         command.argument.file ? " files=yes" : "");
+                         command.argument.file ? " files=yes" : "", bash_names(command.argument));
   }
-  return fmt::format(R"(# bash completion for podium; load it with: source <(podium completion bash)
+  return fmt::format(R"script(# bash completion for podium; load it with: source <(podium completion bash)
 _podium() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=podium word words= files=
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} command=podium word words= files= names=
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case "$command $word" in
 {}    esac
@@ -125,16 +155,18 @@ _podium() {{
 {}    *) case $command in
 {}    esac ;;
   esac
+  [[ $names && $current != -* ]] && words+=" $(podium complete $names 2>/dev/null)"
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   [[ $files && $current != -* ]] && COMPREPLY+=($(compgen -f -- "$current"))
   return 0
 }}
 complete -o filenames -F _podium podium
-)",
+)script",
                      turns(commands, "      {}) command=\"{}\" ;;\n"), values, words);
 }
 
 std::string zsh_action(const Value& value) {
+  if (!value.names.empty()) return "{compadd -- $(podium complete " + value.names + " 2>/dev/null)}";
   return value.file ? "_files" : value.choices.empty() ? "" : "(" + value.choices + ")";
 }
 
@@ -192,6 +224,10 @@ std::string fish_condition(const Command& command) {
   return text + (text.empty() ? "" : "; and ") + "not __fish_seen_subcommand_from" + below;
 }
 
+std::string fish_words(const Value& value) {
+  return value.names.empty() ? value.choices : "(podium complete " + value.names + " 2>/dev/null)";
+}
+
 std::string fish(const CLI::App& root) {
   std::string text =
       "# fish completion for podium; load it with: podium completion fish | source\ncomplete -c podium -f\n";
@@ -203,19 +239,55 @@ std::string fish(const CLI::App& root) {
     for (const Flag& flag : command.flags) {
       const std::string value = !flag.value.any              ? ""
                                 : flag.value.file            ? " -r -F"
-                                : flag.value.choices.empty() ? " -x"
-                                                             : " -x -a '" + flag.value.choices + "'";
+                                : fish_words(flag.value).empty() ? " -x"
+                                                                 : " -x -a '" + fish_words(flag.value) + "'";
       text += fmt::format("complete -c podium -n '{}' -l {} -d '{}'{}\n", condition, flag.name.substr(2),
                           flag.description, value);
     }
     if (command.argument.file) text += fmt::format("complete -c podium -n '{}' -F\n", condition);
-    if (!command.argument.choices.empty())
-      text += fmt::format("complete -c podium -n '{}' -a '{}'\n", condition, command.argument.choices);
+    if (const std::string words = fish_words(command.argument); !words.empty())
+      text += fmt::format("complete -c podium -n '{}' -a '{}'\n", condition, words);
   }
   return text;
 }
 
+struct Names {
+  const char* path;
+  const char* list;  // in the answer
+  const char* name;  // of each of the list
+  Query query = {};
+};
+
+// The names of what the coordinator has, each once. Whoever types has no use for the reason why there are none.
+void print_names(const std::string& what, Session session) {
+  static const std::map<std::string, Names> kNames{
+      {"accounts", {"/accounts", "accounts", "account"}},
+      {"nodes", {"/nodes", "nodes", "id", {{"limit", "1000"}}}},
+      {"experiments", {"/experiments", "experiments", "name", {{"limit", "1000"}}}},
+      {"experiment-ids", {"/experiments", "experiments", "id", {{"limit", "100"}}}},
+      {"jobs", {"/jobs", "jobs", "id", {{"state", "queued,starting,running,stopping"}, {"limit", "100"}}}}};
+  const auto found = kNames.find(what);
+  if (found == kNames.end()) return;
+  const Names& names = found->second;
+  if (session.timeout.empty()) session.timeout = "2s";
+  std::set<std::string> all;
+  try {
+    const json reply = Client(session).get(names.path, names.query);
+    for (const json& each : reply.at(names.list))
+      all.insert(each.at(names.name).is_string() ? each.at(names.name).get<std::string>() : each.at(names.name).dump());
+  } catch (const Failure&) {
+  }
+  for (const std::string& name : all) print(name + "\n");
+}
+
 }  // namespace
+
+void add_complete(CLI::App& app, Session& session) {
+  const auto what = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("complete", "Print the names that a completion script asks for")->group("");
+  command->add_option("WHAT", *what, "accounts, nodes, experiments, experiment-ids or jobs")->required();
+  command->callback([what, &session] { print_names(*what, session); });
+}
 
 void add_completion(CLI::App& app, Session&) {
   const auto shell = std::make_shared<std::string>();

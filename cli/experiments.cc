@@ -68,6 +68,7 @@ void add_experiments(CLI::App& app, Session& session) {
 Examples:
   podium experiments
   podium experiments 3 --json | jq -r .spec > again.yaml)");
+  add_list_word(*command);
   command->callback([options, &session] { run(*options, session); });
 }
 

@@ -22,10 +22,10 @@
 namespace podium::cli {
 namespace {
 
+using boost::asio::awaitable;
 using nlohmann::json;
 
 constexpr std::int64_t kPlainInterval = 10'000;  // ms between two lines where nothing can be redrawn
-constexpr std::int64_t kOutputInterval = 500;    // ms between two looks at what a program prints
 
 // Since when the job is in its state, as far as it says.
 Time since(const json& job) {
@@ -117,24 +117,28 @@ class Display {
 // What a program of the user's own prints, between the lines of the display.
 class Output {
  public:
-  Output(const Client& client, int rank, Display& display)
-      : display_(display), reader_(client, wish_of(rank)) {}
+  Output(int rank, Display& display) : reader_(wish_of(rank), [&display](const std::string& text) {
+    display.clear();
+    print(text);
+  }) {}
 
-  void look(const json& job) {
-    if (!is_wished(job) || now_millis() - looked_ < kOutputInterval) return;
-    display_.clear();
+  awaitable<void> look(Connection& connection, json job) {
+    if (!is_wished(job)) co_return;
     try {
-      reader_.read(job);
+      co_await reader_.read(connection, job);
     } catch (const Failure& failure) {  // the stream, too, tells of a coordinator that is away
       if (failure.status() != Exit::unreachable) throw;
     }
-    looked_ = now_millis();
   }
 
-  void end(const json& job) {
-    if (!is_wished(job)) return;
-    reader_.read_rest(job);
+  // False when the user did not wait for it.
+  bool end(const Client& client, const json& job) {
+    if (!is_wished(job)) return true;
+    boost::asio::io_context loop(1);
+    Connection connection(loop.get_executor(), client);
+    const bool whole = run_unless_interrupted(loop, rest(connection, job));
     reader_.finish();
+    return whole;
   }
 
  private:
@@ -144,10 +148,9 @@ class Output {
     wish.rank = rank;
     return wish;
   }
+  awaitable<void> rest(Connection& connection, json job) { co_await reader_.read_rest(connection, job); }
 
-  Display& display_;
   LogReader reader_;
-  std::int64_t looked_ = 0;
 };
 
 std::string outcome(const json& job) {
@@ -175,7 +178,7 @@ void print_end(const json& job, const Terminal& terminal) {
 Exit follow_job(const Session& session, std::int64_t id, int rank) {
   const Client client(session);
   Display display(session.json);
-  Output output(client, rank, display);
+  Output output(rank, display);
   json last;
   LiveHandlers handlers;
   handlers.on_job = [&](const json& job) {
@@ -184,11 +187,12 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
   };
   handlers.on_metrics = [&](const json& metrics) { display.metrics(metrics); };
   handlers.on_trouble = [&](const std::string& why) { display.trouble(why); };
-  handlers.on_tick = [&] {
-    if (!session.json) output.look(last);
-    display.tick();
+  handlers.on_tick = [&] { display.tick(); };
+  handlers.on_look = [&](Connection& connection) {
+    return output.look(connection, session.json ? json() : last);
   };
-  const Exit end = watch_job(client, id, handlers);
+  Exit end = watch_job(client, id, handlers);
+  if (end == Exit::ok && !session.json && !output.end(client, last)) end = Exit::interrupted;
   display.clear();
   if (end == Exit::interrupted) {
     if (!session.json)
@@ -197,10 +201,7 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
           id));
     return end;
   }
-  if (!session.json) {
-    output.end(last);
-    print_end(client.get(fmt::format("/jobs/{}", id)), display.terminal());
-  }
+  if (!session.json) print_end(client.get(fmt::format("/jobs/{}", id)), display.terminal());
   return last.at("state") == "succeeded" ? Exit::ok : Exit::job_failed;
 }
 

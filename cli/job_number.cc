@@ -14,13 +14,13 @@ std::string check_number(const std::string& text) {
 }
 
 CLI::Option* named(CLI::Option* option) {
-  return option->required()->check(CLI::Validator(check_number, ""))->type_name("");
+  return option->check(CLI::Validator(check_number, ""))->type_name("");
 }
 
 }  // namespace
 
 CLI::Option* add_job(CLI::App& command, std::int64_t& job) {
-  return named(command.add_option("JOB", job, "The job's number"));
+  return named(command.add_option("JOB", job, "The job's number"))->required();
 }
 
 CLI::Option* add_jobs(CLI::App& command, std::vector<std::int64_t>& jobs) {

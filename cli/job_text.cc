@@ -5,6 +5,7 @@
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/moment.h"
+#include "cli/terminal.h"
 #include "common/model/job.h"
 
 namespace podium::cli {
@@ -81,6 +82,15 @@ std::string remark(const json& job) {
 
 std::string state_text(const json& job) {
   return text_field(job, "state", "?") + (flag_field(job, "held") && !has_ended(job) ? ", held" : "");
+}
+
+std::string told(const json& job) {
+  const std::string state = text_field(job, "state", "?"), reason = reason_text(job);
+  const bool goes_on = state == "starting" || state == "running";
+  std::string text = fmt::format("job {} is {}", integer_field(job, "id"), state);
+  if (goes_on || state == "queued") text += fmt::format(", priority {}", integer_field(job, "priority"));
+  if (flag_field(job, "held")) text += goes_on ? ", held: it goes on, but does not start again" : ", held";
+  return text + (reason.empty() ? "" : ": " + printable(reason)) + "\n";
 }
 
 std::string run_time_text(const json& job, std::int64_t now) {

@@ -20,6 +20,8 @@ std::string reason_text(const nlohmann::json& job);
 // What to know of the job at a glance: why it waits or failed, else how near its target is.
 std::string remark(const nlohmann::json& job);
 std::string state_text(const nlohmann::json& job);  // "running"; "running, held"
+// How it is after an operation: "job 12 is queued, priority 50, held", a line.
+std::string told(const nlohmann::json& job);
 // How long the job's attempts have run together, not counting what it waited; "–" before the first.
 std::string run_time_text(const nlohmann::json& job, std::int64_t now);
 // From the start of one attempt to its end, or until now; "–" before it ran.

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_filter.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
 #include "cli/table.h"
@@ -19,25 +20,16 @@ namespace {
 using nlohmann::json;
 
 struct Options {
-  std::string state;
-  std::string experiment;
-  std::string name;
-  std::string label;
-  std::string account;
+  JobFilter filter;
   std::string sort = "-id";
   std::size_t limit = 50;
   bool watch = false;
 };
 
 json fetch_jobs(const Client& client, const Options& options) {
-  return client.get_pages("/jobs",
-                          {{"state", options.state},
-                           {"experiment", options.experiment},
-                           {"name", options.name},
-                           {"label", options.label},
-                           {"account", options.account},
-                           {"sort", options.sort}},
-                          "jobs", options.limit);
+  Query query = query_of(options.filter);
+  query.emplace_back("sort", options.sort);
+  return client.get_pages("/jobs", std::move(query), "jobs", options.limit);
 }
 
 std::string table_of(const json& reply, const Terminal& terminal) {
@@ -88,17 +80,20 @@ void run(const Options& options, const Session& session) {
 
 }  // namespace
 
+void add_list_word(CLI::App& command) {
+  const std::string path = "podium " + command.get_name();
+  command.require_subcommand(0, 1);
+  command.add_subcommand("list", "As " + path)->footer("\nExamples:\n  " + path + " list");
+}
+
+bool is_list(const CLI::App& command) {
+  return command.get_subcommands().empty() || command.got_subcommand("list");
+}
+
 void add_list(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls")->alias("jobs");
-  command->add_option("-s,--state", options->state, "Only these states, separated by commas")
-      ->type_name("STATES");
-  command->add_option("-e,--experiment", options->experiment, "Only jobs of this experiment")
-      ->type_name("ID");
-  command->add_option("-n,--name", options->name, "Only jobs with this in their name")->type_name("TEXT");
-  command->add_option("-l,--label", options->label, "Only jobs with this label")->type_name("KEY=VALUE");
-  command->add_option("-a,--account", options->account, "Only jobs of this account and those below it")
-      ->type_name("ACCOUNT");
+  add_filters(*command, options->filter);
   command
       ->add_option("--sort", options->sort,
                    "By id, name, state, progress, loss, throughput, devices, account, priority, submitted or time (to "

@@ -1,17 +1,13 @@
 #include "cli/live.h"
 
-#include <signal.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-
-#include "common/net/http_client.h"
 
 namespace podium::cli {
 namespace {
@@ -25,6 +21,7 @@ constexpr auto kAnswerTimeout = 10s;
 constexpr auto kIdleTimeout = 40s;  // the server sends a comment every 15 s
 constexpr auto kPause = 1s;         // between two tries
 constexpr auto kTick = 200ms;
+constexpr auto kLook = 500ms;
 
 // Arguments of coroutines are named variables here: GCC 12 can destroy a temporary of a co_await expression
 // twice.
@@ -35,7 +32,7 @@ class Watch {
         api_(client),
         id_(id),
         handlers_(handlers),
-        http_(loop.get_executor(), client.server(), options(client)) {}
+        http_(loop.get_executor(), client.server(), client.options()) {}
 
   awaitable<void> run() {
     bool reached = false;
@@ -48,8 +45,8 @@ class Watch {
       } catch (const NetError& error) {
         if (!reached)
           throw Failure(Exit::unreachable,
-                        fmt::format("cannot reach the coordinator: {}. Is it running?", error.what()));
-        trouble = error.what();
+                        fmt::format("cannot reach the coordinator at {}. Is it running?", api_.cause_of(error)));
+        trouble = api_.cause_of(error);
       }
       if (!trouble.empty()) handlers_.on_trouble(trouble);
       asio::steady_timer pause(loop_, kPause);
@@ -58,21 +55,8 @@ class Watch {
   }
 
  private:
-  static ClientOptions options(const Client& client) {
-    ClientOptions options;
-    options.ca_file = client.ca_file();
-    return options;
-  }
-
-  HttpRequest request(std::string target) const {
-    HttpRequest request;
-    request.target = std::move(target);
-    request.headers = api_.headers();
-    return request;
-  }
-
   awaitable<json> get(std::string path) {
-    const HttpRequest ask = request(api_target(path));
+    const HttpRequest ask = api_.request("GET", path);
     const HttpResponse response = co_await http_.request(ask, kAnswerTimeout);
     if (response.status < 500) require_ok(response);
     if (!response.ok())
@@ -95,7 +79,7 @@ class Watch {
 
   // True when on_job has had enough; false when the stream ended or there is none.
   awaitable<bool> stream() {
-    HttpRequest live = request(api_target("/live", {{"job", std::to_string(id_)}}));
+    HttpRequest live = api_.request("GET", "/live", {{"job", std::to_string(id_)}});
     live.headers.set("Accept", "text/event-stream");
     live.headers.set("Last-Event-ID", last_id_);
     ServerEventParser parser;
@@ -136,28 +120,31 @@ awaitable<void> tick(asio::io_context& loop, const LiveHandlers& handlers) {
   }
 }
 
+awaitable<void> look(asio::io_context& loop, const Client& client, const LiveHandlers& handlers) {
+  Connection connection(loop.get_executor(), client);
+  asio::steady_timer timer(loop);
+  while (true) {
+    timer.expires_after(kLook);
+    co_await timer.async_wait(asio::use_awaitable);
+    co_await handlers.on_look(connection);
+  }
+}
+
 }  // namespace
 
 Exit watch_job(const Client& client, std::int64_t id, const LiveHandlers& handlers) {
   asio::io_context loop(1);
-  Exit end = Exit::ok;
   std::exception_ptr failure;
   const auto leave = [&](std::exception_ptr error) {
     failure = error;
     loop.stop();
   };
-  asio::signal_set signals(loop, SIGINT, SIGTERM);
-  signals.async_wait([&](const boost::system::error_code& error, int) {
-    if (error) return;
-    end = Exit::interrupted;
-    loop.stop();
-  });
   Watch watch(loop, client, id, handlers);
-  asio::co_spawn(loop, watch.run(), leave);
   asio::co_spawn(loop, tick(loop, handlers), leave);
-  loop.run();
+  asio::co_spawn(loop, look(loop, client, handlers), leave);
+  const bool ended = run_unless_interrupted(loop, watch.run());
   if (failure) std::rethrow_exception(failure);
-  return end;
+  return ended ? Exit::ok : Exit::interrupted;
 }
 
 }  // namespace podium::cli

@@ -3,12 +3,13 @@
 // simply polled.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "cli/client.h"
+#include "cli/connection.h"
 
 namespace podium::cli {
 
@@ -17,6 +18,8 @@ struct LiveHandlers {
   std::function<void(const nlohmann::json& metrics)> on_metrics;
   std::function<void(const std::string& why)> on_trouble;  // not connected just now
   std::function<void()> on_tick;                           // a few times a second
+  // Twice a second, one at a time; may ask the coordinator.
+  std::function<boost::asio::awaitable<void>(Connection&)> on_look;
 };
 
 // Exit::ok when on_job had enough, Exit::interrupted on SIGINT or SIGTERM. Throws Failure when there is no

@@ -3,23 +3,25 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
-#include <thread>
 
 #include "cli/fields.h"
-#include "cli/print.h"
+#include "cli/humanise.h"
 #include "common/base/units.h"
 
 namespace podium::cli {
 namespace {
 
+namespace asio = boost::asio;
+using asio::awaitable;
 using nlohmann::json;
 
-constexpr std::int64_t kMostBytes = 1024 * 1024;  // that one answer holds
-constexpr std::int64_t kUsualBytes = 64 * 1024;   // of all sources together
-constexpr std::int64_t kLeastBytes = 2 * 1024;    // of one
-constexpr std::int64_t kBytesOfLine = 256;        // a first guess
-constexpr std::int64_t kMostLines = 1'000'000;
+constexpr std::int64_t kTail = -1;
+constexpr std::int64_t kUsualBytes = 64 * 1024;  // of all sources together
+constexpr std::int64_t kLeastBytes = 2 * 1024;   // of one
 constexpr auto kQuiet =
     std::chrono::milliseconds(300);  // agents deliver more often than so, and twice is a second look
 constexpr int kQuietLooks = 2;
@@ -33,133 +35,144 @@ std::vector<int> ranks_of(const json& job, int attempt) {
   return ranks.empty() ? std::vector<int>{0} : ranks;
 }
 
-// The last `lines` lines, of which the last may have no end yet; nothing where `text` may not hold them all.
-std::optional<std::string> last_lines(const std::string& text, std::int64_t lines) {
-  std::size_t at = text.size();
-  for (std::int64_t found = 0; at > 0; --at)
-    if (text[at - 1] == '\n' && at != text.size() && ++found == lines) return text.substr(at);
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Tail> parse_tail(const std::string& text) {
+  constexpr std::size_t kMostDigits = 18;  // of what an int64 holds
   Tail tail;
   const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  if (number && text.size() <= 7) tail.lines = std::min<std::int64_t>(std::stoll(text), kMostLines);
+  if (number && text.size() <= kMostDigits) tail.lines = std::stoll(text);
   if (!number)
     if (const auto size = parse_size(text)) tail.bytes = static_cast<std::int64_t>(*size);
   return tail.lines || tail.bytes ? std::optional(tail) : std::nullopt;
 }
 
-bool LogReader::read(const json& job) {
+awaitable<bool> LogReader::read(Connection& connection, json job) {
   const int attempt = wish_.attempt.value_or(static_cast<int>(integer_field(job, "attempt")));
   if (attempt == 0) {
     from_tail_ = false;  // of what comes nothing is left out
-    return false;
+    co_return false;
   }
   const std::int64_t id = integer_field(job, "id");
   bool any = false;
   if (attempt != attempt_) {
-    for (Source& source : sources_) any = read_on(source, id) || any;  // what the one before still wrote
+    if (!sources_.empty()) any = co_await read_on(connection, id);  // what the one before still wrote
+    finish();
     begin(job, attempt);
   }
-  for (Source& source : sources_) any = read(source, id) || any;
-  from_tail_ = false;
-  return any;
+  const bool more = co_await read_on(connection, id);
+  show_unended();
+  co_return any || more;
 }
 
-bool LogReader::read_rest(const json& job) {
-  bool any = read(job);
+awaitable<bool> LogReader::read_rest(Connection& connection, json job) {
+  bool any = co_await read(connection, job);
+  asio::steady_timer pause(co_await asio::this_coro::executor);
   for (int quiet = 0; quiet < kQuietLooks; ++quiet) {
-    std::this_thread::sleep_for(kQuiet);
-    if (!read(job)) continue;
-    any = true;
-    quiet = -1;
+    pause.expires_after(kQuiet);
+    co_await pause.async_wait(asio::use_awaitable);
+    const bool more = co_await read(connection, job);
+    any = any || more;
+    if (more) quiet = -1;
   }
-  return any;
+  co_return any;
+}
+
+// The attempts are told where they can be.
+void LogReader::check_wish(const json& job) const {
+  const std::int64_t id = integer_field(job, "id"), attempts = integer_field(job, "attempt");
+  if (attempt_ > attempts)
+    throw Failure(Exit::refused, fmt::format("--attempt {}: job {} has had {} so far", attempt_, id, attempts));
+  const std::vector<int> ranks = ranks_of(job, attempt_);
+  if (!wish_.rank || job.value("attempts", json::array()).empty() || std::ranges::find(ranks, *wish_.rank) != ranks.end())
+    return;
+  throw Failure(Exit::refused, fmt::format("--rank {}: attempt {} of job {} has the ranks 0 to {}", *wish_.rank, attempt_,
+                                           id, ranks.size() - 1));
 }
 
 void LogReader::begin(const json& job, int attempt) {
-  finish();
-  sources_.clear();
   attempt_ = attempt;
-  for (const int rank : wish_.rank ? std::vector<int>{*wish_.rank} : ranks_of(job, attempt)) {
-    if (wish_.out) sources_.push_back({rank, true, 0, {}});
-    if (wish_.err) sources_.push_back({rank, false, 0, {}});
-  }
-}
-
-bool LogReader::read(Source& source, std::int64_t job) {
+  sources_.clear();
   const bool whole = wish_.tail && !wish_.tail->lines && !wish_.tail->bytes;
-  if (from_tail_ && !whole) {
-    source.rest = fetch_tail(source, job);
-    const bool any = !source.rest.empty();
-    print_lines(source);
-    return any;
+  const std::int64_t first = from_tail_ && !whole ? kTail : 0;
+  from_tail_ = false;
+  check_wish(job);
+  for (const int rank : wish_.rank ? std::vector<int>{*wish_.rank} : ranks_of(job, attempt)) {
+    if (wish_.out) sources_.push_back({rank, true, first, !wish_.tail, {}});
+    if (wish_.err) sources_.push_back({rank, false, first, !wish_.tail, {}});
   }
-  return read_on(source, job);
 }
 
-bool LogReader::read_on(Source& source, std::int64_t job) {
+// Until all that is there has been shown.
+awaitable<bool> LogReader::read_on(Connection& connection, std::int64_t job) {
+  const std::string path = fmt::format("/jobs/{}/logs", job);
   bool any = false;
-  for (std::string text; !(text = fetch(source, job, "offset", source.next)).empty(); any = true) {
-    source.rest += text;
-    print_lines(source);
+  for (bool behind = true; behind;) {
+    const json body = question();
+    const std::string answer = co_await connection.ask(path, body);
+    behind = false;
+    for (const Part& part : parts_of(answer)) {
+      any = any || !part.text.empty();
+      behind = behind || part.next < part.end;
+      take(part);
+    }
+    behind = behind || std::ranges::any_of(sources_, [](const Source& source) { return source.next == kTail; });
   }
-  return any;
+  co_return any;
 }
 
-std::string LogReader::fetch(Source& source, std::int64_t job, const std::string& from, std::int64_t number) {
-  const HttpResponse response =
-      client_.get_text(fmt::format("/jobs/{}/logs", job), {{"attempt", std::to_string(attempt_)},
-                                                           {"rank", std::to_string(source.rank)},
-                                                           {"stream", source.out ? "stdout" : "stderr"},
-                                                           {from, std::to_string(number)}});
-  const std::string next = response.headers.get("X-Podium-Next-Offset");
-  if (next.empty())
-    throw Failure(Exit::refused,
-                  "the coordinator's answer has no X-Podium-Next-Offset; are the versions alike?");
-  source.next = std::stoll(next);
-  return response.body;
+json LogReader::question() const {
+  json body{{"attempt", attempt_}};
+  for (const Source& source : sources_) {
+    json& positions = body[source.out ? "stdout" : "stderr"];
+    while (std::ssize(positions) < source.rank) positions.push_back(nullptr);
+    positions.push_back(source.next);
+  }
+  if (wish_.tail && wish_.tail->lines) body["tail_lines"] = *wish_.tail->lines;
+  body["tail_bytes"] = wish_.tail && wish_.tail->bytes
+                           ? *wish_.tail->bytes
+                           : std::max(kUsualBytes / static_cast<std::int64_t>(sources_.size()), kLeastBytes);
+  return body;
 }
 
-std::string LogReader::fetch_tail(Source& source, std::int64_t job) {
-  if (wish_.tail && wish_.tail->bytes)
-    return fetch(source, job, "tail", std::min(*wish_.tail->bytes, kMostBytes));
-  const auto many = static_cast<std::int64_t>(sources_.size());
-  if (!wish_.tail) {
-    const std::int64_t bytes = std::max(kUsualBytes / many, kLeastBytes);
-    const std::string text = fetch(source, job, "tail", bytes);
-    const bool cut = static_cast<std::int64_t>(text.size()) >= bytes && text.find('\n') != std::string::npos;
-    return cut ? text.substr(text.find('\n') + 1) : text;
+std::vector<LogReader::Part> LogReader::parts_of(std::string_view answer) {
+  std::vector<Part> parts;
+  while (!answer.empty()) {
+    const std::size_t end = answer.find('\n');
+    const json header = json::parse(answer.substr(0, end));
+    const auto source = std::ranges::find_if(sources_, [&](const Source& each) {
+      return each.rank == header.at("rank") && each.out == (header.at("stream") == "stdout");
+    });
+    const std::size_t length = header.at("length").get<std::size_t>();
+    if (source == sources_.end() || length > answer.size() - end - 1)
+      throw Failure(Exit::refused, "the coordinator's answer is not what was asked for; are the versions alike?");
+    parts.push_back({*source, header.at("offset"), header.at("next"), header.at("end"), answer.substr(end + 1, length)});
+    answer.remove_prefix(end + 1 + length);
   }
-  if (*wish_.tail->lines == 0) return fetch(source, job, "tail", 0);
-  for (std::int64_t bytes = *wish_.tail->lines * kBytesOfLine;; bytes *= 8) {
-    const std::int64_t asked = std::min(bytes, kMostBytes);
-    const std::string text = fetch(source, job, "tail", asked);
-    const auto lines = last_lines(text, *wish_.tail->lines);
-    if (lines) return *lines;
-    if (static_cast<std::int64_t>(text.size()) < asked || asked == kMostBytes) return text;
-  }
+  return parts;
 }
 
-void LogReader::print_lines(Source& source) {
-  if (sources_.size() == 1) return print(std::exchange(source.rest, {}));
+void LogReader::take(const Part& part) {
+  Source& source = part.source;
+  std::string_view text = part.text;
+  if (std::exchange(source.cut, false) && source.next == kTail && part.offset > 0 && text.find('\n') != std::string_view::npos)
+    text.remove_prefix(text.find('\n') + 1);
+  source.next = part.next;
+  if (sources_.size() == 1) return show_(std::string(text));
   const std::string before = prefix(source);
-  std::string out;
-  std::size_t at = 0;
-  for (std::size_t end = 0; (end = source.rest.find('\n', at)) != std::string::npos; at = end + 1)
-    out += before + source.rest.substr(at, end + 1 - at);
-  source.rest.erase(0, at);
-  print(out);
+  std::string lines;
+  for (const std::string& line : source.lines.feed(text, now_millis())) lines += before + line + "\n";
+  if (!lines.empty()) show_(lines);
+}
+
+void LogReader::show_unended() {
+  for (Source& source : sources_)
+    if (const auto line = source.lines.unended(now_millis())) show_(prefix(source) + *line + "\n");
 }
 
 void LogReader::finish() {
-  for (Source& source : sources_) {
-    if (!source.rest.empty()) source.rest += '\n';
-    print_lines(source);
-  }
+  for (Source& source : sources_)
+    if (const auto line = source.lines.rest()) show_(prefix(source) + *line + "\n");
 }
 
 // "[3] ", "[3 stderr] "; of one rank alone "" and "[stderr] ".

@@ -1,14 +1,19 @@
-// What a job's processes wrote, of one rank or of all: each line with its rank, and its stream where there
-// are both, in front, but where there is one source alone. Prints whole lines.
+// What a job's processes wrote, of one rank or of all, in one request a round however many they are. Each line
+// comes with its rank, and its stream where there are both, in front, and whole; one source alone comes as its
+// bytes are.
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/client.h"
+#include "cli/connection.h"
+#include "cli/line_buffer.h"
 
 namespace podium::cli {
 
@@ -30,34 +35,45 @@ struct LogWish {
 
 class LogReader {
  public:
-  LogReader(const Client& client, LogWish wish) : client_(client), wish_(std::move(wish)) {}
+  using Show = std::function<void(const std::string&)>;
 
-  // Prints what is new; `job` is as GET /jobs/{job} tells of it, without its attempts where one rank is
-  // wished for. False when nothing was.
-  bool read(const nlohmann::json& job);
+  LogReader(LogWish wish, Show show) : wish_(std::move(wish)), show_(std::move(show)) {}
+
+  // Shows what is new; `job` is as GET /jobs/{job} tells of it, without its attempts where one rank is wished
+  // for. False when nothing was. Where it is left in its midst the next goes on behind what was shown.
+  boost::asio::awaitable<bool> read(Connection& connection, nlohmann::json job);
   // Of a job that has ended, whose last output may come a moment after that: until nothing more does.
-  bool read_rest(const nlohmann::json& job);
-  // Prints what is left without an end of line.
+  boost::asio::awaitable<bool> read_rest(Connection& connection, nlohmann::json job);
+  // Shows lines that have no end and to which nothing is added.
+  void show_unended();
+  // Shows what is left without an end of line.
   void finish();
 
  private:
   struct Source {
     int rank = 0;
     bool out = true;
-    std::int64_t next = 0;
-    std::string rest;  // of a line without its end
+    std::int64_t next = 0;  // kTail: where its tail begins
+    bool cut = false;       // its first line may have lost its beginning: it is left out
+    LineBuffer lines;
+  };
+  // What an answer has of one source.
+  struct Part {
+    Source& source;
+    std::int64_t offset, next, end;
+    std::string_view text;
   };
 
+  void check_wish(const nlohmann::json& job) const;
   void begin(const nlohmann::json& job, int attempt);
-  bool read(Source& source, std::int64_t job);
-  bool read_on(Source& source, std::int64_t job);
-  std::string fetch(Source& source, std::int64_t job, const std::string& from, std::int64_t number);
-  std::string fetch_tail(Source& source, std::int64_t job);
-  void print_lines(Source& source);
+  boost::asio::awaitable<bool> read_on(Connection& connection, std::int64_t job);
+  nlohmann::json question() const;
+  std::vector<Part> parts_of(std::string_view answer);
+  void take(const Part& part);
   std::string prefix(const Source& source) const;
 
-  const Client& client_;
   LogWish wish_;
+  Show show_;
   int attempt_ = 0;  // that is being read; 0: none yet
   bool from_tail_ = true;
   std::vector<Source> sources_;

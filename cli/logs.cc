@@ -1,10 +1,12 @@
 // podium logs: what a job's processes wrote.
 #include <spdlog/fmt/fmt.h>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "cli/client.h"
 #include "cli/commands.h"
@@ -12,11 +14,13 @@
 #include "cli/job_number.h"
 #include "cli/job_text.h"
 #include "cli/log_reader.h"
+#include "cli/print.h"
 #include "cli/terminal.h"
 
 namespace podium::cli {
 namespace {
 
+using boost::asio::awaitable;
 using nlohmann::json;
 
 struct Options {
@@ -63,23 +67,32 @@ class Silence {
   std::string said_;
 };
 
-void run(const Options& options, const Session& session) {
-  const LogWish wish = wish_of(options);
-  const Client client(session);
-  LogReader reader(client, wish);
+awaitable<void> read(const Options& options, Connection& connection, LogReader& reader) {
   Silence silence;
   bool any = false;
+  boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
+  const std::string path = fmt::format("/jobs/{}", options.job);
   while (true) {
-    const json job = client.get(fmt::format("/jobs/{}", options.job));
-    const bool last = options.follow && has_ended(job);
-    any = (last ? reader.read_rest(job) : reader.read(job)) || any;
+    const json job = co_await connection.get(path);
+    bool more = co_await reader.read(connection, job);
+    if (options.follow && has_ended(job)) more = co_await reader.read_rest(connection, job) || more;
+    any = any || more;
     if (text_field(job, "state") == "queued") silence.explain(job);
     if (!options.follow || has_ended(job)) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    pause.expires_after(std::chrono::milliseconds(500));
+    co_await pause.async_wait(boost::asio::use_awaitable);
   }
-  reader.finish();
   if (!any)
     std::fprintf(stderr, "podium: job %lld has written nothing there\n", static_cast<long long>(options.job));
+}
+
+void run(const Options& options, Session& session) {
+  LogReader reader(wish_of(options), [](const std::string& text) { print(text); });
+  const Client client(session);
+  boost::asio::io_context loop(1);
+  Connection connection(loop.get_executor(), client);
+  if (!run_unless_interrupted(loop, read(options, connection, reader))) session.exit = Exit::interrupted;
+  reader.finish();
 }
 
 }  // namespace
@@ -97,12 +110,14 @@ void add_logs(CLI::App& app, Session& session) {
   CLI::Option* out = command->add_flag("--stdout", options->out, "Only standard output");
   command->add_flag("--stderr", options->err, "Only standard error")->excludes(out);
   CLI::Option* tail =
-      command->add_option("--tail", options->tail, "Begin so many lines before the end, or bytes: 64KiB; 1MiB of output at most")
+      command->add_option("--tail", options->tail, "Begin so many lines before the end, or bytes: 64KiB")
           ->type_name("N|SIZE");
   command->add_flag("--all", options->all, "Begin at the beginning")->excludes(tail);
   command->add_flag("-f,--follow", options->follow, "Go on until the job ends, through its restarts");
   command->footer(R"(
-Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr].
+Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr]. Of a
+line that is rewritten, as progress bars are, the last state is shown, once a second; a line without an end when nothing
+has been added for a second. One output alone comes as it was written.
 
 Examples:
   podium logs 12                       the end of what each rank wrote

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
+#include "common/spec/schema.h"
 #include "common/spec/suggest.h"
 
 namespace podium::cli {
@@ -72,6 +73,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_specs(app, session);
   add_simulate(app, session);
   add_completion(app, session);
+  add_complete(app, session);
   add_version(app, session);
 }
 
@@ -80,28 +82,65 @@ int fail(Exit status, const std::string& message) {
   return static_cast<int>(status);
 }
 
+// The command that the words chose: "podium nodes drain".
+std::vector<const CLI::App*> chosen_path(const CLI::App& app) {
+  std::vector<const CLI::App*> path{&app};
+  while (!path.back()->get_subcommands().empty()) path.push_back(path.back()->get_subcommands().back());
+  return path;
+}
+
+std::string joined_names(const std::vector<const CLI::App*>& path) {
+  std::string text;
+  for (const CLI::App* app : path) text += (text.empty() ? "" : " ") + app->get_name();
+  return text;
+}
+
+// What to say of an option that the command does not have; "" when something else is wrong. Of a command that
+// takes a spec it may be a key that belongs there.
+std::string unknown_option(const CLI::App& app) {
+  const std::vector<std::string> unused = app.remaining(true);
+  const auto word = std::ranges::find_if(unused, [](const std::string& each) { return each.size() > 1 && each[0] == '-'; });
+  if (word == unused.end()) return "";
+  const std::string written = word->substr(0, word->find('='));
+  const auto path = chosen_path(app);
+  std::vector<std::string> names;
+  for (const CLI::App* each : path)
+    for (const CLI::Option* option : each->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  const std::string command = joined_names(path);
+  std::string text = "there is no option \"" + written + "\"";
+  const bool takes_spec = path.back()->get_name() == "submit" || path.back()->get_name() == "validate";
+  if (const auto near = closest(written, names))
+    text += "; did you mean \"" + *near + "\"?";
+  else if (const auto key = closest(written.substr(written.find_first_not_of('-')), all_keys()); key && takes_spec)
+    text += "; \"" + *key + "\" is a key of the spec.";
+  else
+    text += ".";
+  return text + " " + command + " --help lists them all";
+}
+
 // What to say of a word in the place of a command that is none; "" when something else is wrong. Where a
 // command takes words of its own beside others below it, as "podium nodes NODE", only a word that is nearly
 // one of those.
 std::string unknown_command(const CLI::App& app, int count, char** arguments) {
   const std::vector<std::string> unused = app.remaining(true);
-  const auto chosen = app.get_subcommands();
-  const CLI::App& parent = chosen.empty() ? app : *chosen.back();
-  if (unused.empty() || !parent.get_subcommands().empty()) return "";
+  const auto path = chosen_path(app);
+  const CLI::App& parent = *path.back();
+  const bool first = path.size() == 1;
+  if ((first && unused.empty()) || parent.get_subcommands({}).empty()) return "";
   std::vector<std::string> names;
   for (const CLI::App* command : parent.get_subcommands({})) {
     names.push_back(command->get_name());
     for (const std::string& alias : command->get_aliases()) names.push_back(alias);
   }
-  const std::string help =
-      "podium " + (chosen.empty() ? "" : parent.get_name() + " ") + "--help lists them all";
+  const std::string help = joined_names(path) + " --help lists them all";
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     const bool is_unused = std::ranges::find(unused, word) != unused.end();
-    if (word.starts_with('-') || word == parent.get_name() || (chosen.empty() && !is_unused)) continue;
+    if (word.starts_with('-') || word == parent.get_name() || (first && !is_unused)) continue;
     if (const auto meant = closest(word, names))
       return "there is no command \"" + word + "\"; did you mean \"" + *meant + "\"? " + help;
-    if (chosen.empty()) return "there is no command \"" + word + "\"; " + help;
+    if (first) return "there is no command \"" + word + "\"; " + help;
   }
   return "";
 }
@@ -118,9 +157,12 @@ int run(int count, char** arguments) {
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
-    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_command(app, count, arguments);
+    if (error.get_exit_code() == 0) return app.exit(error);
+    std::string unknown = unknown_command(app, count, arguments);
+    if (unknown.empty()) unknown = unknown_option(app);
     if (!unknown.empty()) return fail(Exit::usage, unknown);
-    return app.exit(error) == 0 ? 0 : static_cast<int>(Exit::usage);
+    app.exit(error);
+    return static_cast<int>(Exit::usage);
   } catch (const Failure& failure) {
     return fail(failure.status(), failure.what());
   } catch (const nlohmann::json::exception& error) {

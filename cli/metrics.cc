@@ -80,7 +80,7 @@ void add_series(CLI::App& app, Session& session) {
   add_job(*command, options->job);
   command->add_option("KEY", options->keys, "The metrics, such as train/loss")->required();
   command->add_option("--points", options->points, "At most this many a metric; buckets keep their extremes")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(CLI::Range(2, 20'000))
       ->capture_default_str();
   command->footer(R"(
 Examples:

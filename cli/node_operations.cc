@@ -114,7 +114,9 @@ Examples:
 void add_reserve(CLI::App& nodes, Session& session) {
   CLI::App* command = nodes.add_subcommand("reserve", "Keep nodes for the jobs of an account");
   const auto options = add_window(*command);
-  command->add_option("--account", options->account, "Its jobs, and those of accounts below it")->required();
+  command->add_option("--account", options->account, "Its jobs, and those of accounts below it")
+      ->type_name("ACCOUNT")
+      ->required();
   command->footer(R"(
 What runs there goes on. TIME is as for podium nodes drain.
 

@@ -15,6 +15,7 @@
 #include "common/base/time.h"
 #include "common/base/units.h"
 #include "common/net/url.h"
+#include "common/spec/suggest.h"
 
 namespace podium::cli {
 namespace {
@@ -159,6 +160,19 @@ void run(const std::string& name, const Session& session) {
   print(name.empty() ? table : table + "\n" + devices_table(reply, terminal));
 }
 
+// A name that no node has may be a mistyped command.
+void list_or_show(const CLI::App& nodes, const std::string& name, const Session& session) {
+  try {
+    run(name, session);
+  } catch (const Failure& failure) {
+    std::vector<std::string> commands;
+    for (const CLI::App* below : nodes.get_subcommands({})) commands.push_back(below->get_name());
+    const auto meant = failure.status() == Exit::refused ? closest(name, commands) : std::nullopt;
+    if (!meant) throw;
+    throw Failure(Exit::refused, fmt::format("{}; did you mean \"podium nodes {}\"?", failure.what(), *meant));
+  }
+}
+
 }  // namespace
 
 void add_nodes(CLI::App& app, Session& session) {
@@ -173,9 +187,10 @@ Examples:
   podium nodes resume node-1
   podium nodes reserve node-1 --account nlp --until +7d
   podium nodes label node-1 partition=nlp)");
+  add_list_word(*command);
   add_node_operations(*command, session);
   command->callback([command, name, &session] {
-    if (command->get_subcommands().empty()) run(*name, session);
+    if (is_list(*command)) list_or_show(*command, *name, session);
   });
 }
 

@@ -1,4 +1,4 @@
-// podium cancel, hold, release, requeue, priority, extend: what an operator does to jobs.
+// podium priority, extend: what an operator changes of jobs.
 #include <spdlog/fmt/fmt.h>
 
 #include <memory>
@@ -6,11 +6,10 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
-#include "cli/fields.h"
 #include "cli/job_number.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
-#include "cli/terminal.h"
+#include "common/base/units.h"
 
 namespace podium::cli {
 namespace {
@@ -18,13 +17,8 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int64_t>;
 
-std::string told(const json& job) {
-  const std::string state = text_field(job, "state", "?"), reason = reason_text(job);
-  const bool goes_on = state == "starting" || state == "running";
-  std::string text = fmt::format("job {} is {}", integer_field(job, "id"), state);
-  if (goes_on || state == "queued") text += fmt::format(", priority {}", integer_field(job, "priority"));
-  if (job.value("held", false)) text += goes_on ? ", held: it goes on, but does not start again" : ", held";
-  return text + (reason.empty() ? "" : ": " + printable(reason)) + "\n";
+std::string check_duration(const std::string& text) {
+  return parse_duration(text) ? "" : "must be a time such as 96h or 4h30m, not \"" + text + "\"";
 }
 
 // A job that is refused keeps none of the others from being asked for.
@@ -43,46 +37,7 @@ void run(const std::string& operation, const Ids& ids, const json& body, const S
   if (!refusals.empty()) throw Failure(Exit::refused, refusals);
 }
 
-CLI::App* add(CLI::App& app, Session& session, const std::string& operation, const std::string& what) {
-  const auto ids = std::make_shared<Ids>();
-  CLI::App* command = app.add_subcommand(operation, what);
-  add_jobs(*command, *ids);
-  command->callback([operation, ids, &session] { run(operation, *ids, json::object(), session); });
-  return command;
-}
-
 }  // namespace
-
-void add_cancel(CLI::App& app, Session& session) {
-  add(app, session, "cancel", "Cancel jobs; running ones get the grace period to save")->footer(R"(
-Examples:
-  podium cancel 12
-  podium cancel $(podium list --label sweep=old --state queued --json | jq '.jobs[].id'))");
-}
-
-void add_hold(CLI::App& app, Session& session) {
-  add(app, session, "hold", "Keep jobs from starting; running ones go on, but do not start again")->footer(R"(
-Examples:
-  podium hold 12
-  podium hold $(podium list --label team=nlp --state queued --json | jq '.jobs[].id'))");
-}
-
-void add_release(CLI::App& app, Session& session) {
-  add(app, session, "release", "Let held jobs start")->footer(R"(
-Examples:
-  podium release 12 13)");
-}
-
-void add_requeue(CLI::App& app, Session& session) {
-  add(app, session, "requeue", "Queue jobs again, which go on from their newest checkpoint")->footer(R"(
-A running job stops at a checkpoint first, at no cost. A job that waits because it failed soon after its start is tried
-at once, on any node. A job that failed, ran out of walltime or was cancelled goes on under its number, with all its
-restarts and its whole walltime again.
-
-Examples:
-  podium requeue 12
-  podium hold 12 && podium requeue 12        stop it until podium release 12)");
-}
 
 void add_priority(CLI::App& app, Session& session) {
   const auto ids = std::make_shared<Ids>();
@@ -91,7 +46,7 @@ void add_priority(CLI::App& app, Session& session) {
   command->add_option("PRIORITY", *priority, "From 0 to 100; an hour of waiting weighs as much as a point")
       ->required()
       ->check(CLI::Range(0, 100));
-  add_jobs(*command, *ids);
+  add_jobs(*command, *ids)->required();
   command->footer(R"(
 An hour of waiting adds a point and an hour of walltime takes one away, 20 at most: podium queue shows the sum.
 
@@ -105,10 +60,11 @@ void add_extend(CLI::App& app, Session& session) {
   const auto ids = std::make_shared<Ids>();
   const auto walltime = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("extend", "Give jobs a longer walltime");
-  add_jobs(*command, *ids);
+  add_jobs(*command, *ids)->required();
   command
       ->add_option("--walltime", *walltime,
                    "How long an attempt may take from its start, the running one too")
+      ->check(CLI::Validator(check_duration, ""))
       ->type_name("DURATION")
       ->required();
   command->footer(R"(

@@ -3,6 +3,7 @@
 
 #include "common/base/units.h"
 #include "coordinator/api/job_reader.h"
+#include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -48,7 +49,111 @@ void recall(Reader& reader, RequeueJob& operation) {
       operation.ends.emplace(on.job, before->state);
 }
 
+// One at a time of a job: what was read of it stays true until the core has it. In the order of their numbers.
+awaitable<std::vector<KeyLock::Held>> keep_ended(Api& api, std::vector<JobId> jobs) {
+  std::vector<KeyLock::Held> held;
+  for (const JobId job : jobs) {
+    const std::string key = "requeue " + to_string(job);
+    KeyLock::Held one = co_await api.keys.acquire(key);
+    held.push_back(std::move(one));
+  }
+  co_return held;
+}
+
+awaitable<std::vector<RequeueJob>> requeues(Api& api, std::vector<JobId> jobs) {
+  std::vector<RequeueJob> operations;
+  bool ended = false;
+  for (const JobId job : jobs) {
+    operations.push_back({job});
+    ended = ended || !find_job(api.loop.state(), job);
+  }
+  if (!ended) co_return operations;
+  co_await api.loop.durable();
+  const auto query = [operations](Reader& reader) {
+    std::vector<RequeueJob> known = operations;
+    for (RequeueJob& operation : known) recall(reader, operation);
+    return known;
+  };
+  co_return co_await api.pool.read(query);
+}
+
+constexpr std::size_t kMostJobs = 1000;  // of one request
+
+struct Operations {
+  std::string name;
+  std::vector<JobId> jobs;
+};
+
+std::optional<Operations> read_operations(const std::string& text) {
+  const json body = json::parse(text, nullptr, false);
+  if (!body.is_object() || body.size() != 2 || !body.contains("operation") || !body.contains("jobs")) return std::nullopt;
+  const json &name = body["operation"], &jobs = body["jobs"];
+  if (!name.is_string() || !jobs.is_array() || jobs.empty() || jobs.size() > kMostJobs) return std::nullopt;
+  Operations operations{name.get<std::string>(), {}};
+  for (const json& job : jobs) {
+    if (!job.is_number_integer() || job.get<std::int64_t>() < 1) return std::nullopt;
+    operations.jobs.push_back(JobId{job.get<std::int64_t>()});
+  }
+  return operations;
+}
+
+// Nothing for an operation that there is not.
+awaitable<std::optional<std::vector<Command>>> commands_of(Api& api, Operations wanted) {
+  std::vector<Command> commands;
+  for (const JobId job : wanted.jobs) {
+    if (wanted.name == "cancel") commands.emplace_back(CancelJob{job});
+    if (wanted.name == "hold") commands.emplace_back(HoldJob{job});
+    if (wanted.name == "release") commands.emplace_back(ReleaseJob{job});
+  }
+  if (wanted.name == "requeue") {
+    std::vector<RequeueJob> known = co_await requeues(api, wanted.jobs);
+    for (RequeueJob& each : known) commands.emplace_back(std::move(each));
+  }
+  co_return commands.empty() ? std::nullopt : std::optional(std::move(commands));
+}
+
+awaitable<json> results_of(Api& api, std::vector<JobId> jobs, std::vector<Errors> errors) {
+  const std::int64_t revision = api.live.take_id();
+  const auto query = [jobs](Reader& reader) {
+    std::vector<std::optional<JobView>> views;
+    for (const JobId job : jobs) views.push_back(reader.job(job));
+    return views;
+  };
+  const auto views = co_await api.pool.read(query);
+  json results = json::array();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (errors[i].empty()) {
+      PODIUM_CHECK(views[i].has_value(), "a job that a command was about can be read");
+      results.push_back({{"id", jobs[i].value}, {"job", job_json(*views[i], api.loop, revision)}});
+    } else {
+      results.push_back({{"id", jobs[i].value}, {"refusal", describe(errors[i])}});
+    }
+  }
+  co_await api.loop.durable();
+  co_return results;
+}
+
 }  // namespace
+
+// Each job is atomic, not all of them together: the turn that takes them refuses each for itself.
+awaitable<ServerReply> post_job_operations(Api& api, Call call) {
+  if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
+  std::optional<Operations> wanted = read_operations(call.request.body);
+  std::optional<std::vector<Command>> commands;
+  std::vector<KeyLock::Held> held;
+  if (wanted) {
+    std::ranges::sort(wanted->jobs);
+    const auto repeated = std::ranges::unique(wanted->jobs);
+    wanted->jobs.erase(repeated.begin(), repeated.end());
+    if (wanted->name == "requeue") held = co_await keep_ended(api, wanted->jobs);
+    commands = co_await commands_of(api, *wanted);
+  }
+  if (!commands)
+    co_return bad_request(call, "the body must be {\"operation\": \"cancel\", \"hold\", \"release\" or \"requeue\", \"jobs\": [12, 13]}, of at most 1000 jobs");
+  const std::vector<Errors> errors = co_await api.loop.run_each(*commands);
+  const json results = co_await results_of(api, wanted->jobs, errors);
+  co_return json_reply(200, {{"results", results}});
+}
 
 awaitable<ServerReply> post_cancel(Api& api, Call call) {
   return operate(api, std::move(call), 202, CancelJob{});
@@ -62,23 +167,13 @@ awaitable<ServerReply> post_release(Api& api, Call call) {
   return operate(api, std::move(call), 200, ReleaseJob{});
 }
 
-// One at a time of a job: what was read of it stays true until the core has it.
 awaitable<ServerReply> post_requeue(Api& api, Call call) {
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
-  const std::string key = "requeue " + to_string(*id);
-  const KeyLock::Held held = co_await api.keys.acquire(key);
-  RequeueJob operation{*id};
-  if (!find_job(api.loop.state(), *id)) {
-    co_await api.loop.durable();
-    const auto query = [operation](Reader& reader) {
-      RequeueJob known = operation;
-      recall(reader, known);
-      return known;
-    };
-    operation = co_await api.pool.read(query);
-  }
-  auto reply = operate(api, std::move(call), 202, std::move(operation));
+  const std::vector<JobId> jobs{*id};
+  const auto held = co_await keep_ended(api, jobs);
+  std::vector<RequeueJob> operations = co_await requeues(api, jobs);
+  auto reply = operate(api, std::move(call), 202, std::move(operations.front()));
   co_return co_await std::move(reply);
 }
 

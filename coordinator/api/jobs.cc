@@ -66,6 +66,7 @@ JobFilter read_filter(Query& query) {
   read_label(query, filter);
   if (const auto experiment = query.integer("experiment", 1, INT64_MAX))
     filter.experiment = ExperimentId{*experiment};
+  filter.experiment_name = query.text("experiment_name").value_or("");
   filter.name = query.text("name").value_or("");
   filter.account = query.text("account").value_or("");
   filter.search = query.text("q").value_or("");

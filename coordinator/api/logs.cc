@@ -1,8 +1,13 @@
+// What tasks wrote: one task's, and what is new of all that an attempt has.
+#include <nlohmann/json.hpp>
+
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
 namespace podium {
 namespace {
+
+using nlohmann::json;
 
 constexpr std::int64_t kDefaultTail = 64 * 1024;
 constexpr std::int64_t kMaxPart = 1024 * 1024;
@@ -29,6 +34,67 @@ LogQuery read_query(Query& query, JobId job) {
   return wanted;
 }
 
+// One output of an attempt, and where to go on in it.
+struct Source {
+  std::int32_t rank = 0;
+  StreamKind stream = StreamKind::out;
+  std::int64_t from = 0;  // kTail: where its tail begins
+};
+
+constexpr std::int64_t kTail = -1;
+constexpr std::int64_t kLeastPart = 1024;                   // of one output, where many have something new
+constexpr std::int64_t kMostScanned = std::int64_t{64} << 20;  // for the beginnings of lines
+constexpr std::size_t kLargestLogsBody = std::size_t{1} << 20;
+
+struct LogsQuery {
+  JobId job;
+  std::optional<std::int64_t> attempt;  // the last, when not set
+  std::int64_t tail_bytes = 0;
+  std::optional<std::int64_t> tail_lines;
+  std::vector<Source> sources;
+};
+
+// A whole number from `least`, or nothing.
+std::optional<std::int64_t> whole(const json& value, std::int64_t least) {
+  const bool is_one = value.is_number_integer() && value.get<std::int64_t>() >= least;
+  return is_one ? std::optional(value.get<std::int64_t>()) : std::nullopt;
+}
+
+bool add_sources(const json& positions, StreamKind stream, LogsQuery& wanted) {
+  if (!positions.is_array()) return false;
+  for (std::size_t rank = 0; rank < positions.size(); ++rank) {
+    if (positions[rank].is_null()) continue;
+    const auto from = whole(positions[rank], kTail);
+    if (!from) return false;
+    wanted.sources.push_back({static_cast<std::int32_t>(rank), stream, *from});
+  }
+  return true;
+}
+
+std::optional<LogsQuery> read_logs_query(const std::string& text, JobId job) {
+  const json body = json::parse(text, nullptr, false);
+  if (!body.is_object()) return std::nullopt;
+  LogsQuery wanted;
+  wanted.job = job;
+  for (const auto& [key, value] : body.items()) {
+    if (key == "stdout" || key == "stderr") {
+      if (!add_sources(value, stream_kind_from(key), wanted)) return std::nullopt;
+      continue;
+    }
+    const auto number = whole(value, key == "attempt" ? 1 : 0);
+    if (!number) return std::nullopt;
+    if (key == "attempt")
+      wanted.attempt = number;
+    else if (key == "tail_bytes")
+      wanted.tail_bytes = *number;
+    else if (key == "tail_lines")
+      wanted.tail_lines = number;
+    else
+      return std::nullopt;
+  }
+  return wanted;
+}
+
 int most_devices(const JobRequest& request) {
   return request.elastic() ? request.sizes.back() : request.devices;
 }
@@ -43,6 +109,44 @@ std::optional<LogPart> read_log(Reader& reader, const LogQuery& wanted) {
   const TaskId task{{wanted.job, attempt}, static_cast<std::int32_t>(wanted.rank)};
   if (wanted.offset) return reader.log(task, wanted.stream, *wanted.offset, kMaxPart);
   return reader.log_tail(task, wanted.stream, wanted.tail.value_or(kDefaultTail));
+}
+
+std::string header_of(const Source& source, const LogPart& part, std::int64_t end) {
+  return json{{"rank", source.rank},  {"stream", to_string(source.stream)}, {"offset", source.from},
+              {"length", part.text.size()}, {"next", part.next},            {"end", end}}
+             .dump() +
+         "\n";
+}
+
+// Nothing when there is no such job, attempt or rank.
+std::optional<std::string> read_logs(Reader& reader, const LogsQuery& wanted) {
+  const std::optional<JobView> job = reader.job(wanted.job);
+  if (!job || wanted.attempt.value_or(0) > job->attempt) return std::nullopt;
+  const auto attempt = static_cast<std::int32_t>(wanted.attempt.value_or(job->attempt));
+  std::vector<std::pair<Source, std::int64_t>> found;  // and their ends
+  std::int64_t budget = kMostScanned;
+  for (Source source : wanted.sources) {
+    if (source.rank >= most_devices(job->request)) return std::nullopt;
+    const TaskId task{{wanted.job, attempt}, source.rank};
+    const std::int64_t end = reader.log_end(task, source.stream);
+    const bool tail = source.from == kTail;
+    if (tail && wanted.tail_lines) {
+      const auto start = reader.log_lines(task, source.stream, *wanted.tail_lines, budget);
+      if (!start) break;
+      source.from = *start;
+    } else if (tail) {
+      source.from = std::max<std::int64_t>(0, end - wanted.tail_bytes);
+    }
+    if (tail || source.from < end) found.emplace_back(source, end);
+  }
+  const std::int64_t each = std::max(kLeastPart, kMaxPart / std::max<std::int64_t>(1, std::ssize(found)));
+  std::string text;
+  for (const auto& [source, end] : found) {
+    const TaskId task{{wanted.job, attempt}, source.rank};
+    const LogPart part = reader.log(task, source.stream, source.from, each);
+    text += header_of(source, part, end) + part.text;
+  }
+  return text;
 }
 
 }  // namespace
@@ -60,6 +164,23 @@ awaitable<ServerReply> get_logs(Api& api, Call call) {
   reply.headers.set("Cache-Control", "no-store");
   reply.headers.set("X-Podium-Next-Offset", std::to_string(part->next));
   reply.body = std::move(part->text);
+  co_return reply;
+}
+
+awaitable<ServerReply> post_logs(Api& api, Call call) {
+  if (auto refusal = refuse_type(call, "application/json", kLargestLogsBody)) co_return std::move(*refusal);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  const std::optional<LogsQuery> wanted = read_logs_query(call.request.body, *id);
+  if (!wanted)
+    co_return bad_request(call, "the body must be {\"attempt\": 1, \"tail_lines\": 30, \"stdout\": [-1, 4096, null], \"stderr\": []}");
+  const auto query = [wanted](Reader& reader) { return read_logs(reader, *wanted); };
+  std::optional<std::string> text = co_await api.pool.read(query);
+  if (!text) co_return no_such(call, "such attempt or rank of job", call.path[0]);
+  ServerReply reply;
+  reply.headers.set("Content-Type", "application/x-podium-outputs");
+  reply.headers.set("Cache-Control", "no-store");
+  reply.body = std::move(*text);
   co_return reply;
 }
 

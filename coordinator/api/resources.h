@@ -24,6 +24,7 @@ awaitable<ServerReply> get_code(Api& api, Call call);
 
 awaitable<ServerReply> get_jobs(Api& api, Call call);
 awaitable<ServerReply> get_job(Api& api, Call call);
+awaitable<ServerReply> post_job_operations(Api& api, Call call);
 awaitable<ServerReply> post_cancel(Api& api, Call call);
 awaitable<ServerReply> post_hold(Api& api, Call call);
 awaitable<ServerReply> post_release(Api& api, Call call);
@@ -49,6 +50,7 @@ awaitable<ServerReply> get_series(Api& api, Call call);
 awaitable<ServerReply> get_series_of_jobs(Api& api, Call call);
 awaitable<ServerReply> get_comparison(Api& api, Call call);
 awaitable<ServerReply> get_logs(Api& api, Call call);
+awaitable<ServerReply> post_logs(Api& api, Call call);
 
 awaitable<ServerReply> get_nodes(Api& api, Call call);
 awaitable<ServerReply> get_node(Api& api, Call call);

@@ -47,17 +47,47 @@ void CommandLoop::stop() {
   tick_timer_.cancel();
 }
 
-Result<Events> CommandLoop::take_turn(const Command& command, std::optional<ExperimentText> text) {
+// Why no turn can be taken now.
+std::optional<Error> CommandLoop::refusal() const {
   if (stopped_) return Error{ErrorCode::unavailable, "the coordinator is shutting down; try again soon", ""};
   if (turns_taken_ - turns_committed_ >= kMaxTurnsInFlight)
     return Error{ErrorCode::unavailable, "the coordinator's disk does not keep up; try again soon", ""};
-  if (auto failure = store_.failure()) return *failure;
+  return store_.failure();
+}
+
+Result<Events> CommandLoop::take_turn(const Command& command, std::optional<ExperimentText> text) {
+  if (auto error = refusal()) return std::move(*error);
   const Time now = clock_.now();
   Result<Events> decided = handle(state_, command, now);
   if (!decided) return decided;
+  apply_all(state_, *decided);
+  return end_turn(std::move(decided).value(), now, std::move(text));
+}
+
+std::vector<Errors> CommandLoop::take_turn(const std::vector<Command>& commands) {
+  std::vector<Errors> errors(commands.size());
+  if (const auto error = refusal()) {
+    std::ranges::fill(errors, Errors{*error});
+    return errors;
+  }
+  const Time now = clock_.now();
+  Events events;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const Result<Events> decided = handle(state_, commands[i], now);
+    if (!decided) {
+      errors[i] = decided.errors();
+      continue;
+    }
+    apply_all(state_, *decided);
+    events.insert(events.end(), decided->begin(), decided->end());
+  }
+  end_turn(std::move(events), now, std::nullopt);
+  return errors;
+}
+
+// After `events` have been applied: plans, and commits all. The events of the whole turn.
+Events CommandLoop::end_turn(Events events, Time now, std::optional<ExperimentText> text) {
   foremost_.reset();
-  Events events = std::move(decided).value();
-  apply_all(state_, events);
   const bool plans = plan_.stale(state_, now);
   if (plans) {
     const auto begin = Steady::now();
@@ -164,6 +194,12 @@ awaitable<Result<Events>> CommandLoop::run(Command command) {
   Result<Events> events = take_turn(command, std::nullopt);
   co_await durable();
   co_return events;
+}
+
+awaitable<std::vector<Errors>> CommandLoop::run_each(std::vector<Command> commands) {
+  std::vector<Errors> errors = take_turn(commands);
+  co_await durable();
+  co_return errors;
 }
 
 awaitable<Result<Events>> CommandLoop::submit(SubmitExperiment experiment, ExperimentText text) {

@@ -42,6 +42,9 @@ class CommandLoop {
 
   // Takes one turn. Its events are on disk when it returns; a refusal says why.
   boost::asio::awaitable<Result<Events>> run(Command command);
+  // As run(), of many in one turn: each is decided on what those before it left, and one that is refused keeps
+  // none of the others from being done. A command's errors; none: done.
+  boost::asio::awaitable<std::vector<Errors>> run_each(std::vector<Command> commands);
   // As run(), with what the event log does not hold; `text.experiment` is filled in here.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
   // What the core must know of what tasks tell, in turns; where the rest must wait, it need not.
@@ -71,7 +74,10 @@ class CommandLoop {
   void on_committed(Listener listener) { committed_listeners_.push_back(std::move(listener)); }
 
  private:
+  std::optional<Error> refusal() const;
   Result<Events> take_turn(const Command& command, std::optional<ExperimentText> text);
+  std::vector<Errors> take_turn(const std::vector<Command>& commands);
+  Events end_turn(Events events, Time now, std::optional<ExperimentText> text);
   std::vector<AttemptSecret> keep_secrets(const Events& events);
   void commit(const Events& events, std::optional<ExperimentText> text, std::vector<WaitMark> waits);
   void committed(std::uint64_t turn, const Events& events);

@@ -38,6 +38,7 @@ struct JobSort {
 struct JobFilter {
   std::vector<JobState> states;  // any, when empty
   std::optional<ExperimentId> experiment;
+  std::string experiment_name;         // all of it
   std::string name;                    // substring
   std::string label_key, label_value;  // both or none
   std::string account;                 // and all below it

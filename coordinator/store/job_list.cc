@@ -55,6 +55,9 @@ void add_word(Where& where, const std::string& word) {
 Where where_of(const JobFilter& filter) {
   Where where;
   if (filter.experiment) where.sql += " AND experiment = " + std::to_string(filter.experiment->value);
+  if (!filter.experiment_name.empty())
+    where.sql += " AND experiment IN (SELECT id FROM experiments WHERE name = " +
+                 where.bound(filter.experiment_name) + ")";
   if (!filter.name.empty()) where.sql += " AND instr(name, " + where.bound(filter.name) + ") > 0";
   if (!filter.label_key.empty()) {
     const std::string key = where.bound(filter.label_key);

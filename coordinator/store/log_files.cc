@@ -159,4 +159,23 @@ LogPart read_log(const fs::path& log, std::int64_t offset, std::int64_t limit, s
   return part;
 }
 
+std::optional<std::int64_t> start_of_lines(const fs::path& log, std::int64_t lines, std::int64_t end,
+                                           std::int64_t& budget) {
+  constexpr std::int64_t kStep = 64 * 1024;  // divides a piece
+  if (lines == 0) return end;
+  std::int64_t found = 0;
+  for (std::int64_t at = end; at > 0;) {
+    if (budget <= 0) return std::nullopt;
+    const std::int64_t from = (at - 1) / kStep * kStep;
+    const std::string text = read_piece(log, from, at - from);
+    budget -= kStep;
+    for (std::int64_t i = std::ssize(text); i > 0; --i) {
+      const std::int64_t after = from + i;
+      if (text[static_cast<std::size_t>(i - 1)] == '\n' && after != end && ++found == lines) return after;
+    }
+    at = from;
+  }
+  return 0;
+}
+
 }  // namespace podium

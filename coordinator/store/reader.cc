@@ -104,6 +104,13 @@ LogPart Reader::log_tail(TaskId task, StreamKind stream, std::int64_t bytes) {
   return read_log(log_path(impl_->home, task, stream), std::max<std::int64_t>(0, end - bytes), bytes, end);
 }
 
+std::int64_t Reader::log_end(TaskId task, StreamKind stream) { return impl_->end_of(task, stream); }
+
+std::optional<std::int64_t> Reader::log_lines(TaskId task, StreamKind stream, std::int64_t lines,
+                                              std::int64_t& budget) {
+  return start_of_lines(log_path(impl_->home, task, stream), lines, impl_->end_of(task, stream), budget);
+}
+
 std::int64_t Reader::Impl::end_of(TaskId task, StreamKind stream) {
   Statement row(
       database,

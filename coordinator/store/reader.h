@@ -212,6 +212,9 @@ class Reader {
   LogPart log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit);
   // The last `bytes` bytes.
   LogPart log_tail(TaskId task, StreamKind stream, std::int64_t bytes);
+  std::int64_t log_end(TaskId task, StreamKind stream);
+  // As start_of_lines() in log_files.h.
+  std::optional<std::int64_t> log_lines(TaskId task, StreamKind stream, std::int64_t lines, std::int64_t& budget);
 
  private:
   class Impl;

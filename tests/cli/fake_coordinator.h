@@ -97,4 +97,13 @@ inline nlohmann::json job_json(std::int64_t id, const std::string& state) {
           {"attempts", nlohmann::json::array()}};
 }
 
+// What POST /jobs/{job}/logs answers of one output that ends there.
+inline std::string output(int rank, const std::string& stream, const std::string& text, std::int64_t offset = 0) {
+  const std::int64_t next = offset + std::ssize(text);
+  return nlohmann::json{{"rank", rank},           {"stream", stream}, {"offset", offset},
+                        {"length", text.size()}, {"next", next},     {"end", next}}
+             .dump() +
+         "\n" + text;
+}
+
 }  // namespace podium::test

@@ -132,19 +132,15 @@ TEST_F(Follow, OfAProgramOfOnesOwnShowsWhatItPrintsAndWhenItsStateChanged) {
   fake_.on("GET /api/v1/jobs/12", running);
   fake_.on("GET /api/v1/jobs/12", done);
   fake_.on("GET /api/v1/live", 404, "{}");
-  const auto part = [&](const char* text, const char* next) {
-    fake_.on("GET /api/v1/jobs/12/logs", 200, text, {{"X-Podium-Next-Offset", next}});
-  };
-  part("epoch 1\n", "8");
-  part("a warning\n", "10");
-  part("", "8");
+  fake_.on("POST /api/v1/jobs/12/logs", 200,
+           test::output(3, "stdout", "epoch 1\n") + test::output(3, "stderr", "a warning\n"));
+  fake_.on("POST /api/v1/jobs/12/logs", 200, "");
   const auto ran = program_.run({"follow", "12", "--rank", "3"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out,
               ::testing::StartsWith("1970-01-01 00:00:02  job 12 running\nepoch 1\n[stderr] a warning\n"));
   EXPECT_THAT(ran.out, HasSubstr("1970-01-01 00:02:32  job 12 succeeded\n"));
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/logs").at(0).target,
-            "/api/v1/jobs/12/logs?attempt=1&rank=3&stream=stdout&tail=32768");
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(0).body)["stdout"], (json{nullptr, nullptr, nullptr, -1}));
 }
 
 TEST_F(Follow, OfATrainingReadsNoOutput) {
@@ -152,7 +148,7 @@ TEST_F(Follow, OfATrainingReadsNoOutput) {
   fake_.on("GET /api/v1/jobs/12", ended("succeeded"));
   fake_.on("GET /api/v1/live", 404, "{}");
   EXPECT_EQ(program_.run({"follow", "12"}).status, 0);
-  EXPECT_TRUE(fake_.asked("GET /api/v1/jobs/12/logs").empty());
+  EXPECT_TRUE(fake_.asked("POST /api/v1/jobs/12/logs").empty());
 }
 
 TEST_F(Follow, AnUnknownJobIsRefused) {

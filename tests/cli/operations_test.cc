@@ -60,11 +60,11 @@ TEST_F(Commands, AnAccountThatHasRunNothingIsShown) {
   EXPECT_EQ(gone.out, "account nlp/bert is deleted\n");
 }
 
-TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
-  fake_.on("POST /api/v1/jobs/12/hold", 200, test::job_json(12, "queued").dump());
+json done(const json& job) { return {{"id", job["id"]}, {"job", job}}; }
+
+TEST_F(Commands, OperatorsPrioritiseJobs) {
   fake_.on("POST /api/v1/jobs/12/priority", 200, test::job_json(12, "queued").dump());
-  EXPECT_THAT(program_.run({"hold", "12"}).out, HasSubstr("job 12 is queued, priority 50"));
-  program_.run({"priority", "80", "12"});
+  EXPECT_EQ(program_.run({"priority", "80", "12"}).out, "job 12 is queued, priority 50\n");
   EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/priority").at(0).body), json({{"priority", 80}}));
   EXPECT_EQ(program_.run({"priority", "101", "12"}).status, 2);
 }
@@ -72,20 +72,38 @@ TEST_F(Commands, OperatorsHoldAndPrioritiseJobs) {
 TEST_F(Commands, AHoldIsToldOfRunningAndOfQueuedJobs) {
   json running = test::job_json(12, "running"), queued = test::job_json(13, "queued");
   running["held"] = queued["held"] = true;
-  fake_.on("POST /api/v1/jobs/12/hold", 200, running.dump());
-  fake_.on("POST /api/v1/jobs/13/hold", 200, queued.dump());
+  fake_.on("POST /api/v1/jobs/operations", json{{"results", {done(running), done(queued)}}});
   EXPECT_EQ(program_.run({"hold", "12", "13"}).out,
             "job 12 is running, priority 50, held: it goes on, but does not start again\n"
             "job 13 is queued, priority 50, held\n");
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/operations").at(0).body),
+            (json{{"operation", "hold"}, {"jobs", {12, 13}}}));
 }
 
 TEST_F(Commands, AJobThatIsRefusedKeepsNoneOfTheOthersFromBeingCancelled) {
-  fake_.on("POST /api/v1/jobs/11/cancel", 409, json{{"detail", "job 11 has already ended"}}.dump());
-  fake_.on("POST /api/v1/jobs/12/cancel", 202, test::job_json(12, "stopping").dump());
+  fake_.on("POST /api/v1/jobs/operations",
+           json{{"results",
+                 {{{"id", 11}, {"refusal", "job 11 has already ended"}}, done(test::job_json(12, "stopping"))}}});
   const auto ran = program_.run({"cancel", "11", "12"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_EQ(ran.out, "job 12 is stopping\n");
   EXPECT_EQ(ran.err, "podium: job 11 has already ended\n");
+}
+
+TEST_F(Commands, WhatIsCancelledIsNamedOrChosenAndNotBoth) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"cancel"}, {"cancel", "12", "--state", "queued"}, {"cancel", "--yes"}}) {
+    const auto ran = program_.run(arguments);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_THAT(ran.err, HasSubstr("name the jobs to cancel by their numbers, or choose them with --experiment"));
+  }
+  fake_.on("GET /api/v1/jobs", json{{"jobs", json::array()}, {"total", 0}});
+  program_.run({"cancel", "--experiment", "3", "--name", "a", "--label", "k=v"});
+  program_.run({"cancel", "--experiment", "three", "--state", "running"});
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(0).target,
+            "/api/v1/jobs?state=queued%2Cstarting%2Crunning%2Cstopping&experiment=3&name=a&label=k%3Dv&sort=id&limit=1000");
+  EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(1).target,
+            "/api/v1/jobs?state=running&experiment_name=three&sort=id&limit=1000");
 }
 
 TEST_F(Commands, NodeOperations) {
@@ -141,8 +159,34 @@ TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
   const json state{{"message", "query parameter \"state\" \"foo\" is no state of a job"}, {"where", "state"}};
   fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {state}}}.dump());
   EXPECT_EQ(program_.run({"list", "--state", "foo"}).err, "podium: --state: \"foo\" is no state of a job\n");
-  fake_.on("POST /api/v1/jobs/12/requeue", 422, refuse("/resources/walltime"));
-  EXPECT_EQ(program_.run({"requeue", "12"}).err, "podium: resources.walltime: is wrong\n");
+  fake_.on("POST /api/v1/nodes/node-1/labels", 422, refuse("/labels/rack"));
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "rack=r1"}).err, "podium: label rack: is wrong\n");
+  const json rank{{"message", "query parameter \"experiment_name\" is wrong"}, {"where", "experiment_name"}};
+  fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {rank}}}.dump());
+  fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {rank}}}.dump());
+  program_.run({"list"});
+  EXPECT_EQ(program_.run({"list", "--experiment", "x"}).err, "podium: --experiment: is wrong\n");
+  EXPECT_EQ(program_.run({"extend", "12", "--walltime", "long"}).status, 2);
+}
+
+// Methods, headers and routes are no words of who types commands.
+TEST_F(Commands, RefusalsHaveNoWordsOfTheProtocol) {
+  const auto refuse = [&](int status, const std::string& detail) {
+    test::FakeCoordinator fake;
+    program_.environment["PODIUM_COORDINATOR"] = fake.address();
+    fake.on("GET /api/v1/jobs/12", status, json{{"status", status}, {"detail", detail}}.dump());
+    return program_.run({"show", "12"}).err;
+  };
+  EXPECT_EQ(refuse(401, "this needs a token: send \"Authorization: Bearer TOKEN\""),
+            "podium: this needs the user token; name the user token with --token-file, PODIUM_TOKEN or PODIUM_HOME\n");
+  EXPECT_THAT(refuse(404, "there is no /api/v1/jobs/12; GET /api/v1/openapi.yaml lists what is"),
+              ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
+  EXPECT_THAT(refuse(405, "GET is not possible here; POST is"),
+              ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
+  EXPECT_EQ(refuse(409, "Idempotency-Key \"k\" was used for experiment 3"), "podium: --key \"k\" was used for experiment 3\n");
+  program_.environment["PODIUM_COORDINATOR"] = "http://127.0.0.1:1";
+  EXPECT_THAT(program_.run({"show", "12"}).err,
+              ::testing::StartsWith("podium: cannot reach the coordinator at http://127.0.0.1:1: cannot connect: Connection refused. Is it running?"));
 }
 
 }  // namespace

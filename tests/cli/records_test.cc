@@ -28,23 +28,6 @@ TEST_F(Commands, MetricsAndSeries) {
             "/api/v1/jobs/12/series?points=1000&key=train%2Floss");
 }
 
-TEST_F(Commands, LogsGoOnWhereTheyStopped) {
-  fake_.on("GET /api/v1/jobs/12/logs", 200, "one\n", {{"X-Podium-Next-Offset", "104"}});
-  fake_.on("GET /api/v1/jobs/12/logs", 200, "two\n", {{"X-Podium-Next-Offset", "108"}});
-  fake_.on("GET /api/v1/jobs/12/logs", 200, "", {{"X-Podium-Next-Offset", "108"}});
-  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "running"));
-  fake_.on("GET /api/v1/jobs/12", test::job_json(12, "succeeded"));
-  const auto ran =
-      program_.run({"logs", "12", "--rank", "1", "--attempt", "2", "--stdout", "--follow", "--tail", "4B"});
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_EQ(ran.out, "one\ntwo\n");
-  const auto asked = fake_.asked("GET /api/v1/jobs/12/logs");
-  ASSERT_EQ(asked.size(), 5u) << "what comes a moment after the end is looked for twice";
-  EXPECT_EQ(asked[0].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&tail=4");
-  EXPECT_EQ(asked[1].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&offset=104");
-  EXPECT_EQ(asked[2].target, "/api/v1/jobs/12/logs?attempt=2&rank=1&stream=stdout&offset=108");
-}
-
 json job_of_ranks(const std::string& state, int attempt, int ranks) {
   json job = test::job_json(12, state);
   job["attempt"] = attempt;
@@ -54,48 +37,68 @@ json job_of_ranks(const std::string& state, int attempt, int ranks) {
   return job;
 }
 
+class Output : public Commands {
+ protected:
+  void answer(const std::string& parts) { fake_.on("POST /api/v1/jobs/12/logs", 200, parts); }
+  json asked(std::size_t at) const { return json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(at).body); }
+};
+
+TEST_F(Output, GoesOnWhereItStopped) {
+  answer(test::output(1, "stdout", "one\n", 100));
+  answer(test::output(1, "stdout", "two\n", 104));
+  answer("");
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 2, 2));
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 2, 2));
+  const auto ran =
+      program_.run({"logs", "12", "--rank", "1", "--attempt", "2", "--stdout", "--follow", "--tail", "4B"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "one\ntwo\n");
+  EXPECT_EQ(asked(0), (json{{"attempt", 2}, {"stdout", {nullptr, -1}}, {"tail_bytes", 4}}));
+  EXPECT_EQ(asked(1), (json{{"attempt", 2}, {"stdout", {nullptr, 104}}, {"tail_bytes", 4}}));
+  EXPECT_EQ(asked(2), (json{{"attempt", 2}, {"stdout", {nullptr, 108}}, {"tail_bytes", 4}}));
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/logs").size(), 5u)
+      << "what comes a moment after the end is looked for twice";
+}
+
 // The default was the standard error of rank 0: a program that prints seemed to write nothing.
-TEST_F(Commands, LogsAreOfAllRanksAndBothStreams) {
+TEST_F(Output, IsOfAllRanksAndBothStreamsInOneRequest) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 1, 2));
-  for (const char* text : {"out of 0\nmore", "err of 0\n", "", "err of 1\n"})
-    fake_.on("GET /api/v1/jobs/12/logs", 200, text, {{"X-Podium-Next-Offset", "9"}});
+  answer(test::output(0, "stdout", "out of 0\nmore") + test::output(0, "stderr", "err of 0\n") +
+         test::output(1, "stdout", "") + test::output(1, "stderr", "lost its beginning\nerr of 1\n", 50));
   EXPECT_EQ(program_.run({"logs", "12"}).out,
             "[0] out of 0\n[0 stderr] err of 0\n[1 stderr] err of 1\n[0] more\n");
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/logs").at(3).target,
-            "/api/v1/jobs/12/logs?attempt=1&rank=1&stream=stderr&tail=16384");
+  EXPECT_EQ(asked(0), (json{{"attempt", 1}, {"stdout", {-1, -1}}, {"stderr", {-1, -1}}, {"tail_bytes", 16384}}));
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/logs").size(), 1u);
 }
 
 // What an attempt wrote between the last look and its end was lost.
-TEST_F(Commands, LogsGoOnToTheNextAttemptOnceTheOneBeforeIsRead) {
+TEST_F(Output, GoesOnToTheNextAttemptOnceTheOneBeforeIsRead) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 1));
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 2, 1));
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 2, 1));
-  const auto part = [&](const char* text, const char* next) {
-    fake_.on("GET /api/v1/jobs/12/logs", 200, text, {{"X-Podium-Next-Offset", next}});
-  };
-  part("one\n", "4");
-  part("last words\n", "15");
-  part("", "15");
-  part("two\n", "4");
-  part("", "4");
+  answer(test::output(0, "stdout", "one\n"));
+  answer(test::output(0, "stdout", "last words\n", 4));
+  answer(test::output(0, "stdout", "two\n"));
+  answer("");
   EXPECT_EQ(program_.run({"logs", "12", "--follow", "--stdout"}).out, "one\nlast words\ntwo\n");
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/logs").at(1).target,
-            "/api/v1/jobs/12/logs?attempt=1&rank=0&stream=stdout&offset=4");
+  EXPECT_EQ(asked(1)["attempt"], 1);
+  EXPECT_EQ(asked(1)["stdout"], json({4}));
+  EXPECT_EQ(asked(2)["attempt"], 2);
 }
 
-TEST_F(Commands, ATailIsOfLines) {
-  std::string text;
-  for (int line = 1; line <= 100; ++line) text += "line " + std::to_string(line) + "\n";
+// Of more than one answer it was cut without a word.
+TEST_F(Output, OfATailIsReadToItsEnd) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 1, 1));
-  fake_.on("GET /api/v1/jobs/12/logs", 200, text, {{"X-Podium-Next-Offset", "9"}});
-  EXPECT_EQ(program_.run({"logs", "12", "--stdout", "--tail", "2"}).out, "line 99\nline 100\n");
-  EXPECT_THAT(program_.run({"logs", "12", "--stdout", "--tail", "100"}).out,
-              AllOf(HasSubstr("line 1\n"), HasSubstr("line 100\n")));
+  json header{{"rank", 0}, {"stream", "stdout"}, {"offset", 0}, {"length", 4}, {"next", 4}, {"end", 8}};
+  answer(header.dump() + "\none\n");
+  answer(test::output(0, "stdout", "two\n", 4));
+  EXPECT_EQ(program_.run({"logs", "12", "--stdout", "--tail", "2000000"}).out, "one\ntwo\n");
+  EXPECT_EQ(asked(0)["tail_lines"], 2000000);
   EXPECT_EQ(program_.run({"logs", "12", "--tail", "3", "--all"}).status, 2);
 }
 
 // It hung without a word.
-TEST_F(Commands, LogsOfAQueuedJobSayWhatItWaitsFor) {
+TEST_F(Output, OfAQueuedJobIsWhatItWaitsFor) {
   json queued = test::job_json(12, "queued");
   queued["attempt"] = 0;
   queued["reason"] = "needs 2 free";
@@ -104,13 +107,19 @@ TEST_F(Commands, LogsOfAQueuedJobSayWhatItWaitsFor) {
   queued["reason"] = "is held";
   fake_.on("GET /api/v1/jobs/12", queued);
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 1, 1));
-  fake_.on("GET /api/v1/jobs/12/logs", 200, "from the beginning\n", {{"X-Podium-Next-Offset", "9"}});
-  fake_.on("GET /api/v1/jobs/12/logs", 200, "", {{"X-Podium-Next-Offset", "9"}});
+  answer(test::output(0, "stdout", "from the beginning\n"));
+  answer("");
   const auto ran = program_.run({"logs", "12", "--follow", "--stdout", "--tail", "1"});
   EXPECT_EQ(ran.err, "podium: job 12 is queued: needs 2 free\npodium: job 12 is queued: is held\n");
   EXPECT_EQ(ran.out, "from the beginning\n");
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs/12/logs").at(0).target,
-            "/api/v1/jobs/12/logs?attempt=1&rank=0&stream=stdout&offset=0");
+  EXPECT_EQ(asked(0)["stdout"], json({0}));
+}
+
+// "there is no such attempt or rank of job 12"
+TEST_F(Output, OfARankOrAttemptThatThereIsNotIsRefusedByItsOption) {
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 4));
+  EXPECT_EQ(program_.run({"logs", "12", "--rank", "9"}).err, "podium: --rank 9: attempt 1 of job 12 has the ranks 0 to 3\n");
+  EXPECT_EQ(program_.run({"logs", "12", "--attempt", "2"}).err, "podium: --attempt 2: job 12 has had 1 so far\n");
 }
 
 TEST_F(Commands, CheckpointsSayWhereTheyLie) {

@@ -28,7 +28,7 @@ TEST(Timeout, AnAnswerThatDoesNotComeIsSaidWithTheLimitAndHowToRaiseIt) {
   program.environment["PODIUM_COORDINATOR"] = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   const auto ran = program.run({"list", "--timeout", "200ms"});
   EXPECT_EQ(ran.status, 3);
-  EXPECT_THAT(ran.err, HasSubstr("no answer in time, which is 200ms here; --timeout 1s waits longer\n"));
+  EXPECT_THAT(ran.err, HasSubstr("gave no answer within 200ms; --timeout 1s waits longer\n"));
   program.environment["PODIUM_TIMEOUT"] = "100ms";
   EXPECT_THAT(program.run({"cancel", "1"}).err, HasSubstr("What was asked for may be done all the same"));
   EXPECT_EQ(program.run({"list", "--timeout", "soon"}).status, 2);

@@ -2,6 +2,7 @@
 status, the content type and the shape that the file promises."""
 
 import hashlib
+import json
 import pathlib
 import re
 import sys
@@ -132,6 +133,17 @@ class OpenapiTest(unittest.TestCase):
                          f'job {job} has no metric "train/los"; did you mean "train/loss"? It has train/loss')
         log = self.call("GET", "/jobs/{job}/logs", path=path + "/logs?stream=stderr&offset=2")
         self.assertEqual((log.body, log.headers["X-Podium-Next-Offset"]), (b"llo\n", "6"))
+        new = {"stdout": [0, 0], "stderr": [2, 0]}
+        log = self.call("POST", "/jobs/{job}/logs", 200, new, path=path + "/logs")
+        header = {"rank": 0, "stream": "stderr", "offset": 2, "length": 4, "next": 6, "end": 6}
+        self.assertEqual((json.loads(log.body.split(b"\n")[0]), log.body.split(b"\n", 1)[1]), (header, b"llo\n"))
+        for tail in ({"tail_bytes": 4}, {"tail_lines": 1}):
+            log = self.call("POST", "/jobs/{job}/logs", 200, tail | {"stderr": [-1, None]}, path=path + "/logs")
+            self.assertTrue(log.body.endswith(b"hello\n"[-tail.get("tail_bytes", 6):]), log.body)
+        for wrong in ({"stdout": 1}, {"stdout": [-2]}, {"what": 1}, {"tail_lines": -1}, [], {"attempt": 0}):
+            self.call("POST", "/jobs/{job}/logs", 400, wrong, path=path + "/logs")
+        for missing in ({"stdout": [0] * 3}, {"attempt": 2, "stdout": [0]}):
+            self.call("POST", "/jobs/{job}/logs", 404, missing, path=path + "/logs")
 
         self.agent.finish()
         done = self.call("GET", "/jobs/{job}", path=path).json()
@@ -143,6 +155,23 @@ class OpenapiTest(unittest.TestCase):
         self.assertEqual(history["events"][0]["type"], "job_queued")
         self.assertEqual([e["id"] for e in history["events"]], sorted({e["id"] for e in history["events"]}))
         self.call("POST", "/jobs/{job}/cancel", 409, token=USER, path=path + "/cancel")
+
+        self.call("POST", "/nodes/{node}/drain", 200, {}, USER, "/nodes/node-1/drain")
+        waiting = self.submit(spec("waiting", 2)).json()["jobs"][0]["id"]
+        for operation, states in (("hold", {True}), ("release", {False}), ("requeue", {False}), ("cancel", {False})):
+            wish = {"operation": operation, "jobs": [waiting, job, 10_000, waiting]}
+            results = self.call("POST", "/jobs/operations", 200, wish, USER).json()["results"]
+            self.assertEqual([result["id"] for result in results], [job, waiting, 10_000])
+            self.assertEqual({result["job"]["held"] for result in results if "job" in result}, states)
+            self.assertEqual([("refusal" in result) for result in results], [True, False, True])
+        self.assertEqual(results[1]["job"]["state"], "cancelled")
+        for wrong in ({"operation": "delete", "jobs": [1]}, {"operation": "hold", "jobs": []}, {"operation": "hold", "jobs": [0]},
+                      {"operation": "hold"}, {"operation": "hold", "jobs": [1] * 1001}, []):
+            self.call("POST", "/jobs/operations", 400, wrong, USER)
+        self.call("POST", "/jobs/operations", 401, {"operation": "hold", "jobs": [1]})
+        named = self.call("GET", "/jobs", path="/jobs?experiment_name=waiting").json()["jobs"]
+        self.assertEqual([each["id"] for each in named], [waiting])
+        self.call("POST", "/nodes/{node}/resume", 200, {}, USER, "/nodes/node-1/resume")
 
         listed = self.call("GET", "/experiments/{experiment}", path=f"/experiments/{experiment}").json()
         self.assertEqual((listed["spec"], listed["jobs"]), (body["spec"], [job]))

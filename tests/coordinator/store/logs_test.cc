@@ -93,6 +93,24 @@ TEST_F(Logs, OneJobsOutputCannotFillTheDisk) {
   EXPECT_EQ(reader_->log_tail(kTask, StreamKind::out, 16).text, lines(7'999'998, 8'000'000));
 }
 
+// Found by reading backwards, over the ends of pieces and over what is not kept.
+TEST_F(Logs, LastLinesBeginWhereSoManyFollow) {
+  open({.one = 4 * kLogPiece});
+  write(0, 2'000'000);
+  const auto start = [&](std::int64_t wanted) {
+    std::int64_t budget = 1 << 30;
+    return reader_->log_lines(kTask, StreamKind::out, wanted, budget);
+  };
+  for (const std::int64_t wanted : {0, 1, 7, 8'191, 8'192, 8'193, 200'000})
+    EXPECT_EQ(start(wanted), 8 * (2'000'000 - wanted)) << wanted;
+  EXPECT_EQ(start(10'000'000), 0) << "there are not so many";
+  std::int64_t little = 1;
+  EXPECT_EQ(reader_->log_lines(kTask, StreamKind::out, 100'000, little), std::nullopt);
+  ASSERT_TRUE(ingest_now(*store_, chunk(1, 16'000'000, "no end", StreamKind::out)).ok());
+  EXPECT_EQ(start(1), 16'000'000);
+  EXPECT_EQ(start(2), 15'999'992);
+}
+
 TEST_F(Logs, WhatIsSentAgainChangesNothing) {
   open({.one = 4 * kLogPiece});
   write(0, 2'000'000);

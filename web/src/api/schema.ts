@@ -232,6 +232,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel, hold, release or requeue many jobs
+         * @description As the operation of the same name on each job, in one turn of the scheduler. Each job is done or refused for itself; a job that is named twice counts once.
+         */
+        post: operations["operate_jobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}": {
         parameters: {
             query?: never;
@@ -550,7 +570,11 @@ export interface paths {
          */
         get: operations["get_logs"];
         put?: never;
-        post?: never;
+        /**
+         * What is new in the output of an attempt's tasks, about 1 MiB of it at a time
+         * @description For one who reads the output of many tasks: where to go on in each. The answer is a run of parts, each one JSON line {"rank","stream","offset","length","next","end"} and then `length` bytes: `next` is where to go on, `end` where the output ends by now. Where bytes are not kept a line in their place says so, and `next` is not `offset` + `length`. An output without anything new has no part; one that was asked for its tail has, unless finding where the tails of those before it begin took long: ask again for these.
+         */
+        post: operations["read_logs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -841,6 +865,8 @@ export interface components {
             /** @description JSON pointer to the value in its document */
             pointer?: string;
         }[];
+        /** @description By rank, the byte to go on from; -1 for the tail, null for a rank that is not asked for */
+        LogPositions: (number | null)[];
         Submission: {
             /** @description YAML, see experiment.schema.json */
             spec: string;
@@ -2065,6 +2091,8 @@ export interface operations {
                 /** @description States, separated by commas */
                 state?: string;
                 experiment?: number;
+                /** @description Of all experiments of this name */
+                experiment_name?: string;
                 /** @description Part of the name */
                 name?: string;
                 /** @description `key:value` or `key=value` */
@@ -2102,6 +2130,43 @@ export interface operations {
                             [key: string]: number;
                         };
                         next_page_token?: string;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    operate_jobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    operation: "cancel" | "hold" | "release" | "requeue";
+                    jobs: number[];
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each, in the order of their numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: ({
+                            id: number;
+                            job: components["schemas"]["Job"];
+                        } | {
+                            id: number;
+                            refusal: string;
+                        })[];
                     };
                 };
             };
@@ -2576,6 +2641,42 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    read_logs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The last when absent */
+                    attempt?: number;
+                    /** @default 0 */
+                    tail_bytes?: number;
+                    /** @description Goes before tail_bytes; the last line may have no end yet */
+                    tail_lines?: number;
+                    stdout?: components["schemas"]["LogPositions"];
+                    stderr?: components["schemas"]["LogPositions"];
+                };
+            };
+        };
+        responses: {
+            /** @description The parts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-podium-outputs": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -1,0 +1,24 @@
+#include "cli/job_filter.h"
+
+namespace podium::cli {
+
+void add_filters(CLI::App& command, JobFilter& filter) {
+  command.add_option("-s,--state", filter.state, "Only these states, separated by commas")->type_name("STATES");
+  command.add_option("-e,--experiment", filter.experiment, "Only jobs of this experiment, or of all of this name")
+      ->type_name("NAME|ID");
+  command.add_option("-n,--name", filter.name, "Only jobs with this in their name")->type_name("TEXT");
+  command.add_option("-l,--label", filter.label, "Only jobs with this label")->type_name("KEY=VALUE");
+  command.add_option("-a,--account", filter.account, "Only jobs of this account and those below it")
+      ->type_name("ACCOUNT");
+}
+
+Query query_of(const JobFilter& filter) {
+  const bool number = filter.experiment.find_first_not_of("0123456789") == std::string::npos;
+  return {{"state", filter.state},
+          {number ? "experiment" : "experiment_name", filter.experiment},
+          {"name", filter.name},
+          {"label", filter.label},
+          {"account", filter.account}};
+}
+
+}  // namespace podium::cli

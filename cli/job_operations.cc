@@ -1,0 +1,206 @@
+// podium cancel, hold, release, requeue: what an operator does to jobs, named by number or chosen by filter.
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/fields.h"
+#include "cli/humanise.h"
+#include "cli/job_filter.h"
+#include "cli/job_number.h"
+#include "cli/job_text.h"
+#include "cli/print.h"
+#include "cli/terminal.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+using Ids = std::vector<std::int64_t>;
+
+constexpr std::size_t kMostJobs = 1000;       // of one request
+constexpr std::size_t kMostRefusalsTold = 10;  // where nobody named the jobs
+constexpr const char* kLive = "queued,starting,running,stopping";
+
+struct Operation {
+  const char* name;    // "cancel"
+  const char* states;  // that are chosen where --state names none; "": it must name some
+};
+
+struct Choice {
+  Ids ids;
+  JobFilter filter;
+  bool yes = false;
+};
+
+// How many jobs of each state: "9,990 queued, 10 running".
+std::string counted(const std::map<std::string, std::int64_t>& states) {
+  std::string text;
+  for (const auto& [state, count] : states)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", human_count(count), state);
+  return text;
+}
+
+std::string jobs_in_words(std::size_t count) {
+  return fmt::format("{} job{}", human_count(static_cast<std::int64_t>(count)), count == 1 ? "" : "s");
+}
+
+void require_word(const Operation& operation, const std::string& states, std::size_t count) {
+  const std::string question = fmt::format("{} {} ({})", operation.name, jobs_in_words(count), states);
+  if (::isatty(STDIN_FILENO) != 1)
+    throw Failure(Exit::usage, fmt::format("this would {}; say so with --yes, for there is no terminal to ask on", question));
+  std::fprintf(stderr, "podium: %s? [y/N] ", question.c_str());
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "Y" && answer != "yes") throw Failure(Exit::usage, "nothing was done");
+}
+
+// The jobs that the filter chooses, once the user has agreed to their number.
+Ids chosen(const Operation& operation, const Choice& choice, const Client& client) {
+  JobFilter filter = choice.filter;
+  if (filter.state.empty()) filter.state = operation.states;
+  if (filter.state.empty())
+    throw Failure(Exit::usage, fmt::format("--state must say which jobs to {}, as in --state failed", operation.name));
+  Query query = query_of(filter);
+  query.emplace_back("sort", "id");
+  const json reply = client.get_pages("/jobs", std::move(query), "jobs", std::size_t{1} << 20);
+  Ids ids;
+  std::map<std::string, std::int64_t> states;
+  for (const json& job : reply.at("jobs")) {
+    if (operation.name == std::string_view("release") && !flag_field(job, "held")) continue;
+    ids.push_back(integer_field(job, "id"));
+    ++states[text_field(job, "state", "?")];
+  }
+  if (!ids.empty() && !choice.yes) require_word(operation, counted(states), ids.size());
+  return ids;
+}
+
+// "done 3,000 of 10,000" where a person watches and it takes longer than a second.
+class Progress {
+ public:
+  explicit Progress(std::size_t all) : all_(all) {}
+  ~Progress() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+  void tell(std::size_t done) {
+    if (::isatty(STDERR_FILENO) != 1 || std::chrono::steady_clock::now() - begun_ < std::chrono::seconds(1)) return;
+    shown_ = true;
+    std::fprintf(stderr, "\rdone %s of %s", human_count(static_cast<std::int64_t>(done)).c_str(),
+                 human_count(static_cast<std::int64_t>(all_)).c_str());
+  }
+
+ private:
+  std::size_t all_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
+
+// What became of each; a job that is refused keeps none of the others from being done.
+json results_of(const Operation& operation, const Ids& ids, const Client& client) {
+  json results = json::array();
+  Progress progress(ids.size());
+  for (std::size_t at = 0; at < ids.size(); at += kMostJobs) {
+    const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
+    const Ids part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobs, ids.size() - at)));
+    json reply = client.post("/jobs/operations", {{"operation", operation.name}, {"jobs", part}});
+    for (json& result : reply.at("results")) results.push_back(std::move(result));
+    progress.tell(at + part.size());
+  }
+  return results;
+}
+
+void tell(const json& results, bool by_filter, const Session& session) {
+  std::string text;
+  std::vector<std::string> refusals;
+  std::map<std::string, std::int64_t> states;
+  for (const json& result : results) {
+    if (!result.contains("job")) {
+      refusals.push_back(text_field(result, "refusal"));
+      continue;
+    }
+    const json& job = result.at("job");
+    ++states[state_text(job)];
+    text += session.json ? job.dump() + "\n" : by_filter ? "" : told(job);
+  }
+  if (by_filter && !session.json && !states.empty())
+    text = fmt::format("{}: now {}\n", jobs_in_words(results.size() - refusals.size()), counted(states));
+  print(text);
+  if (refusals.empty()) return;
+  const std::size_t most = by_filter ? kMostRefusalsTold : refusals.size();
+  std::string all;
+  for (std::size_t i = 0; i < std::min(most, refusals.size()); ++i) all += (i > 0 ? "\n" : "") + refusals[i];
+  if (refusals.size() > most) all += fmt::format("\nand {} more", jobs_in_words(refusals.size() - most));
+  throw Failure(Exit::refused, all);
+}
+
+void run(const Operation& operation, const Choice& choice, const Session& session) {
+  if (choice.ids.empty() == choice.filter.empty())
+    throw Failure(Exit::usage, fmt::format("name the jobs to {0} by their numbers, or choose them with --experiment, --state, "
+                                           "--name, --label or --account: podium {0} --help",
+                                           operation.name));
+  const Client client(session);
+  const bool by_filter = choice.ids.empty();
+  const Ids ids = by_filter ? chosen(operation, choice, client) : choice.ids;
+  if (ids.empty())
+    std::fprintf(stderr, "podium: there is no such job to %s\n", operation.name);
+  else
+    tell(results_of(operation, ids, client), by_filter, session);
+}
+
+CLI::App* add(CLI::App& app, Session& session, const Operation& operation, const std::string& what) {
+  const auto choice = std::make_shared<Choice>();
+  CLI::App* command = app.add_subcommand(operation.name, what);
+  add_jobs(*command, choice->ids);
+  add_filters(*command, choice->filter);
+  command->add_flag("-y,--yes", choice->yes, "Do not ask before all jobs that the filters choose are taken");
+  command->callback([operation, choice, &session] { run(operation, *choice, session); });
+  return command;
+}
+
+}  // namespace
+
+void add_cancel(CLI::App& app, Session& session) {
+  add(app, session, {"cancel", kLive}, "Cancel jobs; running ones get the grace period to save")->footer(R"(
+Without numbers it takes all jobs that the filters choose and that have not ended, once you have agreed to how many.
+
+Examples:
+  podium cancel 12
+  podium cancel --experiment quickstart --state queued --yes
+  podium cancel --label sweep=old --yes)");
+}
+
+void add_hold(CLI::App& app, Session& session) {
+  add(app, session, {"hold", kLive}, "Keep jobs from starting; running ones go on, but do not start again")->footer(R"(
+Examples:
+  podium hold 12
+  podium hold --label team=nlp --state queued --yes)");
+}
+
+void add_release(CLI::App& app, Session& session) {
+  add(app, session, {"release", kLive}, "Let held jobs start")->footer(R"(
+Examples:
+  podium release 12 13
+  podium release --account nlp --yes)");
+}
+
+void add_requeue(CLI::App& app, Session& session) {
+  add(app, session, {"requeue", ""}, "Queue jobs again, which go on from their newest checkpoint")->footer(R"(
+A running job stops at a checkpoint first, at no cost. A job that waits because it failed soon after its start is tried
+at once, on any node. A job that failed, ran out of walltime or was cancelled goes on under its number, with all its
+restarts and its whole walltime again.
+
+Examples:
+  podium requeue 12
+  podium hold 12 && podium requeue 12        stop it until podium release 12
+  podium requeue --experiment quickstart --state failed --yes)");
+}
+
+}  // namespace podium::cli
