@@ -33,12 +33,29 @@ void find_objects(void* handle, GitObjects& objects) {
   find(handle, "git_tree_walk", objects.tree_walk);
 }
 
+void find_history(void* handle, GitHistory& history) {
+  find(handle, "git_commit_author", history.commit_author);
+  find(handle, "git_commit_free", history.commit_free);
+  find(handle, "git_commit_lookup", history.commit_lookup);
+  find(handle, "git_commit_summary", history.commit_summary);
+  find(handle, "git_commit_time", history.commit_time);
+  find(handle, "git_oid_fromstr", history.oid_fromstr);
+  find(handle, "git_oid_tostr", history.oid_tostr);
+  find(handle, "git_revwalk_free", history.revwalk_free);
+  find(handle, "git_revwalk_hide", history.revwalk_hide);
+  find(handle, "git_revwalk_new", history.revwalk_new);
+  find(handle, "git_revwalk_next", history.revwalk_next);
+  find(handle, "git_revwalk_push", history.revwalk_push);
+  find(handle, "git_revwalk_sorting", history.revwalk_sorting);
+}
+
 }  // namespace
 
 GitLibrary::GitLibrary(void* handle) {
   find(handle, "git_libgit2_init", libgit2_init);
   find(handle, "git_libgit2_shutdown", libgit2_shutdown);
   find_objects(handle, objects);
+  find_history(handle, history);
   find(handle, "git_reference_name_to_id", reference_name_to_id);
   find(handle, "git_remote_free", remote_free);
   find(handle, "git_remote_lookup", remote_lookup);

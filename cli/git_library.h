@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/git/commit_files.h"
+#include "common/git/commit_range.h"
 
 namespace podium::cli {
 
@@ -21,6 +22,7 @@ struct GitLibrary {
   decltype(&git_libgit2_init) libgit2_init;
   decltype(&git_libgit2_shutdown) libgit2_shutdown;
   GitObjects objects;
+  GitHistory history;
   decltype(&git_reference_name_to_id) reference_name_to_id;
   decltype(&git_remote_free) remote_free;
   decltype(&git_remote_lookup) remote_lookup;
