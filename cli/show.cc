@@ -12,6 +12,7 @@
 #include "cli/job_text.h"
 #include "cli/moment.h"
 #include "cli/print.h"
+#include "cli/projection_text.h"
 #include "cli/terminal.h"
 
 namespace podium::cli {
@@ -71,7 +72,7 @@ std::string nodes_text(const json& job) {
   return text;
 }
 
-std::string page_of(const json& job, const Terminal& terminal) {
+std::string page_of(const json& job, const std::string& expected, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
   std::string text = fmt::format("job {}  {}  {}\n", job.at("id").get<std::int64_t>(),
                                  paint(terminal, Colour::bold, printable(text_field(job, "name"))),
@@ -98,15 +99,24 @@ std::string page_of(const json& job, const Terminal& terminal) {
   text += row("checkpoint", text_field(field(job, "checkpoint"), "path"));
   text += row("latest", latest_text(job.value("latest", json::object())));
   text += row("target", target_text(job));
+  text += row("expected", expected);
   text += row("time to train", time_to_train_text(job));
   text += row("restarts", restarts_text(job));
   const std::string attempts = attempts_table(job.value("attempts", json::array()), terminal);
   return text + (attempts.empty() ? "" : "\n" + attempts);
 }
 
+// When a job that runs reaches its target; "" of others.
+std::string expected_text(Client& client, const json& job) {
+  if (text_field(job, "state") != "running" || !field(job, "target").is_object()) return "";
+  if (!field(job["target"], "reached_ms").is_null()) return "";
+  return projection_text(client.get(fmt::format("/jobs/{}/projection", integer_field(job, "id"))), now_millis());
+}
+
 void run(std::int64_t id, const Session& session) {
-  const json job = Client(session).get(fmt::format("/jobs/{}", id));
-  print(session.json ? job.dump() + "\n" : page_of(job, detect_terminal()));
+  Client client(session);
+  const json job = client.get(fmt::format("/jobs/{}", id));
+  print(session.json ? job.dump() + "\n" : page_of(job, expected_text(client, job), detect_terminal()));
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ awaitable<ServerReply> get_job_ledger(Api& api, Call call);
 awaitable<ServerReply> get_ledger(Api& api, Call call);
 awaitable<ServerReply> get_metrics(Api& api, Call call);
 awaitable<ServerReply> get_series(Api& api, Call call);
+awaitable<ServerReply> get_projection(Api& api, Call call);
 awaitable<ServerReply> get_series_of_jobs(Api& api, Call call);
 awaitable<ServerReply> get_comparison(Api& api, Call call);
 awaitable<ServerReply> get_logs(Api& api, Call call);

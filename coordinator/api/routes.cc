@@ -33,6 +33,7 @@ const std::vector<Route>& routes() {
       {"GET", "/ledger", Audience::read, get_ledger},
       {"GET", "/jobs/{job}/metrics", Audience::read, get_metrics},
       {"GET", "/jobs/{job}/series", Audience::read, get_series},
+      {"GET", "/jobs/{job}/projection", Audience::read, get_projection},
       {"GET", "/series", Audience::read, get_series_of_jobs},
       {"GET", "/compare", Audience::read, get_comparison},
       {"GET", "/jobs/{job}/logs", Audience::read, get_logs},

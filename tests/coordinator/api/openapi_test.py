@@ -128,6 +128,8 @@ class OpenapiTest(unittest.TestCase):
         series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss").json()["series"]
         self.assertEqual(series[0]["points"][1], [2, 1002, 0.5])
         self.assertEqual(series[0]["points"][50], [51, 2000, "NaN"])
+        doubt = self.call("GET", "/jobs/{job}/projection", path=path + "/projection").json()["doubt"]
+        self.assertEqual(doubt, "it has no target")
         unknown = self.call("GET", "/jobs/{job}/series", 404, path=path + "/series?key=train/loss&key=train/los").json()
         self.assertEqual(unknown["detail"],
                          f'job {job} has no metric "train/los"; did you mean "train/loss"? It has train/loss')
@@ -521,7 +523,7 @@ class OpenapiTest(unittest.TestCase):
             self.call("GET", "/jobs/{job}", 404, path="/jobs/" + name)
             self.call("GET", "/experiments/{experiment}", 404, path="/experiments/" + name)
             self.call("POST", "/jobs/{job}/cancel", 404, token=USER, path=f"/jobs/{name}/cancel")
-            for part in ("checkpoints", "events", "ledger", "metrics", "logs", "why"):
+            for part in ("checkpoints", "events", "ledger", "metrics", "logs", "projection", "why"):
                 self.call("GET", "/jobs/{job}/" + part, 404, path=f"/jobs/{name}/{part}")
             self.call("GET", "/jobs/{job}/series", 404, path=f"/jobs/{name}/series?key=a")
         self.call("GET", "/nodes/{node}", 404, path="/nodes/nobody")
