@@ -24,6 +24,7 @@ void add_priority(CLI::App& app, Session& session);
 void add_extend(CLI::App& app, Session& session);
 void add_checkpoints(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_ledger(CLI::App& app, Session& session);
 void add_metrics(CLI::App& app, Session& session);
 void add_series(CLI::App& app, Session& session);
 void add_events(CLI::App& app, Session& session);

@@ -62,6 +62,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_extend(app, session);
   add_checkpoints(app, session);
   add_compare(app, session);
+  add_ledger(app, session);
   add_metrics(app, session);
   add_series(app, session);
   add_events(app, session);

@@ -1,0 +1,87 @@
+// podium ledger: where the time of a job went, or that of many jobs.
+#include <spdlog/fmt/fmt.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/ledger_text.h"
+#include "cli/moment.h"
+#include "cli/print.h"
+
+namespace podium::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::int64_t job = 0;
+  bool attempts = false;
+  std::string by, account, experiment, from, to;
+  int limit = 0;
+};
+
+Time day_of(const std::string& text) {
+  const auto day = parse_moment(text + "T00:00Z", {});
+  if (!day) throw Failure(Exit::usage, "\"" + text + "\" is no day; write it as 2026-03-01");
+  return *day;
+}
+
+void show_job(const Options& options, const Session& session) {
+  const json ledger = Client(session).get(fmt::format("/jobs/{}/ledger", options.job));
+  const Terminal terminal = detect_terminal();
+  if (session.json) return print(ledger.dump() + "\n");
+  print(ledger_text(ledger, terminal) + (options.attempts ? attempts_ledger_text(ledger, terminal) : ""));
+}
+
+void show_many(const Options& options, const Session& session) {
+  Query query{{"by", options.by}, {"account", options.account}, {"experiment", options.experiment}};
+  if (!options.from.empty()) query.emplace_back("from_ms", std::to_string(to_millis(day_of(options.from))));
+  if (!options.to.empty())
+    query.emplace_back("to_ms", std::to_string(to_millis(day_of(options.to) + std::chrono::days(1))));
+  if (options.limit > 0) query.emplace_back("limit", std::to_string(options.limit));
+  const json table = Client(session).get("/ledger", query);
+  print(session.json ? table.dump() + "\n" : ledger_table_text(table, detect_terminal()));
+}
+
+}  // namespace
+
+void add_ledger(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("ledger", "Show where the time of a job, or of many jobs, went");
+  CLI::Option* job = command->add_option("JOB", options->job, "The job's number")->check(CLI::PositiveNumber);
+  command->add_flag("--attempts", options->attempts, "Also of each attempt")->needs(job);
+  const auto add = [&](const char* name, std::string& value, const char* what) {
+    return command->add_option(name, value, what)->excludes(job);
+  };
+  add("--account", options->account, "Of the jobs of this account and of those below it");
+  add("--experiment", options->experiment, "Of the jobs of this experiment")->check(CLI::PositiveNumber);
+  add("--by", options->by, "What a row is of")
+      ->check(CLI::IsMember({"job", "account", "experiment", "node", "day"}));
+  add("--from", options->from, "From this day on (UTC)")->type_name("YYYY-MM-DD");
+  add("--to", options->to, "To the end of this day (UTC)")->type_name("YYYY-MM-DD");
+  command->add_option("--limit", options->limit, "Rows at most (default: 100)")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(job);
+  command->footer(R"(
+Every device-second from a job's submission to its end is in one bucket. "steps taken again" are those that a later
+attempt repeated, for its checkpoint was older; "checkpointing" is only what training waited for; a wait is by the
+first thing that podium why names. A job that waits counts with the fewest devices that it asks for, an attempt with
+all of its own until its end.
+
+Goodput = steps that count / (all device time that was held, but for what programs of your own did not tell).
+
+Examples:
+  podium ledger 12
+  podium ledger 12 --attempts
+  podium ledger --account nlp --by day --from 2026-03-01
+  podium ledger --experiment 7
+  podium ledger 12 --json | jq '.totals[] | select(.kind == "lost")')");
+  command->callback(
+      [options, &session] { options->job > 0 ? show_job(*options, session) : show_many(*options, session); });
+}
+
+}  // namespace podium::cli
