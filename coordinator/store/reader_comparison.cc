@@ -10,9 +10,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMostSearched = 10'000;  // points of a series, for the step of its extremes
-constexpr int kSample = 512;                    // points of a series, for its median
-constexpr std::size_t kMostThroughputs = 4;     // metrics of a job
+constexpr std::int64_t kMostSearched = 5'000;  // points of a series, for the step of its extremes
+constexpr int kRuns = 16;  // of points that follow each other, for the median of a long series
+constexpr int kRunLength = 32;
+constexpr std::size_t kMostThroughputs = 4;  // metrics of a job
 
 struct SeriesRow {
   std::int64_t id = 0;
@@ -47,20 +48,16 @@ void find_steps(Database& database, SeriesRow& series) {
 
 std::vector<double> values_of(Database& database, const SeriesRow& series) {
   std::vector<double> values;
-  if (series.points <= kSample) {
-    Statement rows(database, "SELECT value FROM points WHERE series = ?1 AND value IS NOT NULL");
-    for (rows.start(series.id); rows.next();) values.push_back(rows.real(0));
-    return values;
-  }
-  Statement next(database,
+  const bool is_short = series.points <= kRuns * kRunLength;
+  Statement rows(database,
                  "SELECT value FROM points WHERE series = ?1 AND step >= ?2 AND value IS NOT NULL"
-                 " ORDER BY step LIMIT 1");
-  for (int i = 0; i < kSample; ++i) {
-    const double share = static_cast<double>(i) / kSample;
-    next.start(series.id,
-               series.first_step + static_cast<std::int64_t>(
-                                       share * static_cast<double>(series.top_step - series.first_step)));
-    while (next.next()) values.push_back(next.real(0));
+                 " ORDER BY step LIMIT ?3");
+  for (int i = 0; i < (is_short ? 1 : kRuns); ++i) {
+    const double share = static_cast<double>(i) / kRuns;
+    const double steps = static_cast<double>(series.top_step - series.first_step);
+    const std::int64_t from = series.first_step + static_cast<std::int64_t>(share * steps);
+    for (rows.start(series.id, from, is_short ? series.points : kRunLength); rows.next();)
+      values.push_back(rows.real(0));
   }
   return values;
 }
@@ -72,6 +69,7 @@ std::optional<double> median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+// The step of its best value is looked for of the job's target alone: that reads all points.
 void add_metrics(Database& database, const std::vector<std::string>& patterns, ComparedJob& compared) {
   for (SeriesRow& series : series_of(database, compared.id)) {
     const std::string& key = series.ends.key;
@@ -83,7 +81,7 @@ void add_metrics(Database& database, const std::vector<std::string>& patterns, C
         compared.throughput.push_back({key, *middle});
     }
     if (!wanted) continue;
-    find_steps(database, series);
+    if (compared.target && compared.target->metric == key) find_steps(database, series);
     compared.metrics.push_back(series.ends);
   }
 }

@@ -64,7 +64,7 @@ export function outcomeRule({ measure, metric, better, better_by: by }: Compared
   if (by === "target") return `${which}: the target says so`;
   if (by === "name") return `${which}, by its name: no target says`;
   if (measure === "median")
-    return `Median of ${metric}, of at most 512 points spread evenly over the steps. ${which}`;
+    return `Median of ${metric}, beyond 512 points of 16 runs of 32, spread evenly over the steps. ${which}`;
   const cost = "of a job that was not trained it is never the best";
   if (measure === "device_time") return `Devices × time that attempts held them. ${which}; ${cost}`;
   if (measure === "time_to_train") return "From the first start to the target, restarts included";
