@@ -167,7 +167,7 @@ const Case kCases[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Ledgers, testing::ValuesIn(kCases),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST(Ledger, TotalsAreOfAllPiecesAndTellTheLongest) {
   const std::vector<LedgerPiece> pieces{{at(0), at(10), waiting, "queue", 0, 2},
