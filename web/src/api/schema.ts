@@ -1496,7 +1496,7 @@ export interface components {
         };
         ComparedOutcome: {
             /**
-             * @description best and final of a metric; median of a throughput (of at most 512 points, spread evenly over the steps); time_to_train, run_time (of all attempts) and device_time (that attempts held devices, times their number), in seconds; restarts
+             * @description best and final of a metric; median of a throughput (beyond 512 points of 16 runs of 32, spread evenly over the steps); time_to_train, run_time (of all attempts) and device_time (that attempts held devices, times their number), in seconds; restarts
              * @enum {unknown}
              */
             measure: "best" | "final" | "median" | "time_to_train" | "run_time" | "device_time" | "restarts";
@@ -1510,7 +1510,7 @@ export interface components {
              */
             better_by: "target" | "name" | "measure" | null;
             values: components["schemas"]["NumberOrNull"][];
-            /** @description Where the value was reached */
+            /** @description Where the value was reached; of a best, of the job's target alone */
             steps: (number | null)[];
             /** @description To the base's value, as a share of it: 0.1 is 10 % more */
             differences: components["schemas"]["NumberOrNull"][];
