@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/start_health.h"
 #include "common/base/file.h"
 #include "common/net/code_snapshot.h"
 #include "common/net/spawn.h"
@@ -59,42 +60,66 @@ CodeCache::CodeCache(asio::any_io_executor executor, const fs::path& home, Fetch
 }
 
 void CodeCache::want(TaskId task, const std::string& sha256) {
-  if (!wanted_.emplace(task, sha256).second) return;
-  spawn(executor_, "code of " + to_string(task), prepare(task, sha256));
+  const Want want{task, wants_ + 1};
+  if (!wanted_.emplace(task, want.number).second) return;
+  ++wants_;
+  spawn(executor_, "code of " + to_string(task), prepare(want, sha256));
 }
 
 std::vector<TaskId> CodeCache::wanted() const {
   std::vector<TaskId> tasks;
-  for (const auto& [task, hash] : wanted_) tasks.push_back(task);
+  for (const auto& [task, number] : wanted_) tasks.push_back(task);
   return tasks;
 }
 
 void CodeCache::give(TaskId task, const fs::path& folder) {
-  fs::rename(unpacked(task), folder);
+  fs::rename(unpacked({task, wanted_.at(task)}), folder);
   wanted_.erase(task);
 }
 
 void CodeCache::drop(TaskId task) {
-  if (wanted_.erase(task) == 0) return;
-  asio::post(disk_, [path = unpacked(task)] {
+  const auto found = wanted_.find(task);
+  if (found == wanted_.end()) return;
+  const Want want{task, found->second};
+  wanted_.erase(found);
+  remove(want);
+}
+
+void CodeCache::remove(const Want& want) {
+  asio::post(disk_, [path = unpacked(want)] {
     std::error_code ignored;  // what stays goes at the next start
     fs::remove_all(path, ignored);
   });
 }
 
-fs::path CodeCache::unpacked(TaskId task) const { return folder_ / "tasks" / to_string(task); }
+bool CodeCache::stands(const Want& want) const {
+  const auto found = wanted_.find(want.task);
+  return found != wanted_.end() && found->second == want.number;
+}
 
-asio::awaitable<void> CodeCache::prepare(TaskId task, std::string sha256) {
+fs::path CodeCache::unpacked(const Want& want) const {
+  return folder_ / "tasks" / (to_string(want.task) + "." + std::to_string(want.number));
+}
+
+asio::awaitable<void> CodeCache::prepare(Want want, std::string sha256) {
   asio::steady_timer pause(executor_);
   std::string last;
-  while (wants(task)) {
+  while (stands(want)) {
     try {
-      const std::string failure = co_await try_to_prepare(task, sha256);
-      if (wants(task)) done_(task, failure);
+      const std::optional<TaskExit> failure = co_await try_to_prepare(want, sha256);
+      if (stands(want))
+        done_(want.task, failure);
+      else
+        remove(want);
       co_return;
     } catch (const std::exception& error) {
+      if (stands(want) && shortage_of(error) != Shortage::none) {
+        done_(want.task, TaskExit{0, 0, shortage_text(error, folder_), ExitCause::not_started});
+        co_return;
+      }
       if (std::exchange(last, error.what()) != error.what())
-        spdlog::warn("task {}: its code cannot be prepared: {}; trying again", to_string(task), error.what());
+        spdlog::warn("task {}: its code cannot be prepared: {}; trying again", to_string(want.task),
+                     error.what());
     }
     pause.expires_after(kRetryAfter);
     co_await pause.async_wait(asio::use_awaitable);
@@ -126,11 +151,13 @@ asio::awaitable<bool> CodeCache::have_packed(const std::string& sha256) {
   co_return true;
 }
 
-asio::awaitable<std::string> CodeCache::try_to_prepare(TaskId task, const std::string& sha256) {
-  if (!is_sha256(sha256)) co_return "\"" + sha256 + "\" names no code; submit the job again";
+asio::awaitable<std::optional<TaskExit>> CodeCache::try_to_prepare(const Want& want,
+                                                                   const std::string& sha256) {
+  const auto without = [](const std::string& why) { return TaskExit{0, 0, why, ExitCause::refused}; };
+  if (!is_sha256(sha256)) co_return without("\"" + sha256 + "\" names no code; submit the job again");
   if (!co_await have_packed(sha256))
-    co_return "the coordinator has no code " + sha256 + " any more; submit the job again";
-  const auto work = [packed = folder_ / sha256, sha256, to = unpacked(task),
+    co_return without("the coordinator has no code " + sha256 + " any more; submit the job again");
+  const auto work = [packed = folder_ / sha256, sha256, to = unpacked(want),
                      folder = folder_]() -> asio::awaitable<std::string> {
     fs::create_directories(folder / "tasks");
     const std::string bytes = read_file(packed);
@@ -144,7 +171,9 @@ asio::awaitable<std::string> CodeCache::try_to_prepare(TaskId task, const std::s
     forget_old(folder);
     co_return "";
   };
-  co_return co_await asio::co_spawn(disk_, work, asio::use_awaitable);
+  const std::string failure = co_await asio::co_spawn(disk_, work, asio::use_awaitable);
+  if (!failure.empty()) co_return without(failure);
+  co_return std::nullopt;
 }
 
 }  // namespace podium

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/base/id.h"
+#include "common/model/task_exit.h"
 
 namespace podium {
 
@@ -22,8 +23,8 @@ class CodeCache {
  public:
   // The packed bytes; nothing where the coordinator has no such code. Throws where it cannot be asked.
   using Fetch = std::function<boost::asio::awaitable<std::optional<std::string>>(std::string sha256)>;
-  // `done` tells of a task whose code is there, or why it cannot be.
-  using Done = std::function<void(TaskId task, const std::string& failure)>;
+  // `done` tells of a task whose code is there, or how the task ends without it.
+  using Done = std::function<void(TaskId task, const std::optional<TaskExit>& failure)>;
 
   CodeCache(boost::asio::any_io_executor executor, const std::filesystem::path& home, Fetch fetch, Done done);
 
@@ -36,19 +37,29 @@ class CodeCache {
   void drop(TaskId task);
 
  private:
-  bool wants(TaskId task) const { return wanted_.contains(task); }
-  boost::asio::awaitable<void> prepare(TaskId task, std::string sha256);
-  boost::asio::awaitable<std::string> try_to_prepare(TaskId task, const std::string& sha256);
+  // A task that is dropped may be wanted again while what was begun for it goes on: each time in a folder of
+  // its own.
+  struct Want {
+    TaskId task;
+    std::int64_t number = 0;
+  };
+
+  bool stands(const Want& want) const;
+  boost::asio::awaitable<void> prepare(Want want, std::string sha256);
+  boost::asio::awaitable<std::optional<TaskExit>> try_to_prepare(const Want& want, const std::string& sha256);
   // Whether the packed bytes are here now; false where the coordinator has none.
   boost::asio::awaitable<bool> have_packed(const std::string& sha256);
-  std::filesystem::path unpacked(TaskId task) const;
+  std::filesystem::path unpacked(const Want& want) const;
+  void remove(const Want& want);
 
   boost::asio::any_io_executor executor_;
   const std::filesystem::path folder_;
   const Fetch fetch_;
   const Done done_;
-  std::map<TaskId, std::string> wanted_;  // by hash
-  // Each once, however many tasks of the node want it. Shared: a fetch that is given up at the end leaves it last.
+  std::map<TaskId, std::int64_t> wanted_;  // the number of each want
+  std::int64_t wants_ = 0;
+  // Each once, however many tasks of the node want it. Shared: a fetch that is given up at the end leaves it
+  // last.
   const std::shared_ptr<std::set<std::string>> fetching_ = std::make_shared<std::set<std::string>>();
   boost::asio::thread_pool disk_{1};
 };

@@ -12,8 +12,12 @@
 
 namespace podium {
 
-// Of what every start needs, and no job can do without: disk, memory, processes, descriptors.
-bool is_shortage(const std::exception& error);
+// Of what every start needs, and no job can do without: room on the disk; memory, processes, descriptors.
+enum class Shortage { none, room, other };
+Shortage shortage_of(const std::exception& error);
+
+// What the error says, and of a full disk which folder lies on it.
+std::string shortage_text(const std::exception& error, const std::filesystem::path& folder);
 
 class StartHealth {
  public:
@@ -25,7 +29,7 @@ class StartHealth {
 
   // A start went wrong: the node's fault where it lacks something that every start needs (`shortage`), or
   // where a look or a probe finds so.
-  void failed(const std::string& why, bool shortage, Time now);
+  void failed(const std::string& why, Shortage shortage, Time now);
   void succeeded() { pause_ = kShortestPause; }
   // Tries again what a start needs, if that is due; true when the reason is another one now.
   bool look(Time now);
@@ -42,6 +46,7 @@ class StartHealth {
   const std::filesystem::path jobs_;  // in the home
   const std::function<void()> probe_shared_;
   std::string reason_;
+  bool waits_for_room_ = false;      // a little room is not enough: code may need much
   Time look_at_{};                   // not before, after a start that failed
   Duration pause_ = kShortestPause;  // doubles with every failure that no success comes between
 };

@@ -46,8 +46,10 @@ Supervisor::Supervisor(asio::any_io_executor executor, SupervisorConfig config, 
       wake_(executor),
       room_(config_.home, config_.kept_bytes),
       code_(executor, config_.home, config_.fetch_code,
-            [this](TaskId task, const std::string& failure) {
+            [this](TaskId task, const std::optional<TaskExit>& failure) {
               table_.code[task] = failure;
+              if (failure && failure->cause == ExitCause::not_started)
+                start_failed(failure->message, Shortage::room);
               act_soon();
             }),
       fences_([this](FenceNews news) {
@@ -148,7 +150,7 @@ void Supervisor::heard(TaskId id, const Ready& ready) {
   Task& task = tasks_.at(id);
   if (ready.pid < 0) {
     task.failed_start = ready.exit;
-    if (ready.exit.cause == ExitCause::not_started) start_failed(ready.exit.message, true);
+    if (ready.exit.cause == ExitCause::not_started) start_failed(ready.exit.message, Shortage::other);
     return;
   }
   start_health_.succeeded();

@@ -136,7 +136,7 @@ class Supervisor {
   void ended(TaskId id);
   void set_exit(TaskId id, TaskExit exit);
   void tell_exit(Task& task);
-  void start_failed(const std::string& why, bool shortage);
+  void start_failed(const std::string& why, Shortage shortage);
   void tell_health();
   void save(Task& task);
   void check_delivered(TaskId id);

@@ -36,7 +36,7 @@ void Supervisor::try_to_adopt(TaskId id) {
   try {
     adopt_one(id);
   } catch (const std::exception& error) {
-    if (is_shortage(error)) throw;
+    if (shortage_of(error) != Shortage::none) throw;
     spdlog::error("task {} cannot be taken up, and is ended: {}", to_string(id), error.what());
     Task& task = tasks_[id];
     task.record.task = id;

@@ -38,15 +38,15 @@ void Supervisor::carry_out(const Start& start) {
     launch(task, start);
   } catch (const std::exception& error) {  // Asio's failures are no std::system_error
     if (!task.folder) remove_remains(TaskFolder(config_.home, id));
-    const TaskExit exit{0, 0, error.what(), ExitCause::not_started};
-    start_failed(error.what(), is_shortage(error));
-    set_exit(id, exit);
+    const std::string why = shortage_text(error, config_.home);
+    start_failed(why, shortage_of(error));
+    set_exit(id, {0, 0, why, ExitCause::not_started});
   }
   changed();
 }
 
 // No job's fault: this node gets no more of them until it can start tasks again.
-void Supervisor::start_failed(const std::string& why, bool shortage) {
+void Supervisor::start_failed(const std::string& why, Shortage shortage) {
   start_health_.failed("cannot start tasks: " + why, shortage, clock_.now());
   tell_health();
 }
@@ -120,7 +120,7 @@ void Supervisor::carry_out(const Refuse& refuse) {
   tasks_[refuse.task].record.task = refuse.task;
   if (const auto fence = table_.fences.find(refuse.task.attempt.job); fence != table_.fences.end()) {
     const FenceLook& look = fence->second;
-    if (!look.failure.empty() && !look.anothers) start_failed(look.failure, false);
+    if (!look.failure.empty() && !look.anothers) start_failed(look.failure, Shortage::none);
     if (look.epoch > refuse.task.attempt.number) newer_elsewhere_[refuse.task.attempt.job] = look.epoch;
   }
   set_exit(refuse.task, refuse.exit);

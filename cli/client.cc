@@ -37,8 +37,8 @@ Duration usual_timeout(Patience patience) { return patience == Patience::great ?
 // A value of the request's body by what the user wrote for it: an option, or a key of the spec.
 std::string name_of(const std::string& pointer) {
   static const std::map<std::string, std::string> options{
-      {"until_ms", "--until"}, {"from_ms", "--from"}, {"reason", "--reason"},     {"share", "--share"},
-      {"quota", "--quota"},    {"limit", "--limit"},  {"walltime", "--walltime"}, {"labels", "label"},
+      {"until_ms", "--until"}, {"from_ms", "--from"},   {"reason", "--reason"},     {"share", "--share"},
+      {"quota", "--quota"},    {"limit", "--limit"},    {"walltime", "--walltime"}, {"labels", "label"},
       {"stop", "--stop"},      {"priority", "PRIORITY"}};
   const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
   const std::string first = pointer.substr(1, end - 1);
@@ -81,8 +81,11 @@ std::string problem_text(const HttpResponse& response) {
 // What the coordinator has no words for that a user of the command line knows.
 std::string refusal_text(const HttpResponse& response) {
   const std::string text = problem_text(response);
-  const bool no_route = response.status == 405 || text.find("openapi.yaml lists what is") != std::string::npos;
-  if (no_route) return "this coordinator does not know what was asked for: it may be older than this program. podium version and its own --version tell";
+  const bool no_route =
+      response.status == 405 || text.find("openapi.yaml lists what is") != std::string::npos;
+  if (no_route)
+    return "this coordinator does not know what was asked for: it may be older than this program. podium "
+           "version and its own --version tell";
   if (response.status == 401 && text.starts_with("this needs a token")) return "this needs the user token";
   return text;
 }
@@ -142,18 +145,21 @@ HttpRequest Client::request(const std::string& method, std::string_view path, co
 Duration Client::timeout(Patience patience) const { return timeout_.value_or(usual_timeout(patience)); }
 
 std::string Client::cause_of(const NetError& error) const {
-  const std::string what = error.what();  // "GET http://127.0.0.1:7070/api/v1/jobs: cannot connect: Connection refused"
+  const std::string what =
+      error.what();  // "GET http://127.0.0.1:7070/api/v1/jobs: cannot connect: Connection refused"
   const std::size_t colon = what.find(": ");
   return server_.origin() + (colon == std::string::npos ? ": " + what : what.substr(colon));
 }
 
 void Client::give_up(const NetError& error, const HttpRequest& request, Duration timeout) const {
   if (error.failure() != NetFailure::timed_out)
-    throw Failure(Exit::unreachable,
-                  fmt::format("cannot reach the coordinator at {}. Is it running? ./deploy/quickstart starts one; "
-                              "--coordinator names another",
-                              cause_of(error)));
-  const bool reads = request.method == "GET" || (request.repeatable && !request.headers.find("Idempotency-Key"));
+    throw Failure(
+        Exit::unreachable,
+        fmt::format("cannot reach the coordinator at {}. Is it running? ./deploy/quickstart starts one; "
+                    "--coordinator names another",
+                    cause_of(error)));
+  const bool reads =
+      request.method == "GET" || (request.repeatable && !request.headers.find("Idempotency-Key"));
   throw Failure(Exit::unreachable,
                 fmt::format("the coordinator at {} gave no answer within {}; --timeout {} waits longer{}",
                             server_.origin(), format_duration(timeout), format_duration(5 * timeout),

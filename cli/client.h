@@ -48,7 +48,8 @@ class Client {
   ClientOptions options() const;
   HttpRequest request(const std::string& method, std::string_view path, const Query& query = {}) const;
   Duration timeout(Patience patience) const;
-  // Where it was, and what kept the answer from coming: "http://127.0.0.1:7070: cannot connect: Connection refused".
+  // Where it was, and what kept the answer from coming: "http://127.0.0.1:7070: cannot connect: Connection
+  // refused".
   std::string cause_of(const NetError& error) const;
   // Throws the Failure for a request that had no answer.
   [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout) const;

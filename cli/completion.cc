@@ -38,15 +38,15 @@ struct Meaning {
   const char* choices;
   const char* names;
 };
-constexpr std::array<Meaning, 8> kMeanings{{
-    {"STATES", "queued starting running stopping succeeded failed cancelled", ""},
-    {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
-    {"KIND", "cpu gpu", ""},
-    {"ACCOUNT", "", "accounts"},
-    {"NODE", "", "nodes"},
-    {"NAME|ID", "", "experiments"},
-    {"EXPERIMENT", "", "experiment-ids"},
-    {"JOB", "", "jobs"}}};
+constexpr std::array<Meaning, 8> kMeanings{
+    {{"STATES", "queued starting running stopping succeeded failed cancelled", ""},
+     {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
+     {"KIND", "cpu gpu", ""},
+     {"ACCOUNT", "", "accounts"},
+     {"NODE", "", "nodes"},
+     {"NAME|ID", "", "experiments"},
+     {"EXPERIMENT", "", "experiment-ids"},
+     {"JOB", "", "jobs"}}};
 
 Value value_of(const CLI::Option& option) {
   Value value;
@@ -91,8 +91,10 @@ struct Command {
 void collect(const CLI::App& app, const std::string& above, std::vector<Flag> everywhere,
              std::vector<Command>& commands) {
   const std::string path = above.empty() ? app.get_name() : above + " " + app.get_name();
-  Command command{&app,          path, {path}, app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }),
-                  flags_of(app), {}};
+  Command command{
+      &app,          path,
+      {path},        app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }),
+      flags_of(app), {}};
   for (const std::string& alias : app.get_aliases()) command.typed.push_back(above + " " + alias);
   for (const CLI::Option* option : app.get_options())
     if (!option->nonpositional() && !command.argument.any) command.argument = value_of(*option);
@@ -137,8 +139,9 @@ std::string bash(const CLI::App& root) {
     for (const Flag& flag : command.flags) {
       here += flag.name + " ";
       if (flag.value.any)
-        values += fmt::format("    \"{} {}\") words=\"{}\"{}{} ;;\n", command.path, flag.name, flag.value.choices,
-                              flag.value.file ? " files=yes" : "", bash_names(flag.value));
+        values +=
+            fmt::format("    \"{} {}\") words=\"{}\"{}{} ;;\n", command.path, flag.name, flag.value.choices,
+                        flag.value.file ? " files=yes" : "", bash_names(flag.value));
     }
     words += fmt::format("      \"{}\") words=\"{}{}\"{}{} ;;\n", command.path,
                          command.argument.choices + (command.argument.choices.empty() ? "" : " "), here,
@@ -237,8 +240,8 @@ std::string fish(const CLI::App& root) {
       text += fmt::format("complete -c podium -n '{}' -a {} -d '{}'\n", condition, below->get_name(),
                           plain(below->get_description()));
     for (const Flag& flag : command.flags) {
-      const std::string value = !flag.value.any              ? ""
-                                : flag.value.file            ? " -r -F"
+      const std::string value = !flag.value.any                  ? ""
+                                : flag.value.file                ? " -r -F"
                                 : fish_words(flag.value).empty() ? " -x"
                                                                  : " -x -a '" + fish_words(flag.value) + "'";
       text += fmt::format("complete -c podium -n '{}' -l {} -d '{}'{}\n", condition, flag.name.substr(2),
@@ -258,7 +261,8 @@ struct Names {
   Query query = {};
 };
 
-// The names of what the coordinator has, each once. Whoever types has no use for the reason why there are none.
+// The names of what the coordinator has, each once. Whoever types has no use for the reason why there are
+// none.
 void print_names(const std::string& what, Session session) {
   static const std::map<std::string, Names> kNames{
       {"accounts", {"/accounts", "accounts", "account"}},
@@ -274,7 +278,8 @@ void print_names(const std::string& what, Session session) {
   try {
     const json reply = Client(session).get(names.path, names.query);
     for (const json& each : reply.at(names.list))
-      all.insert(each.at(names.name).is_string() ? each.at(names.name).get<std::string>() : each.at(names.name).dump());
+      all.insert(each.at(names.name).is_string() ? each.at(names.name).get<std::string>()
+                                                 : each.at(names.name).dump());
   } catch (const Failure&) {
   }
   for (const std::string& name : all) print(name + "\n");
@@ -284,7 +289,8 @@ void print_names(const std::string& what, Session session) {
 
 void add_complete(CLI::App& app, Session& session) {
   const auto what = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("complete", "Print the names that a completion script asks for")->group("");
+  CLI::App* command =
+      app.add_subcommand("complete", "Print the names that a completion script asks for")->group("");
   command->add_option("WHAT", *what, "accounts, nodes, experiments, experiment-ids or jobs")->required();
   command->callback([what, &session] { print_names(*what, session); });
 }

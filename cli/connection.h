@@ -1,5 +1,5 @@
-// One connection to the coordinator that is kept between requests, for coroutines; what it gives and throws is
-// as Client has it. One request at a time.
+// One connection to the coordinator that is kept between requests, for coroutines; what it gives and throws
+// is as Client has it. One request at a time.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,7 +27,8 @@ class Connection {
   HttpClient http_;
 };
 
-// Runs `work` on `loop` to its end; false when SIGINT or SIGTERM came first: it is left where it stands, at once.
+// Runs `work` on `loop` to its end; false when SIGINT or SIGTERM came first: it is left where it stands, at
+// once.
 bool run_unless_interrupted(boost::asio::io_context& loop, boost::asio::awaitable<void> work);
 
 }  // namespace podium::cli

@@ -117,10 +117,11 @@ class Display {
 // What a program of the user's own prints, between the lines of the display.
 class Output {
  public:
-  Output(int rank, Display& display) : reader_(wish_of(rank), [&display](const std::string& text) {
-    display.clear();
-    print(text);
-  }) {}
+  Output(int rank, Display& display)
+      : reader_(wish_of(rank), [&display](const std::string& text) {
+          display.clear();
+          print(text);
+        }) {}
 
   awaitable<void> look(Connection& connection, json job) {
     if (!is_wished(job)) co_return;

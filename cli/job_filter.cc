@@ -3,8 +3,11 @@
 namespace podium::cli {
 
 void add_filters(CLI::App& command, JobFilter& filter) {
-  command.add_option("-s,--state", filter.state, "Only these states, separated by commas")->type_name("STATES");
-  command.add_option("-e,--experiment", filter.experiment, "Only jobs of this experiment, or of all of this name")
+  command.add_option("-s,--state", filter.state, "Only these states, separated by commas")
+      ->type_name("STATES");
+  command
+      .add_option("-e,--experiment", filter.experiment,
+                  "Only jobs of this experiment, or of all of this name")
       ->type_name("NAME|ID");
   command.add_option("-n,--name", filter.name, "Only jobs with this in their name")->type_name("TEXT");
   command.add_option("-l,--label", filter.label, "Only jobs with this label")->type_name("KEY=VALUE");

@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 using Ids = std::vector<std::int64_t>;
 
-constexpr std::size_t kMostJobs = 1000;       // of one request
+constexpr std::size_t kMostJobs = 1000;        // of one request
 constexpr std::size_t kMostRefusalsTold = 10;  // where nobody named the jobs
 constexpr const char* kLive = "queued,starting,running,stopping";
 
@@ -56,7 +56,9 @@ std::string jobs_in_words(std::size_t count) {
 void require_word(const Operation& operation, const std::string& states, std::size_t count) {
   const std::string question = fmt::format("{} {} ({})", operation.name, jobs_in_words(count), states);
   if (::isatty(STDIN_FILENO) != 1)
-    throw Failure(Exit::usage, fmt::format("this would {}; say so with --yes, for there is no terminal to ask on", question));
+    throw Failure(
+        Exit::usage,
+        fmt::format("this would {}; say so with --yes, for there is no terminal to ask on", question));
   std::fprintf(stderr, "podium: %s? [y/N] ", question.c_str());
   std::string answer;
   std::getline(std::cin, answer);
@@ -68,7 +70,8 @@ Ids chosen(const Operation& operation, const Choice& choice, const Client& clien
   JobFilter filter = choice.filter;
   if (filter.state.empty()) filter.state = operation.states;
   if (filter.state.empty())
-    throw Failure(Exit::usage, fmt::format("--state must say which jobs to {}, as in --state failed", operation.name));
+    throw Failure(Exit::usage,
+                  fmt::format("--state must say which jobs to {}, as in --state failed", operation.name));
   Query query = query_of(filter);
   query.emplace_back("sort", "id");
   const json reply = client.get_pages("/jobs", std::move(query), "jobs", std::size_t{1} << 20);
@@ -91,7 +94,8 @@ class Progress {
     if (shown_) std::fputs("\r\x1b[K", stderr);
   }
   void tell(std::size_t done) {
-    if (::isatty(STDERR_FILENO) != 1 || std::chrono::steady_clock::now() - begun_ < std::chrono::seconds(1)) return;
+    if (::isatty(STDERR_FILENO) != 1 || std::chrono::steady_clock::now() - begun_ < std::chrono::seconds(1))
+      return;
     shown_ = true;
     std::fprintf(stderr, "\rdone %s of %s", human_count(static_cast<std::int64_t>(done)).c_str(),
                  human_count(static_cast<std::int64_t>(all_)).c_str());
@@ -143,9 +147,11 @@ void tell(const json& results, bool by_filter, const Session& session) {
 
 void run(const Operation& operation, const Choice& choice, const Session& session) {
   if (choice.ids.empty() == choice.filter.empty())
-    throw Failure(Exit::usage, fmt::format("name the jobs to {0} by their numbers, or choose them with --experiment, --state, "
-                                           "--name, --label or --account: podium {0} --help",
-                                           operation.name));
+    throw Failure(
+        Exit::usage,
+        fmt::format("name the jobs to {0} by their numbers, or choose them with --experiment, --state, "
+                    "--name, --label or --account: podium {0} --help",
+                    operation.name));
   const Client client(session);
   const bool by_filter = choice.ids.empty();
   const Ids ids = by_filter ? chosen(operation, choice, client) : choice.ids;
@@ -178,7 +184,8 @@ Examples:
 }
 
 void add_hold(CLI::App& app, Session& session) {
-  add(app, session, {"hold", kLive}, "Keep jobs from starting; running ones go on, but do not start again")->footer(R"(
+  add(app, session, {"hold", kLive}, "Keep jobs from starting; running ones go on, but do not start again")
+      ->footer(R"(
 Examples:
   podium hold 12
   podium hold --label team=nlp --state queued --yes)");

@@ -109,14 +109,15 @@ std::string time_to_train_text(const json& job) {
 
 std::string restarts_text(const json& job) {
   const json counts = field(job, "restart_counts");
-  std::string text = fmt::format("{} of at most {} after failures", integer_field(counts, "failures"),
-                                 integer_field(job, "max_restarts"));
+  const std::int64_t used = integer_field(job, "restarts_used");
+  std::string text = fmt::format("{} of at most {} after failures", used, integer_field(job, "max_restarts"));
   std::string others;
   const auto add = [&](const char* key, const char* one, const char* more) {
     const std::int64_t count = integer_field(counts, key);
     if (count > 0)
       others += fmt::format("{} {} {}", others.empty() ? ";" : ",", count, count == 1 ? one : more);
   };
+  if (integer_field(counts, "failures") > used) add("failures", "failure in all", "failures in all");
   add("preemptions", "preemption", "preemptions");
   add("resizes", "resize", "resizes");
   add("requeues", "requeue", "requeues");

@@ -1,5 +1,5 @@
-// One output as lines: of what \r rewrites the last state counts, and a line without its end can be shown once
-// nothing more comes. Pure; times are milliseconds.
+// One output as lines: of what \r rewrites the last state counts, and a line without its end can be shown
+// once nothing more comes. Pure; times are milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class LineBuffer {
  public:
   // The lines that `text` ends, without what was shown of them already as it is.
   std::vector<std::string> feed(std::string_view text, std::int64_t now);
-  // The line that has no end yet, when it is time to show it: it has been silent for a second, or is rewritten
-  // all the time and was not shown for one. Each state once.
+  // The line that has no end yet, when it is time to show it: it has been silent for a second, or is
+  // rewritten all the time and was not shown for one. Each state once.
   std::optional<std::string> unended(std::int64_t now);
   // At the end of the output: what is left.
   std::optional<std::string> rest();

@@ -95,10 +95,12 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("list", "List jobs, newest first")->alias("ls")->alias("jobs");
   add_filters(*command, options->filter);
   command
-      ->add_option("--sort", options->sort,
-                   "By id, name, state, progress, loss, throughput, devices, account, priority, submitted or time (to "
-                   "train); with - before it the largest first; jobs that move between two pages of 1,000 may then be twice or "
-                   "missing, but for id")
+      ->add_option(
+          "--sort", options->sort,
+          "By id, name, state, progress, loss, throughput, devices, account, priority, submitted or time (to "
+          "train); with - before it the largest first; jobs that move between two pages of 1,000 may then be "
+          "twice or "
+          "missing, but for id")
       ->type_name("[-]KEY")
       ->capture_default_str();
   command->add_option("--limit", options->limit, "At most this many")

@@ -44,8 +44,8 @@ class Watch {
         if (co_await stream()) co_return;
       } catch (const NetError& error) {
         if (!reached)
-          throw Failure(Exit::unreachable,
-                        fmt::format("cannot reach the coordinator at {}. Is it running?", api_.cause_of(error)));
+          throw Failure(Exit::unreachable, fmt::format("cannot reach the coordinator at {}. Is it running?",
+                                                       api_.cause_of(error)));
         trouble = api_.cause_of(error);
       }
       if (!trouble.empty()) handlers_.on_trouble(trouble);

@@ -82,12 +82,14 @@ awaitable<bool> LogReader::read_rest(Connection& connection, json job) {
 void LogReader::check_wish(const json& job) const {
   const std::int64_t id = integer_field(job, "id"), attempts = integer_field(job, "attempt");
   if (attempt_ > attempts)
-    throw Failure(Exit::refused, fmt::format("--attempt {}: job {} has had {} so far", attempt_, id, attempts));
+    throw Failure(Exit::refused,
+                  fmt::format("--attempt {}: job {} has had {} so far", attempt_, id, attempts));
   const std::vector<int> ranks = ranks_of(job, attempt_);
-  if (!wish_.rank || job.value("attempts", json::array()).empty() || std::ranges::find(ranks, *wish_.rank) != ranks.end())
+  if (!wish_.rank || job.value("attempts", json::array()).empty() ||
+      std::ranges::find(ranks, *wish_.rank) != ranks.end())
     return;
-  throw Failure(Exit::refused, fmt::format("--rank {}: attempt {} of job {} has the ranks 0 to {}", *wish_.rank, attempt_,
-                                           id, ranks.size() - 1));
+  throw Failure(Exit::refused, fmt::format("--rank {}: attempt {} of job {} has the ranks 0 to {}",
+                                           *wish_.rank, attempt_, id, ranks.size() - 1));
 }
 
 void LogReader::begin(const json& job, int attempt) {
@@ -116,7 +118,8 @@ awaitable<bool> LogReader::read_on(Connection& connection, std::int64_t job) {
       behind = behind || part.next < part.end;
       take(part);
     }
-    behind = behind || std::ranges::any_of(sources_, [](const Source& source) { return source.next == kTail; });
+    behind =
+        behind || std::ranges::any_of(sources_, [](const Source& source) { return source.next == kTail; });
   }
   co_return any;
 }
@@ -145,8 +148,10 @@ std::vector<LogReader::Part> LogReader::parts_of(std::string_view answer) {
     });
     const std::size_t length = header.at("length").get<std::size_t>();
     if (source == sources_.end() || length > answer.size() - end - 1)
-      throw Failure(Exit::refused, "the coordinator's answer is not what was asked for; are the versions alike?");
-    parts.push_back({*source, header.at("offset"), header.at("next"), header.at("end"), answer.substr(end + 1, length)});
+      throw Failure(Exit::refused,
+                    "the coordinator's answer is not what was asked for; are the versions alike?");
+    parts.push_back(
+        {*source, header.at("offset"), header.at("next"), header.at("end"), answer.substr(end + 1, length)});
     answer.remove_prefix(end + 1 + length);
   }
   return parts;
@@ -155,7 +160,8 @@ std::vector<LogReader::Part> LogReader::parts_of(std::string_view answer) {
 void LogReader::take(const Part& part) {
   Source& source = part.source;
   std::string_view text = part.text;
-  if (std::exchange(source.cut, false) && source.next == kTail && part.offset > 0 && text.find('\n') != std::string_view::npos)
+  if (std::exchange(source.cut, false) && source.next == kTail && part.offset > 0 &&
+      text.find('\n') != std::string_view::npos)
     text.remove_prefix(text.find('\n') + 1);
   source.next = part.next;
   if (sources_.size() == 1) return show_(std::string(text));

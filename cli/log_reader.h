@@ -1,6 +1,6 @@
-// What a job's processes wrote, of one rank or of all, in one request a round however many they are. Each line
-// comes with its rank, and its stream where there are both, in front, and whole; one source alone comes as its
-// bytes are.
+// What a job's processes wrote, of one rank or of all, in one request a round however many they are. Each
+// line comes with its rank, and its stream where there are both, in front, and whole; one source alone comes
+// as its bytes are.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

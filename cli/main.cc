@@ -101,7 +101,8 @@ std::string joined_names(const std::vector<const CLI::App*>& path) {
 // takes a spec it may be a key that belongs there.
 std::string unknown_option(const CLI::App& app) {
   const std::vector<std::string> unused = app.remaining(true);
-  const auto word = std::ranges::find_if(unused, [](const std::string& each) { return each.size() > 1 && each[0] == '-'; });
+  const auto word =
+      std::ranges::find_if(unused, [](const std::string& each) { return each.size() > 1 && each[0] == '-'; });
   if (word == unused.end()) return "";
   const std::string written = word->substr(0, word->find('='));
   const auto path = chosen_path(app);
@@ -114,7 +115,8 @@ std::string unknown_option(const CLI::App& app) {
   const bool takes_spec = path.back()->get_name() == "submit" || path.back()->get_name() == "validate";
   if (const auto near = closest(written, names))
     text += "; did you mean \"" + *near + "\"?";
-  else if (const auto key = closest(written.substr(written.find_first_not_of('-')), all_keys()); key && takes_spec)
+  else if (const auto key = closest(written.substr(written.find_first_not_of('-')), all_keys());
+           key && takes_spec)
     text += "; \"" + *key + "\" is a key of the spec.";
   else
     text += ".";

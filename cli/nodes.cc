@@ -169,7 +169,8 @@ void list_or_show(const CLI::App& nodes, const std::string& name, const Session&
     for (const CLI::App* below : nodes.get_subcommands({})) commands.push_back(below->get_name());
     const auto meant = failure.status() == Exit::refused ? closest(name, commands) : std::nullopt;
     if (!meant) throw;
-    throw Failure(Exit::refused, fmt::format("{}; did you mean \"podium nodes {}\"?", failure.what(), *meant));
+    throw Failure(Exit::refused,
+                  fmt::format("{}; did you mean \"podium nodes {}\"?", failure.what(), *meant));
   }
 }
 

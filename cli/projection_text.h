@@ -6,7 +6,8 @@
 
 namespace podium::cli {
 
-// "at step 4,200 (3,900 to 5,100), in 12m00s (10m00s to 18m00s)", or why nobody can say; `now` in milliseconds.
+// "at step 4,200 (3,900 to 5,100), in 12m00s (10m00s to 18m00s)", or why nobody can say; `now` in
+// milliseconds.
 std::string projection_text(const nlohmann::json& projection, std::int64_t now);
 
 }  // namespace podium::cli

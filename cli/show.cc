@@ -110,7 +110,8 @@ std::string page_of(const json& job, const std::string& expected, const Terminal
 std::string expected_text(Client& client, const json& job) {
   if (text_field(job, "state") != "running" || !field(job, "target").is_object()) return "";
   if (!field(job["target"], "reached_ms").is_null()) return "";
-  return projection_text(client.get(fmt::format("/jobs/{}/projection", integer_field(job, "id"))), now_millis());
+  return projection_text(client.get(fmt::format("/jobs/{}/projection", integer_field(job, "id"))),
+                         now_millis());
 }
 
 void run(std::int64_t id, const Session& session) {

@@ -67,11 +67,15 @@ class CommittedCode {
   }
 
   std::string resolve() const {
+    const std::vector<std::string> references = references_of(git_->objects, repository_);
+    if (const auto unclear = ambiguity(references, code_.git))
+      refuse("git", fmt::format("in {} {}", root_.string(), *unclear));
     if (const auto commit = commit_of(git_->objects, repository_, code_.git)) return *commit;
-    const auto near = closest(code_.git, revision_names(git_->objects, repository_));
+    const auto near = closest(code_.git, revision_names(references));
     refuse("git", fmt::format("{} has no commit, tag or branch \"{}\", or not one alone; {}", root_.string(),
                               code_.git,
-                              near && *near != code_.git ? "did you mean \"" + *near + "\"?" : "git tag and git branch list them"));
+                              near && *near != code_.git ? "did you mean \"" + *near + "\"?"
+                                                         : "git tag and git branch list them"));
   }
 
   // From the repository's root.
@@ -101,7 +105,9 @@ std::optional<SpecCode> pack_spec_code(const SpecFile& spec, const std::string& 
   const std::optional<CodeSpec>& code = loaded->jobs.front().code;
   if (!code || !code->snapshot.empty()) return std::nullopt;
   const fs::path beside = path == "-" ? fs::current_path() : fs::absolute(path).parent_path();
-  if (code->git.empty()) return SpecCode{taken(pack_code_folder(beside / code->folder)), ""};
+  if (code->git.empty())
+    return SpecCode{
+        taken(pack_code_folder(beside / code->folder, place_in(spec.text, spec.name, "/code/folder"))), ""};
   return CommittedCode(spec, beside, *code).pack();
 }
 

@@ -151,6 +151,7 @@ void Coordinator::run() {
   if (!config_.specs.empty())
     specs_ = std::make_unique<SpecSync>(
         config_.specs, config_.home / "specs", config_.specs_every,
+        [this](const std::string& key) { return Reader(config_.home).experiment_by_key(key); },
         [this](const SpecSubmission& submission) { return submit_spec(submission); }, clock_);
   spawn(io_.get_executor(), "signals", stop_on_signal());
   io_.run();

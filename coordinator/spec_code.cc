@@ -12,9 +12,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string place_of_folder(const SpecSubmission& submission) {
+  return place_in(submission.spec, submission.file, "/code/folder");
+}
+
 Error wrong_folder(const SpecSubmission& submission, const std::string& message) {
-  return {ErrorCode::invalid, "code.folder: " + message,
-          place_in(submission.spec, submission.file, "/code/folder"), "/code/folder"};
+  return {ErrorCode::invalid, "code.folder: " + message, place_of_folder(submission), "/code/folder"};
 }
 
 // From the repository's root; "" is that. Nothing where it lies outside.
@@ -41,7 +44,7 @@ Result<KeptCode> keep_spec_code(const SpecSubmission& submission, const fs::path
   } catch (const GitError& error) {
     return wrong_folder(submission, error.what());
   }
-  const Result<CodeSnapshot> code = pack_code(std::move(files), submission.file);
+  const Result<CodeSnapshot> code = pack_code(std::move(files), place_of_folder(submission));
   if (!code) return code.errors();
   const auto in_use = [&] { return Reader(home).code_in_use(); };
   if (!keep_code(home / "code", code->sha256, code->packed, in_use))

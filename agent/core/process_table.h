@@ -39,8 +39,8 @@ struct ProcessTable {
       forgotten;                // the highest attempt of a job whose tasks are no longer in the table
   std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
   FenceLooks fences;            // the newest looks at the shared fences of the jobs here
-  // Of tasks that need code: why it cannot be had; "" when it is there.
-  std::map<TaskId, std::string> code;
+  // Of tasks that need code: how they end without it; nothing when it is there.
+  std::map<TaskId, std::optional<TaskExit>> code;
   Time last_sync{};      // when the report was sent that was answered last, on the clock of `now`
   bool leaving = false;  // the agent stops, and its tasks with it
 };

@@ -8,7 +8,6 @@
 namespace podium {
 namespace {
 
-constexpr int kCannotRun = 126;  // of a program, as shells say it
 constexpr Duration kShimKillsWithin = std::chrono::seconds(5);
 
 class Reconciliation {
@@ -94,7 +93,7 @@ class Reconciliation {
     if (order.launch.spec.code) {
       const auto code = table_.code.find(task);
       if (code == table_.code.end()) return;
-      if (!code->second.empty()) return refuse(task, {kCannotRun, 0, code->second});
+      if (code->second) return refuse(task, *code->second);
     }
     if (must_wait(order.launch)) return;
     if (!claim(order.launch)) return;

@@ -47,6 +47,14 @@ bool is_no_room(const std::system_error& error) {
   return error.code().value() == ENOSPC || error.code().value() == EDQUOT;
 }
 
+bool is_short_of_room(const fs::path& folder) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return false;  // a write will say why
+  const auto block = static_cast<std::int64_t>(disk.f_frsize);
+  const std::int64_t size = block * static_cast<std::int64_t>(disk.f_blocks);
+  return block * static_cast<std::int64_t>(disk.f_bavail) < std::min(kFreeBytes, size / 10);
+}
+
 HomeRoom::HomeRoom(fs::path home, std::int64_t most)
     : home_(std::move(home)), reserve_(home_ / "reserve"), most_(most) {
   make_reserve();
@@ -91,7 +99,7 @@ void HomeRoom::write_file(const fs::path& path, std::string_view content) {
 
 // By one folder, which may take its time on the agent's only thread: every look goes on with it.
 void HomeRoom::trim() {
-  if (kept_.size() > kMostFolders || bytes_ > most_ || is_short()) remove_oldest();
+  if (kept_.size() > kMostFolders || bytes_ > most_ || is_short_of_room(home_)) remove_oldest();
 }
 
 bool HomeRoom::remove_oldest() {
@@ -105,14 +113,6 @@ bool HomeRoom::remove_oldest() {
     spdlog::warn("{}: a folder of an ended task stays; remove it by hand", error.what());
   }
   return true;
-}
-
-bool HomeRoom::is_short() const {
-  struct statvfs disk {};
-  if (::statvfs(home_.c_str(), &disk) != 0) return false;  // a write will say why
-  const auto block = static_cast<std::int64_t>(disk.f_frsize);
-  const std::int64_t size = block * static_cast<std::int64_t>(disk.f_blocks);
-  return block * static_cast<std::int64_t>(disk.f_bavail) < std::min(kFreeBytes, size / 10);
 }
 
 // Whole or not at all, for a part would only take room from others. Where there is none, later.

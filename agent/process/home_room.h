@@ -46,7 +46,6 @@ class HomeRoom {
 
   void trim();
   bool remove_oldest();  // false: there is none
-  bool is_short() const;
   void make_reserve() const;
   bool write_in_reserve(const std::filesystem::path& path, std::string_view content) const;
 
@@ -57,6 +56,7 @@ class HomeRoom {
   std::int64_t bytes_ = 0;
 };
 
-bool is_no_room(const std::system_error& error);  // a full disk, or a quota that is used up
+bool is_no_room(const std::system_error& error);             // a full disk, or a quota that is used up
+bool is_short_of_room(const std::filesystem::path& folder);  // its disk
 
 }  // namespace podium

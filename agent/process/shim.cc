@@ -291,6 +291,13 @@ siginfo_t watch(Program& program) {
   }
 }
 
+// Whether trying again on this node would fail likewise. `error` is negative where it is the working
+// folder's.
+bool is_missing(int error) {
+  const int code = error < 0 ? -error : error;
+  return code == ENOENT || code == EACCES || code == ENOTDIR || code == ENOEXEC;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -311,12 +318,14 @@ int main(int count, char** arguments) {
   read_lease(program);  // before the program can delete it
   if (const int error = start(program, arguments + 4); error != 0) {
     waitpid(program.pid, nullptr, 0);
-    write_exit(exit_file, arguments[1], kCannotRun, 0, ExitCause::program);
+    const char* said = is_missing(error) ? "missing" : "failed";
+    write_exit(exit_file, arguments[1], kCannotRun, 0,
+               is_missing(error) ? ExitCause::cannot_run : ExitCause::program);
     if (error < 0)
-      dprintf(kReadyFd, "failed %d cannot enter the working folder %s: %s\n", kCannotRun,
+      dprintf(kReadyFd, "%s %d cannot enter the working folder %s: %s\n", said, kCannotRun,
               getenv("PODIUM_WORKDIR"), strerror(-error));
     else
-      dprintf(kReadyFd, "failed %d cannot run %s: %s\n", kCannotRun, arguments[4], strerror(error));
+      dprintf(kReadyFd, "%s %d cannot run %s: %s\n", said, kCannotRun, arguments[4], strerror(error));
     return 1;
   }
   dprintf(kReadyFd, "pid %d\n", static_cast<int>(program.pid));

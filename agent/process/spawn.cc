@@ -152,9 +152,10 @@ Ready parse_ready(const std::string& text) {
   const char* end = text.data() + text.size();
   if (text.starts_with("pid ")) {
     std::from_chars(text.data() + 4, end, ready.pid);
-  } else if (text.starts_with("failed ")) {
-    const auto [at, error] = std::from_chars(text.data() + 7, end, ready.exit.code);
+  } else if (const bool missing = text.starts_with("missing "); missing || text.starts_with("failed ")) {
+    const auto [at, error] = std::from_chars(text.data() + text.find(' ') + 1, end, ready.exit.code);
     if (error == std::errc{} && at < end) ready.exit.message = std::string(at + 1, end);
+    if (missing) ready.exit.cause = ExitCause::cannot_run;
   } else if (text.starts_with("error ")) {
     ready.exit.message = text.substr(6);
   }

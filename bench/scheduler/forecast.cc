@@ -90,7 +90,7 @@ void measure() {
       tell(name + " job: seen ahead", std::chrono::duration<double>(*range.not_before - now).count() / 3600,
            "h");
     tell(name + " job: changes that start it sooner",
-         cost_of([&] { starts_sooner(state, now, job, range.expected, {}, any, bounded(kOneForecastMs)); }));
+         cost_of([&] { starts_sooner(state, now, job, range, {}, any, bounded(kOneForecastMs)); }));
     std::optional<Time> expected;
     tell(name + " job: its expected start, without a limit", cost_of([&] {
            expected = forecast_start(state, now, job, {}, Outlook::expected, bounded(1e9)).at;

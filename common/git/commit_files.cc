@@ -1,5 +1,6 @@
 #include "common/git/commit_files.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -81,14 +82,28 @@ std::string short_name(const std::string& reference) {
   return "";
 }
 
-std::vector<std::string> revision_names(const GitObjects& git, git_repository* repository) {
+std::vector<std::string> references_of(const GitObjects& git, git_repository* repository) {
   git_strarray all{};
   require(git, git.reference_list(&all, repository), "listing branches and tags");
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < all.count; ++i)
-    if (std::string name = short_name(all.strings[i]); !name.empty()) names.push_back(std::move(name));
+  std::vector<std::string> references(all.strings, all.strings + all.count);
   git.strarray_dispose(&all);
+  return references;
+}
+
+std::vector<std::string> revision_names(const std::vector<std::string>& references) {
+  std::vector<std::string> names;
+  for (const std::string& reference : references)
+    if (std::string name = short_name(reference); !name.empty()) names.push_back(std::move(name));
   return names;
+}
+
+std::optional<std::string> ambiguity(const std::vector<std::string>& references,
+                                     const std::string& revision) {
+  const std::string name = revision.substr(0, revision.find_first_of("~^:"));  // of "v1.2~3"
+  const std::string tag = "refs/tags/" + name, branch = "refs/heads/" + name;
+  if (std::ranges::count(references, tag) == 0 || std::ranges::count(references, branch) == 0)
+    return std::nullopt;
+  return "\"" + name + "\" is a tag and a branch; write " + tag + " or " + branch;
 }
 
 std::optional<std::string> commit_of(const GitObjects& git, git_repository* repository,

@@ -42,8 +42,14 @@ struct GitObjects {
 // "main" of "refs/heads/main", "v1.2" of "refs/tags/v1.2"; "" of any other reference.
 std::string short_name(const std::string& reference);
 
-// Of all tags and branches, as people write them.
-std::vector<std::string> revision_names(const GitObjects& git, git_repository* repository);
+// All that a repository has, in full.
+std::vector<std::string> references_of(const GitObjects& git, git_repository* repository);
+
+// Of the tags and branches among them, as people write them.
+std::vector<std::string> revision_names(const std::vector<std::string>& references);
+
+// Why a revision says too little: its name is a tag's and a branch's. Git takes the tag silently.
+std::optional<std::string> ambiguity(const std::vector<std::string>& references, const std::string& revision);
 
 // The full hash of the commit that a revision is: a commit, tag or branch. Nothing where there is none, or
 // not one alone.

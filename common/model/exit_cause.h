@@ -16,13 +16,14 @@ enum class ExitCause {
   shim_killed,     // podium-shim, which watched it, was killed or could not say how it ended
   not_started,     // the agent could not start it: no program ran
   no_record,       // nobody knows how: its agent has no record of it, or its node is lost
-  refused,         // its job's shared folder is another job's: no attempt of it can ever run
+  refused,         // no attempt of it can ever run: its shared folder is another job's, or its code is gone
+  cannot_run,      // its node lacks the program or its working folder, or may not run it
 };
 
 // By value; what they are called in exit.json, on the wire and on disk.
 inline constexpr const char* kExitCauseNames[] = {
-    "program",        "ordered",     "lease",       "agent_stopped", "signalled",
-    "node_restarted", "shim_killed", "not_started", "no_record",     "refused"};
+    "program",     "ordered",     "lease",     "agent_stopped", "signalled", "node_restarted",
+    "shim_killed", "not_started", "no_record", "refused",       "cannot_run"};
 
 inline constexpr int kExitCauses = sizeof kExitCauseNames / sizeof *kExitCauseNames;
 

@@ -56,9 +56,9 @@ json to_json(const WorkerEvent& event) {
                               return {{"type", "finished"}, {"step", e.step}, {"status", e.status}};
                             },
                             [](const PhaseEvent& e) -> json {
-                              json out{{"type", "phase"}, {"phase", to_string(e.phase)}};
-                              if (e.step) out["step"] = *e.step;
-                              return out;
+                              json phase{{"type", "phase"}, {"phase", to_string(e.phase)}};
+                              if (e.step) phase["step"] = *e.step;
+                              return phase;
                             },
                         },
                         event.body);

@@ -64,8 +64,8 @@ struct FinishedEvent {
 // `finished` ends whatever it was.
 enum class WorkerPhase { rendezvous, loading, stepping, evaluating, checkpointing };
 
-// {"type":"phase","t":ms,"phase":"rendezvous|loading|stepping|evaluating|checkpointing","step":n?}: so many steps
-// are finished at t. Checkpointing is only what training waits for.
+// {"type":"phase","t":ms,"phase":"rendezvous|loading|stepping|evaluating|checkpointing","step":n?}: so many
+// steps are finished at t. Checkpointing is only what training waits for.
 struct PhaseEvent {
   WorkerPhase phase = WorkerPhase::stepping;
   std::optional<std::int64_t> step;

@@ -56,7 +56,7 @@ TarEntry entry_of(const fs::directory_entry& found, std::string name) {
 }
 
 // Sizes are added up before anything is read: a data set may lie there by mistake.
-Result<CodeSnapshot> pack_folder(const fs::path& folder) {
+Result<CodeSnapshot> pack_folder(const fs::path& folder, const std::string& where) {
   std::vector<TarEntry> entries;
   std::vector<std::pair<std::size_t, std::string>> sizes;
   std::size_t bytes = 0;
@@ -67,16 +67,17 @@ Result<CodeSnapshot> pack_folder(const fs::path& folder) {
     }
     const bool plain = at->is_symlink() || at->is_directory() || at->is_regular_file();
     if (!plain)
-      return Error{ErrorCode::invalid, "it is no file, folder or symbolic link", at->path().string()};
+      return Error{ErrorCode::invalid,
+                   "code.folder: " + at->path().string() + " is no file, folder or symbolic link", where};
     entries.push_back(entry_of(*at, at->path().lexically_relative(folder).generic_string()));
     if (entries.back().kind != TarEntry::Kind::file) continue;
     sizes.emplace_back(at->file_size(), entries.back().name);
     bytes += sizes.back().first;
   }
-  if (bytes > kMostCodeBytes) return too_large(folder.string(), "", bytes, kMostCodeBytes, sizes);
+  if (bytes > kMostCodeBytes) return too_large(where, "", bytes, kMostCodeBytes, sizes);
   for (TarEntry& entry : entries)
     if (entry.kind == TarEntry::Kind::file) entry.content = read_file(folder / entry.name);
-  return pack_code(std::move(entries), folder.string());
+  return pack_code(std::move(entries), where);
 }
 
 std::string tar_in(std::string_view packed) {
@@ -122,15 +123,18 @@ Result<CodeSnapshot> pack_code(std::vector<TarEntry> entries, const std::string&
   return snapshot;
 }
 
-Result<CodeSnapshot> pack_code_folder(const fs::path& folder) try {
+Result<CodeSnapshot> pack_code_folder(const fs::path& folder, const std::string& where) try {
   if (!fs::is_directory(folder))
-    return Error{ErrorCode::invalid, "code.folder is no folder; name the one that the program is in", folder.string()};
-  return pack_folder(folder);
+    return Error{ErrorCode::invalid,
+                 "code.folder: " + folder.string() + " is no folder; name the one that the program is in",
+                 where};
+  return pack_folder(folder, where);
 } catch (const std::system_error& error) {
   return Error{ErrorCode::invalid,
                std::string("code.folder cannot be read: ") + error.what() + "; name a folder of code alone",
-               folder.string()};
+               where};
 }
+
 std::vector<TarEntry> read_code(std::string_view packed) { return read_tar(tar_in(packed)); }
 
 void unpack_code(std::string_view packed, const std::string& sha256, const fs::path& folder) {

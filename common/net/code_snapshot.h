@@ -25,11 +25,11 @@ bool is_sha256(std::string_view text);  // 64 lower-case hexadecimal digits
 // Throws std::invalid_argument for what does not unpack to what may be.
 std::vector<TarEntry> read_code(std::string_view packed);
 
-// Fails, and names the largest files, where they are too many bytes; `where` begins the places of problems.
+// Fails, and names the largest files, where they are too many bytes; `where` is the place of problems.
 Result<CodeSnapshot> pack_code(std::vector<TarEntry> entries, const std::string& where);
 
 // All below `folder` but .git and __pycache__.
-Result<CodeSnapshot> pack_code_folder(const std::filesystem::path& folder);
+Result<CodeSnapshot> pack_code_folder(const std::filesystem::path& folder, const std::string& where);
 
 // Into a folder that is made for it. Throws std::invalid_argument where the bytes are not what the name says
 // or hold what may not be, std::system_error where they cannot be written.

@@ -22,8 +22,8 @@ const nlohmann::json& also_called(const nlohmann::json& property);
 // its children). False when there is nothing to say.
 bool explain(const nlohmann::json& document, const std::string& pointer, Problems& problems);
 
-// Adds a problem for each keyword of `schema`, which has no "$ref", that the document or a value within breaks: a format
-// other than the spec's. `whole`: what the document is called, as "the file".
+// Adds a problem for each keyword of `schema`, which has no "$ref", that the document or a value within
+// breaks: a format other than the spec's. `whole`: what the document is called, as "the file".
 void explain_all(const nlohmann::json& schema, const nlohmann::json& document, const std::string& whole,
                  Problems& problems);
 

@@ -2,6 +2,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <array>
 
 #include "common/model/data_path.h"
 #include "common/model/program.h"
@@ -34,8 +35,8 @@ void check_is_for_commands(const Facts& facts, Problems& problems) {
 // Whether the name of that thing at `at` is written as it must be.
 bool check_name(std::string_view thing, const std::string& name, const std::string& at, Problems& problems) {
   if (is_plain_name(name) && name.size() <= kLongestName) return true;
-  problems.add_key(at, fmt::format("the {} {} must have 1 to {} letters, digits and _, and no digit first", thing,
-                                   json(name).dump(), kLongestName));
+  problems.add_key(at, fmt::format("the {} {} must have 1 to {} letters, digits and _, and no digit first",
+                                   thing, json(name).dump(), kLongestName));
   return false;
 }
 
@@ -94,18 +95,31 @@ void check_all_placeholders(const Facts& facts, Problems& problems) {
   if (facts.has("/workdir")) check_placeholders("/workdir", facts.all()["workdir"], known, problems);
 }
 
+// Those that every node fills in with an absolute path.
+bool begins_absolute(std::string_view path) {
+  constexpr std::array<std::string_view, 5> kBeginnings{"/", "{data}", "{checkpoints}", "{resume}",
+                                                        "{task_folder}"};
+  return std::ranges::any_of(kBeginnings, [&](std::string_view begin) { return path.starts_with(begin); });
+}
+
+// With its parameters filled in; the other placeholders are known on the nodes alone.
 void check_workdir(const Facts& facts, Problems& problems) {
-  const auto workdir = facts.text("/workdir");
-  if (!workdir || workdir->empty() || workdir->front() == '/') return;
+  const auto written = facts.text("/workdir");
+  if (!written || written->empty()) return;
+  std::map<std::string, std::string> parameters;
+  for (const auto& [name, value] : mapping(facts, "parameters").items())
+    parameters.emplace(name, parameter_text(value));
+  const std::string workdir = fill_placeholders(*written, parameters);
+  if (begins_absolute(workdir)) return;
   if (facts.has("/code")) {
-    if (leads_out_of_folder(*workdir))
+    if (leads_out_of_folder(workdir))
       problems.add("/workdir", "workdir leads out of the folder of code, in which it begins");
-  } else if (workdir->front() != '{') {
+  } else {
     problems.add("/workdir",
                  fmt::format("workdir ({}) must be an absolute path on the nodes, such as "
                              "/home/me/project or {{data}}/project; or relative to the code, where the "
                              "spec has \"code\"",
-                             *workdir));
+                             workdir));
   }
 }
 

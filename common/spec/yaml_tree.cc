@@ -21,7 +21,8 @@ struct Refusal {
   std::string message;
 };
 
-// Where the text in quotes that begins at `at` has ended, behind its closing quote; nothing where it has none.
+// Where the text in quotes that begins at `at` has ended, behind its closing quote; nothing where it has
+// none.
 std::optional<std::size_t> end_of_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   while (++at < text.size()) {
@@ -116,9 +117,12 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto at = static_cast<std::size_t>(mark.pos);
     if (at >= text_.size() || (text_[at] != '"' && text_[at] != '\'')) return;  // a block: | or >
     const auto end = end_of_quoted(text_, at);
-    if (!end) throw Refusal{place(mark), std::string("the ") + text_[at] + " that opens here is not closed; add another where the text ends"};
+    if (!end)
+      throw Refusal{place(mark), std::string("the ") + text_[at] +
+                                     " that opens here is not closed; add another where the text ends"};
     constexpr std::string_view kMayFollow = " \t\r\n,:]}";
-    if (*end < text_.size() && kMayFollow.find(text_[*end]) == std::string_view::npos) doubtful_ = place(mark);
+    if (*end < text_.size() && kMayFollow.find(text_[*end]) == std::string_view::npos)
+      doubtful_ = place(mark);
   }
 
   void open(std::shared_ptr<YamlNode> node, YAML::anchor_t anchor) {
@@ -190,7 +194,9 @@ YamlNodePtr read_yaml_tree(std::string_view text, Problems& problems) {
     return nullptr;
   } catch (const YAML::Exception& error) {
     if (builder.doubtful())
-      problems.add_at(*builder.doubtful(), "", "the text in quotes that begins here ends in the midst of a word; a quote is missing or one too many");
+      problems.add_at(*builder.doubtful(), "",
+                      "the text in quotes that begins here ends in the midst of a word; a quote is missing "
+                      "or one too many");
     else
       problems.add_at(builder.place(error.mark), "", in_words(error.msg));
     return nullptr;

@@ -61,7 +61,8 @@ struct Api {
   Time started;
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
-  std::map<NodeId, std::vector<DeviceReading>> readings{};  // of the last report of each node that has reported
+  std::map<NodeId, std::vector<DeviceReading>>
+      readings{};  // of the last report of each node that has reported
 };
 
 // A request that has found its route.

@@ -21,7 +21,7 @@ constexpr auto kUnchanged = std::chrono::seconds(10);     // an answer is given 
 constexpr int kWorthKeeping = 5;                          // times what it cost, whatever changed
 constexpr int kMostMoments = 100'000;                     // time is over before
 constexpr std::size_t kMostAnswers = 256;
-constexpr int kEndedJobs = 200;     // that the shares of the walltime are learnt from
+constexpr int kEndedJobs = 200;     // of each end, that the shares of the walltime are learnt from
 constexpr int kRunningJobs = 1000;  // whose steps are looked at
 
 struct Forecast {
@@ -32,14 +32,15 @@ struct Forecast {
 };
 
 WalltimeShares shares_of_ended(Reader& reader) {
-  JobFilter ended;
-  ended.states = {JobState::succeeded, JobState::failed, JobState::cancelled};
-  ended.limit = kEndedJobs;
-  std::vector<double> shares;
-  for (const JobView& job : reader.jobs(ended).jobs)
-    if (job.started && job.ended)
-      shares.push_back(std::chrono::duration<double>(*job.ended - *job.started) / job.request.walltime);
-  return learn_shares(std::move(shares));
+  std::vector<EndedRun> runs;
+  for (const JobState end : {JobState::succeeded, JobState::failed}) {
+    JobFilter ended;
+    ended.states = {end};
+    ended.limit = kEndedJobs;
+    for (const JobView& job : reader.jobs(ended).jobs)
+      runs.push_back({job.ran, job.request.walltime, end == JobState::succeeded});
+  }
+  return learn_shares(runs);
 }
 
 Estimates estimates_from(Reader& reader, const ClusterState& state, Time now) {
@@ -85,7 +86,7 @@ Forecast forecast(Reader& reader, const ClusterState& state, JobId id, Time now)
   bounds.give_up = stopwatch();
   Forecast found{
       estimates.shares, estimates.by_pace.size(), forecast_range(state, now, id, estimates, bounds), {}};
-  found.sooner = starts_sooner(state, now, id, found.start.expected, estimates,
+  found.sooner = starts_sooner(state, now, id, found.start, estimates,
                                allowed_by(reader.job_spec(id).value_or("")), bounds);
   return found;
 }

@@ -6,6 +6,7 @@
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/store/code_files.h"
 
 namespace podium {
 namespace {
@@ -26,14 +27,17 @@ awaitable<ServerReply> operate(Api& api, Call call, int status, Operation operat
   co_return json_reply(status, *job);
 }
 
-// What the core has forgotten of a job that has ended, and of those that it was to follow.
-void recall(Reader& reader, RequeueJob& operation) {
+// What the core has forgotten of a job that has ended, and of those that it was to follow. `code`: the folder
+// of packed code.
+void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& operation) {
   const std::optional<JobView> job = reader.job(operation.job);
   const std::optional<std::string> spec = reader.job_spec(operation.job);
   if (!job || !is_terminal(job->state) || !spec) return;
   EndedJob& ended = operation.ended.emplace();
   ended.experiment = job->experiment;
-  ended.request = job_request(job_spec_from_json(json::parse(*spec)));
+  const JobSpec written = job_spec_from_json(json::parse(*spec));
+  ended.request = job_request(written);
+  ended.lacks_code = written.code && !has_code(code, written.code->snapshot);
   ended.request.priority = job->request.priority;  // an operator may have changed these two
   ended.request.walltime = job->request.walltime;
   ended.state = job->state;
@@ -49,7 +53,8 @@ void recall(Reader& reader, RequeueJob& operation) {
       operation.ends.emplace(on.job, before->state);
 }
 
-// One at a time of a job: what was read of it stays true until the core has it. In the order of their numbers.
+// One at a time of a job: what was read of it stays true until the core has it. In the order of their
+// numbers.
 awaitable<std::vector<KeyLock::Held>> keep_ended(Api& api, std::vector<JobId> jobs) {
   std::vector<KeyLock::Held> held;
   for (const JobId job : jobs) {
@@ -69,9 +74,9 @@ awaitable<std::vector<RequeueJob>> requeues(Api& api, std::vector<JobId> jobs) {
   }
   if (!ended) co_return operations;
   co_await api.loop.durable();
-  const auto query = [operations](Reader& reader) {
+  const auto query = [operations, code = api.options.code](Reader& reader) {
     std::vector<RequeueJob> known = operations;
-    for (RequeueJob& operation : known) recall(reader, operation);
+    for (RequeueJob& operation : known) recall(reader, code, operation);
     return known;
   };
   co_return co_await api.pool.read(query);
@@ -86,7 +91,8 @@ struct Operations {
 
 std::optional<Operations> read_operations(const std::string& text) {
   const json body = json::parse(text, nullptr, false);
-  if (!body.is_object() || body.size() != 2 || !body.contains("operation") || !body.contains("jobs")) return std::nullopt;
+  if (!body.is_object() || body.size() != 2 || !body.contains("operation") || !body.contains("jobs"))
+    return std::nullopt;
   const json &name = body["operation"], &jobs = body["jobs"];
   if (!name.is_string() || !jobs.is_array() || jobs.empty() || jobs.size() > kMostJobs) return std::nullopt;
   Operations operations{name.get<std::string>(), {}};
@@ -149,7 +155,9 @@ awaitable<ServerReply> post_job_operations(Api& api, Call call) {
     commands = co_await commands_of(api, *wanted);
   }
   if (!commands)
-    co_return bad_request(call, "the body must be {\"operation\": \"cancel\", \"hold\", \"release\" or \"requeue\", \"jobs\": [12, 13]}, of at most 1000 jobs");
+    co_return bad_request(call,
+                          "the body must be {\"operation\": \"cancel\", \"hold\", \"release\" or "
+                          "\"requeue\", \"jobs\": [12, 13]}, of at most 1000 jobs");
   const std::vector<Errors> errors = co_await api.loop.run_each(*commands);
   const json results = co_await results_of(api, wanted->jobs, errors);
   co_return json_reply(200, {{"results", results}});

@@ -43,7 +43,8 @@ void read_sort(Query& query, JobFilter& filter) {
   filter.sort.descending = sort.starts_with('-');
   const auto key = std::ranges::find(kJobSortKeys, sort.substr(filter.sort.descending ? 1 : 0));
   if (key == kJobSortKeys.end())
-    return query.refuse("sort", "\"" + sort + "\" is no order; jobs are sorted by " + fmt::format("{}", fmt::join(kJobSortKeys, ", ")) +
+    return query.refuse("sort", "\"" + sort + "\" is no order; jobs are sorted by " +
+                                    fmt::format("{}", fmt::join(kJobSortKeys, ", ")) +
                                     ", with - before it the largest first");
   filter.sort.key = static_cast<JobSortKey>(key - kJobSortKeys.begin());
 }

@@ -113,6 +113,7 @@ json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision
           {"running_since_ms", millis(job.running_since)},
           {"restarts", job.restarts},
           {"restart_counts", restarts_json(job.restart_counts)},
+          {"restarts_used", job.restarts_used},
           {"reason", reason_of(job, loop.waiting_reason(job.id))},
           {"progress", progress_json(job.progress)},
           {"latest", std::move(latest)},

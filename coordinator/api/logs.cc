@@ -42,7 +42,7 @@ struct Source {
 };
 
 constexpr std::int64_t kTail = -1;
-constexpr std::int64_t kLeastPart = 1024;                   // of one output, where many have something new
+constexpr std::int64_t kLeastPart = 1024;                      // of one output, where many have something new
 constexpr std::int64_t kMostScanned = std::int64_t{64} << 20;  // for the beginnings of lines
 constexpr std::size_t kLargestLogsBody = std::size_t{1} << 20;
 
@@ -112,8 +112,9 @@ std::optional<LogPart> read_log(Reader& reader, const LogQuery& wanted) {
 }
 
 std::string header_of(const Source& source, const LogPart& part, std::int64_t end) {
-  return json{{"rank", source.rank},  {"stream", to_string(source.stream)}, {"offset", source.from},
-              {"length", part.text.size()}, {"next", part.next},            {"end", end}}
+  return json{{"rank", source.rank},   {"stream", to_string(source.stream)},
+              {"offset", source.from}, {"length", part.text.size()},
+              {"next", part.next},     {"end", end}}
              .dump() +
          "\n";
 }
@@ -173,7 +174,9 @@ awaitable<ServerReply> post_logs(Api& api, Call call) {
   if (!id) co_return no_such(call, "job", call.path[0]);
   const std::optional<LogsQuery> wanted = read_logs_query(call.request.body, *id);
   if (!wanted)
-    co_return bad_request(call, "the body must be {\"attempt\": 1, \"tail_lines\": 30, \"stdout\": [-1, 4096, null], \"stderr\": []}");
+    co_return bad_request(call,
+                          "the body must be {\"attempt\": 1, \"tail_lines\": 30, \"stdout\": [-1, 4096, "
+                          "null], \"stderr\": []}");
   const auto query = [wanted](Reader& reader) { return read_logs(reader, *wanted); };
   std::optional<std::string> text = co_await api.pool.read(query);
   if (!text) co_return no_such(call, "such attempt or rank of job", call.path[0]);

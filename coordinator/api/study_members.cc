@@ -20,8 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostPoints = 200'000;  // of a series; longer ones are thinned
-constexpr std::array kSamples = {"train/sequences_per_second", "sequences_per_second",
-                                    "samples_per_second"};
+constexpr std::array kSamples = {"train/sequences_per_second", "sequences_per_second", "samples_per_second"};
 constexpr std::array kTokens = {"train/tokens_per_second", "tokens_per_second"};
 
 bool is_seed(const std::string& path) { return path == "training.seed" || path == "parameters.seed"; }

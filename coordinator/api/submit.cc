@@ -55,7 +55,7 @@ Errors take_code(const Api& api, const Submission& submission, LoadedExperiment&
   for (const std::string& hash : missing)
     errors.push_back({ErrorCode::invalid,
                       "the coordinator has no code " + hash + " (any more); submit it from its folder again",
-                      submission.file, "/code/snapshot"});
+                      place_in(submission.spec, submission.file, "/code"), "/code"});
   return errors;
 }
 
@@ -73,6 +73,23 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   const Result<Events> events = co_await api.loop.submit(std::move(wish), std::move(text));
   if (!events) co_return co_await told(api, events.errors(), std::move(submission));
   co_return Accepted{created_by(*events), true};
+}
+
+// What a key has made before, and wherein it differs from what is submitted now; "": in nothing.
+struct Twin {
+  ExperimentId experiment;
+  std::string difference;
+};
+
+std::string difference(Reader& reader, ExperimentId known, const Submission& now) {
+  const ExperimentView before = reader.experiment(known).value();
+  if (before.spec != now.spec) return "spec";
+  const JobSpec job = job_spec_from_json(nlohmann::json::parse(reader.job_spec(before.jobs.front()).value()));
+  if (!job.code) return "";
+  const bool same_files = now.code.empty() || now.code == job.code->snapshot;
+  const bool same_commit =
+      now.code_commit.empty() || job.code->git.empty() || now.code_commit == job.code->commit;
+  return same_files && same_commit ? "" : "code";
 }
 
 using Ends = std::map<JobId, JobState>;
@@ -144,16 +161,16 @@ awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& 
 awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key) {
   if (key.empty()) co_return co_await submit(api, std::move(submission), key);
   const KeyLock::Held held = co_await api.keys.acquire(key);
-  const auto query = [key](Reader& reader) {
+  const auto query = [key, &submission](Reader& reader) -> std::optional<Twin> {
     const std::optional<ExperimentId> known = reader.experiment_by_key(key);
-    return known ? reader.experiment(*known) : std::nullopt;
+    return known ? std::optional(Twin{*known, difference(reader, *known, submission)}) : std::nullopt;
   };
-  const std::optional<ExperimentView> before = co_await api.pool.read(query);
+  const std::optional<Twin> before = co_await api.pool.read(query);
   if (!before) co_return co_await submit(api, std::move(submission), key);
-  if (before->spec == submission.spec) co_return Accepted{before->id, false};
+  if (before->difference.empty()) co_return Accepted{before->experiment, false};
   co_return Error{ErrorCode::conflict,
-                  "Idempotency-Key \"" + key + "\" was used for experiment " + to_string(before->id) +
-                      ", which has another spec; send this one under a key of its own",
+                  "Idempotency-Key \"" + key + "\" was used for experiment " + to_string(before->experiment) +
+                      ", which has another " + before->difference + "; send this one under a key of its own",
                   ""};
 }
 

@@ -27,7 +27,8 @@ struct Accepted {
 };
 
 // Errors: mistakes in the spec, a job that can never run, or a coordinator that is busy or stopping.
-// With a `key`, the same key never makes two experiments; `conflict` when it made one of another spec.
+// With a `key`, the same key never makes two experiments; `conflict` when it made one of another spec or
+// other code.
 awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key);
 
 }  // namespace podium

@@ -49,6 +49,7 @@ struct EndedJob {
   JobState state = JobState::failed;
   int attempts = 0;
   Duration served{}, attained{};  // as in Job
+  bool lacks_code = false;        // what was packed for it is no longer kept
 };
 
 // A running job stops at a checkpoint and queues again; a waiting one forgets its back-off and the nodes it

@@ -23,7 +23,7 @@ void JobDraft::stop(StopCause cause, const std::string& reason) {
   if (job_.state != JobState::stopping) change_state(JobState::stopping, reason);
 }
 
-void JobDraft::settle() {
+void JobDraft::settle(const ClusterState& state) {
   if (!job_.attempt) return;
   const auto& tasks = job_.attempt->tasks;
   const auto failed =
@@ -40,12 +40,12 @@ void JobDraft::settle() {
              std::ranges::none_of(tasks, [](const Task& t) { return t.phase == TaskPhase::ordered; })) {
     change_state(JobState::running, "");
   }
-  if (std::ranges::all_of(tasks, &Task::over)) conclude_attempt();
+  if (std::ranges::all_of(tasks, &Task::over)) conclude_attempt(state);
 }
 
-void JobDraft::conclude_attempt() {
-  const Verdict verdict = conclude(job_, now_);
-  emit(AttemptEnded{job_.attempt_id(), verdict.end, verdict.attempt_reason});
+void JobDraft::conclude_attempt(const ClusterState& state) {
+  const Verdict verdict = conclude(state, job_, now_);
+  emit(AttemptEnded{job_.attempt_id(), verdict.end, verdict.attempt_reason, verdict.restart});
   if (verdict.next == JobState::queued)
     emit(RetryPlanned{job_.id, verdict.retries, verdict.not_before, verdict.avoid, verdict.avoid_until});
   change_state(verdict.next, verdict.job_reason);
@@ -58,7 +58,7 @@ JobDraft& Drafts::of(JobId job) {
 }
 
 void Drafts::settle_all() {
-  for (auto& [id, draft] : drafts_) draft.settle();
+  for (auto& [id, draft] : drafts_) draft.settle(state_);
 }
 
 }  // namespace podium

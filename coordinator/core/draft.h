@@ -21,10 +21,10 @@ class JobDraft {
   void change_state(JobState to, std::string reason);
   // Stops the attempt, unless it already stops for a reason at least as strong.
   void stop(StopCause cause, const std::string& reason);
-  void settle();
+  void settle(const ClusterState& state);
 
  private:
-  void conclude_attempt();
+  void conclude_attempt(const ClusterState& state);
 
   Job job_;
   Events& events_;

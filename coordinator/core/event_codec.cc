@@ -47,7 +47,9 @@ json body_json(const ResizePlanned& e) {
   return with(attempt_json(e.attempt), {{"resize", resize_json(e.resize)}});
 }
 json body_json(const AttemptEnded& e) {
-  return with(attempt_json(e.attempt), {{"end", to_string(e.end)}, {"reason", e.reason}});
+  json out = with(attempt_json(e.attempt), {{"end", to_string(e.end)}, {"reason", e.reason}});
+  if (e.restart != RestartCause::none) out["restart"] = enum_name(kRestartCauses, e.restart);
+  return out;
 }
 json body_json(const RetryPlanned& e) {
   return {{"job", e.job.value},
@@ -147,7 +149,8 @@ ResizePlanned body_from(const json& in) {
 }
 template <>
 AttemptEnded body_from(const json& in) {
-  return {attempt_from(in), attempt_end_from(in.at("end").get<std::string>()), in.at("reason")};
+  return {attempt_from(in), attempt_end_from(in.at("end").get<std::string>()), in.at("reason"),
+          enum_value(kRestartCauses, in.value("restart", ""), "restart")};
 }
 template <>
 RetryPlanned body_from(const json& in) {

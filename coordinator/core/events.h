@@ -84,10 +84,14 @@ struct ResizePlanned {
   bool operator==(const ResizePlanned&) const = default;
 };
 
+// Why a job is started again after an attempt.
+enum class RestartCause { none, failure, requeue, move, node_loss, preemption, resize };
+
 struct AttemptEnded {
   AttemptId attempt;
   AttemptEnd end = AttemptEnd::succeeded;
   std::string reason;
+  RestartCause restart = RestartCause::none;  // none: the job ended as well
   bool operator==(const AttemptEnded&) const = default;
 };
 

@@ -117,6 +117,14 @@ Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time
                      to_string(command.job) +
                      "}\", and more training.schedule.steps where it has taken all of its own",
                  ""};
+  if (ended.lacks_code)
+    return Error{
+        ErrorCode::conflict,
+        "the code of " + name_of(command.job) +
+            " is no longer kept, for newer code took its room; submit its spec again from its folder, "
+            "with \"resume: {job: " +
+            to_string(command.job) + "}\" to go on from its checkpoint",
+        ""};
   Errors errors;
   check_request(state, command.ends, ended.request, errors);
   if (!errors.empty()) return errors;

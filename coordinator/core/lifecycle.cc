@@ -6,6 +6,7 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "coordinator/core/placement.h"
 
 namespace podium {
 namespace {
@@ -84,6 +85,7 @@ bool was_taken(ExitCause cause) {
     case ExitCause::ordered:
     case ExitCause::shim_killed:
     case ExitCause::refused:
+    case ExitCause::cannot_run:
       return false;
     case ExitCause::lease:
     case ExitCause::agent_stopped:
@@ -103,13 +105,24 @@ std::string place(const Job& job, int rank) {
 
 const Task& task_of(const Job& job, int rank) { return job.attempt->tasks[static_cast<std::size_t>(rank)]; }
 
+Verdict queue_again(Verdict verdict, RestartCause cause, const std::string& count) {
+  verdict.next = JobState::queued;
+  verdict.restart = cause;
+  verdict.job_reason = verdict.attempt_reason + "; queued again " + count;
+  return verdict;
+}
+
+constexpr char kAtNoCost[] = "at no cost";
+
 Verdict give_up(Verdict verdict, const std::string& why) {
   verdict.next = JobState::failed;
   verdict.job_reason = verdict.attempt_reason + "; " + why;
   return verdict;
 }
 
-std::string count_of(int used, int budget) { return std::to_string(used) + " of " + std::to_string(budget); }
+std::string count_of(const std::string& what, int used, int budget) {
+  return "(" + what + " " + std::to_string(used) + " of " + std::to_string(budget) + ")";
+}
 
 void avoid_node(const Job& job, int rank, Time now, Verdict& verdict) {
   const NodeId& node = job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node;
@@ -123,9 +136,7 @@ Verdict after_loss(const Job& job, Verdict verdict) {
   verdict.end = AttemptEnd::node_lost;
   verdict.attempt_reason = place(job, rank) + " was lost: " + lost->exit->message;
   if (++verdict.retries.losses > kLosses) return give_up(verdict, "it lost its nodes too often");
-  verdict.next = JobState::queued;
-  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
-  return verdict;
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
 // Nodes did not begin with their parts in time: their devices are occupied, or their agents hang.
@@ -139,9 +150,7 @@ Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
   if (verdict.attempt_reason.empty()) verdict.attempt_reason = "its last rank was";
   verdict.attempt_reason += " not started in time";
   if (++verdict.retries.losses > kLosses) return give_up(verdict, "its nodes did not start it too often");
-  verdict.next = JobState::queued;
-  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
-  return verdict;
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
 // Attempts that end soon after they began, one after the other, are further and further apart.
@@ -162,8 +171,8 @@ void count_progress(const Job& job, Time now, Verdict& verdict) {
   if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
 }
 
-// Its node, its agent or a stranger's SIGTERM ended it: the job did nothing wrong. An agent that cannot start
-// tasks says so of its devices, and the job moves by itself.
+// Its node, its agent or a stranger's SIGTERM ended it, or its agent could not start it: the job did nothing
+// wrong.
 Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   const int rank = *job.attempt->culprit;
   const TaskExit& exit = *task_of(job, rank).exit;
@@ -172,11 +181,11 @@ Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   verdict.end = never_ran ? AttemptEnd::failed : node ? AttemptEnd::node_lost : AttemptEnd::preempted;
   verdict.attempt_reason = place(job, rank) + ": " + describe_exit(exit, job.request.command);
   back_off(job, now, verdict);
-  if (!never_ran && ++verdict.retries.losses > kLosses)
-    return give_up(verdict, "it was taken from its nodes too often");
-  verdict.next = JobState::queued;
-  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
-  return verdict;
+  if (never_ran) avoid_node(job, rank, now, verdict);
+  if (++verdict.retries.losses > kLosses)
+    return give_up(verdict, never_ran ? "its nodes could not start it too often"
+                                      : "it was taken from its nodes too often");
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
 // A rank that had to be killed hung, and the others waited for it: their words tell more than its signal.
@@ -194,7 +203,19 @@ std::string describe_failure(const Job& job, int rank) {
          std::to_string(rank) + " was " + describe_exit(*task_of(job, rank).exit, command);
 }
 
-Verdict after_failure(const Job& job, Time now, Verdict verdict) {
+// A node may lack what others have: one other is tried, and more for a job that has run somewhere.
+Verdict after_lack(const ClusterState& state, const Job& job, int rank, Time now, Verdict verdict) {
+  const std::string before = verdict.avoid.empty() ? "another node" : verdict.avoid.back().value;
+  avoid_node(job, rank, now, verdict);
+  const bool has_run = job.served > Duration{};
+  const int most = has_run ? kMoves : 1;
+  if (++verdict.retries.moves > most) return give_up(verdict, "nor could it run on " + before);
+  if (!has_run && !fits_without(state, job.request, verdict.avoid))
+    return give_up(verdict, "not retried, for no other node could hold it");
+  return queue_again(std::move(verdict), RestartCause::move, count_of("move", verdict.retries.moves, most));
+}
+
+Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdict verdict) {
   PODIUM_CHECK(job.attempt->culprit, "a failed attempt has a task to blame");
   const int rank = *job.attempt->culprit;
   const TaskExit& exit = *task_of(job, rank).exit;
@@ -202,9 +223,9 @@ Verdict after_failure(const Job& job, Time now, Verdict verdict) {
   verdict.attempt_reason = describe_failure(job, rank);
   const Retry retry = retry_after(exit, job.request.command);
   back_off(job, now, verdict, retry == Retry::wait ? kShortestWait : Duration{});
+  if (retry == Retry::lacking) return after_lack(state, job, rank, now, std::move(verdict));
   if (retry != Retry::wait) count_progress(job, now, verdict);
   RetryCounts& retries = verdict.retries;
-  std::string count;
   switch (retry) {
     case Retry::never:
       return give_up(verdict, "not retried, for it would only fail again");
@@ -214,48 +235,51 @@ Verdict after_failure(const Job& job, Time now, Verdict verdict) {
       if (retries.fruitless >= kFruitless)
         return give_up(verdict,
                        std::to_string(kFruitless) + " attempts in a row ended without a newer checkpoint");
-      count = "restart " + count_of(retries.failures, job.request.max_restarts);
-      break;
+      return queue_again(verdict, RestartCause::failure,
+                         count_of("restart", retries.failures, job.request.max_restarts));
     case Retry::wait:
     case Retry::requeue:
       if (++retries.requeues > kRequeues) return give_up(verdict, "it was queued again too often");
-      count = "requeue " + count_of(retries.requeues, kRequeues);
-      break;
+      return queue_again(verdict, RestartCause::requeue, count_of("requeue", retries.requeues, kRequeues));
     case Retry::move:
       if (++retries.moves > kMoves) return give_up(verdict, "it moved to other nodes too often");
       avoid_node(job, rank, now, verdict);
-      count = "move " + count_of(retries.moves, kMoves);
+      return queue_again(verdict, RestartCause::move, count_of("move", retries.moves, kMoves));
+    case Retry::lacking:
       break;
   }
-  verdict.next = JobState::queued;
-  verdict.job_reason = verdict.attempt_reason + "; queued again (" + count + ")";
-  return verdict;
+  PODIUM_CHECK(false, "unknown Retry");
 }
 
 // Of the scheduler or an operator: the job did nothing wrong.
 Verdict after_wish(const Job& job, Verdict verdict) {
   const StopCause stop = job.attempt->stop;
-  verdict.end = stop == StopCause::resized ? AttemptEnd::resized : AttemptEnd::preempted;
-  verdict.next = JobState::queued;
-  if (stop == StopCause::resized)
+  if (stop == StopCause::resized) {
+    verdict.end = AttemptEnd::resized;
     verdict.attempt_reason = (job.resize->grows() ? "grew " : "shrank ") + describe(*job.resize);
-  else
-    verdict.attempt_reason = stop == StopCause::requeued ? "was requeued" : "made room for another job";
-  verdict.job_reason = verdict.attempt_reason + "; queued again at no cost";
-  return verdict;
+    return queue_again(std::move(verdict), RestartCause::resize, kAtNoCost);
+  }
+  const bool requeued = stop == StopCause::requeued;
+  verdict.end = AttemptEnd::preempted;
+  verdict.attempt_reason = requeued ? "was requeued" : "made room for another job";
+  return queue_again(std::move(verdict), requeued ? RestartCause::requeue : RestartCause::preemption,
+                     kAtNoCost);
 }
 
 }  // namespace
 
 Retry retry_after(const TaskExit& exit, bool command) {
   if (exit.cause == ExitCause::refused) return Retry::never;
+  if (exit.cause == ExitCause::cannot_run) return Retry::lacking;
   if (exit.signal != 0) return Retry::failure;
   const ExitMeaning* meaning = meaning_of(exit.code, command);
   return meaning ? meaning->retry : Retry::failure;
 }
 
 bool may_be_the_nodes_fault(const TaskExit& exit, bool command) {
-  if (exit.cause == ExitCause::not_started || exit.cause == ExitCause::shim_killed) return true;
+  if (exit.cause == ExitCause::not_started || exit.cause == ExitCause::shim_killed ||
+      exit.cause == ExitCause::cannot_run)
+    return true;
   if (exit.cause != ExitCause::program || ended_by(exit, SIGTERM)) return false;
   const Retry retry = retry_after(exit, command);
   return retry == Retry::move || retry == Retry::failure;
@@ -318,11 +342,13 @@ std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
       return with_message(exit, "its agent has no record of it");
     case ExitCause::refused:
       return with_message(exit, "its agent refused it");
+    case ExitCause::cannot_run:
+      return exit.message.empty() ? "its program cannot run there" : exit.message;
   }
   PODIUM_CHECK(false, "unknown ExitCause");
 }
 
-Verdict conclude(const Job& job, Time now) {
+Verdict conclude(const ClusterState& state, const Job& job, Time now) {
   PODIUM_CHECK(job.attempt && std::ranges::all_of(job.attempt->tasks, &Task::over),
                "only a finished attempt concludes");
   const Attempt& attempt = *job.attempt;
@@ -356,12 +382,12 @@ Verdict conclude(const Job& job, Time now) {
   }
   const bool late = attempt.stop == StopCause::not_started;
   const bool wished = !late && attempt.stop != StopCause::task_failed && attempt.stop != StopCause::node_lost;
-  if (attempt.blame == Blame::failed) return after_failure(job, now, verdict);
+  if (attempt.blame == Blame::failed) return after_failure(state, job, now, verdict);
   if (attempt.blame >= Blame::left && !wished) return after_taking(job, now, verdict);
   if (std::ranges::find(attempt.tasks, TaskPhase::lost, &Task::phase) != attempt.tasks.end())
     return after_loss(job, verdict);
   if (late) return after_no_start(job, now, verdict);
-  return wished ? after_wish(job, verdict) : after_failure(job, now, verdict);
+  return wished ? after_wish(job, verdict) : after_failure(state, job, now, verdict);
 }
 
 }  // namespace podium

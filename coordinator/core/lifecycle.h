@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinator/core/events.h"
 #include "coordinator/core/state.h"
 
 namespace podium {
@@ -17,6 +18,7 @@ enum class Retry {
   failure,  // counts against JobRequest::max_restarts
   requeue,  // it asked to be started again; kRequeues
   move,     // again on other nodes; kMoves
+  lacking,  // its node has not what it needs: again on one other node, where there is one
   wait,     // again after a pause, in which somebody may make room; kRequeues
 };
 
@@ -44,16 +46,17 @@ std::string describe_exit(const TaskExit& exit, std::optional<bool> command);
 
 struct Verdict {
   AttemptEnd end = AttemptEnd::succeeded;
-  JobState next = JobState::succeeded;  // succeeded, queued, failed or cancelled
-  std::string attempt_reason;           // why the attempt ended; "" when it succeeded
-  std::string job_reason;               // that, and what follows from it
-  RetryCounts retries;                  // as they will be
+  JobState next = JobState::succeeded;        // succeeded, queued, failed or cancelled
+  std::string attempt_reason;                 // why the attempt ended; "" when it succeeded
+  std::string job_reason;                     // that, and what follows from it
+  RestartCause restart = RestartCause::none;  // of a job that is queued again
+  RetryCounts retries;                        // as they will be
   std::optional<Time> not_before;
   std::vector<NodeId> avoid;
   std::optional<Time> avoid_until;
 };
 
 // For a job all of whose tasks are over.
-Verdict conclude(const Job& job, Time now);
+Verdict conclude(const ClusterState& state, const Job& job, Time now);
 
 }  // namespace podium

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/model/codec.h"
+#include "coordinator/core/events.h"
 #include "coordinator/core/state.h"
 
 namespace podium {
@@ -20,6 +21,14 @@ inline constexpr EnumNames<StopCause, 9> kStopCauses{{{StopCause::none, "none"},
                                                       {StopCause::requeued, "requeued"},
                                                       {StopCause::resized, "resized"},
                                                       {StopCause::not_started, "not_started"}}};
+
+inline constexpr EnumNames<RestartCause, 7> kRestartCauses{{{RestartCause::none, ""},
+                                                            {RestartCause::failure, "failure"},
+                                                            {RestartCause::requeue, "requeue"},
+                                                            {RestartCause::move, "move"},
+                                                            {RestartCause::node_loss, "node_loss"},
+                                                            {RestartCause::preemption, "preemption"},
+                                                            {RestartCause::resize, "resize"}}};
 
 inline constexpr EnumNames<Blame, 7> kBlames{{{Blame::none, "none"},
                                               {Blame::stopped, "stopped"},

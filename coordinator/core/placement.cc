@@ -142,14 +142,27 @@ int free_port(const ClusterState& state, const NodeId& master, std::set<int>& gi
 
 }  // namespace
 
-DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job) {
-  DevicePool others = pool;
-  for (const NodeId& id : job.avoid) {
+namespace {
+
+DevicePool without(const ClusterState& state, DevicePool pool, const std::vector<NodeId>& nodes) {
+  for (const NodeId& id : nodes) {
     const Node* node = find_node(state, id);
     if (!node) continue;
-    others.free.set(node->ordinal, 0);
-    others.capacity.set(node->ordinal, 0);
+    pool.free.set(node->ordinal, 0);
+    pool.capacity.set(node->ordinal, 0);
   }
+  return pool;
+}
+
+}  // namespace
+
+bool fits_without(const ClusterState& state, const JobRequest& request, const std::vector<NodeId>& nodes) {
+  const auto pool = state.pools.find({request.kind, request.nodes});
+  return pool != state.pools.end() && fits(without(state, pool->second, nodes).capacity, shape_of(request));
+}
+
+DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job) {
+  const DevicePool others = without(state, pool, job.avoid);
   return fits(others.capacity, shape_of(job.request)) ? others : pool;
 }
 
@@ -193,7 +206,8 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   }
   const NodeId& master = allocation.ranks.front().node;
   allocation.master_address = state.nodes.at(master).description.address;
-  allocation.master_port = free_port(state, master, given.ports[master], first_slot(state.cluster) + nth_attempt);
+  allocation.master_port =
+      free_port(state, master, given.ports[master], first_slot(state.cluster) + nth_attempt);
   return allocation;
 }
 

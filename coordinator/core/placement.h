@@ -18,6 +18,9 @@ bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.
 std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
 
+// Whether the job's gang could ever be placed without these nodes.
+bool fits_without(const ClusterState& state, const JobRequest& request, const std::vector<NodeId>& nodes);
+
 // The pool less the nodes that the job avoids, while there are others that could hold it.
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job);
 
@@ -31,9 +34,9 @@ struct Given {
 };
 
 // Names the devices and the ports, and counts them as given. The search for ports that no attempt on the node
-// has begins at a place of the cluster's own with those of `nth_attempt`, so that they come back late. Ranks count by spine, switch and node;
-// tensor groups stay within an island where the free devices allow it, and on a network with rails the nodes
-// give the same devices where they can.
+// has begins at a place of the cluster's own with those of `nth_attempt`, so that they come back late. Ranks
+// count by spine, switch and node; tensor groups stay within an island where the free devices allow it, and
+// on a network with rails the nodes give the same devices where they can.
 Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,
                     std::int64_t nth_attempt);
 

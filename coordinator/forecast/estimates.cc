@@ -14,7 +14,11 @@ Duration part(Duration whole, double share) {
 
 }  // namespace
 
-WalltimeShares learn_shares(std::vector<double> shares) {
+WalltimeShares learn_shares(const std::vector<EndedRun>& runs) {
+  std::vector<double> shares;
+  for (const EndedRun& run : runs)
+    if (run.ran > Duration{} && (run.succeeded || run.ran >= run.walltime))
+      shares.push_back(std::chrono::duration<double>(run.ran) / run.walltime);
   if (shares.size() < kEnoughJobs) return {};
   std::ranges::sort(shares);
   const auto quantile = [&](std::size_t tenths) {

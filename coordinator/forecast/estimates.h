@@ -20,12 +20,19 @@ enum class Outlook { latest, expected, earliest };
 struct WalltimeShares {
   double expected = 0.6;  // half of the jobs take less
   double earliest = 0.2;  // one in ten takes less
-  int jobs = 0;           // ended ones that they were learnt from; 0: assumed
+  int jobs = 0;           // that they were learnt from; 0: assumed
 };
 
-// Of the shares that ended jobs took; the defaults where those are fewer than kEnoughJobs.
+struct EndedRun {
+  Duration ran{};
+  Duration walltime{};
+  bool succeeded = false;
+};
+
+// Of those that ran to their end, or for all of their walltime: what failed or was cancelled before says
+// nothing of how long a training takes. The defaults where they are fewer than kEnoughJobs.
 inline constexpr std::size_t kEnoughJobs = 10;
-WalltimeShares learn_shares(std::vector<double> shares);
+WalltimeShares learn_shares(const std::vector<EndedRun>& runs);
 
 struct StepsDone {
   std::int64_t step = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/check.h"
 #include "common/base/units.h"
 #include "coordinator/core/time_text.h"
 
@@ -61,14 +62,34 @@ StartForecast forecast_start(const ClusterState& state, Time now, JobId id, cons
   }
 }
 
+namespace {
+
+std::string assuming(Outlook outlook) {
+  switch (outlook) {
+    case Outlook::latest:
+      return "if every job takes all of its walltime, it ";
+    case Outlook::expected:
+      return "if jobs take what is to be expected, it ";
+    case Outlook::earliest:
+      return "if every job is as quick as the quickest tenth, it ";
+  }
+  PODIUM_CHECK(false, "unknown Outlook");
+}
+
+}  // namespace
+
 StartRange forecast_range(const ClusterState& state, Time now, JobId job, const Estimates& estimates,
                           const ForecastBounds& bounds) {
   StartRange range;
   std::vector<Time> found;
+  std::optional<Outlook> without;
   const auto ask = [&](Outlook outlook) {
     StartForecast forecast = forecast_start(state, now, job, estimates, outlook, bounds);
     if (forecast.at) found.push_back(*forecast.at);
-    if (!forecast.at && range.note.empty()) range.note = std::move(forecast.without);
+    if (!forecast.at && !without) {
+      without = outlook;
+      range.note = std::move(forecast.without);
+    }
     if (outlook == Outlook::expected && forecast.gave_up) range.not_before = forecast.looked_until;
     return forecast.at;
   };
@@ -76,6 +97,8 @@ StartRange forecast_range(const ClusterState& state, Time now, JobId job, const 
   if (range.not_before) return range;
   range.earliest = ask(Outlook::earliest);
   range.latest = ask(Outlook::latest);
+  // Beside a start that was found, the note is of one future alone.
+  if (without && !found.empty()) range.note = assuming(*without) + range.note;
   // Jobs that end sooner may let others pass this one: what is sooner for all may be later for one.
   if (range.expected) {
     if (range.earliest) range.earliest = std::ranges::min(found);

@@ -62,10 +62,10 @@ using MayAsk = std::function<bool(const JobRequest&)>;
 
 // Each change by the least that helps, and each lived through, with what it costs: a job that waits can be
 // released and get another priority; for all else it is cancelled and submitted again, behind those that have
-// waited longer. `expected` is when the job starts as it is, if ever. A held job is only told of its release,
-// and one that follows others of what waiting for them costs.
-std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
-                                  std::optional<Time> expected, const Estimates& estimates,
-                                  const MayAsk& may_ask, const ForecastBounds& bounds = {});
+// waited longer. `as_it_is` is the job's own forecast: what is not known to start before that is not named. A
+// held job is only told of its release, and one that follows others of what waiting for them costs.
+std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job, const StartRange& as_it_is,
+                                  const Estimates& estimates, const MayAsk& may_ask,
+                                  const ForecastBounds& bounds = {});
 
 }  // namespace podium

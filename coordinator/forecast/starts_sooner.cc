@@ -24,18 +24,18 @@ using std::chrono::seconds;
 
 class Search {
  public:
-  Search(const ClusterState& state, Time now, JobId id, std::optional<Time> expected,
+  Search(const ClusterState& state, Time now, JobId id, std::optional<Time> no_later,
          const Estimates& estimates, const MayAsk& may_ask, const ForecastBounds& bounds)
       : state_(state),
         now_(now),
         id_(id),
         original_(state.jobs.at(id).request),
         submitted_(state.jobs.at(id).submitted),
-        expected_(expected),
+        no_later_(no_later),
         estimates_(estimates),
         may_ask_(may_ask),
         bounds_(bounds) {
-    if (expected) bounds_.horizon = std::min(bounds_.horizon, *expected - now);  // later would not help
+    if (no_later) bounds_.horizon = std::min(bounds_.horizon, *no_later - now);
   }
 
   std::vector<Sooner> run() {
@@ -87,7 +87,7 @@ class Search {
       if (!at) return false;
       sooner.at = *at;
     }
-    if (expected_ && *expected_ - sooner.at < kWorthwhile) return false;
+    if (no_later_ && *no_later_ - sooner.at < kWorthwhile) return false;
     sooner.sentence += sooner.at > now_  ? ": in about " + about(sooner.at - now_)
                        : sooner.backfill ? ": at once, by backfill"
                                          : ": at once";
@@ -237,7 +237,7 @@ class Search {
   JobId id_;
   const JobRequest original_;
   const Time submitted_;
-  std::optional<Time> expected_;
+  std::optional<Time> no_later_;  // starts that would help
   const Estimates& estimates_;
   const MayAsk& may_ask_;
   ForecastBounds bounds_;
@@ -246,12 +246,13 @@ class Search {
 
 }  // namespace
 
-std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job,
-                                  std::optional<Time> expected, const Estimates& estimates,
-                                  const MayAsk& may_ask, const ForecastBounds& bounds) {
+std::vector<Sooner> starts_sooner(const ClusterState& state, Time now, JobId job, const StartRange& as_it_is,
+                                  const Estimates& estimates, const MayAsk& may_ask,
+                                  const ForecastBounds& bounds) {
   const Job* waiting = find_job(state, job);
   PODIUM_CHECK(waiting && waiting->state == JobState::queued, "only a waiting job can start sooner");
-  return Search(state, now, job, expected, estimates, may_ask, bounds).run();
+  const std::optional<Time> no_later = as_it_is.expected ? as_it_is.expected : as_it_is.not_before;
+  return Search(state, now, job, no_later, estimates, may_ask, bounds).run();
 }
 
 }  // namespace podium

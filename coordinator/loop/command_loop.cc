@@ -119,7 +119,8 @@ std::vector<AttemptSecret> CommandLoop::keep_secrets(const Events& events) {
   return made;
 }
 
-void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text, std::vector<WaitMark> waits) {
+void CommandLoop::commit(const Events& events, std::optional<ExperimentText> text,
+                         std::vector<WaitMark> waits) {
   Commit turn;
   for (const Event& event : events) {
     if (const auto* created = std::get_if<ExperimentCreated>(&event.body); created && text)

@@ -42,8 +42,8 @@ class CommandLoop {
 
   // Takes one turn. Its events are on disk when it returns; a refusal says why.
   boost::asio::awaitable<Result<Events>> run(Command command);
-  // As run(), of many in one turn: each is decided on what those before it left, and one that is refused keeps
-  // none of the others from being done. A command's errors; none: done.
+  // As run(), of many in one turn: each is decided on what those before it left, and one that is refused
+  // keeps none of the others from being done. A command's errors; none: done.
   boost::asio::awaitable<std::vector<Errors>> run_each(std::vector<Command> commands);
   // As run(), with what the event log does not hold; `text.experiment` is filled in here.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);

@@ -180,7 +180,8 @@ std::string GitMirror::fetch() {
   remote.download(branch, kBranchRef);
   git_oid commit;
   if (git_reference_name_to_id(&commit, git_->repository.get(), kBranchRef) != 0)
-    throw GitError(repository_.url + " has no branch " + short_name(branch) + "; name another with branch=NAME");
+    throw GitError(repository_.url + " has no branch " + short_name(branch) +
+                   "; name another with branch=NAME");
   return hex(commit);
 }
 
@@ -189,17 +190,18 @@ Result<std::string> GitMirror::fetch_revision(const std::string& revision, const
   git_repository* copy = git_->repository.get();
   const Remote remote(copy, repository_, stop_);
   const std::vector<std::string> references = remote.references();
+  if (const auto unclear = ambiguity(references, revision))
+    return Error{ErrorCode::invalid, "in " + repository_.url + " " + *unclear};
   std::optional<std::string> commit;
-  for (const char* kind : {"refs/heads/", "refs/tags/"}) {  // as git has it, a tag goes first
-    if (std::ranges::find(references, kind + revision) == references.end()) continue;
-    remote.download(kind + revision, kCodeRef);
+  for (const char* kind : {"", "refs/heads/", "refs/tags/"}) {
+    const std::string reference = kind + revision;
+    if (short_name(reference).empty() || std::ranges::count(references, reference) == 0) continue;
+    remote.download(reference, kCodeRef);
     commit = commit_of(kGit, copy, kCodeRef);
   }
   if (!commit) commit = commit_with_hash(copy, revision);
   if (commit) return *commit;
-  std::vector<std::string> names;
-  for (const std::string& reference : references) names.push_back(short_name(reference));
-  const auto near = closest(revision, names);
+  const auto near = closest(revision, revision_names(references));
   return Error{ErrorCode::invalid, repository_.url + " has no tag or branch \"" + revision +
                                        "\", nor has the watched branch such a commit" +
                                        (near ? "; did you mean \"" + *near + "\"?" : "")};

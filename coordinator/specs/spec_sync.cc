@@ -15,8 +15,12 @@ namespace podium {
 class SpecSync::Watcher {
  public:
   Watcher(std::vector<SpecRepository> repositories, std::filesystem::path folder,
-          std::chrono::milliseconds interval, Submit submit, const Clock& clock)
-      : folder_(std::move(folder)), interval_(interval), submit_(std::move(submit)), clock_(clock) {
+          std::chrono::milliseconds interval, Known known, Submit submit, const Clock& clock)
+      : folder_(std::move(folder)),
+        interval_(interval),
+        known_(std::move(known)),
+        submit_(std::move(submit)),
+        clock_(clock) {
     for (SpecRepository& repository : repositories) {
       std::vector<SpecStatus> specs = read_specs(file_of(repository));
       status_.push_back({std::move(repository), "", {}, "", std::move(specs)});
@@ -42,13 +46,14 @@ class SpecSync::Watcher {
   void submit_changes(std::size_t index, GitMirror& mirror, const std::string& head);
   void leave_existing(std::size_t index, const GitMirror& mirror, const std::string& head);
   Result<std::string> code_commit(GitMirror& mirror, const SpecFile& file);
-  SpecStatus submit_file(const SpecRepository& repository, const GitMirror& mirror, const SpecFile& file,
-                         const Result<std::string>& code_commit);
+  SpecStatus submit_file(const SpecRepository& repository, GitMirror& mirror, const SpecFile& file);
+  Result<ExperimentId> submit_text(const SpecRepository& repository, GitMirror& mirror, const SpecFile& file);
   void keep(std::size_t index, std::vector<SpecStatus> specs);
 
   const std::filesystem::path folder_;
   const std::chrono::milliseconds interval_;
-  // Neither is touched after a fetch during which it was told to stop.
+  // None is touched after a fetch during which it was told to stop.
+  const Known known_;
   const Submit submit_;
   const Clock& clock_;
 
@@ -61,9 +66,9 @@ class SpecSync::Watcher {
 };
 
 SpecSync::SpecSync(std::vector<SpecRepository> repositories, std::filesystem::path folder,
-                   std::chrono::milliseconds interval, Submit submit, const Clock& clock)
+                   std::chrono::milliseconds interval, Known known, Submit submit, const Clock& clock)
     : watcher_(std::make_shared<Watcher>(std::move(repositories), std::move(folder), interval,
-                                         std::move(submit), clock)),
+                                         std::move(known), std::move(submit), clock)),
       thread_([watcher = watcher_] { watcher->run(); }) {}
 
 SpecSync::~SpecSync() {
@@ -149,9 +154,9 @@ void SpecSync::Watcher::submit_changes(std::size_t index, GitMirror& mirror, con
     for (const auto& [from, to] : changes.moved) move_spec(specs, from, to);
     for (const std::string& path : changes.removed) remove_spec(specs, path);
     for (const SpecFile& file : changes.files) {
-      const Result<std::string> code = code_commit(mirror, file);
+      SpecStatus outcome = submit_file(known.repository, mirror, file);
       if (stop_) return;
-      put_spec(specs, submit_file(known.repository, mirror, file, code));
+      put_spec(specs, std::move(outcome));
       keep(index, specs);
     }
     keep(index, specs);
@@ -176,7 +181,6 @@ void SpecSync::Watcher::keep(std::size_t index, std::vector<SpecStatus> specs) {
 }
 
 Result<std::string> SpecSync::Watcher::code_commit(GitMirror& mirror, const SpecFile& file) {
-  if (!file.text) return file.commit;
   const auto loaded = load_experiment(*file.text, file.path);
   if (!loaded || !loaded->jobs.front().code || loaded->jobs.front().code->git.empty()) return file.commit;
   const std::string revision = loaded->jobs.front().code->git;
@@ -186,18 +190,24 @@ Result<std::string> SpecSync::Watcher::code_commit(GitMirror& mirror, const Spec
   return Error{ErrorCode::invalid, "code.git: " + describe(commit.errors()), place, "/code/git"};
 }
 
-SpecStatus SpecSync::Watcher::submit_file(const SpecRepository& repository, const GitMirror& mirror,
-                                          const SpecFile& file, const Result<std::string>& code_commit) {
+Result<ExperimentId> SpecSync::Watcher::submit_text(const SpecRepository& repository, GitMirror& mirror,
+                                                    const SpecFile& file) {
+  const std::string key = repository.name + "@" + file.commit + ":" + file.path;
+  if (const auto made = known_(key)) return *made;
+  const Result<std::string> code = code_commit(mirror, file);
+  if (!code) return code.errors();
+  if (stop_) throw std::runtime_error("the coordinator is stopping");
+  const auto files = [&](const std::string& folder) { return mirror.files_in(*code, folder); };
+  return submit_({key, *file.text, file.path, repository.url, file.commit, *code, files});
+}
+
+SpecStatus SpecSync::Watcher::submit_file(const SpecRepository& repository, GitMirror& mirror,
+                                          const SpecFile& file) {
   SpecStatus outcome{file.path, file.commit, {}, {}};
   if (!is_utf8(file.path)) {
     outcome.problems = {{ErrorCode::invalid, "the file's path is not UTF-8; rename it", file.path}};
-  } else if (!code_commit) {
-    outcome.problems = code_commit.errors();
   } else if (file.text) {
-    const std::string key = repository.name + "@" + file.commit + ":" + file.path;
-    const auto files = [&](const std::string& folder) { return mirror.files_in(*code_commit, folder); };
-    const Result<ExperimentId> answer =
-        submit_({key, *file.text, file.path, repository.url, file.commit, *code_commit, files});
+    const Result<ExperimentId> answer = submit_text(repository, mirror, file);
     if (answer.ok())
       outcome.experiment = *answer;
     else

@@ -56,8 +56,9 @@ Where where_of(const JobFilter& filter) {
   Where where;
   if (filter.experiment) where.sql += " AND experiment = " + std::to_string(filter.experiment->value);
   if (!filter.experiment_name.empty())
-    where.sql += " AND experiment IN (SELECT id FROM experiments WHERE name = " +
-                 where.bound(filter.experiment_name) + ")";
+    where.sql +=
+        " AND experiment IN (SELECT id FROM experiments WHERE name = " + where.bound(filter.experiment_name) +
+        ")";
   if (!filter.name.empty()) where.sql += " AND instr(name, " + where.bound(filter.name) + ") > 0";
   if (!filter.label_key.empty()) {
     const std::string key = where.bound(filter.label_key);
@@ -90,7 +91,8 @@ std::string newest_of(const std::vector<std::string>& metrics) {
     list += (i > 0 ? ",'" : "'") + metrics[i] + "'";
     order += " WHEN '" + metrics[i] + "' THEN " + std::to_string(i);
   }
-  return "(SELECT CASE WHEN abs(last_value) < 9e999 THEN last_value END FROM series WHERE job = jobs.id AND key IN (" +
+  return "(SELECT CASE WHEN abs(last_value) < 9e999 THEN last_value END FROM series WHERE job = jobs.id AND "
+         "key IN (" +
          list + ") ORDER BY CASE key" + order + " END LIMIT 1)";
 }
 
@@ -124,7 +126,8 @@ std::string value_of(JobSortKey key) {
     case JobSortKey::submitted:
       return "submitted_ms";
     case JobSortKey::time_to_train:  // as time_to_train_seconds() has it
-      return "CASE WHEN target_metric IS NOT NULL THEN target_reached_ms WHEN state = 'succeeded' THEN ended_ms END"
+      return "CASE WHEN target_metric IS NOT NULL THEN target_reached_ms WHEN state = 'succeeded' THEN "
+             "ended_ms END"
              " - started_ms";
   }
   PODIUM_CHECK(false, "unknown JobSortKey");

@@ -51,9 +51,9 @@ struct LogPart {
 // Bytes from `offset`, at most `limit`; `end`: where the log ends. What was left out is told in the text.
 LogPart read_log(const std::filesystem::path& log, std::int64_t offset, std::int64_t limit, std::int64_t end);
 
-// Where the last `lines` lines begin, of which the last may have no end yet; 0 when there are not so many. What
-// was not kept counts as nothing. Takes what it read off `budget`; nothing once that is used up.
-std::optional<std::int64_t> start_of_lines(const std::filesystem::path& log, std::int64_t lines, std::int64_t end,
-                                           std::int64_t& budget);
+// Where the last `lines` lines begin, of which the last may have no end yet; 0 when there are not so many.
+// What was not kept counts as nothing. Takes what it read off `budget`; nothing once that is used up.
+std::optional<std::int64_t> start_of_lines(const std::filesystem::path& log, std::int64_t lines,
+                                           std::int64_t end, std::int64_t& budget);
 
 }  // namespace podium

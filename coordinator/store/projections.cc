@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "common/base/check.h"
+#include "coordinator/core/names.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
@@ -39,11 +40,9 @@ struct Projections::Visitor {
   void operator()(const TaskLost& e) const {
     end_task(e.task, TaskPhase::lost, {-1, 0, e.reason, ExitCause::no_record});
   }
-  void operator()(const AttemptStopping& e) const {
-    tables.attempt_stopping_.run(e.attempt.job.value, e.attempt.number, to_string(e.cause));
-  }
   void operator()(const AttemptEnded& e) const {
-    tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason);
+    tables.attempt_ended_.run(e.attempt.job.value, e.attempt.number, at, to_string(e.end), e.reason,
+                              enum_name(kRestartCauses, e.restart));
   }
   void operator()(const JobStateChanged& e) const {
     // What a user cancelled needs no explanation; the reason column is for what went wrong.
@@ -55,8 +54,11 @@ struct Projections::Visitor {
     }
     if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
   }
-  void operator()(const RetryPlanned& e) const { count_retries(e.job, e.retries); }
-  void operator()(const JobRecalled& e) const { count_retries(e.job, {}); }
+  void operator()(const RetryPlanned& e) const { tables.job_failures_.run(e.job.value, e.retries.failures); }
+  void operator()(const JobRecalled& e) const {
+    tables.job_failures_.run(e.job.value, 0);
+    tables.attempt_recalled_.run(e.job.value, enum_name(kRestartCauses, RestartCause::requeue));
+  }
   void operator()(const JobExtended& e) const {
     tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
   }
@@ -73,9 +75,6 @@ struct Projections::Visitor {
     tables.node_hardware_.run(node.id.value, at, node.agent_version, nlohmann::json(devices).dump());
   }
 
-  void count_retries(JobId job, const RetryCounts& counts) const {
-    tables.job_retries_.run(job.value, counts.failures, counts.requeues, counts.moves, counts.losses);
-  }
   void end_task(TaskId task, TaskPhase phase, const TaskExit& exit) const {
     tables.task_ended_.run(task.attempt.job.value, task.attempt.number, task.rank, to_string(phase),
                            exit.code, exit.signal, exit.message, to_string(exit.cause));
@@ -100,15 +99,18 @@ Projections::Projections(Database& db)
                  " ended_ms = CASE ?2 WHEN 'queued' THEN NULL ELSE ended_ms END WHERE id = ?1"),
       job_walltime_(db, "UPDATE jobs SET walltime_ms = ?2 WHERE id = ?1"),
       job_priority_(db, "UPDATE jobs SET priority = ?2 WHERE id = ?1"),
-      job_retries_(db, "UPDATE jobs SET failures = ?2, requeues = ?3, moves = ?4, losses = ?5 WHERE id = ?1"),
+      job_failures_(db, "UPDATE jobs SET failures = ?2 WHERE id = ?1"),
       job_started_(db, "UPDATE jobs SET started_ms = coalesce(started_ms, ?2) WHERE id = ?1"),
       job_ended_(db, "UPDATE jobs SET ended_ms = ?2 WHERE id = ?1"),
       attempt_started_(db,
                        "UPDATE attempts SET started_ms = ?2 WHERE job = ?1 AND"
                        " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
-      attempt_stopping_(db, "UPDATE attempts SET stop = ?3 WHERE job = ?1 AND number = ?2"),
-      attempt_ended_(
-          db, "UPDATE attempts SET ended_ms = ?3, end = ?4, reason = ?5 WHERE job = ?1 AND number = ?2"),
+      attempt_ended_(db,
+                     "UPDATE attempts SET ended_ms = ?3, end = ?4, reason = ?5, restart = ?6"
+                     " WHERE job = ?1 AND number = ?2"),
+      attempt_recalled_(db,
+                        "UPDATE attempts SET restart = ?2 WHERE job = ?1 AND restart = '' AND"
+                        " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
       task_started_(
           db, "UPDATE tasks SET phase = 'running', pid = ?4 WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
       task_ended_(

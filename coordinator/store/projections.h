@@ -22,8 +22,8 @@ class Projections {
   struct Visitor;
 
   Statement insert_experiment_, insert_job_, insert_attempt_, insert_task_;
-  Statement job_attempt_, job_attempts_told_, job_state_, job_walltime_, job_priority_, job_retries_,
-      job_started_, job_ended_, attempt_started_, attempt_stopping_, attempt_ended_;
+  Statement job_attempt_, job_attempts_told_, job_state_, job_walltime_, job_priority_, job_failures_,
+      job_started_, job_ended_, attempt_started_, attempt_ended_, attempt_recalled_;
   Statement task_started_, task_ended_;
   Statement experiment_text_, job_text_, secret_;
   Statement node_hardware_;

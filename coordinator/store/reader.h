@@ -63,13 +63,13 @@ struct AttemptView {
   std::vector<TaskView> tasks;
 };
 
-// Of which kind a job's restarts were. The first four have a budget each (RetryCounts); the others cost
-// nothing.
+// Why a job was started again, over all its attempts: together as many as its restarts, or one more while it
+// waits to start again.
 struct RestartCounts {
-  int failures = 0;     // against JobRequest::max_restarts
+  int failures = 0;
   int requeues = 0;     // its program or an operator asked for it
-  int moves = 0;        // its program asked for other hardware
-  int node_losses = 0;  // its nodes were lost, or took its tasks from it
+  int moves = 0;        // its program asked for other hardware, or was not there to run
+  int node_losses = 0;  // its nodes were lost, could not start it, or took its tasks from it
   int preemptions = 0;  // it made room for another job
   int resizes = 0;
 
@@ -88,7 +88,8 @@ struct JobView {
   int attempt = 0;
   int restarts = 0;  // attempts after the first
   RestartCounts restart_counts;
-  Duration ran{};                     // of the attempts that have ended: they ran for so long
+  int restarts_used = 0;  // failures that count against JobRequest::max_restarts; 0 again after a requeue
+  Duration ran{};         // of the attempts that have ended: they ran for so long
   std::optional<Time> running_since;  // the one that has not
   std::string reason;                 // why it failed, or was queued again; "" otherwise
   std::optional<Progress> progress;
@@ -99,7 +100,7 @@ struct JobView {
 
 struct JobPage {
   std::vector<JobView> jobs;
-  std::int64_t total = 0;                    // that match, over all pages
+  std::int64_t total = 0;                     // that match, over all pages
   std::map<JobState, std::int64_t> by_state;  // that match all but JobFilter::states
   bool more = false;
 };
@@ -214,7 +215,8 @@ class Reader {
   LogPart log_tail(TaskId task, StreamKind stream, std::int64_t bytes);
   std::int64_t log_end(TaskId task, StreamKind stream);
   // As start_of_lines() in log_files.h.
-  std::optional<std::int64_t> log_lines(TaskId task, StreamKind stream, std::int64_t lines, std::int64_t& budget);
+  std::optional<std::int64_t> log_lines(TaskId task, StreamKind stream, std::int64_t lines,
+                                        std::int64_t& budget);
 
  private:
   class Impl;

@@ -17,6 +17,31 @@ std::optional<Time> time_of(std::optional<std::int64_t> millis) {
   return millis ? std::optional(from_millis(*millis)) : std::nullopt;
 }
 
+void count(RestartCounts& counts, RestartCause cause) {
+  switch (cause) {
+    case RestartCause::none:
+      return;
+    case RestartCause::failure:
+      ++counts.failures;
+      return;
+    case RestartCause::requeue:
+      ++counts.requeues;
+      return;
+    case RestartCause::move:
+      ++counts.moves;
+      return;
+    case RestartCause::node_loss:
+      ++counts.node_losses;
+      return;
+    case RestartCause::preemption:
+      ++counts.preemptions;
+      return;
+    case RestartCause::resize:
+      ++counts.resizes;
+      return;
+  }
+}
+
 std::optional<double> number_of(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
@@ -27,7 +52,7 @@ const char* const Reader::Impl::kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
     " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
-    " held_devices, failures, requeues, moves, losses FROM jobs ";
+    " held_devices, failures FROM jobs ";
 
 std::vector<JobId> Reader::Impl::jobs_of(ExperimentId experiment) {
   Statement rows(database, "SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id");
@@ -67,7 +92,7 @@ JobView Reader::Impl::job_row(Statement& row) {
   const auto reached = job.target ? job.target->reached : std::nullopt;
   job.time_to_train_seconds =
       time_to_train_seconds({job.started, job.target.has_value(), reached, job.state, job.ended});
-  job.restart_counts = {row.small(28), row.small(29), row.small(30), row.small(31)};
+  job.restarts_used = row.small(28);
   add_latest(job);
   add_attempts(job);
   return job;
@@ -88,21 +113,13 @@ void Reader::Impl::add_latest(JobView& job) {
 }
 
 void Reader::Impl::add_attempts(JobView& job) {
-  Statement rows(database, "SELECT started_ms, ended_ms, end, stop FROM attempts WHERE job = ?1");
+  Statement rows(database, "SELECT started_ms, ended_ms, restart FROM attempts WHERE job = ?1");
   for (rows.start(job.id.value); rows.next();) {
     const std::optional<Time> started = time_of(rows.optional_integer(0));
     const std::optional<Time> ended = time_of(rows.optional_integer(1));
     if (started && ended) job.ran += *ended - *started;
-    if (!ended) {
-      job.running_since = started;
-      continue;
-    }
-    // An attempt that failed while it was being stopped counts as the failure that it was.
-    const std::string end = rows.text(2), stop = rows.text(3);
-    if (end == to_string(AttemptEnd::resized)) ++job.restart_counts.resizes;
-    if (end != to_string(AttemptEnd::preempted)) continue;
-    if (stop == to_string(StopCause::preempted)) ++job.restart_counts.preemptions;
-    if (stop == to_string(StopCause::requeued)) ++job.restart_counts.requeues;
+    if (!ended) job.running_since = started;
+    count(job.restart_counts, enum_value(kRestartCauses, rows.text(2), "restart"));
   }
 }
 

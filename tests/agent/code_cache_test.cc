@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <thread>
 
 #include "common/base/file.h"
 #include "common/net/code_snapshot.h"
@@ -14,6 +15,7 @@
 namespace podium {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class CodeOfTasks : public testing::Test {
@@ -32,7 +34,10 @@ class CodeOfTasks : public testing::Test {
               co_await boost::asio::post(io_, boost::asio::use_awaitable);
               co_return answer_;
             },
-            [this](TaskId id, const std::string& failure) { told_[id] = failure; }};
+            [this](TaskId id, const std::optional<TaskExit>& failure) {
+              told_[id] = failure ? failure->message : "";
+              causes_.push_back(failure ? failure->cause : ExitCause::program);
+            }};
   }
 
   TempFolder home_;
@@ -41,6 +46,7 @@ class CodeOfTasks : public testing::Test {
   std::optional<std::string> answer_ = code_.packed;
   int fetches_ = 0;
   std::map<TaskId, std::string> told_;
+  std::vector<ExitCause> causes_;
 };
 
 TEST_F(CodeOfTasks, IsFetchedOnceAndUnpackedForEach) {
@@ -72,6 +78,25 @@ TEST_F(CodeOfTasks, ThatTheCoordinatorHasNotEndsItsTask) {
   cache.want(task(0), code_.sha256);
   run_until_told(1);
   EXPECT_THAT(told_.at(task(0)), HasSubstr("has no code"));
+  EXPECT_THAT(causes_, ElementsAre(ExitCause::refused)) << "it will have none the next time either";
+}
+
+// What was begun for the first wish unpacked into the folder of the second, or took it away.
+TEST_F(CodeOfTasks, ThatIsDroppedAndWantedAgainIsPreparedOnce) {
+  CodeCache cache = make_cache();
+  cache.want(task(0), code_.sha256);
+  io_.run_one();  // it is being fetched
+  cache.drop(task(0));
+  cache.want(task(0), code_.sha256);
+  run_until_told(1);
+  cache.give(task(0), home_.path() / "given");
+  EXPECT_EQ(read_file(home_.path() / "given" / "train.py"), "print(1)");
+  io_.run_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(causes_.size(), 1u);
+  const auto tasks = home_.path() / "code" / "tasks";
+  for (int i = 0; i < 1000 && !std::filesystem::is_empty(tasks); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_TRUE(std::filesystem::is_empty(tasks));
 }
 
 TEST_F(CodeOfTasks, OfAnotherNameThanAHashIsNotLookedFor) {

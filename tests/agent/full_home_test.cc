@@ -3,6 +3,7 @@
 
 #include "agent/lasting_troubles.h"
 #include "agent/process/fence_file.h"
+#include "common/net/code_snapshot.h"
 #include "tests/agent/agent_fixture.h"
 #include "tests/small_disk.h"
 
@@ -72,6 +73,38 @@ TEST_F(FullHome, IsEmptiedByTheNextAgent) {
   EXPECT_TRUE(eventually([&] { return coordinator_.report().orders_seen > 1 && !reported(task(1)); }));
   EXPECT_EQ(read_fences(home()), (Fences{{{1}, 1}}));
   EXPECT_GT(disk_.free_bytes(), 6'000'000);
+}
+
+// The task stayed `starting`, only the agent's log knew why, and the node came and went.
+TEST_F(FullHome, EndsATaskWhoseCodeHasNoRoom) {
+  start_agent();
+  wait_for_log("in touch");
+  const CodeSnapshot code =
+      pack_code({{"weights", TarEntry::Kind::file, false, std::string(4 << 20, 'x')}}, "").value();
+  std::filesystem::create_directories(home() / "code");
+  write_file_atomic(home() / "code" / code.sha256, code.packed);
+  disk_.fill(600 << 10);
+  TaskOrder order = run(task(1), "cat weights | wc -c");
+  order.launch.spec.code = CodeSpec{};
+  order.launch.spec.code->snapshot = code.sha256;
+  coordinator_.order({order});
+  const TaskExit exit = wait_for_exit(task(1));
+  EXPECT_EQ(exit.cause, ExitCause::not_started);
+  EXPECT_THAT(exit.message,
+              HasSubstr("the disk of this node is full: make room in " + (home() / "code").string()));
+  const auto health = [&] { return coordinator_.report().node.devices.at(0).health; };
+  EXPECT_TRUE(eventually([&] { return !health().empty(); }));
+  const auto end = std::chrono::steady_clock::now() + 8s;  // beyond the agent's first pause
+  while (std::chrono::steady_clock::now() < end) {
+    ASSERT_THAT(health(), HasSubstr("the disk of this node is full"));
+    std::this_thread::sleep_for(50ms);
+  }
+  disk_.clear();
+  EXPECT_TRUE(eventually([&] { return health().empty(); }));
+  order.launch.task = task(2);
+  order.launch.device_index = 2;
+  coordinator_.order({order});
+  EXPECT_EQ(wait_for_exit(task(2)).code, 0);
 }
 
 // Six lines a second, on the disk that was full.

@@ -22,7 +22,7 @@ class StartHealthTest : public testing::Test {
 
 // It was tried on the agent's own thread: a file system that hung held up everything.
 TEST_F(StartHealthTest, LetsOthersTryTheSharedFolder) {
-  health_.failed("cannot open epoch", false, now_);
+  health_.failed("cannot open epoch", Shortage::none, now_);
   EXPECT_EQ(probes_, 1);
   EXPECT_EQ(health_.reason(), "") << "nobody knows yet";
   EXPECT_TRUE(health_.probed("cannot write probe", now_));
@@ -36,8 +36,8 @@ TEST_F(StartHealthTest, LetsOthersTryTheSharedFolder) {
 }
 
 TEST_F(StartHealthTest, ASharedFolderThatCanBeWrittenExcusesNoShortage) {
-  health_.failed("cannot open epoch", false, now_);
-  health_.failed("cannot start tasks: no process to be had", true, now_);
+  health_.failed("cannot open epoch", Shortage::none, now_);
+  health_.failed("cannot start tasks: no process to be had", Shortage::other, now_);
   EXPECT_FALSE(health_.probed("", now_ + 1s));
   EXPECT_THAT(health_.reason(), HasSubstr("no process"));
   EXPECT_TRUE(health_.probed("", now_ + 6s));

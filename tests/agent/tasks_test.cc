@@ -81,7 +81,7 @@ TEST_F(Tasks, SayWhichWorkdirIsNotThere) {
   order.launch.spec.workdir = "/nowhere/at/all";
   coordinator_.order({order});
   const TaskExit exit = wait_for_exit(task(1));
-  EXPECT_EQ(exit.cause, ExitCause::program) << "it is no fault of the node's";
+  EXPECT_EQ(exit.cause, ExitCause::cannot_run);
   EXPECT_EQ(exit.message, "cannot enter the working folder /nowhere/at/all: No such file or directory");
 }
 
@@ -138,8 +138,8 @@ TEST_F(Tasks, AMissingProgramIsNamed) {
   TaskOrder order = run(task(1), "");
   order.launch.spec.command = {"no-such-program"};
   coordinator_.order({order});
-  EXPECT_EQ(wait_for_exit(task(1)),
-            (TaskExit{127, 0, "cannot run no-such-program: No such file or directory"}));
+  EXPECT_EQ(wait_for_exit(task(1)), (TaskExit{127, 0, "cannot run no-such-program: No such file or directory",
+                                              ExitCause::cannot_run}));
 }
 
 TEST_F(Tasks, AMissingWorkerIsNamed) {

@@ -83,6 +83,7 @@ inline nlohmann::json job_json(std::int64_t id, const std::string& state) {
             {"node_losses", 0},
             {"preemptions", 0},
             {"resizes", 0}}},
+          {"restarts_used", 0},
           {"reason", ""},
           {"progress", {{"step", 120}, {"steps", 2000}, {"updated_ms", 3000}}},
           {"latest", {{"train/loss", 5.125}, {"train/sequences_per_second", 310.2}}},
@@ -98,9 +99,10 @@ inline nlohmann::json job_json(std::int64_t id, const std::string& state) {
 }
 
 // What POST /jobs/{job}/logs answers of one output that ends there.
-inline std::string output(int rank, const std::string& stream, const std::string& text, std::int64_t offset = 0) {
+inline std::string output(int rank, const std::string& stream, const std::string& text,
+                          std::int64_t offset = 0) {
   const std::int64_t next = offset + std::ssize(text);
-  return nlohmann::json{{"rank", rank},           {"stream", stream}, {"offset", offset},
+  return nlohmann::json{{"rank", rank},          {"stream", stream}, {"offset", offset},
                         {"length", text.size()}, {"next", next},     {"end", next}}
              .dump() +
          "\n" + text;

@@ -140,7 +140,8 @@ TEST_F(Follow, OfAProgramOfOnesOwnShowsWhatItPrintsAndWhenItsStateChanged) {
   EXPECT_THAT(ran.out,
               ::testing::StartsWith("1970-01-01 00:00:02  job 12 running\nepoch 1\n[stderr] a warning\n"));
   EXPECT_THAT(ran.out, HasSubstr("1970-01-01 00:02:32  job 12 succeeded\n"));
-  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(0).body)["stdout"], (json{nullptr, nullptr, nullptr, -1}));
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(0).body)["stdout"],
+            (json{nullptr, nullptr, nullptr, -1}));
 }
 
 TEST_F(Follow, OfATrainingReadsNoOutput) {

@@ -56,17 +56,22 @@ TEST_F(Offline, AMistypedCommandIsSaidWithASuggestion) {
 
 // "The following arguments were not expected: --stat running"
 TEST_F(Offline, AMistypedOptionIsSaidWithASuggestion) {
-  EXPECT_EQ(program_.run({"list", "--stat", "running"}).err,
-            "podium: there is no option \"--stat\"; did you mean \"--state\"? podium list --help lists them all\n");
+  EXPECT_EQ(
+      program_.run({"list", "--stat", "running"}).err,
+      "podium: there is no option \"--stat\"; did you mean \"--state\"? podium list --help lists them all\n");
   EXPECT_EQ(program_.run({"nodes", "drain", "node-1", "--untill=+2h"}).err,
-            "podium: there is no option \"--untill\"; did you mean \"--until\"? podium nodes drain --help lists them all\n");
-  EXPECT_EQ(program_.run({"list", "--jsno"}).err,
-            "podium: there is no option \"--jsno\"; did you mean \"--json\"? podium list --help lists them all\n")
+            "podium: there is no option \"--untill\"; did you mean \"--until\"? podium nodes drain --help "
+            "lists them all\n");
+  EXPECT_EQ(
+      program_.run({"list", "--jsno"}).err,
+      "podium: there is no option \"--jsno\"; did you mean \"--json\"? podium list --help lists them all\n")
       << "an option of every command";
   EXPECT_EQ(program_.run({"submit", "--prioritty", "3"}).err,
-            "podium: there is no option \"--prioritty\"; \"priority\" is a key of the spec. podium submit --help lists them all\n");
+            "podium: there is no option \"--prioritty\"; \"priority\" is a key of the spec. podium submit "
+            "--help lists them all\n");
   EXPECT_EQ(program_.run({"cancel", "--experimnt", "old"}).err,
-            "podium: there is no option \"--experimnt\"; did you mean \"--experiment\"? podium cancel --help lists them all\n")
+            "podium: there is no option \"--experimnt\"; did you mean \"--experiment\"? podium cancel --help "
+            "lists them all\n")
       << "its value stands where a job may";
   EXPECT_EQ(program_.run({"list", "--qqqqqq"}).err,
             "podium: there is no option \"--qqqqqq\". podium list --help lists them all\n");
@@ -75,8 +80,9 @@ TEST_F(Offline, AMistypedOptionIsSaidWithASuggestion) {
 TEST_F(Offline, AMistypedNestedCommandIsSaidWithASuggestion) {
   for (const char* command : {"accounts", "experiments"}) {
     const std::string name = command;
-    EXPECT_EQ(program_.run({name, "lst"}).err, "podium: there is no command \"lst\"; did you mean \"list\"? podium " + name +
-                                                   " --help lists them all\n");
+    EXPECT_EQ(program_.run({name, "lst"}).err,
+              "podium: there is no command \"lst\"; did you mean \"list\"? podium " + name +
+                  " --help lists them all\n");
   }
 }
 

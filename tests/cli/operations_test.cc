@@ -81,9 +81,10 @@ TEST_F(Commands, AHoldIsToldOfRunningAndOfQueuedJobs) {
 }
 
 TEST_F(Commands, AJobThatIsRefusedKeepsNoneOfTheOthersFromBeingCancelled) {
-  fake_.on("POST /api/v1/jobs/operations",
-           json{{"results",
-                 {{{"id", 11}, {"refusal", "job 11 has already ended"}}, done(test::job_json(12, "stopping"))}}});
+  fake_.on(
+      "POST /api/v1/jobs/operations",
+      json{{"results",
+            {{{"id", 11}, {"refusal", "job 11 has already ended"}}, done(test::job_json(12, "stopping"))}}});
   const auto ran = program_.run({"cancel", "11", "12"});
   EXPECT_EQ(ran.status, 4);
   EXPECT_EQ(ran.out, "job 12 is stopping\n");
@@ -91,17 +92,20 @@ TEST_F(Commands, AJobThatIsRefusedKeepsNoneOfTheOthersFromBeingCancelled) {
 }
 
 TEST_F(Commands, WhatIsCancelledIsNamedOrChosenAndNotBoth) {
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{"cancel"}, {"cancel", "12", "--state", "queued"}, {"cancel", "--yes"}}) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"cancel"}, {"cancel", "12", "--state", "queued"}, {"cancel", "--yes"}}) {
     const auto ran = program_.run(arguments);
     EXPECT_EQ(ran.status, 2);
-    EXPECT_THAT(ran.err, HasSubstr("name the jobs to cancel by their numbers, or choose them with --experiment"));
+    EXPECT_THAT(ran.err,
+                HasSubstr("name the jobs to cancel by their numbers, or choose them with --experiment"));
   }
   fake_.on("GET /api/v1/jobs", json{{"jobs", json::array()}, {"total", 0}});
   program_.run({"cancel", "--experiment", "3", "--name", "a", "--label", "k=v"});
   program_.run({"cancel", "--experiment", "three", "--state", "running"});
-  EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(0).target,
-            "/api/v1/jobs?state=queued%2Cstarting%2Crunning%2Cstopping&experiment=3&name=a&label=k%3Dv&sort=id&limit=1000");
+  EXPECT_EQ(
+      fake_.asked("GET /api/v1/jobs").at(0).target,
+      "/api/v1/"
+      "jobs?state=queued%2Cstarting%2Crunning%2Cstopping&experiment=3&name=a&label=k%3Dv&sort=id&limit=1000");
   EXPECT_EQ(fake_.asked("GET /api/v1/jobs").at(1).target,
             "/api/v1/jobs?state=running&experiment_name=three&sort=id&limit=1000");
 }
@@ -178,15 +182,18 @@ TEST_F(Commands, RefusalsHaveNoWordsOfTheProtocol) {
     return program_.run({"show", "12"}).err;
   };
   EXPECT_EQ(refuse(401, "this needs a token: send \"Authorization: Bearer TOKEN\""),
-            "podium: this needs the user token; name the user token with --token-file, PODIUM_TOKEN or PODIUM_HOME\n");
+            "podium: this needs the user token; name the user token with --token-file, PODIUM_TOKEN or "
+            "PODIUM_HOME\n");
   EXPECT_THAT(refuse(404, "there is no /api/v1/jobs/12; GET /api/v1/openapi.yaml lists what is"),
               ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
   EXPECT_THAT(refuse(405, "GET is not possible here; POST is"),
               ::testing::StartsWith("podium: this coordinator does not know what was asked for"));
-  EXPECT_EQ(refuse(409, "Idempotency-Key \"k\" was used for experiment 3"), "podium: --key \"k\" was used for experiment 3\n");
+  EXPECT_EQ(refuse(409, "Idempotency-Key \"k\" was used for experiment 3"),
+            "podium: --key \"k\" was used for experiment 3\n");
   program_.environment["PODIUM_COORDINATOR"] = "http://127.0.0.1:1";
   EXPECT_THAT(program_.run({"show", "12"}).err,
-              ::testing::StartsWith("podium: cannot reach the coordinator at http://127.0.0.1:1: cannot connect: Connection refused. Is it running?"));
+              ::testing::StartsWith("podium: cannot reach the coordinator at http://127.0.0.1:1: cannot "
+                                    "connect: Connection refused. Is it running?"));
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
        {"job 12  quickstart  running",
         "commit aaaaaaaaaaaa of https://host/r.git, x.yaml (with uncommitted changes)", "team:nlp",
         "2 × cpu, 1 a node", "120/2,000", "train/loss 5.125", "eval/gain_over_unigram 0.12 of at least 0.4",
-        "1m03s", "node lost", "0 on node-1 device 0", "node-2 is lost"})
+        "expected      its curve has 3 points; 6 are needed\n", "1m03s", "node lost", "0 on node-1 device 0",
+        "node-2 is lost"})
     EXPECT_THAT(ran.out, HasSubstr(text));
 }
 
@@ -153,6 +154,7 @@ TEST_F(Commands, ShowTellsRestartsTimesPlacesAndTheCommand) {
   job["held"] = true;
   job["ran_seconds"] = 100;
   job["restart_counts"]["failures"] = 1;
+  job["restarts_used"] = 1;
   job["restart_counts"]["preemptions"] = 2;
   job["restart_counts"]["resizes"] = 1;
   job["spec"] = {{"command", {"python3", "train.py", "--name", "it's a b"}}};

@@ -40,7 +40,9 @@ json job_of_ranks(const std::string& state, int attempt, int ranks) {
 class Output : public Commands {
  protected:
   void answer(const std::string& parts) { fake_.on("POST /api/v1/jobs/12/logs", 200, parts); }
-  json asked(std::size_t at) const { return json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(at).body); }
+  json asked(std::size_t at) const {
+    return json::parse(fake_.asked("POST /api/v1/jobs/12/logs").at(at).body);
+  }
 };
 
 TEST_F(Output, GoesOnWhereItStopped) {
@@ -67,7 +69,8 @@ TEST_F(Output, IsOfAllRanksAndBothStreamsInOneRequest) {
          test::output(1, "stdout", "") + test::output(1, "stderr", "lost its beginning\nerr of 1\n", 50));
   EXPECT_EQ(program_.run({"logs", "12"}).out,
             "[0] out of 0\n[0 stderr] err of 0\n[1 stderr] err of 1\n[0] more\n");
-  EXPECT_EQ(asked(0), (json{{"attempt", 1}, {"stdout", {-1, -1}}, {"stderr", {-1, -1}}, {"tail_bytes", 16384}}));
+  EXPECT_EQ(asked(0),
+            (json{{"attempt", 1}, {"stdout", {-1, -1}}, {"stderr", {-1, -1}}, {"tail_bytes", 16384}}));
   EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/logs").size(), 1u);
 }
 
@@ -118,8 +121,10 @@ TEST_F(Output, OfAQueuedJobIsWhatItWaitsFor) {
 // "there is no such attempt or rank of job 12"
 TEST_F(Output, OfARankOrAttemptThatThereIsNotIsRefusedByItsOption) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 4));
-  EXPECT_EQ(program_.run({"logs", "12", "--rank", "9"}).err, "podium: --rank 9: attempt 1 of job 12 has the ranks 0 to 3\n");
-  EXPECT_EQ(program_.run({"logs", "12", "--attempt", "2"}).err, "podium: --attempt 2: job 12 has had 1 so far\n");
+  EXPECT_EQ(program_.run({"logs", "12", "--rank", "9"}).err,
+            "podium: --rank 9: attempt 1 of job 12 has the ranks 0 to 3\n");
+  EXPECT_EQ(program_.run({"logs", "12", "--attempt", "2"}).err,
+            "podium: --attempt 2: job 12 has had 1 so far\n");
 }
 
 TEST_F(Commands, CheckpointsSayWhereTheyLie) {

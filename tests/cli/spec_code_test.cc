@@ -50,6 +50,19 @@ class SpecCode : public Commands {
   std::string first_;
 };
 
+// The tag was taken silently.
+TEST_F(SpecCode, OfANameOfATagAndABranchIsRefused) {
+  const std::string branch = repository_.commit({{"job/src/train.py", "branch"}}, "v1.0");
+  const auto ran = submit("{git: v1.0, folder: src}");
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("spec.yaml:4:13: code.git: in "));
+  EXPECT_THAT(ran.err, HasSubstr("\"v1.0\" is a tag and a branch; write refs/tags/v1.0 or refs/heads/v1.0"));
+  EXPECT_EQ(submit("{git: refs/tags/v1.0, folder: src}").status, 0);
+  EXPECT_EQ(submitted()["code_commit"], first_);
+  EXPECT_EQ(submit("{git: refs/heads/v1.0, folder: src}").status, 0);
+  EXPECT_EQ(submitted()["code_commit"], branch);
+}
+
 TEST_F(SpecCode, IsPackedAsATagHasIt) {
   const auto ran = submit("{git: v1.0, folder: src}");
   ASSERT_EQ(ran.status, 0) << ran.err;
@@ -71,6 +84,14 @@ TEST_F(SpecCode, WithoutGitItIsWhatLiesThere) {
   ASSERT_EQ(submit("{folder: src}").status, 0);
   EXPECT_EQ(posted(), (std::map<std::string, std::string>{{"train.py", "not committed"}}));
   EXPECT_FALSE(submitted().contains("code_commit"));
+}
+
+// The folder was named without the place in the spec that says so.
+TEST_F(SpecCode, AFolderThatIsMissingIsSaidWithItsPlace) {
+  const auto ran = submit("{folder: sources}");
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.err, HasSubstr("spec.yaml:4:16: code.folder: "));
+  EXPECT_THAT(ran.err, HasSubstr("job/sources is no folder; name the one that the program is in"));
 }
 
 TEST_F(SpecCode, AnUnknownRevisionIsSaidWithItsPlaceAndASuggestion) {

@@ -45,7 +45,7 @@ TEST_F(Commands, RefusalsAreShownLineByLine) {
 }
 
 TEST_F(Commands, AMissingTokenComesWithItsRemedy) {
-  fake_.on("POST /api/v1/jobs/12/cancel", 401,
+  fake_.on("POST /api/v1/jobs/operations", 401,
            R"({"title":"Unauthorized","status":401,"detail":"no token"})");
   const auto ran = program_.run({"cancel", "12"});
   EXPECT_EQ(ran.status, 4);
@@ -53,15 +53,16 @@ TEST_F(Commands, AMissingTokenComesWithItsRemedy) {
 }
 
 TEST_F(Commands, TheTokenIsFoundInPodiumHome) {
-  fake_.on("POST /api/v1/jobs/12/cancel", 202, test::job_json(12, "stopping").dump());
+  fake_.on("POST /api/v1/jobs/operations",
+           json{{"results", {{{"id", 12}, {"job", test::job_json(12, "stopping")}}}}});
   write("user.token", "from-home\n");
   program_.environment["PODIUM_HOME"] = program_.folder().string();
   EXPECT_EQ(program_.run({"cancel", "12"}).out, "job 12 is stopping\n");
-  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/cancel").at(0).headers.get("Authorization"),
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/operations").at(0).headers.get("Authorization"),
             "Bearer from-home");
   write("other.token", "from-option");
   program_.run({"cancel", "12", "--token-file", "other.token"});
-  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/cancel").at(1).headers.get("Authorization"),
+  EXPECT_EQ(fake_.asked("POST /api/v1/jobs/operations").at(1).headers.get("Authorization"),
             "Bearer from-option");
 }
 

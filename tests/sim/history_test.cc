@@ -299,7 +299,8 @@ void live(SimCluster& cluster, int acts, Random& random) {
 
 void end_history(std::uint64_t seed, SimCluster& cluster, Random& random) {
   Random told = random;
-  ASSERT_EQ(ledger_violation(cluster, told), "") << "seed " << seed << " amid its jobs" << cluster.last_events();
+  ASSERT_EQ(ledger_violation(cluster, told), "")
+      << "seed " << seed << " amid its jobs" << cluster.last_events();
   drain(cluster, random);
   ASSERT_EQ(ledger_violation(cluster, told), "") << "seed " << seed << cluster.last_events();
   ASSERT_EQ(cluster.violation(), "") << "seed " << seed << cluster.last_events();

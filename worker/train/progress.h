@@ -1,6 +1,6 @@
 // What a run tells the world while it trains: events.jsonl and the log. Every rank tells when it starts and
-// finishes; the lead, rank 0, also metrics, notes, checkpoints and phases. Knows the target and whether it was
-// reached.
+// finishes; the lead, rank 0, also metrics, notes, checkpoints and phases. Knows the target and whether it
+// was reached.
 #pragma once
 
 #include <chrono>

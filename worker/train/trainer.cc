@@ -310,8 +310,7 @@ void Trainer::apply_gradients(double scale) {
     // Weights and both moments are read and written, gradients read and cleared.
     const double bytes = 8.0 * static_cast<double>(parameters().weights().size_bytes());
     const ProfileScope profile(parts_.context, "optimizer", {.bytes = bytes});
-    optimizer_->update(parameters(), step_of_correction(), learning_rate_now(), scale,
-                       before_change);
+    optimizer_->update(parameters(), step_of_correction(), learning_rate_now(), scale, before_change);
   }
   const ProfileScope profile(parts_.context, "gather_weights");
   reducer_.gather(parameters().weights());

@@ -1,6 +1,7 @@
 // podium-shim with real processes: how programs start, are signalled, end and are found again.
 #include "agent/process/spawn.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -183,10 +184,29 @@ TEST_F(SpawnTest, ReportsSignals) {
 TEST_F(SpawnTest, SaysWhyAProgramCannotRun) {
   const Ready ready = start({"no-such-program", "x"});
   EXPECT_EQ(ready.pid, -1);
-  EXPECT_EQ(ready.exit, (TaskExit{127, 0, "cannot run no-such-program: No such file or directory"}));
+  EXPECT_EQ(ready.exit, (TaskExit{127, 0, "cannot run no-such-program: No such file or directory",
+                                  ExitCause::cannot_run}));
   ::waitpid(shim_.pid, nullptr, 0);
   shim_.pid = -1;
-  EXPECT_EQ(folder_.read_exit(), (TaskExit{127, 0, ""}));
+  EXPECT_EQ(folder_.read_exit(), (TaskExit{127, 0, "", ExitCause::cannot_run}));
+}
+
+TEST_F(SpawnTest, TellsWhatIsMissingFromWhatOnlyWentWrong) {
+  const auto cause_of = [&](const std::string& program) {
+    const Ready ready = start({program});
+    EXPECT_EQ(ready.pid, -1) << program;
+    ::waitpid(shim_.pid, nullptr, 0);
+    shim_.pid = -1;
+    return ready.exit.cause;
+  };
+  const fs::path file = home_.path() / "program";
+  write_file_atomic(file, "#!/bin/sh\n", 0600);
+  EXPECT_EQ(cause_of(file), ExitCause::cannot_run) << "it is not executable";
+  EXPECT_EQ(cause_of(file / "below"), ExitCause::cannot_run) << "a file is no folder";
+  fs::permissions(file, fs::perms::owner_all);
+  const int writer = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_EQ(cause_of(file), ExitCause::program) << "it is being written just now";
+  ::close(writer);
 }
 
 TEST_F(SpawnTest, SaysWhenThereIsNoShim) {

@@ -11,6 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 using testing::ThrowsMessage;
 
 class Code : public testing::Test {
@@ -31,7 +32,7 @@ class Code : public testing::Test {
 };
 
 TEST_F(Code, ComesOutAsItWasPacked) {
-  const auto snapshot = pack_code_folder(folder());
+  const auto snapshot = pack_code_folder(folder(), "a.yaml:4:9");
   ASSERT_TRUE(snapshot.ok()) << describe(snapshot.errors());
   unpack_code(snapshot->packed, snapshot->sha256, out());
   EXPECT_EQ(read_file(out() / "train.py"), "print(1)\n");
@@ -42,38 +43,42 @@ TEST_F(Code, ComesOutAsItWasPacked) {
 }
 
 TEST_F(Code, HasTheSameNameWheneverItIsPacked) {
-  const std::string before = pack_code_folder(folder())->sha256;
+  const std::string before = pack_code_folder(folder(), "a.yaml:4:9")->sha256;
   fs::last_write_time(folder() / "train.py", fs::file_time_type::clock::now() + std::chrono::hours(1));
-  EXPECT_EQ(pack_code_folder(folder())->sha256, before);
+  EXPECT_EQ(pack_code_folder(folder(), "a.yaml:4:9")->sha256, before);
   write_file_atomic(folder() / "train.py", "print(2)\n");
-  EXPECT_NE(pack_code_folder(folder())->sha256, before);
+  EXPECT_NE(pack_code_folder(folder(), "a.yaml:4:9")->sha256, before);
 }
 
 TEST_F(Code, ThatIsTooLargeIsToldWithItsLargestFiles) {
   fs::resize_file(folder() / "train.py", kMostCodeBytes);
-  const auto snapshot = pack_code_folder(folder());
+  const auto snapshot = pack_code_folder(folder(), "a.yaml:4:9");
   ASSERT_FALSE(snapshot.ok());
   EXPECT_THAT(describe(snapshot.errors()),
               AllOf(HasSubstr("64.0 MiB is the most"), HasSubstr("train.py (64.0 MiB), src/run.sh")));
 }
 
 TEST_F(Code, ThatCannotBeReadIsAMistakeOfTheSpec) {
-  EXPECT_THAT(describe(pack_code_folder("/proc/self").errors()), HasSubstr("code.folder cannot be read"));
-  EXPECT_THAT(describe(pack_code_folder(folder() / "train.py").errors()), HasSubstr("is no folder"));
+  const auto refused = [](const fs::path& folder) {
+    return describe(pack_code_folder(folder, "a.yaml:4:9").errors());
+  };
+  EXPECT_THAT(refused("/proc/self"), StartsWith("a.yaml:4:9: code.folder cannot be read"));
+  const std::string file = folder() / "train.py";
+  EXPECT_THAT(refused(file), StartsWith("a.yaml:4:9: code.folder: " + file + " is no folder"));
 }
 
 TEST_F(Code, ALinkOutOfTheFolderIsRefused) {
   for (const char* target : {"/etc/passwd", "../../outside", "deep/../../../outside"}) {
     fs::remove(folder() / "src/out");
     fs::create_symlink(target, folder() / "src/out");
-    const auto snapshot = pack_code_folder(folder());
+    const auto snapshot = pack_code_folder(folder(), "a.yaml:4:9");
     ASSERT_FALSE(snapshot.ok()) << target;
     EXPECT_THAT(describe(snapshot.errors()), HasSubstr("src/out leads out of the folder")) << target;
   }
 }
 
 TEST_F(Code, WithAnotherHashIsNotUnpacked) {
-  CodeSnapshot snapshot = std::move(pack_code_folder(folder())).value();
+  CodeSnapshot snapshot = std::move(pack_code_folder(folder(), "a.yaml:4:9")).value();
   snapshot.packed.back() ^= 1;
   EXPECT_THAT([&] { unpack_code(snapshot.packed, snapshot.sha256, out()); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("not what its hash says")));
@@ -83,7 +88,9 @@ TEST_F(Code, WithAnotherHashIsNotUnpacked) {
 // An entry that no packer of ours makes, its checksum right.
 std::string entry(const std::string& name, char type, const std::string& target = "") {
   std::string header(512, '\0');
-  const auto put = [&header](std::size_t at, const std::string& text) { header.replace(at, text.size(), text); };
+  const auto put = [&header](std::size_t at, const std::string& text) {
+    header.replace(at, text.size(), text);
+  };
   put(0, name);
   put(100, "0000644");
   put(108, "0000000");

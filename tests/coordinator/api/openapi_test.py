@@ -199,6 +199,11 @@ class OpenapiTest(unittest.TestCase):
         kept = self.call("GET", "/jobs/{job}", path=f"/jobs/{job}").json()["spec"]["code"]
         self.assertEqual(kept, {"folder": "src", "snapshot": posted["sha256"]})
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+        file = self.daemon.home / "code" / posted["sha256"]
+        file.rename(self.daemon.home / "elsewhere")
+        gone = self.call("POST", "/jobs/{job}/requeue", 409, token=USER, path=f"/jobs/{job}/requeue").json()
+        self.assertIn(f"the code of job {job} is no longer kept", gone["detail"])
+        (self.daemon.home / "elsewhere").rename(file)
 
     def test_1d_code_of_git_comes_with_its_commit(self):
         text = spec("code") + "code: {git: v1.2}\n"
@@ -212,6 +217,14 @@ class OpenapiTest(unittest.TestCase):
         job = self.call("POST", "/experiments", 201, body | {"code_commit": "c" * 40}, USER).json()["jobs"][0]["id"]
         kept = self.call("GET", "/jobs/{job}", path=f"/jobs/{job}").json()["spec"]["code"]
         self.assertEqual(kept, {"folder": ".", "git": "v1.2", "commit": "c" * 40, "snapshot": sha256})
+        keyed = {"token": USER, "Idempotency_Key": "code-of-git"}
+        first = self.call("POST", "/experiments", 201, body | {"code_commit": "c" * 40}, **keyed).json()
+        again = self.call("POST", "/experiments", 200, body | {"code_commit": "c" * 40}, **keyed).json()
+        self.assertEqual(again["experiment"], first["experiment"])
+        for other in ({"code_commit": "d" * 40}, {"code_commit": "c" * 40, "code": "0" * 64}):
+            refused = self.call("POST", "/experiments", 409, body | other, **keyed).json()
+            self.assertIn("which has another code", refused["detail"])
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{first['jobs'][0]['id']}/cancel")
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
 
     def test_1e_several_specs_are_judged_at_once(self):

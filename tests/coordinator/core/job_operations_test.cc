@@ -198,6 +198,23 @@ TEST_F(JobOperations, AJobThatFailedGoesOnUnderItsNumberWithAllItsRetries) {
   EXPECT_FALSE(lives(id));
 }
 
+// It was queued, and failed on its node.
+TEST_F(JobOperations, AJobWhoseCodeIsGoneIsNotRequeued) {
+  const JobId id = run_one();
+  end(id, {65, 0, "bad data"});
+  EndedJob ended = ended_as(JobState::failed, 1);
+  ended.lacks_code = true;
+  const auto answer = turn(RequeueJob{id, ended});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.errors()[0].code, ErrorCode::conflict);
+  EXPECT_EQ(
+      answer.errors()[0].message,
+      "the code of job " + to_string(id) +
+          " is no longer kept, for newer code took its room; submit its spec again from its folder, with "
+          "\"resume: {job: " +
+          to_string(id) + "}\" to go on from its checkpoint");
+}
+
 TEST_F(JobOperations, AJobThatSucceededIsNotRequeued) {
   const JobId id = run_one();
   end(id, {});

@@ -204,7 +204,7 @@ TEST_F(Lifecycle, OnlyAProgramThatEndedByItselfSucceeds) {
       fail_rank(id, 1, {79, 0, "", ExitCause::ordered});
       ASSERT_TRUE(state_.jobs.contains(id)) << to_string(cause) << " with code " << code << " ended the job";
       EXPECT_EQ(job(id).retries.failures, 0) << to_string(cause);
-      EXPECT_EQ(job(id).retries.losses, cause == ExitCause::not_started ? 0 : 1) << to_string(cause);
+      EXPECT_EQ(job(id).retries.losses, 1) << to_string(cause);
       turn(CancelJob{id});
       report(one_);
       report(two_);
@@ -270,20 +270,89 @@ TEST_F(Lifecycle, NodesMayTakeAJobOnlySoOften) {
   EXPECT_EQ(taken, kLosses + 1);
 }
 
-// A node with a full disk failed one job after the other for good.
-TEST_F(Lifecycle, AnAgentThatCannotStartTasksNeverFailsAJob) {
+// A node with a full disk failed one job after the other for good; and a job was tried on it without end.
+TEST_F(Lifecycle, ANodeThatCannotStartTasksIsAvoidedAndCostsNoRestart) {
+  const TaskExit full{0, 0, "the disk of this node is full: make room in /var/podium",
+                      ExitCause::not_started};
   const JobId id = submit(request_for(1));
-  for (int i = 0; i < 2 * kLosses; ++i) {
-    ASSERT_TRUE(state_.jobs.contains(id)) << "after " << i << " attempts";
-    if (job(id).attempt)
-      for (const auto* node : {&one_, &two_})
-        if (job(id).attempt && job(id).attempt->allocation.ranks[0].node == node->id)
-          report(*node, {{task(id, 0), {0, 0, "cannot write: No space left", ExitCause::not_started}}});
+  const NodeId first = job(id).attempt->allocation.ranks[0].node;
+  report(first == one_.id ? one_ : two_, {{task(id, 0), full}});
+  EXPECT_EQ(state_of(id), JobState::starting);
+  EXPECT_NE(job(id).attempt->allocation.ranks[0].node, first);
+  EXPECT_EQ(job(id).retries.failures, 0);
+  EXPECT_TRUE(state_.suspects.contains(first));
+
+  int tries = 1;
+  for (int i = 0; i < 10'000 && state_.jobs.contains(id); ++i) {
+    for (const auto* node : {&one_, &two_})
+      if (state_.jobs.contains(id) && job(id).attempt &&
+          job(id).attempt->allocation.ranks[0].node == node->id) {
+        ++tries;
+        report(*node, {{task(id, 0), full}});
+      }
     wait(5);
     report(one_);
     report(two_);
   }
-  EXPECT_EQ(job(id).retries.failures, 0);
+  EXPECT_EQ(tries, kLosses + 1) << "however long it lasts";
+}
+
+// It was tried six times, on the same node where that was the only one.
+TEST_F(Lifecycle, AProgramThatIsMissingIsTriedOnOneOtherNode) {
+  const TaskExit missing{127, 0, "cannot run ./train: No such file or directory", ExitCause::cannot_run};
+  JobRequest request = request_for(1);
+  request.command = true;
+  request.max_restarts = 5;
+  const JobId id = submit(request);
+  const NodeId first = job(id).attempt->allocation.ranks[0].node;
+  const auto node_of = [&](const NodeId& node) -> const NodeDescription& {
+    return node == one_.id ? one_ : two_;
+  };
+  report(node_of(first), {{task(id, 0), missing}});
+  ASSERT_EQ(state_of(id), JobState::starting);
+  const NodeId second = job(id).attempt->allocation.ranks[0].node;
+  EXPECT_NE(second, first);
+  NodeReport last{node_of(second), {{task(id, 0), TaskState::exited, 0, missing}}, 0};
+  const auto events = turn(NodeReported{last});
+  EXPECT_FALSE(state_.jobs.contains(id));
+  const std::string said = "rank 0 on " + second.value + ": cannot run ./train: No such file or directory";
+  EXPECT_EQ(find<AttemptEnded>(events)->reason, said);
+  ASSERT_TRUE(events.ok());
+  const auto* failed = std::get_if<JobStateChanged>(&events->back().body);
+  ASSERT_TRUE(failed && failed->to == JobState::failed);
+  EXPECT_EQ(failed->reason, said + "; nor could it run on " + first.value);
+}
+
+TEST_F(Lifecycle, AProgramThatIsMissingOnTheOnlyNodeFailsAtOnce) {
+  turn(LabelNode{{"node-1"}, {{"rack", "a"}}});
+  JobRequest request = request_for(1);
+  request.nodes["rack"] = "a";
+  const JobId id = submit(request);
+  const TaskExit missing{127, 0, "cannot enter the working folder /work: Not a directory",
+                         ExitCause::cannot_run};
+  report(one_, {{task(id, 0), missing}});
+  EXPECT_FALSE(state_.jobs.contains(id));
+}
+
+// Other nodes are known to have it.
+TEST_F(Lifecycle, AProgramThatHasRunGoesBackToWhereItIs) {
+  const JobId id = submit(request_for(1));
+  const auto node_of = [&](JobId of) -> const NodeDescription& {
+    return job(of).attempt->allocation.ranks[0].node == one_.id ? one_ : two_;
+  };
+  report(node_of(id));
+  wait(5);
+  turn(RequeueJob{id});
+  report(node_of(id), {{task(id, 0), {79, 0, "", ExitCause::ordered}}});
+  const TaskExit missing{127, 0, "cannot run ./train: No such file or directory", ExitCause::cannot_run};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(job(id).attempt) << i;
+    report(node_of(id), {{task(id, 0), missing}});
+    ASSERT_TRUE(state_.jobs.contains(id)) << i;
+    wait(10);
+    report(one_);
+    report(two_);
+  }
 }
 
 TEST_F(Lifecycle, AFullCheckpointFolderIsTriedAgainAfterAPause) {
@@ -365,9 +434,9 @@ TEST(Conclude, AJobSurvivesAHundredLostNodesAndNoMore) {
   attempt.tasks[0] = {TaskPhase::lost, 1, true, TaskExit{-1, 0, "no word"}, {}};
   attempt.stop = StopCause::node_lost;
   job.retries.losses = 99;
-  EXPECT_EQ(conclude(job, attempt.created).next, JobState::queued);
+  EXPECT_EQ(conclude({}, job, attempt.created).next, JobState::queued);
   job.retries.losses = 100;
-  EXPECT_EQ(conclude(job, attempt.created).next, JobState::failed);
+  EXPECT_EQ(conclude({}, job, attempt.created).next, JobState::failed);
 }
 
 TEST(Exits, MeanWhatTheirProgramSays) {

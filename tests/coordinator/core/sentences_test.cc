@@ -183,6 +183,8 @@ TEST_F(Sentences, OfHowAttemptsAndJobsEnd) {
   note_end("the agent was stopped", {0, 15, "", ExitCause::agent_stopped}, gone);
   note_end("the lease", {0, 15, "", ExitCause::lease}, gone);
   note_end("the node was restarted", {-1, 0, "", ExitCause::node_restarted}, gone);
+  note_end("a missing program",
+           {127, 0, "cannot run ./train: No such file or directory", ExitCause::cannot_run}, gone);
   note_end("could not be started", {-1, 0, "no such file: python4", ExitCause::not_started}, gone);
 
   begin();

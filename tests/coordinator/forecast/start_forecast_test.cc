@@ -25,7 +25,7 @@ class StartForecasts : public ClusterTest {
   }
   std::vector<Sooner> sooner(
       JobId id, const MayAsk& may_ask = [](const JobRequest&) { return true; }) {
-    return starts_sooner(state_, now_, id, range(id).expected, {}, may_ask);
+    return starts_sooner(state_, now_, id, range(id), {}, may_ask);
   }
   const Sooner* find(const std::vector<Sooner>& all, const std::string& change) {
     const auto found = std::ranges::find(all, change, &Sooner::change);
@@ -71,7 +71,7 @@ TEST_F(StartForecasts, SayWhereTheyFindNone) {
   const JobId waiting = submit(asking(1, hours(1)));
   const StartRange found = range(waiting);
   EXPECT_TRUE(found.earliest && !found.expected && !found.latest);
-  EXPECT_EQ(found.note, "does not start within 30d");
+  EXPECT_EQ(found.note, "if jobs take what is to be expected, it does not start within 30d");
   turn(CancelJob{JobId{1}});
   EXPECT_EQ(range(waiting, {.moments = 0}).note.substr(0, 33), "does not start within the 0 momen");
 }
@@ -252,6 +252,31 @@ TEST_F(StartForecasts, GiveUpWhenTold) {
   EXPECT_EQ(found.note.substr(0, 44), "does not start within the 5 moments that wer");
 }
 
+// It was expected in 18 days, and "does not start within 30d".
+TEST_F(StartForecasts, SayInWhichFutureThereIsNoStart) {
+  join(node_with("a", 1));
+  for (int i = 0; i < 7; ++i) submit(asking(1, hours(5 * 24)));
+  const StartRange found = range(submit(asking(1, hours(5 * 24))));
+  EXPECT_EQ(found.expected, now_ + hours(21 * 24));
+  EXPECT_FALSE(found.latest);
+  EXPECT_EQ(found.note, "if every job takes all of its walltime, it does not start within 30d");
+}
+
+// Of a job that starts in 30 h at the earliest it was told what would start it "sooner", in 36 h.
+TEST_F(StartForecasts, NameNothingThatMayBeLaterThanTheJobAsItIs) {
+  join(node_with("a", 2));
+  for (int i = 0; i < 40; ++i) submit(asking(2, hours(10)));
+  const JobId last = submit(asking(2, hours(10)));
+  ForecastBounds bounds;
+  bounds.moments = 5;
+  const StartRange seen = range(last, bounds);
+  ASSERT_TRUE(seen.not_before);
+  bounds.moments = 1000;
+  for (const Sooner& one : starts_sooner(
+           state_, now_, last, seen, {}, [](const JobRequest&) { return true; }, bounds))
+    EXPECT_LT(one.at, *seen.not_before) << one.sentence;
+}
+
 TEST_F(StartForecasts, TheLongestWalltimeThatBackfillsIsRightAtTheBoundary) {
   join(node_with("a", 3));
   submit(asking(2, hours(4)));
@@ -345,13 +370,25 @@ TEST_F(StartForecasts, WhatDoesNotHelpIsNotNamed) {
 }
 
 TEST(Estimates, LearnFromEnoughJobs) {
-  EXPECT_EQ(learn_shares({0.1, 0.2}).jobs, 0);
-  std::vector<double> shares;
-  for (int i = 10; i >= 0; --i) shares.push_back(0.1 * i);
-  const WalltimeShares learnt = learn_shares(shares);
+  const auto took = [](int tenths) { return EndedRun{minutes(6 * tenths), hours(1), true}; };
+  EXPECT_EQ(learn_shares({took(1), took(2)}).jobs, 0);
+  std::vector<EndedRun> runs;
+  for (int i = 11; i > 0; --i) runs.push_back(took(i));
+  const WalltimeShares learnt = learn_shares(runs);
   EXPECT_EQ(learnt.jobs, 11);
-  EXPECT_DOUBLE_EQ(learnt.expected, 0.5);
-  EXPECT_DOUBLE_EQ(learnt.earliest, 0.1);
+  EXPECT_DOUBLE_EQ(learnt.expected, 0.6);
+  EXPECT_DOUBLE_EQ(learnt.earliest, 0.2);
+}
+
+// Ten specs with a mistake let every job seem to end at once.
+TEST(Estimates, LearnNothingFromJobsThatFailedOrNeverRan) {
+  std::vector<EndedRun> runs(20, EndedRun{seconds(2), hours(10), false});
+  runs.resize(40, EndedRun{Duration{}, hours(10), true});
+  EXPECT_EQ(learn_shares(runs).jobs, 0);
+  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, WalltimeShares{}.expected);
+  for (int i = 0; i < 10; ++i) runs.push_back({hours(10), hours(10), false});
+  EXPECT_EQ(learn_shares(runs).jobs, 10) << "their walltime was too short for them";
+  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, 1);
 }
 
 TEST(Estimates, FollowThePaceOfTheAttempt) {

@@ -137,8 +137,23 @@ TEST_F(GitMirrorTest, FindsTheTagsBranchesAndCommitsThatSpecsName) {
                 " has no tag or branch \"v1.1\", nor has the watched branch such a commit; did you mean "
                 "\"v1.0\"?");
   EXPECT_FALSE(copy.fetch_revision("refs/podium/done", last).ok());
+  EXPECT_EQ(*copy.fetch_revision("refs/tags/v1.0", last), first);
+  EXPECT_EQ(*copy.fetch_revision("refs/heads/side", last), side);
   origin_.tag("v2.0", last);
   EXPECT_EQ(*copy.fetch_revision("v2.0", last), last) << "asked for anew each time";
+}
+
+// The branch was taken for the tag, silently.
+TEST_F(GitMirrorTest, RefusesANameOfATagAndABranch) {
+  const std::string first = origin_.commit({{"a.yaml", "1"}});
+  origin_.tag("v1", first);
+  const std::string branch = origin_.commit({{"a.yaml", "2"}}, "v1");
+  GitMirror copy = mirror();
+  copy.fetch();
+  EXPECT_EQ(describe(copy.fetch_revision("v1", first).errors()),
+            "in " + origin_.path() + " \"v1\" is a tag and a branch; write refs/tags/v1 or refs/heads/v1");
+  EXPECT_EQ(*copy.fetch_revision("refs/tags/v1", first), first);
+  EXPECT_EQ(*copy.fetch_revision("refs/heads/v1", first), branch);
 }
 
 TEST_F(GitMirrorTest, SaysWhatIsMissing) {

@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <condition_variable>
 #include <mutex>
 
+#include "common/base/file.h"
 #include "common/spec/load.h"
 #include "tests/coordinator/specs/git_repository.h"
 
@@ -66,8 +69,15 @@ class SpecSyncTest : public ::testing::Test {
  protected:
   std::unique_ptr<SpecSync> sync(std::vector<SpecRepository> repositories) {
     return std::make_unique<SpecSync>(
-        std::move(repositories), folder_.path(), 5ms,
+        std::move(repositories), folder_.path(), 5ms, [this](const std::string& key) { return made_by(key); },
         [this](const SpecSubmission& s) { return desk_.submit(s); }, clock_);
+  }
+
+  // What a coordinator that was killed had on disk: one experiment, 7.
+  std::filesystem::path on_disk() const { return folder_.path() / "key"; }
+  std::optional<ExperimentId> made_by(const std::string& key) const {
+    if (!std::filesystem::exists(on_disk()) || read_file(on_disk()) != key) return std::nullopt;
+    return ExperimentId{7};
   }
 
   SpecRepository repository(const test::GitRepository& origin, const std::string& name) {
@@ -230,6 +240,36 @@ TEST_F(SpecSyncTest, ARestartSubmitsNothingAgain) {
   const auto running = sync({repository(origin_, "r")});
   wait_for(*running, 0, [&](const auto& s) { return s.commit == second; });
   EXPECT_THAT(desk_.keys(2), ElementsAre("r@" + first + ":a.yaml", "r@" + second + ":b.yaml"));
+}
+
+// It was judged anew, by a branch that had moved or gone meanwhile.
+TEST_F(SpecSyncTest, WhatWasSubmittedBeforeAKillIsKnownByItsKey) {
+  origin_.commit({{"train.py", "1"}}, "work");
+  const std::string commit = origin_.commit({{"a.yaml", std::string(kGood) + "code: {git: work}\n"}});
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const auto submit = [this](const SpecSubmission& submission) -> Result<ExperimentId> {
+      write_file_atomic(on_disk(), submission.key);
+      ::kill(::getpid(), SIGKILL);
+      return ExperimentId{7};
+    };
+    const SpecSync doomed(
+        {repository(origin_, "r")}, folder_.path(), 5ms,
+        [this](const std::string& key) { return made_by(key); }, submit, clock_);
+    while (true) ::pause();
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(killed, &status, 0), killed);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(read_file(on_disk()), "r@" + commit + ":a.yaml");
+
+  origin_.remove_branch("work");
+  const auto running = sync({repository(origin_, "r")});
+  const auto after = wait_for(*running, 0, [&](const auto& s) { return s.commit == commit; });
+  ASSERT_EQ(after.specs.size(), 1u);
+  EXPECT_EQ(describe(after.specs[0].problems), "");
+  EXPECT_EQ(after.specs[0].experiment, ExperimentId{7});
+  EXPECT_TRUE(desk_.keys(0).empty());
 }
 
 TEST_F(SpecSyncTest, WhatCouldNotBeTakenIsSubmittedLater) {

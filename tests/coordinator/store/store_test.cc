@@ -129,36 +129,41 @@ TEST(Store, ProjectsJobsAndAttempts) {
   EXPECT_FALSE(reader->job({2}));
 }
 
-// A job that was preempted and resized was told to have used up its restarts.
-TEST(Store, CountsRestartsByKind) {
+// A job that was preempted and resized was told to have used up its restarts; and of one that was requeued
+// after its end some counts began anew and others did not.
+TEST(Store, CountsRestartsByKindOverAllAttempts) {
   TempFolder home;
   Store store(home.path(), at_once());
   start_job(store);
-  const auto end = [&](int number, StopCause cause, AttemptEnd how, const RetryCounts& retries) {
-    const AttemptId attempt{{1}, number};
-    commit_now(store, {{{at_second(100 * number), AttemptStopping{attempt, cause, ""}},
-                        {at_second(100 * number), AttemptEnded{attempt, how, "why"}},
-                        {at_second(100 * number), RetryPlanned{{1}, retries, {}, {}}}},
+  const auto end = [&](int number, AttemptEnd how, RestartCause cause, int failures) {
+    const Time at = at_second(100 * number);
+    commit_now(store, {{{at, AttemptEnded{{{1}, number}, how, "why", cause}},
+                        {at, RetryPlanned{{1}, {.failures = failures}, {}, {}}}},
                        {},
                        {},
                        {}});
     commit_now(store, {started_attempt(1, number + 1, 100 * number + 10), {}, {}, {}});
   };
-  end(1, StopCause::task_failed, AttemptEnd::failed, {.failures = 1});
-  end(2, StopCause::preempted, AttemptEnd::preempted, {.failures = 1});
-  end(3, StopCause::resized, AttemptEnd::resized, {.failures = 1});
-  end(4, StopCause::requeued, AttemptEnd::preempted, {.failures = 1});
-  end(5, StopCause::preempted, AttemptEnd::failed, {.failures = 2});
-  end(6, StopCause::task_failed, AttemptEnd::failed, {.failures = 2, .requeues = 1, .moves = 1, .losses = 1});
+  end(1, AttemptEnd::failed, RestartCause::failure, 1);
+  end(2, AttemptEnd::preempted, RestartCause::preemption, 1);
+  end(3, AttemptEnd::resized, RestartCause::resize, 1);
+  end(4, AttemptEnd::preempted, RestartCause::requeue, 1);
+  end(5, AttemptEnd::failed, RestartCause::move, 1);
+  end(6, AttemptEnd::node_lost, RestartCause::node_loss, 1);
+  commit_now(store, {{{at_second(700), AttemptEnded{{{1}, 7}, AttemptEnd::failed, "bad data"}}}, {}, {}, {}});
 
-  const JobView job = store.open_reader()->job({1}).value();
-  EXPECT_EQ(job.restarts, 6);
-  EXPECT_EQ(job.restart_counts,
-            (RestartCounts{
-                .failures = 2, .requeues = 2, .moves = 1, .node_losses = 1, .preemptions = 1, .resizes = 1}));
+  RestartCounts counts{
+      .failures = 1, .requeues = 1, .moves = 1, .node_losses = 1, .preemptions = 1, .resizes = 1};
+  const JobView ended = store.open_reader()->job({1}).value();
+  EXPECT_EQ(ended.restarts, 6);
+  EXPECT_EQ(ended.restart_counts, counts);
+  EXPECT_EQ(ended.restarts_used, 1);
 
   commit_now(store, {{{at_second(900), JobRecalled{{1}, {1}, {}, JobState::failed, 7, {}, {}}}}, {}, {}, {}});
-  EXPECT_EQ(store.open_reader()->job({1})->restart_counts.failures, 0) << "it has all its restarts again";
+  ++counts.requeues;
+  const JobView recalled = store.open_reader()->job({1}).value();
+  EXPECT_EQ(recalled.restart_counts, counts);
+  EXPECT_EQ(recalled.restarts_used, 0) << "it has all its restarts again";
 }
 
 // Elapsed went on while the job was queued.
