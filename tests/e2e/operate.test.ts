@@ -15,6 +15,9 @@ async function open(hash: string): Promise<Page> {
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const asked = () => stage.coordinator.asked.map(({ path, body }) => [path, body]);
+/** The name in the row that the keyboard is on. */
+const current = (page: Page) =>
+  page.evaluate(() => document.querySelector(".data-row.current .c-name a")?.textContent ?? null);
 const find = (wanted: (job: Job) => boolean) => [...stage.coordinator.cluster.jobs.values()].find(wanted)!;
 
 describe("a job", () => {
@@ -115,13 +118,37 @@ describe("the queue", () => {
     await line.locator('[aria-rowindex="2"] .c-detail').click();
     await page.locator(".stats").waitFor();
   });
+
+  it("is sorted by a column, and all that is selected gets one priority", async () => {
+    const page = await open("#/queue");
+    const line = page.getByRole("grid", { name: /waiting for gpu devices/ });
+    await line.getByRole("button", { name: "Priority" }).click();
+    await page.waitForFunction(() => location.hash === "#/queue?sort=-priority");
+    const shown = await line.locator(".data-rows .c-priority").allTextContents();
+    expect(new Set(shown).size).toBeGreaterThan(1);
+    const first = (index: number) => line.locator(`[aria-rowindex="${index}"]`);
+    expect(Number(await first(2).locator(".c-priority").textContent())).toBe(Math.max(...shown.map(Number)));
+    const ids: number[] = [];
+    for (const index of [2, 3]) {
+      ids.push(Number(await first(index).locator(".c-id").textContent()));
+      await first(index).getByRole("checkbox").check();
+    }
+    await page
+      .getByRole("group", { name: "Selected jobs" })
+      .getByRole("button", { name: "Priority of 2…" })
+      .click();
+    await page.getByLabel("From 0 to 100").fill("7");
+    await press(page, "Change it");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect(asked()).toEqual(ids.map((id) => [`jobs ${id} priority`, { priority: 7 }]));
+  });
 });
 
 describe("accounts", () => {
   it("are a tree with figures, folded at will", async () => {
     const page = await open("#/accounts");
     const row = (name: string) =>
-      page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
+      page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
     await row("speech").waitFor();
     expect((await row("speech").textContent())?.replace(/\s+/g, " ")).toMatch(
       /speech.*2.*gpu.*41.*17.*24.*24 in 2 jobs/,
@@ -130,6 +157,40 @@ describe("accounts", () => {
     await row("gpt").waitFor({ state: "detached" });
     await press(page, "Accounts below nlp");
     await row("gpt").waitFor();
+  });
+
+  it("are walked by keyboard: folded, and opened as the list of their jobs", async () => {
+    const page = await open("#/accounts");
+    const gpt = page.getByRole("link", { name: "gpt", exact: true });
+    await gpt.waitFor();
+    for (let presses = 0; (await current(page)) !== "nlp"; presses += 1) {
+      expect(presses).toBeLessThan(20);
+      await page.keyboard.press("j");
+    }
+    await page.keyboard.press("ArrowLeft");
+    await gpt.waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowRight");
+    await gpt.waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.hash === "#/jobs?q=account:nlp");
+  });
+
+  it("are sorted within those above them", async () => {
+    const page = await open("#/accounts");
+    const grid = page.getByRole("grid", { name: "Account tree" });
+    await grid.getByRole("link").first().waitFor();
+    const shares = async () => {
+      const siblings = stage.coordinator.accounts;
+      const names = await grid
+        .locator(".c-name a:not(.account-again)")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("title")!.split(":")[0]!));
+      return names.filter((name) => !name.includes("/")).map((name) => siblings.get(name)!.share);
+    };
+    await grid.getByRole("columnheader", { name: "Share" }).getByRole("button").click();
+    await page.waitForFunction(() => location.hash === "#/accounts?sort=-share");
+    const sorted = await shares();
+    expect(new Set(sorted).size).toBeGreaterThan(1);
+    expect(sorted).toEqual([...sorted].sort((a, b) => b - a));
   });
 
   it("are changed: what is wrong is said before it is sent, and what the coordinator refuses after", async () => {
@@ -144,7 +205,7 @@ describe("accounts", () => {
     await press(page, "Change it");
     await page.locator("dialog").waitFor({ state: "detached" });
     expect(asked()).toEqual([["accounts nlp", { share: 5, quota: { gpu: 200 }, limit: { gpu: null } }]]);
-    await page.locator(".per-kind", { hasText: /^200$/ }).waitFor();
+    await page.locator(".account-table .c-quota", { hasText: /^200$/ }).waitFor();
 
     await press(page, "New account…");
     await page.getByLabel("Name, after those above it: nlp/bert").fill("refused");
@@ -153,7 +214,7 @@ describe("accounts", () => {
     await page.getByText("a limit is of devices that there are").waitFor();
     await page.getByLabel("Name, after those above it: nlp/bert").fill("search/ranking");
     await press(page, "Make it");
-    await page.getByRole("rowheader", { name: "ranking", exact: true }).waitFor();
+    await page.getByRole("link", { name: "ranking", exact: true }).waitFor();
   });
 });
 

@@ -10,15 +10,15 @@ const scroll = (page: Page, selector: string, top: number) =>
   page.locator(selector).evaluate((element, to) => element.scrollTo(0, to), top);
 
 it("a page opens at its top, however far the one before was scrolled", async () => {
-  const page = await stage.open("#/accounts", { viewport: { width: 1000, height: 320 } });
-  await page.locator(".accounts tbody tr").first().waitFor();
+  const page = await stage.open("#/nodes", { viewport: { width: 1000, height: 320 } });
+  await page.locator(".node").first().waitFor();
   await scroll(page, "main", 100);
   await expect.poll(() => scrolled(page, "main")).toBe(100);
-  await page.getByRole("link", { name: "Nodes" }).click();
-  await page.locator(".node").first().waitFor();
+  await page.evaluate((to) => (location.hash = to), `#/jobs/${stage.quickstart}`);
+  await page.locator(".stats").waitFor();
   expect(await scrolled(page, "main")).toBe(0);
   await page.goBack();
-  await page.locator(".accounts tbody tr").first().waitFor();
+  await page.locator(".node").first().waitFor();
   await expect.poll(() => scrolled(page, "main")).toBe(100);
 });
 

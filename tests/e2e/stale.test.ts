@@ -9,7 +9,7 @@ const retryAfterS = 600;
 /** Its part of the page, what it shows, and the path that is refused. */
 const regions: [name: string, hash: () => string, head: string, figures: string, path: RegExp][] = [
   ["the queue", () => "#/queue", ".page-header", ".queue-table .data-rows .data-row", /^queue/],
-  ["accounts", () => "#/accounts", ".page-header", ".accounts tbody tr", /^accounts/],
+  ["accounts", () => "#/accounts", ".page-header", ".account-table .data-rows .data-row", /^accounts/],
   ["nodes", () => "#/nodes", ".toolbar", ".node", /^nodes/],
   ["jobs", () => "#/jobs", ".toolbar", ".data-rows .data-row", /^jobs/],
   ["experiments", () => "#/experiments", ".toolbar", ".data-rows .data-row", /^experiments/],

@@ -54,7 +54,10 @@ it("a link to one job asks for that job alone, once", async () => {
   await page.getByRole("region", { name: "Loss", exact: true }).waitFor();
   await badge(page).filter({ hasText: "Live" }).waitFor();
   const job = `jobs/${stage.quickstart}`;
-  expect(asked.map(({ path }) => path).sort()).toEqual(
+  const paths = asked.map(({ path }) => path);
+  // The end of a log that is written to is asked for again and again.
+  const first = paths.filter((path, index) => !path.endsWith("/logs") || paths.indexOf(path) === index);
+  expect(first.sort()).toEqual(
     ["health", "live", job, `${job}/events`, `${job}/logs`, `${job}/metrics`, `${job}/series`].sort(),
   );
   const curves = asked.find(({ path }) => path.endsWith("series"))!.bytes;

@@ -12,7 +12,7 @@ import "./styles/base.css";
 import "./styles/frame.css";
 import "./styles/controls.css";
 import "./styles/dialogs.css";
-import "./styles/lists.css";
+import "./styles/tables.css";
 
 const destinations = Object.fromEntries(
   routes.flatMap(({ key, path }) => (key === null ? [] : [[key, `#/${path}`]])),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Account, Queue, QueuedJob } from "../src/api/types";
-import { isAccountName, meterOf, readAccount, rowsOf, textOf } from "../src/model/account_tree";
-import { formatFactors, linesOf, turnOf } from "../src/model/queue";
+import { isAccountName, linesOf, meterOf, readAccount, rowsOf, textOf } from "../src/model/account_tree";
+import { formatFactors, linesOf as waitingLines, turnOf } from "../src/model/queue";
 
 const account = (name: string, changes: Partial<Account> = {}): Account => ({
   account: name,
@@ -20,6 +20,27 @@ it("is a tree: children follow their parent, also where a sibling's name sorts b
     );
   expect(shown([])).toEqual(["0default", "0nlp+", "1bert+", "2a", "0nlp-x"]);
   expect(shown(["nlp"])).toEqual(["0default", "0nlp+", "0nlp-x"]);
+});
+
+it("sorts siblings, and never takes a child from its parent", () => {
+  const shares = { a: 1, "a/x": 9, "a/y": 4, b: 3, "c/x": 8 };
+  const accounts = Object.entries(shares).map(([name, share]) => account(name, { share }));
+  const shown = (descending: boolean) =>
+    rowsOf(accounts, new Set(), { valueOf: ({ share }) => share, descending }).map(
+      ({ account: { account: name } }) => name,
+    );
+  expect(shown(false)).toEqual(["a", "a/y", "a/x", "b", "c/x"]);
+  expect(shown(true), "what has no parent that is known comes last").toEqual(["b", "a", "a/x", "a/y", "c/x"]);
+});
+
+it("has a line for each kind of device, and one for an account without any", () => {
+  const accounts = [account("a"), account("b", { quota: { gpu: 1 }, limit: { cpu: 2 } })];
+  const lines = linesOf(rowsOf(accounts, new Set()));
+  expect(lines.map(({ row, kind, leads }) => [row.name, kind, leads])).toEqual([
+    ["a", "", true],
+    ["b", "cpu", true],
+    ["b", "gpu", false],
+  ]);
 });
 
 const usage = { device_seconds: 0, factor: 0, waiting_jobs: 0, waiting_devices: 0 };
@@ -92,7 +113,7 @@ it("says whose turn it is", () => {
   });
   const jobs = [job(1, null), job(2, 7_500_000), job(3, null)];
   const queue = { queues: [{ kind: "gpu", total: 9, jobs }], apart: { total: 0, jobs: [] } };
-  const [line] = linesOf(queue as unknown as Queue);
+  const [line] = waitingLines(queue as unknown as Queue);
   expect(line).toMatchObject({ id: "gpu", sentence: "9 jobs waiting for gpu devices", reservedFrom: 2 });
   expect(jobs.map((each) => turnOf(each, 2, 0))).toEqual(["in order", "by 2h 5m", "backfill"]);
   expect(turnOf(jobs[2]!, null, 0)).toBe("in order");

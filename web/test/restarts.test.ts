@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { describeLimit, describeOthers, describeRestarts } from "../src/model/restarts";
+import { job } from "./samples";
 
 const none = { failures: 0, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0 };
 
@@ -10,8 +11,12 @@ it("restarts are told by what brought them about", () => {
   );
 });
 
-it("only failures count against the limit", () => {
-  const counts = { ...none, failures: 1, preemptions: 3 };
-  expect(describeLimit(counts, 5)).toBe("1 of 5 failures");
-  expect(describeOthers(counts)).toBe("3 preemptions");
+it("only failures since the last requeue count against the limit", () => {
+  const restarted = job({
+    restart_counts: { ...none, failures: 3, preemptions: 3 },
+    restarts_used: 1,
+    max_restarts: 5,
+  });
+  expect(describeLimit(restarted)).toBe("1 of 5 failures");
+  expect(describeOthers(restarted)).toBe("2 failures, 3 preemptions");
 });

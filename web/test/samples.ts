@@ -28,6 +28,7 @@ export function job(changes: Partial<Job> = {}): Job {
     running_since_ms: 1_001_000,
     restarts: 0,
     restart_counts: { failures: 0, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0 },
+    restarts_used: 0,
     reason: "",
     progress: { step: 120, steps: 2000, updated_ms: 1_061_000 },
     latest: { "train/loss": 5.1 },

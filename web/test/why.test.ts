@@ -35,7 +35,7 @@ describe("why a job waits", () => {
 
   it("tells what it rests on", () => {
     expect(basisOf(start())).toBe(
-      "Expected if jobs take 60% of their walltime, assumed until ten jobs have ended; latest if every job takes all of it.",
+      "Expected if jobs take 60% of their walltime, assumed until ten jobs have run to their end; latest if every job takes all of it.",
     );
     const basis = { expected_share: 0.414, earliest_share: 0.1, ended_jobs: 120, jobs_with_pace: 2 };
     expect(basisOf(start({ basis }))).toBe(

@@ -131,6 +131,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
     running_since_ms: ended === null ? started : null,
     restarts: started === null ? 0 : restarts,
     restart_counts: countsOf(started === null ? 0 : restarts),
+    restarts_used: started === null ? 0 : restarts,
     reason:
       state === "queued" ? whyWaiting(random, id, held) : state === "failed" ? random.pick(failures) : "",
     progress: started === null ? null : { step, steps: recipe.steps, updated_ms: ended ?? nowMs },

@@ -33,6 +33,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
     running_since_ms: startedMs,
     restarts: 2,
     restart_counts: countsOf(2),
+    restarts_used: 2,
     reason: "",
     progress: { step: 1240, steps: 2000, updated_ms: nowMs },
     latest: { "train/loss": 4.93, "train/sequences_per_second": 495 },

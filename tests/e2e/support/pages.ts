@@ -36,7 +36,7 @@ export const samples = (job: number): Sample[] => [
   { route: "jobs/:id", name: "a job that is held", hash: `#/jobs/${job - 4}`, ready: ".badge.held" },
   { route: "queue", name: "the queue", hash: "#/queue", ready: ".queue-table .data-rows .data-row" },
   { route: "queue", name: "who is held", hash: "#/queue?of=apart", ready: ".queue-table .c-change button" },
-  { route: "accounts", name: "accounts", hash: "#/accounts", ready: ".accounts tbody tr" },
+  { route: "accounts", name: "accounts", hash: "#/accounts", ready: ".data-rows .data-row" },
   { route: "nodes", name: "nodes", hash: "#/nodes", ready: ".node" },
   { route: "nodes", name: "nodes as lines", hash: "#/nodes?view=lines", ready: ".node" },
   { route: "experiments", name: "experiments", hash: "#/experiments", ready: ".data-rows .data-row" },

@@ -497,6 +497,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job}/projection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When a job that runs reaches its target
+         * @description Foretold from the curve that its target's metric has so far, and from those of earlier jobs of its experiment. A
+         *     tenth, half and nine tenths of what may happen lie below `p10`, `p50` and `p90`; what is null lies beyond the
+         *     end of the training, or of what is looked at. Times are at the pace so far, as long as the job runs.
+         */
+        get: operations["get_projection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job}/series": {
         parameters: {
             query?: never;
@@ -1198,15 +1220,14 @@ export interface components {
         Sizes: number[];
         /** @description Of two readings of one thing the one with the greater revision began later: keep that. Also a Last-Event-ID for GET /live, from which nothing is missed that this reading lacks */
         Revision: number;
-        /** @description Why it was started again. Failures, moves and node losses count anew for a job that was requeued after its end */
+        /** @description Why it was started again, over all its attempts; together `restarts`, or one more while it waits to start again */
         RestartCounts: {
-            /** @description Of at most `max_restarts`; the others do not count against it */
             failures: number;
             /** @description Its program or an operator asked for it */
             requeues: number;
-            /** @description Its program asked for other hardware */
+            /** @description Its program asked for other hardware, or was not there to run */
             moves: number;
-            /** @description Its nodes were lost, or took its tasks from it */
+            /** @description Its nodes were lost, could not start it, or took its tasks from it */
             node_losses: number;
             /** @description It made room for another job */
             preemptions: number;
@@ -1250,6 +1271,8 @@ export interface components {
             /** @description Attempts after the first, of whatever kind */
             restarts: number;
             restart_counts: components["schemas"]["RestartCounts"];
+            /** @description Of `max_restarts`: failures that it was started again after, since it was submitted or requeued after its end */
+            restarts_used: number;
             /** @description Why it waits or why it failed; empty otherwise */
             reason: string;
             progress: {
@@ -1303,11 +1326,11 @@ export interface components {
             signal: number;
             message?: string;
             /**
-             * @description What ended it. program: itself, or a signal that was not Podium's; only then does code 0 mean success. ordered: its orders said stop. lease: the coordinator was silent for longer than its lease. agent_stopped: its agent was stopped, and its tasks with it. signalled: somebody else sent podium-shim a SIGTERM. node_restarted: the machine was. shim_killed: podium-shim was killed, and the program with it. not_started: no program ran. no_record: its agent does not know it, or its node is lost. refused: the folder of its number in the shared folder is another job's, so the job fails for good.
+             * @description What ended it. program: itself, or a signal that was not Podium's; only then does code 0 mean success. ordered: its orders said stop. lease: the coordinator was silent for longer than its lease. agent_stopped: its agent was stopped, and its tasks with it. signalled: somebody else sent podium-shim a SIGTERM. node_restarted: the machine was. shim_killed: podium-shim was killed, and the program with it. not_started: no program ran. no_record: its agent does not know it, or its node is lost. refused: the folder of its number in the shared folder is another job's, so the job fails for good, or its code is gone. cannot_run: the node lacks the program or its working folder, or may not run it.
              * @default program
              * @enum {unknown}
              */
-            cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused";
+            cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused" | "cannot_run";
         };
         /** @enum {unknown} */
         BlockerCode: "held" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
@@ -1347,7 +1370,7 @@ export interface components {
                     expected_share: number;
                     /** @description And one in ten */
                     earliest_share: number;
-                    /** @description Both were learnt from; 0: they are assumed */
+                    /** @description Jobs that ran to their end or for all of their walltime, of which both were learnt; 0: too few have, and both are assumed */
                     ended_jobs: number;
                     /** @description Running jobs whose end is known by their steps */
                     jobs_with_pace: number;
@@ -1455,6 +1478,32 @@ export interface components {
         Series: {
             key: string;
             points: components["schemas"]["SeriesPoints"];
+        };
+        Projection: {
+            job: number;
+            metric: string | null;
+            /** @description That reaches the target */
+            step: components["schemas"]["Quantiles"];
+            /** @description When it does */
+            time_ms: components["schemas"]["Quantiles"];
+            /** @description Share of what may happen in which the target is reached before the training ends */
+            reaches: number;
+            /** @description When all steps are taken */
+            ends_ms: components["schemas"]["MillisOrNull"];
+            /** @description [step, p10, p50, p90] of the metric's values to come */
+            fan: [
+                number,
+                components["schemas"]["Number"],
+                components["schemas"]["Number"],
+                components["schemas"]["Number"]
+            ][];
+            /** @description Why nothing is told of the target, as in "its curve has 3 points; 6 are needed"; empty otherwise */
+            doubt: string;
+        };
+        Quantiles: {
+            p10: number | null;
+            p50: number | null;
+            p90: number | null;
         };
         /** @description [step, time_ms, value], by step */
         SeriesPoints: [
@@ -1847,7 +1896,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key and spec again give the experiment they made the first time; with another spec, 409 */
+                /** @description The same key, spec and code again give the experiment they made the first time; with another spec or other code, 409 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -1855,7 +1904,7 @@ export interface operations {
         };
         requestBody: components["requestBodies"]["Submission"];
         responses: {
-            /** @description The Idempotency-Key was known, and is of the same spec; 409 if of another */
+            /** @description The Idempotency-Key was known, and is of the same spec and code; 409 if of others */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2508,6 +2557,29 @@ export interface operations {
                     "application/json": {
                         metrics: components["schemas"]["MetricSummary"][];
                     };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_projection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What its curve says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projection"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -2,7 +2,6 @@
 // are given to the one that is there.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { dark } from "../state/theme";
 import { useChartGroup } from "./group";
 import { entryOf, extentOf, seriesOf, type Aligned } from "./line";

@@ -20,6 +20,7 @@ export const jobColumns: readonly Column<Job>[] = [
     key: "name",
     title: "Name",
     width: "minmax(160px, 2fr)",
+    wraps: true,
     sortable: true,
     cell: ({ id, name }) => (
       <a href={`#/jobs/${id}`} tabIndex={-1} title={name}>
@@ -32,6 +33,7 @@ export const jobColumns: readonly Column<Job>[] = [
     key: "detail",
     title: "Reason",
     width: "minmax(170px, 3.4fr)",
+    wraps: true,
     from: 730,
     has: ({ reason }) => reason !== "",
     cell: ({ reason }) => <span title={reason}>{reason}</span>,
@@ -86,6 +88,7 @@ export const jobColumns: readonly Column<Job>[] = [
     key: "account",
     title: "Account",
     width: "minmax(96px, 1fr)",
+    wraps: true,
     sortable: true,
     from: 1270,
     has: ({ account }) => account !== defaultAccount,

@@ -1,13 +1,13 @@
 // What an operator does to a job: the buttons that fit its state. Whatever loses work asks first.
-import { useState } from "preact/hooks";
-import { operateJob, prioritiseJob, type JobOperation } from "../api/client";
+import { operateJob, type JobOperation } from "../api/client";
 import type { Job } from "../api/types";
-import { offerFor, readPriority } from "../model/operations";
+import { offerFor } from "../model/operations";
 import { applyJob } from "../state/store";
 import { mayChange } from "../state/token";
 import { Button } from "../ui/button";
-import { ConfirmButton, OperationDialog, ProblemText, Wrong } from "../ui/operation_dialog";
+import { ConfirmButton, ProblemText } from "../ui/operation_dialog";
 import { useOperation } from "../hooks/use_operation";
+import { PriorityButton } from "./priority_button";
 
 export function JobOperations({ job }: { job: Job }) {
   const offer = offerFor(job);
@@ -30,7 +30,7 @@ export function JobOperations({ job }: { job: Job }) {
             : "Goes on, but does not start again until it is released",
         )}
       {offer.release && button("release", "Release", "May start again")}
-      {offer.priority && <PriorityButton job={job} />}
+      {offer.priority && <PriorityButton jobs={[job]} label="Priority…" of={`job ${job.id}`} />}
       {offer.requeue === "retry" &&
         button("requeue", "Try now", "Forgets its back-off and the nodes it avoids")}
       {offer.requeue === "again" &&
@@ -72,54 +72,5 @@ export function JobOperations({ job }: { job: Job }) {
       )}
       <ProblemText operation={direct} />
     </span>
-  );
-}
-
-function PriorityButton({ job }: { job: Job }) {
-  const [text, setText] = useState<string | null>(null);
-  const [wrong, setWrong] = useState("");
-  const operation = useOperation();
-  const close = () => {
-    setText(null);
-    setWrong("");
-    operation.forget();
-  };
-  const submit = async () => {
-    const priority = readPriority(text ?? "");
-    if (typeof priority === "string") return setWrong(priority);
-    if (await operation.run((token) => prioritiseJob(job.id, priority, token), applyJob)) close();
-  };
-  return (
-    <>
-      <Button onPress={() => setText(String(job.priority))}>Priority…</Button>
-      {text !== null && (
-        <OperationDialog
-          title={`Priority of job ${job.id}`}
-          action="Change it"
-          operation={operation}
-          onSubmit={() => void submit()}
-          onClose={close}
-        >
-          <label class="field">
-            From 0 to 100
-            <input
-              type="number"
-              min={0}
-              max={100}
-              step={1}
-              required
-              autofocus
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </label>
-          <p class="muted">
-            The highest score goes first: the priority, to which waiting adds and from which a long walltime
-            takes. The Queue page shows it.
-          </p>
-          <Wrong text={wrong} />
-        </OperationDialog>
-      )}
-    </>
   );
 }

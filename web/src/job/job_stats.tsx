@@ -220,13 +220,13 @@ function NodesStat({ job }: { job: JobDetail }) {
 }
 
 function AttemptStat({ job }: { job: JobDetail }) {
-  const others = describeOthers(job.restart_counts);
+  const others = describeOthers(job);
   return (
     <Stat
       name="Attempt"
       note={
         <>
-          {describeLimit(job.restart_counts, job.max_restarts)}
+          {describeLimit(job)}
           {others && <span class="stat-line">{others}</span>}
         </>
       }

@@ -38,7 +38,7 @@ function Log({ job, attempt, rank }: { job: JobDetail; attempt: Attempt; rank: n
   const { stream, noteEmpty } = useStream(job);
   return (
     <div class="log">
-      <div class="log-toolbar">
+      <div class="panel-toolbar">
         <label>
           Attempt
           <select

@@ -19,6 +19,7 @@ const id: Column<WaitingJob> = {
   title: "Job",
   width: "56px",
   number: true,
+  value: ({ job }) => job,
   cell: ({ job }) => job,
 };
 
@@ -26,6 +27,7 @@ const name: Column<WaitingJob> = {
   key: "name",
   title: "Name",
   width: "minmax(150px, 2fr)",
+  value: ({ name: text }) => text,
   cell: ({ job, name: text }) => (
     <a href={`#/jobs/${job}`} tabIndex={-1} title={text}>
       {text}
@@ -37,15 +39,17 @@ const reason: Column<WaitingJob> = {
   key: "detail",
   title: "Reason",
   width: "minmax(180px, 4fr)",
+  wraps: true,
   cell: ({ reason: text }) => <span title={text}>{text}</span>,
 };
 
 const priority: Column<WaitingJob> = {
   key: "priority",
   title: "Priority",
-  width: "60px",
+  width: "64px",
   number: true,
   from: 860,
+  value: (job) => job.priority,
   cell: (job) => job.priority,
 };
 
@@ -55,6 +59,7 @@ const waited: Column<WaitingJob> = {
   width: "72px",
   number: true,
   from: 780,
+  value: ({ submitted_ms }) => -submitted_ms,
   cell: ({ job, submitted_ms }) => <Waited key={job} sinceMs={submitted_ms} />,
 };
 
@@ -68,6 +73,7 @@ const devices = (text: (job: WaitingJob) => ComponentChildren): Column<WaitingJo
   title: "Devices",
   width: "64px",
   number: true,
+  value: (job) => job.devices,
   cell: text,
 });
 
@@ -76,7 +82,8 @@ const points = (
   title: string,
   width: string,
   explained: string,
-  text: (job: QueuedJob) => string | null,
+  sign: string,
+  value: (job: QueuedJob) => number | null,
 ): Column<QueuedJob> => ({
   key,
   title: <span title={explained}>{title}</span>,
@@ -84,11 +91,13 @@ const points = (
   number: true,
   from: 1180,
   has: ({ score }) => score !== null,
-  cell: (job) => text(job) ?? "–",
+  value,
+  cell: (job) => signed(sign, value(job)),
 });
 
+/** `sign`: of a value above 0. */
 const signed = (sign: string, value: number | null) =>
-  value === null ? null : `${value === 0 ? "" : sign}${value.toFixed(1)}`;
+  value === null ? "–" : `${value > 0 ? sign : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
 
 const accountOf = ({ account }: WaitingJob) => (
   <a href="#/accounts" tabIndex={-1} title={account}>
@@ -98,7 +107,14 @@ const accountOf = ({ account }: WaitingJob) => (
 
 /** `reservedFrom`: the first place in line whose start is reserved; null where none is. */
 export const queueColumns = (reservedFrom: number | null): readonly Column<QueuedJob>[] => [
-  { key: "position", title: "#", width: "44px", number: true, cell: ({ position }) => position },
+  {
+    key: "position",
+    title: "#",
+    width: "44px",
+    number: true,
+    value: ({ position }) => position,
+    cell: ({ position }) => position,
+  },
   id,
   name,
   reason,
@@ -107,6 +123,7 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
     title: "Account",
     width: "minmax(96px, 1.4fr)",
     from: 940,
+    value: ({ account }) => account,
     cell: (job) => (
       <>
         {accountOf(job)}
@@ -134,33 +151,38 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
       ),
   },
   priority,
-  points("age", "By age", "56px", "Points that its waiting adds to its priority", (job) =>
-    signed("+", job.age_points),
+  points(
+    "age",
+    "By age",
+    "60px",
+    "Points that its waiting adds to its priority",
+    "+",
+    ({ age_points }) => age_points,
   ),
   points(
     "walltime-points",
     "By walltime",
-    "84px",
+    "96px",
     "Points that its walltime takes from its priority",
-    (job) => signed("−", job.walltime_points),
+    "−",
+    ({ walltime_points }) => walltime_points,
   ),
-  points("score", "Score", "56px", "Priority and points: the highest goes first", (job) =>
-    signed("", job.score),
-  ),
+  points("score", "Score", "60px", "Priority and points: the highest goes first", "", ({ score }) => score),
   devices(describeDevices),
   {
     key: "walltime",
     title: "Walltime",
-    width: "68px",
+    width: "78px",
     number: true,
     from: 1060,
+    value: ({ walltime_seconds }) => walltime_seconds,
     cell: ({ walltime_seconds }) => formatDuration(walltime_seconds),
   },
   waited,
   {
     key: "turn",
     title: "Turn",
-    width: "88px",
+    width: "96px",
     cell: (job) => (
       <span title={job.reserved_ms === null ? undefined : formatAbsolute(job.reserved_ms)}>
         <Turn key={job.job} job={job} reservedFrom={reservedFrom} />
@@ -177,7 +199,14 @@ export const apartColumns: readonly Column<JobApart>[] = [
   id,
   name,
   reason,
-  { key: "account", title: "Account", width: "minmax(96px, 1fr)", from: 860, cell: accountOf },
+  {
+    key: "account",
+    title: "Account",
+    width: "minmax(96px, 1fr)",
+    from: 860,
+    value: ({ account }) => account,
+    cell: accountOf,
+  },
   priority,
   {
     ...devices((job) => describeDevices(job)),

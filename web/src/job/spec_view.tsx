@@ -15,7 +15,7 @@ export function SpecView({ job }: { job: JobDetail }) {
   const written = experiment.data?.spec ?? (experiment.error || "Loading…");
   return (
     <div class="spec">
-      <div class="log-toolbar">
+      <div class="panel-toolbar">
         <Choice
           label="Form of the spec"
           value={form}

@@ -1,5 +1,7 @@
 // The processes of one attempt; one that is pressed opens its log.
 import type { Attempt, Task } from "../api/types";
+import { useSorted } from "../hooks/use_order";
+import { formatOrder } from "../model/order";
 import { formatHash, route, withParams } from "../state/router";
 import { DataTable, type Column } from "../ui/data_table";
 import "../styles/task_table.css";
@@ -13,11 +15,19 @@ function exitText(exit: Task["exit"]): string {
 }
 
 const columns: readonly Column<Task>[] = [
-  { key: "rank", title: "Rank", width: "56px", number: true, cell: ({ rank }) => rank },
+  {
+    key: "rank",
+    title: "Rank",
+    width: "56px",
+    number: true,
+    value: ({ rank }) => rank,
+    cell: ({ rank }) => rank,
+  },
   {
     key: "node",
     title: "Node",
     width: "minmax(90px, 1fr)",
+    value: ({ node }) => node,
     cell: ({ node }) => (
       <a href={`#/nodes?q=${encodeURIComponent(node)}`} tabIndex={-1} title={node}>
         {node}
@@ -31,16 +41,18 @@ const columns: readonly Column<Task>[] = [
     number: true,
     cell: ({ devices }) => <span title={devices.join(", ")}>{devices.join(", ")}</span>,
   },
-  { key: "state", title: "State", width: "76px", cell: ({ state }) => state },
+  { key: "state", title: "State", width: "76px", value: ({ state }) => state, cell: ({ state }) => state },
   { key: "pid", title: "Pid", width: "76px", number: true, from: 560, cell: ({ pid }) => pid || "–" },
   {
     key: "exit",
     title: "Exit",
+    wraps: true,
     width: "minmax(90px, 3fr)",
     cell: ({ exit }) => <span title={exitText(exit)}>{exitText(exit)}</span>,
   },
 ];
 
+const none: readonly Task[] = [];
 const byRank = { key: "rank", descending: false };
 const cardHeight = 64;
 
@@ -48,19 +60,20 @@ const logOf = (attempt: Attempt, { rank }: Task) =>
   formatHash(withParams(route.value, { tab: null, attempt: String(attempt.number), rank: String(rank) }));
 
 export function TaskTable({ attempt }: { attempt: Attempt | undefined }) {
+  const { rows, order, onSort } = useSorted(attempt?.tasks ?? none, columns, byRank);
   if (!attempt) return <p class="muted panel-text">No attempt has started.</p>;
   return (
     <DataTable
       label={`Tasks of attempt ${attempt.number}`}
       name="task"
-      rows={attempt.tasks}
+      rows={rows}
       columns={columns}
-      order={byRank}
-      onSort={() => undefined}
+      order={order}
+      onSort={onSort}
       idOf={({ rank }) => rank}
       hrefOf={(task) => logOf(attempt, task)}
       stable
-      view={`tasks of ${attempt.number}`}
+      view={`tasks of ${attempt.number} ${formatOrder(order)}`}
       cardHeight={cardHeight}
     />
   );

@@ -1,5 +1,6 @@
 // The account tree as rows, and what a person typed to change an account.
-import type { Account, AccountChange, Kinds } from "../api/types";
+import type { Account, AccountChange, AccountUsage, Kinds } from "../api/types";
+import { compareValues, type Value } from "./order";
 
 export interface AccountRow {
   account: Account;
@@ -17,10 +18,21 @@ export function kindsOf(account: Account): string[] {
 
 const isBelow = (account: string, above: string) => account.startsWith(`${above}/`);
 
-/** Children after their parent, siblings by name; nothing below an account that is folded. */
-export function rowsOf(accounts: readonly Account[], folded: ReadonlySet<string>): AccountRow[] {
-  const key = ({ account }: Account) => account.split("/");
-  const sorted = [...accounts].sort((a, b) => comparePaths(key(a), key(b)));
+/** In what order siblings stand; those that have the same value stand by name. */
+export interface SiblingOrder {
+  valueOf(account: Account): Value;
+  descending: boolean;
+}
+
+export const byName: SiblingOrder = { valueOf: ({ account }) => account, descending: false };
+
+/** Children after their parent; nothing below an account that is folded. */
+export function rowsOf(
+  accounts: readonly Account[],
+  folded: ReadonlySet<string>,
+  order: SiblingOrder = byName,
+): AccountRow[] {
+  const sorted = inTreeOrder(accounts, order);
   return sorted
     .filter(({ account }) => ![...folded].some((above) => isBelow(account, above)))
     .map((account) => ({
@@ -32,11 +44,43 @@ export function rowsOf(accounts: readonly Account[], folded: ReadonlySet<string>
     }));
 }
 
-function comparePaths(a: string[], b: string[]): number {
-  for (let level = 0; level < Math.min(a.length, b.length); level += 1) {
-    if (a[level] !== b[level]) return a[level]! < b[level]! ? -1 : 1;
-  }
-  return a.length - b.length;
+function inTreeOrder(accounts: readonly Account[], { valueOf, descending }: SiblingOrder): Account[] {
+  const values = new Map(accounts.map((account) => [account.account, valueOf(account)]));
+  const paths = new Map(accounts.map(({ account }) => [account, account.split("/")]));
+  /** By what stands above them where they part. */
+  const compare = (a: string[], b: string[]): number => {
+    const shared = Math.min(a.length, b.length);
+    const level = a.findIndex((name, index) => name !== b[index]);
+    if (level < 0 || level >= shared) return a.length - b.length;
+    const [left, right] = [a, b].map((path) => path.slice(0, level + 1).join("/")) as [string, string];
+    const byValue = compareValues(values.get(left) ?? null, values.get(right) ?? null, descending);
+    return byValue || compareValues(left, right, false);
+  };
+  return [...accounts].sort((a, b) => compare(paths.get(a.account)!, paths.get(b.account)!));
+}
+
+/** What an account has of one kind of device. */
+export interface AccountLine {
+  row: AccountRow;
+  /** "" for an account that has none of any. */
+  kind: string;
+  /** The first of its account. */
+  leads: boolean;
+}
+
+export const linesOf = (rows: readonly AccountRow[]): AccountLine[] =>
+  rows.flatMap((row) =>
+    (row.kinds.length > 0 ? row.kinds : [""]).map((kind, index) => ({ row, kind, leads: index === 0 })),
+  );
+
+/** Of all kinds together. */
+export const usedInAll = ({ usage }: Account, figure: keyof AccountUsage) =>
+  Object.values(usage).reduce((sum, of) => sum + of[figure], 0);
+
+/** Null where it has none. */
+export function sumOfKinds(kinds: Kinds<number>): number | null {
+  const values = Object.values(kinds);
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
 }
 
 export interface Meter {

@@ -1,4 +1,4 @@
-import { findRow, type Rows } from "./rows";
+import { findRow, type RowId, type Rows } from "./rows";
 
 /**
  * Where to scroll so that the row that was at the top stays there after the list changed. At the very top it is left
@@ -7,7 +7,7 @@ import { findRow, type Rows } from "./rows";
 export function anchoredScroll<Row>(
   before: Rows<Row>,
   after: Rows<Row>,
-  idOf: (row: Row) => number,
+  idOf: (row: Row) => RowId,
   scrollTop: number,
   rowHeight: number,
 ): number {

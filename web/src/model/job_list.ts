@@ -1,6 +1,7 @@
 // Which jobs a list shows and in what order, as the address bar's parameters say and as the coordinator is asked.
 import { jobStates, type Job, type JobState } from "../api/types";
 import { fromWire } from "./numbers";
+import { formatOrder, orderParam, readOrder, turned, type Order } from "./order";
 
 export const sortKeys = [
   "id",
@@ -17,10 +18,9 @@ export const sortKeys = [
 ] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-export interface SortOrder {
-  key: SortKey;
-  descending: boolean;
-}
+export type SortOrder = Order<SortKey>;
+
+const newestFirst: SortOrder = { key: "id", descending: true };
 
 export interface JobView {
   states: ReadonlySet<JobState>;
@@ -47,7 +47,7 @@ export function queryOf({ states, text, experiment, order }: JobView): Record<st
     ...(experiment === null ? {} : { experiment: String(experiment) }),
     ...(words === "" ? {} : { q: words }),
     ...(states.size === 0 ? {} : { state: [...states].join(",") }),
-    sort: formatSort(order),
+    sort: formatOrder(order),
   };
 }
 
@@ -55,25 +55,15 @@ export function toggledState(states: ReadonlySet<JobState>, state: JobState): st
   return jobStates.filter((each) => states.has(each) !== (each === state)).join(",");
 }
 
-/** `sort=loss` ascending, `sort=-loss` descending; newest first when the address says nothing. */
-export function sortFrom(params: URLSearchParams): SortOrder {
-  const text = params.get("sort") ?? "-id";
-  const key = sortKeys.find((each) => each === text.replace(/^-/, ""));
-  return key ? { key, descending: text.startsWith("-") } : { key: "id", descending: true };
-}
+/** Newest first when the address says nothing. */
+export const sortFrom = (params: URLSearchParams): SortOrder =>
+  readOrder(params.get("sort"), sortKeys, newestFirst);
 
 /** The key of a column that is sorted by. */
 export const sortKeyOf = (column: string) => sortKeys.find((each) => each === column) ?? "id";
 
-/** As the address and the API have it. */
-export const formatSort = ({ key, descending }: SortOrder) => `${descending ? "-" : ""}${key}`;
-
-export function sortParam(current: SortOrder, clicked: SortKey): string | null {
-  const descending =
-    current.key === clicked ? !current.descending : clicked !== "name" && clicked !== "account";
-  const text = formatSort({ key: clicked, descending });
-  return text === "-id" ? null : text;
-}
+export const sortParam = (current: SortOrder, clicked: SortKey): string | null =>
+  orderParam(turned(current, clicked, clicked !== "name" && clicked !== "account"), newestFirst);
 
 const lossKeys = ["train/loss", "train/mlm_loss", "eval/mlm_loss", "eval/loss"];
 

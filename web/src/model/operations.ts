@@ -13,7 +13,7 @@ export interface Offer {
 const nothing: Offer = { hold: false, release: false, priority: false, requeue: null, cancel: false };
 
 /** What of a job says what may be done to it. */
-export type Operated = Pick<Job, "id" | "state" | "held" | "attempt">;
+export type Operated = Pick<Job, "id" | "state" | "held" | "attempt" | "priority">;
 
 export function offerFor(job: Operated): Offer {
   const holding = { hold: !job.held, release: job.held };

@@ -19,8 +19,9 @@ export function describeRestarts(counts: Job["restart_counts"]): string {
 }
 
 /** Of those that the limit counts. */
-export const describeLimit = (counts: Job["restart_counts"], most: number) =>
-  `${counts.failures} of ${most} ${most === 1 ? "failure" : "failures"}`;
+export const describeLimit = ({ restarts_used: used, max_restarts: most }: Job) =>
+  `${used} of ${most} ${most === 1 ? "failure" : "failures"}`;
 
 /** What does not count against the limit. */
-export const describeOthers = (counts: Job["restart_counts"]) => describeRestarts({ ...counts, failures: 0 });
+export const describeOthers = ({ restart_counts: counts, restarts_used: used }: Job) =>
+  describeRestarts({ ...counts, failures: counts.failures - used });

@@ -1,5 +1,8 @@
 // Rows in order, of which some may not be known yet: a list that is whole is an array of them.
 
+/** What a row is known by while rows move. */
+export type RowId = number | string;
+
 export interface Rows<Row> {
   readonly length: number;
   at(index: number): Row | undefined;

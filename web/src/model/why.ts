@@ -25,7 +25,7 @@ export function basisOf({ basis }: StartForecast): string {
   const from =
     basis.ended_jobs > 0
       ? `as half of the last ${basis.ended_jobs} jobs took at most`
-      : "assumed until ten jobs have ended";
+      : "assumed until ten jobs have run to their end";
   const paced =
     basis.jobs_with_pace > 0
       ? `; ${basis.jobs_with_pace} running ${basis.jobs_with_pace === 1 ? "job goes" : "jobs go"} on at their pace`

@@ -17,7 +17,7 @@ export function NodeOperations({ node }: { node: Node }) {
   if (!mayChange.value) return null;
   const close = () => setOpen(null);
   return (
-    <div class="node-operations">
+    <div class="operations">
       {node.drain && (
         <Button
           small

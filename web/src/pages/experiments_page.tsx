@@ -1,5 +1,4 @@
 // Every experiment: a spec, the commit it came from, and how its jobs stand.
-import { useMemo } from "preact/hooks";
 import type { Experiment } from "../api/types";
 import { jobStates } from "../api/types";
 import { Ago } from "../ui/badges";
@@ -10,9 +9,11 @@ import { NoRows, NotYet } from "../ui/notice";
 import { SourceLine } from "../job/spec_view";
 import { useExperimentStates } from "../hooks/use_experiment_states";
 import { useExperiments } from "../hooks/use_lists";
+import { useSorted } from "../hooks/use_order";
 import { useSpecs } from "../hooks/use_specs";
 import { countSpecs } from "../model/specs";
 import { formatCount } from "../model/numbers";
+import { formatOrder } from "../model/order";
 import { route } from "../state/router";
 import { DataTable, type Column } from "../ui/data_table";
 import "../styles/experiments.css";
@@ -80,30 +81,31 @@ const newestFirst = { key: "id", descending: true };
 const cardHeight = 64;
 
 function Table({ experiments, view }: TableProperties) {
-  const rows = useMemo(() => [...experiments].sort((a, b) => b.id - a.id), [experiments]);
+  const { rows, order, onSort } = useSorted(experiments, columns, newestFirst);
   return (
     <DataTable
       label="Experiments"
       name="experiment"
       rows={rows}
       columns={columns}
-      order={newestFirst}
-      onSort={() => undefined}
+      order={order}
+      onSort={onSort}
       idOf={({ id }) => id}
       hrefOf={({ id }) => `#/experiments/${id}`}
       stable
-      view={view}
+      view={`${view} ${formatOrder(order)}`}
       cardHeight={cardHeight}
     />
   );
 }
 
 const columns: readonly Column<Experiment>[] = [
-  { key: "id", title: "Id", width: "60px", number: true, cell: ({ id }) => id },
+  { key: "id", title: "Id", width: "60px", number: true, value: ({ id }) => id, cell: ({ id }) => id },
   {
     key: "name",
     title: "Name",
     width: "minmax(160px, 2fr)",
+    value: ({ name }) => name,
     cell: ({ id, name }) => (
       <a href={`#/experiments/${id}`} tabIndex={-1} title={name}>
         {name}
@@ -121,6 +123,7 @@ const columns: readonly Column<Experiment>[] = [
     title: "Created",
     width: "90px",
     from: 560,
+    value: ({ created_ms }) => created_ms,
     cell: ({ created_ms }) => <Ago ms={created_ms} />,
   },
   {

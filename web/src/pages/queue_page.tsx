@@ -4,16 +4,18 @@ import { getQueue } from "../api/client";
 import type { Queue, WaitingJob } from "../api/types";
 import { useQuery } from "../hooks/use_query";
 import { useScheduling } from "../hooks/use_scheduling";
+import { useSorted } from "../hooks/use_order";
 import { apartColumns, queueColumns } from "../job/queue_columns";
 import { SelectedJobs } from "../job/selected_jobs";
 import { formatCount } from "../model/numbers";
+import { formatOrder } from "../model/order";
 import { describePolicy, linesOf, type WaitingLine } from "../model/queue";
 import type { Operated } from "../model/operations";
 import { route, setParams } from "../state/router";
 import { AsOf } from "../ui/as_of";
 import { Button } from "../ui/button";
 import { Choice } from "../ui/choice";
-import { DataTable } from "../ui/data_table";
+import { DataTable, type Column } from "../ui/data_table";
 import { Notice, NotYet } from "../ui/notice";
 import { useChosen, type Selection } from "../ui/selection";
 import "../styles/queue.css";
@@ -57,6 +59,8 @@ const Policy = ({ queue }: { queue: Queue }) => (
 
 function Line({ line, lines }: { line: WaitingLine; lines: readonly WaitingLine[] }) {
   const selection = useSelection(line);
+  const reservedFrom = line.kind === "queue" ? line.reservedFrom : null;
+  const columns = useMemo(() => queueColumns(reservedFrom), [reservedFrom]);
   return (
     <>
       <div class="toolbar">
@@ -72,7 +76,11 @@ function Line({ line, lines }: { line: WaitingLine; lines: readonly WaitingLine[
         </span>
       </div>
       <SelectedJobs jobs={selection.jobs} onClear={selection.clear} />
-      <Table line={line} selection={selection} />
+      {line.kind === "queue" ? (
+        <Table line={line} jobs={line.jobs} columns={columns} selection={selection} />
+      ) : (
+        <Table line={line} jobs={line.jobs} columns={apartColumns} selection={selection} />
+      )}
     </>
   );
 }
@@ -108,11 +116,12 @@ function useSelection({ id, jobs }: WaitingLine): Selection & { jobs: readonly O
             )
           : chosen.clear(),
     },
-    jobs: selected.map(({ job, blocker }) => ({
+    jobs: selected.map(({ job, blocker, priority }) => ({
       id: job,
       state: "queued",
       held: blocker === "held",
       attempt: 0,
+      priority,
     })),
   };
 }
@@ -120,25 +129,30 @@ function useSelection({ id, jobs }: WaitingLine): Selection & { jobs: readonly O
 const byPlace = { key: "position", descending: false };
 const cardHeight = 88;
 
-function Table({ line, selection }: { line: WaitingLine; selection: Selection }) {
-  const reservedFrom = line.kind === "queue" ? line.reservedFrom : null;
-  const columns = useMemo(() => queueColumns(reservedFrom), [reservedFrom]);
-  const properties = {
-    label: line.sentence,
-    name: "queue",
-    order: byPlace,
-    onSort: () => undefined,
-    idOf: ({ job }: WaitingJob) => job,
-    nameOf: ({ job }: WaitingJob) => `job ${job}`,
-    hrefOf: ({ job }: WaitingJob) => `#/jobs/${job}`,
-    stable: true,
-    view: line.id,
-    cardHeight,
-    selection,
-  };
-  return line.kind === "queue" ? (
-    <DataTable {...properties} rows={line.jobs} columns={columns} />
-  ) : (
-    <DataTable {...properties} rows={line.jobs} columns={apartColumns} />
+interface TableProperties<Row extends WaitingJob> {
+  line: WaitingLine;
+  jobs: readonly Row[];
+  columns: readonly Column<Row>[];
+  selection: Selection;
+}
+
+function Table<Row extends WaitingJob>({ line, jobs, columns, selection }: TableProperties<Row>) {
+  const { rows, order, onSort } = useSorted(jobs, columns, byPlace);
+  return (
+    <DataTable
+      label={line.sentence}
+      name="queue"
+      rows={rows}
+      columns={columns}
+      order={order}
+      onSort={onSort}
+      idOf={({ job }) => job}
+      nameOf={({ job }) => `job ${job}`}
+      hrefOf={({ job }) => `#/jobs/${job}`}
+      stable
+      view={`${line.id} ${formatOrder(order)}`}
+      cardHeight={cardHeight}
+      selection={selection}
+    />
   );
 }

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 
 interface Properties {
-  small?: boolean;
-  kind?: "primary" | "danger";
+  small?: boolean | undefined;
+  kind?: "primary" | "danger" | undefined;
   /** Its name where the words on it say too little without what stands around them. */
   name?: string;
   title?: string;

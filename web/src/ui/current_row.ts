@@ -1,7 +1,7 @@
 // The row of a table that the keyboard is on. It is chosen by its place and known by its id: rows move, and one that is gone
 // to may have to be loaded first.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { findRow, type Rows } from "../model/rows";
+import { findRow, type RowId, type Rows } from "../model/rows";
 import { recall, remember } from "../state/places";
 
 interface Current<Row> {
@@ -19,7 +19,7 @@ export interface CurrentRow<Row> {
   choose(index: number): void;
 }
 
-export function useCurrentRow<Row>(rows: Rows<Row>, idOf: (row: Row) => number): CurrentRow<Row> {
+export function useCurrentRow<Row>(rows: Rows<Row>, idOf: (row: Row) => RowId): CurrentRow<Row> {
   const [current, setCurrent] = useState<Current<Row> | null>(() => recall<Current<Row>>("row") ?? null);
   const choose = (index: number) => {
     const next = { index, row: rows.at(index) ?? null };

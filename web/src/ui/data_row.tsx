@@ -39,14 +39,17 @@ export function DataRow<Row>(properties: Properties<Row>) {
         open(event, href);
       }}
     >
-      {columns.map(({ key, number, cell }) => (
-        <span key={key} role="gridcell" class={number ? `c-${key} number` : `c-${key}`}>
-          {cell(row)}
+      {columns.map((column) => (
+        <span key={column.key} role="gridcell" class={classOf(column)}>
+          {column.cell(row)}
         </span>
       ))}
     </div>
   );
 }
+
+const classOf = ({ key, number, wraps }: Pick<Column<never>, "key" | "number" | "wraps">) =>
+  `c-${key}${number ? " number" : ""}${wraps ? " wraps" : ""}`;
 
 const isSelectingText = () => getSelection()?.isCollapsed === false;
 

@@ -7,7 +7,8 @@ import { useScrollPlace } from "../hooks/use_scroll_place";
 import { useVirtual } from "../hooks/use_virtual";
 import { useWidth } from "../hooks/use_width";
 import { anchoredScroll } from "../model/anchored_scroll";
-import { findRow, type Rows } from "../model/rows";
+import type { Order, Value } from "../model/order";
+import { findRow, type RowId, type Rows } from "../model/rows";
 import { isShortcut } from "../state/keyboard";
 import { navigate, place } from "../state/router";
 import { useCurrentRow } from "./current_row";
@@ -21,7 +22,12 @@ export interface Column<Row> {
   /** A track of a CSS grid. */
   width: string;
   number?: boolean;
+  /** A long text may take two lines. */
+  wraps?: boolean;
+  /** Whoever has the rows sorts them by it. */
   sortable?: boolean;
+  /** What a table whose rows are all there is sorted by (hooks/use_order.ts). */
+  value?(row: Row): Value;
   /** Of the table, in pixels; narrower ones do without the column. */
   from?: number;
   /** Whether it has anything to show of a row; a column that has nothing of any gives way. */
@@ -29,12 +35,7 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
 }
 
-export interface Order {
-  key: string;
-  descending: boolean;
-}
-
-interface Properties<Row> {
+interface Properties<Row, Id extends RowId> {
   label: string;
   /** Names its styles for narrow windows, where rows become cards. */
   name: string;
@@ -46,7 +47,7 @@ interface Properties<Row> {
   columns: readonly Column<Row>[];
   order: Order;
   onSort(key: string): void;
-  idOf(row: Row): number;
+  idOf(row: Row): Id;
   hrefOf(row: Row): string;
   /** In which rows move only as some come or go: what is being read stays in place then. */
   stable: boolean;
@@ -54,8 +55,10 @@ interface Properties<Row> {
   view: string;
   cardHeight: number;
   /** Rows can be selected: with their box, or the current one with x. */
-  selection?: Selection;
+  selection?: Selection<Id>;
   nameOf?(row: Row): string;
+  /** Other keys for the current row: whether it has taken this one. */
+  onKey?(key: string, row: Row): boolean;
 }
 
 /** Below it rows are cards, which hold every column (styles/data_table.css). */
@@ -63,8 +66,8 @@ const narrowest = 720;
 const headHeight = 34;
 const lineHeight = 36;
 
-export function DataTable<Row>(properties: Properties<Row>) {
-  const { label, name, rows, pending, idOf, hrefOf, view, selection, nameOf = String } = properties;
+export function DataTable<Row, Id extends RowId>(properties: Properties<Row, Id>) {
+  const { label, name, rows, pending, idOf, hrefOf, view, selection, nameOf = String, onKey } = properties;
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const cards = innerWidth < narrowest;
@@ -100,7 +103,7 @@ export function DataTable<Row>(properties: Properties<Row>) {
     else if (key === "x" && current.row !== null && selection) {
       const id = idOf(current.row);
       selection.set([id], !selection.ids.has(id));
-    } else return false;
+    } else return current.row !== null && (onKey?.(key, current.row) ?? false);
     return true;
   });
 
@@ -173,11 +176,11 @@ function useShownColumns<Row>(columns: readonly Column<Row>[], rows: Rows<Row>, 
   return useMemo(() => shown, [columns, names]);
 }
 
-function Head<Row>({ columns, order, onSort }: Properties<Row>) {
+function Head<Row, Id extends RowId>({ columns, order, onSort }: Properties<Row, Id>) {
   return (
     <div role="rowgroup" class="data-head">
       <div role="row" class="data-row" aria-rowindex={1}>
-        {columns.map(({ key, title, number, sortable }) => {
+        {columns.map(({ key, title, number, value, sortable = value !== undefined }) => {
           const sorted =
             sortable && order.key === key ? (order.descending ? "descending" : "ascending") : null;
           return (
@@ -206,9 +209,9 @@ function Head<Row>({ columns, order, onSort }: Properties<Row>) {
 }
 
 /** Keeps what is being read in place while rows come and go above it. */
-function useAnchor<Row>(
+function useAnchor<Row, Id extends RowId>(
   scroller: RefObject<HTMLElement>,
-  { rows, stable, idOf }: Properties<Row>,
+  { rows, stable, idOf }: Properties<Row, Id>,
   rowHeight: number,
 ): void {
   const before = useRef(rows);

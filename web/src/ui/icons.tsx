@@ -192,6 +192,14 @@ export function HeldIcon() {
   );
 }
 
+export function ChevronIcon() {
+  return (
+    <Icon>
+      <path d="m6 4 4 4-4 4" {...line} />
+    </Icon>
+  );
+}
+
 export function EyeIcon({ closed }: { closed: boolean }) {
   return (
     <Icon>
@@ -205,14 +213,6 @@ export function PinIcon() {
   return (
     <Icon>
       <path d="M5.5 2h5l-.8 4.6 2 2.4H4.3l2-2.4zM8 9v5" {...line} />
-    </Icon>
-  );
-}
-
-export function ChevronIcon() {
-  return (
-    <Icon>
-      <path d="m6 4 4 4-4 4" {...line} />
     </Icon>
   );
 }

@@ -54,6 +54,7 @@ export function Wrong({ text }: { text: string }) {
 export const ProblemText = ({ operation }: { operation: Operation }) => <Wrong text={operation.problem} />;
 
 interface ConfirmProperties<T> {
+  small?: boolean;
   label: string;
   title: string;
   action: string;
@@ -66,7 +67,7 @@ interface ConfirmProperties<T> {
 
 /** A button for what loses work: it asks first. */
 export function ConfirmButton<T>(properties: ConfirmProperties<T>) {
-  const { label, title, action, danger, keep, run, done, children } = properties;
+  const { small, label, title, action, danger, keep, run, done, children } = properties;
   const [open, setOpen] = useState(false);
   const operation = useOperation();
   const close = () => {
@@ -78,7 +79,12 @@ export function ConfirmButton<T>(properties: ConfirmProperties<T>) {
   };
   return (
     <>
-      <Button {...(danger ? { kind: "danger" } : {})} disabled={operation.busy} onPress={() => setOpen(true)}>
+      <Button
+        small={small}
+        kind={danger ? "danger" : undefined}
+        disabled={operation.busy}
+        onPress={() => setOpen(true)}
+      >
         {label}
       </Button>
       {open && (

@@ -1,11 +1,12 @@
 // Which rows of a table are selected: kept with the entry of the history, so that a look at one of them does not lose it.
 import { useState } from "preact/hooks";
+import type { RowId } from "../model/rows";
 import { recall, remember } from "../state/places";
 import type { Column } from "./data_table";
 
-export interface Chosen {
-  ids: ReadonlySet<number>;
-  set(ids: readonly number[], on: boolean): void;
+export interface Chosen<Id extends RowId = number> {
+  ids: ReadonlySet<Id>;
+  set(ids: readonly Id[], on: boolean): void;
   clear(): void;
 }
 
@@ -17,7 +18,7 @@ export interface AllRows {
   set(on: boolean): void;
 }
 
-export interface Selection extends Chosen {
+export interface Selection<Id extends RowId = number> extends Chosen<Id> {
   all: AllRows;
 }
 
@@ -46,9 +47,9 @@ export function useChosen(name = ""): Chosen {
 }
 
 /** The column of boxes to check; the one in the head is of all rows. */
-export function selectColumn<Row>(
-  { ids, all, set }: Selection,
-  idOf: (row: Row) => number,
+export function selectColumn<Row, Id extends RowId>(
+  { ids, all, set }: Selection<Id>,
+  idOf: (row: Row) => Id,
   nameOf: (row: Row) => string,
 ): Column<Row> {
   return {

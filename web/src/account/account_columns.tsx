@@ -1,0 +1,187 @@
+// The columns of the accounts' table: a row for each kind of device that an account has.
+import type { Account } from "../api/types";
+import { meterOf, sumOfKinds, usedInAll, type AccountLine } from "../model/account_tree";
+import { formatCount } from "../model/numbers";
+import { formatHours } from "../model/queue";
+import type { Value } from "../model/order";
+import { Button } from "../ui/button";
+import type { Column } from "../ui/data_table";
+import { ChevronIcon } from "../ui/icons";
+
+export interface AccountActions {
+  /** Devices of each kind. */
+  cluster: ReadonlyMap<string, number>;
+  folded: ReadonlySet<string>;
+  toggle(account: string): void;
+  /** Null for who may not change them. */
+  edit: ((account: Account) => void) | null;
+}
+
+/** What siblings are sorted by, by the column's key. */
+export const accountFigures: readonly { key: string; number: boolean; value(account: Account): Value }[] = [
+  { key: "name", number: false, value: ({ account }) => account },
+  { key: "share", number: true, value: ({ share }) => share },
+  { key: "held", number: true, value: (account) => usedInAll(account, "devices") },
+  { key: "borrowed", number: true, value: (account) => usedInAll(account, "borrowed") },
+  { key: "quota", number: true, value: ({ quota }) => sumOfKinds(quota) },
+  { key: "limit", number: true, value: ({ limit }) => sumOfKinds(limit) },
+  { key: "waiting", number: true, value: (account) => usedInAll(account, "waiting_devices") },
+  { key: "used", number: true, value: (account) => usedInAll(account, "device_seconds") },
+  { key: "factor", number: true, value: (account) => usedInAll(account, "factor") },
+];
+
+const count = (value: number | undefined) => (value === undefined ? "–" : formatCount(value));
+
+const usageOf = ({ row, kind }: AccountLine) => row.account.usage[kind];
+
+const explained = (title: string, text: string) => <span title={text}>{title}</span>;
+
+export const accountColumns = (actions: AccountActions): readonly Column<AccountLine>[] => [
+  {
+    key: "name",
+    title: "Account",
+    width: "minmax(150px, 2fr)",
+    sortable: true,
+    cell: (line) => <Name line={line} actions={actions} />,
+  },
+  {
+    key: "share",
+    title: "Share",
+    width: "58px",
+    number: true,
+    from: 860,
+    sortable: true,
+    cell: ({ row, leads }) => leads && formatCount(row.account.share),
+  },
+  { key: "kind", title: "Kind", width: "44px", cell: ({ kind }) => kind },
+  {
+    key: "held",
+    title: "Devices held",
+    width: "minmax(130px, 2fr)",
+    number: true,
+    sortable: true,
+    cell: (line) => <Held line={line} inCluster={actions.cluster.get(line.kind) ?? 0} />,
+  },
+  {
+    key: "borrowed",
+    title: explained("Borrowed", "Held devices that accounts with quotas may take back"),
+    width: "76px",
+    number: true,
+    from: 960,
+    sortable: true,
+    cell: (line) => count(usageOf(line)?.borrowed ?? 0),
+  },
+  {
+    key: "quota",
+    title: "Quota",
+    width: "60px",
+    number: true,
+    sortable: true,
+    cell: ({ row, kind }) => count(row.account.quota[kind]),
+  },
+  {
+    key: "limit",
+    title: "Limit",
+    width: "60px",
+    number: true,
+    sortable: true,
+    cell: ({ row, kind }) => count(row.account.limit[kind]),
+  },
+  {
+    key: "waiting",
+    title: "Waiting",
+    width: "112px",
+    number: true,
+    from: 720,
+    sortable: true,
+    cell: (line) => waitingText(usageOf(line)?.waiting_jobs ?? 0, usageOf(line)?.waiting_devices ?? 0),
+  },
+  {
+    key: "used",
+    title: explained("Used, hours", "What it used, in device hours; older use weighs less"),
+    width: "94px",
+    number: true,
+    from: 1060,
+    sortable: true,
+    cell: (line) => formatHours(usageOf(line)?.device_seconds ?? 0),
+  },
+  {
+    key: "factor",
+    title: explained("Factor, hours", "Device hours used by share: of siblings the smallest goes first"),
+    width: "102px",
+    number: true,
+    from: 1160,
+    sortable: true,
+    cell: (line) => formatHours(usageOf(line)?.factor ?? 0),
+  },
+  {
+    key: "change",
+    title: <span class="visually-hidden">Change</span>,
+    width: "82px",
+    has: () => actions.edit !== null,
+    cell: ({ row, leads }) =>
+      leads &&
+      actions.edit && (
+        <Button small name={`Change ${row.account.account}`} onPress={() => actions.edit?.(row.account)}>
+          Change…
+        </Button>
+      ),
+  },
+];
+
+function Name({ line: { row, leads }, actions }: { line: AccountLine; actions: AccountActions }) {
+  const { account } = row.account;
+  const open = !actions.folded.has(account);
+  return (
+    <span class="account-name" style={{ "--depth": row.depth }}>
+      {leads && row.hasChildren ? (
+        <button
+          type="button"
+          class={open ? "icon-button fold open" : "icon-button fold"}
+          aria-expanded={open}
+          aria-label={`Accounts below ${account}`}
+          onClick={() => actions.toggle(account)}
+        >
+          <ChevronIcon />
+        </button>
+      ) : (
+        <span class="fold" aria-hidden="true" />
+      )}
+      <a
+        class={leads ? undefined : "account-again"}
+        href={jobsOf(row.account)}
+        tabIndex={-1}
+        title={`${account}: its jobs`}
+      >
+        {row.name}
+      </a>
+    </span>
+  );
+}
+
+export const jobsOf = ({ account }: Account) => `#/jobs?q=account:${account}`;
+
+const waitingText = (jobs: number, devices: number) =>
+  jobs === 0 ? "–" : `${formatCount(devices)} in ${jobs === 1 ? "1 job" : `${formatCount(jobs)} jobs`}`;
+
+function Held({ line, inCluster }: { line: AccountLine; inCluster: number }) {
+  const meter = meterOf(line.row.account, line.kind, inCluster);
+  const width = (part: number) => ({ width: `${(100 * part).toFixed(2)}%` });
+  const left = (part: number) => ({ left: `${(100 * part).toFixed(2)}%` });
+  return (
+    <span class="held-line">
+      <span class={meter.isOver ? "meter over" : "meter"} aria-hidden="true">
+        <span class="meter-kept" style={width(meter.kept)} />
+        <span class="meter-borrowed" style={width(meter.borrowed)} />
+        {meter.quota !== null && <span class="meter-quota" style={left(meter.quota)} />}
+        {meter.limit !== null && <span class="meter-limit" style={left(meter.limit)} />}
+      </span>
+      <span
+        class={meter.isOver ? "error-text" : undefined}
+        title={meter.isOver ? "More than its limit allows" : undefined}
+      >
+        {formatCount(usageOf(line)?.devices ?? 0)}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+// Gives jobs another priority, checked before the coordinator is asked.
+import { useState } from "preact/hooks";
+import { prioritiseJob } from "../api/client";
+import { useOperation } from "../hooks/use_operation";
+import { readPriority, type Operated } from "../model/operations";
+import { applyJob } from "../state/store";
+import { Button } from "../ui/button";
+import { OperationDialog, Wrong } from "../ui/operation_dialog";
+
+interface Properties {
+  jobs: readonly Operated[];
+  label: string;
+  /** In the title: "job 7". */
+  of: string;
+  small?: boolean;
+}
+
+/** Empty where they differ. */
+const priorityOf = ([first, ...others]: readonly Operated[]) =>
+  first && others.every(({ priority }) => priority === first.priority) ? String(first.priority) : "";
+
+export function PriorityButton({ jobs, label, of, small }: Properties) {
+  const [text, setText] = useState<string | null>(null);
+  const [wrong, setWrong] = useState("");
+  const operation = useOperation();
+  const close = () => {
+    setText(null);
+    setWrong("");
+    operation.forget();
+  };
+  const submit = async () => {
+    const priority = readPriority(text ?? "");
+    if (typeof priority === "string") return setWrong(priority);
+    const changeAll = async (token: string) => {
+      for (const { id } of jobs) applyJob(await prioritiseJob(id, priority, token));
+      return true;
+    };
+    await operation.run(changeAll, close);
+  };
+  return (
+    <>
+      <Button small={small} onPress={() => setText(priorityOf(jobs))}>
+        {label}
+      </Button>
+      {text !== null && (
+        <OperationDialog
+          title={`Priority of ${of}`}
+          action="Change it"
+          operation={operation}
+          onSubmit={() => void submit()}
+          onClose={close}
+        >
+          <label class="field">
+            From 0 to 100
+            <input
+              type="number"
+              min={0}
+              max={100}
+              step={1}
+              required
+              autofocus
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          </label>
+          <p class="muted">
+            The highest score goes first: the priority, to which waiting adds and from which a long walltime
+            takes. The Queue page shows it.
+          </p>
+          <Wrong text={wrong} />
+        </OperationDialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// Sheets come with their chunks, in any order: which rule wins must not depend on it. And no rule may be left behind.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+const read = (path: string) => readFileSync(`${source}/${path}`, "utf8");
+const sheets = readdirSync(`${source}/styles`);
+const code = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((path) => /\.tsx?$/.test(path) && path !== "api/schema.ts")
+  .map(read)
+  .join("\n");
+
+const withoutComments = (css: string) => css.replace(/\/\*[^]*?\*\//g, "");
+
+/** Those of a sheet, split at their commas. */
+const selectorsOf = (sheet: string) =>
+  [...withoutComments(read(`styles/${sheet}`)).matchAll(/([^{};]+)\{/g)]
+    .map(([, text]) => text!.trim())
+    .filter((text) => !text.startsWith("@"))
+    .flatMap((text) => text.split(/,(?![^(]*\))/))
+    .map((text) => text.trim());
+
+const classesOf = (selector: string) => [...selector.matchAll(/\.([\w-]+)/g)].map(([, name]) => name!);
+
+it("every rule is in a layer, and tokens.css puts the layers in their order", () => {
+  const order = /@layer ([\w, ]+);/.exec(read("styles/tokens.css"))![1]!.split(", ");
+  expect(read("main.tsx").indexOf("styles/tokens.css")).toBeLessThan(read("main.tsx").indexOf("styles/base.css"));
+  for (const sheet of sheets) {
+    const layered = withoutComments(read(`styles/${sheet}`))
+      .replace(/@layer [\w, ]+;|@import "[^"]+" layer\(\w+\);/g, "")
+      .trim();
+    const [, layer] = /^@layer (\w+) \{\n(?: .*\n|\n)*\}$/.exec(layered) ?? [];
+    expect(order, sheet).toContain(layer);
+  }
+});
+
+it("the class that a selector begins with is of one sheet", () => {
+  const owners = new Map<string, Set<string>>();
+  for (const sheet of sheets)
+    for (const selector of selectorsOf(sheet)) {
+      const [first] = classesOf(selector);
+      if (first !== undefined) owners.set(first, (owners.get(first) ?? new Set()).add(sheet));
+    }
+  const shared = [...owners].filter(([, all]) => all.size > 1).map(([name, all]) => [name, ...all]);
+  expect(shared).toEqual([]);
+});
+
+describe("what the sheets name is there:", () => {
+  const isQuoted = (name: string) => new RegExp(`["'\` ]${name}["'\` $]`).test(code);
+  const prefixes = [...code.matchAll(/[`" ]([a-z-]+-)\$\{/g)].map(([, prefix]) => prefix!);
+  const isMade = (name: string) => prefixes.some((prefix) => prefix !== "c-" && name.startsWith(prefix));
+  /** A table's class is made of its name, those of its cells of the columns' keys. */
+  const isOfTable = (name: string) => {
+    const key = /^c-(.+)$/.exec(name) ?? /^(.+)-table$/.exec(name);
+    return key !== null && code.includes(`"${key[1]}"`);
+  };
+  const isOfLibrary = (name: string) => /^(u|cm)-/.test(name);
+
+  it.each(sheets)("%s", (sheet) => {
+    const known = [isQuoted, isMade, isOfTable, isOfLibrary];
+    const named = new Set(selectorsOf(sheet).flatMap(classesOf));
+    expect([...named].filter((name) => !known.some((isKnown) => isKnown(name)))).toEqual([]);
+  });
+
+  it("tokens", () => {
+    const all = sheets.map((sheet) => read(`styles/${sheet}`)).join("\n") + code;
+    const tokens = [...read("styles/tokens.css").matchAll(/(--[\w-]+):/g)].map(([, name]) => name!);
+    const isRead = (token: string) => all.includes(`var(${token}`) || all.includes(`"${token}`);
+    const unread = tokens.filter((token) => !isRead(token) && !token.startsWith("--series-"));
+    expect(unread).toEqual([]);
+  });
+});
