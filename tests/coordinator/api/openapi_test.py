@@ -195,6 +195,7 @@ class OpenapiTest(unittest.TestCase):
         at = "/code/" + posted["sha256"]
         self.assertEqual(self.call("GET", "/code/{sha256}", path=at, token=AGENT).body, packed)
         self.call("GET", "/code/{sha256}", 404, path="/code/nothing")
+        self.call("POST", "/nodes/{node}/drain", 200, {}, USER, "/nodes/node-1/drain")  # the job waits
         job = self.call("POST", "/experiments", 201, {**body, "code": posted["sha256"]}, USER).json()["jobs"][0]["id"]
         kept = self.call("GET", "/jobs/{job}", path=f"/jobs/{job}").json()["spec"]["code"]
         self.assertEqual(kept, {"folder": "src", "snapshot": posted["sha256"]})
@@ -204,6 +205,7 @@ class OpenapiTest(unittest.TestCase):
         gone = self.call("POST", "/jobs/{job}/requeue", 409, token=USER, path=f"/jobs/{job}/requeue").json()
         self.assertIn(f"the code of job {job} is no longer kept", gone["detail"])
         (self.daemon.home / "elsewhere").rename(file)
+        self.call("POST", "/nodes/{node}/resume", 200, {}, USER, "/nodes/node-1/resume")
 
     def test_1d_code_of_git_comes_with_its_commit(self):
         text = spec("code") + "code: {git: v1.2}\n"

@@ -10,8 +10,11 @@
 namespace podium {
 namespace {
 
+using testing::Contains;
 using testing::Each;
 using testing::ElementsAre;
+using testing::Optional;
+using testing::Pair;
 
 constexpr std::int64_t kSteps = 102;  // not a multiple of the checkpoint interval
 
@@ -144,10 +147,13 @@ TEST(Worker, EventsTellTheWholeStory) {
   WorkerJob job(tiny_job(10));
   ASSERT_THAT(job.run(2), Each(0)) << job.errors();
   std::vector<std::string> story;
+  std::vector<std::pair<WorkerPhase, std::optional<std::int64_t>>> phases;
   std::vector<std::int64_t> saved;
   for (const WorkerEvent& event : job.events()) {
     if (const auto* checkpoint = std::get_if<CheckpointEvent>(&event.body))
       saved.push_back(checkpoint->step);  // told when it is whole, some steps later
+    else if (const auto* phase = std::get_if<PhaseEvent>(&event.body))
+      phases.emplace_back(phase->phase, phase->step);
     else
       story.push_back(to_json(event).at("type"));
   }
@@ -156,6 +162,13 @@ TEST(Worker, EventsTellTheWholeStory) {
   expected.push_back("finished");
   EXPECT_EQ(story, expected);
   EXPECT_THAT(saved, ElementsAre(5, 10));
+  using enum WorkerPhase;
+  ASSERT_GT(phases.size(), 2u);
+  EXPECT_EQ(phases[0].first, rendezvous);
+  EXPECT_EQ(phases[1].first, loading);
+  for (const auto& [phase, step] :
+       {std::pair(stepping, 0), {checkpointing, 5}, {stepping, 5}, {evaluating, 10}, {checkpointing, 10}})
+    EXPECT_THAT(phases, Contains(Pair(phase, Optional(step)))) << to_string(phase) << " at step " << step;
   std::vector<std::string> other;
   for (const WorkerEvent& event : job.events(1)) other.push_back(to_json(event).at("type"));
   EXPECT_THAT(other, ElementsAre("started", "finished"));
