@@ -1,5 +1,6 @@
 // What happens to the page when the coordinator is away, comes back, restarts, or can only be reached in part.
 import { expect, it } from "vitest";
+import { refreshMs } from "../../web/src/state/job_windows";
 import { userToken } from "./fake/server";
 import { badge, banner, rows, useStage } from "./support/stage";
 
@@ -46,11 +47,12 @@ it("resumes a stream that broke where it ended, without loading everything again
   await untilBadge(page, "Live");
   await rows(page).first().waitFor();
   const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
-  // What moves no row has no list asked for again.
+  // What moves no row has no list asked for again; the first news of a job is taken for a move.
   const putStep = (step: number) =>
     stage.coordinator.putJob({ ...job, progress: { step, steps: 9000, updated_ms: Date.now() } });
   putStep(1234);
   await rows(page).getByText("1,234").waitFor();
+  await page.waitForTimeout(1.5 * refreshMs);
   const before = stage.coordinator.live.toldId;
   const lists: string[] = [];
   page.on("request", (request) => /\/jobs\?/.test(request.url()) && lists.push(request.url()));
