@@ -10,7 +10,7 @@ const { page, errors } = await openPage(browser, {
 });
 await page.goto(`${url}/#/jobs/${job}`);
 await page.locator(".log-text", { hasText: /\S/ }).waitFor();
-for (const chart of await page.locator(".chart canvas").all()) await chart.waitFor();
+for (const chart of await page.locator(".chart").all()) await chart.locator("canvas").waitFor();
 await page.screenshot({ path: file });
 await browser.close();
 if (errors.length > 0) throw new Error(errors.join("\n"));

@@ -1,6 +1,7 @@
 // The curves of compared jobs: one chart a metric, one line a job, in the job's colour everywhere.
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison, Job } from "../api/types";
+import { CurveControls } from "../charts/curve_controls";
 import { ChartGroup, ResetZoom } from "../charts/group";
 import { useInSight } from "../charts/in_sight";
 import type { Axis, Range } from "../charts/line";
@@ -106,27 +107,7 @@ function OverlayToolbar({ settings, axis, hasTokens }: ToolbarProperties) {
         options={options}
         onChange={(value) => setParams({ x: value === "step" ? null : value })}
       />
-      <Choice
-        label="Y scale"
-        value={settings.logarithmic ? "log" : "linear"}
-        options={[
-          ["linear", "Linear"],
-          ["log", "Log"],
-        ]}
-        onChange={(value) => setParams({ y: value === "linear" ? null : value })}
-      />
-      <label class="smooth">
-        Smoothing
-        <input
-          type="range"
-          min="0"
-          max="0.98"
-          step="0.02"
-          value={settings.smooth}
-          onInput={({ currentTarget: { value } }) => setParams({ smooth: value === "0" ? null : value })}
-        />
-        <span class="number">{settings.smooth === 0 ? "off" : settings.smooth.toFixed(2)}</span>
-      </label>
+      <CurveControls logarithmic={settings.logarithmic} smooth={settings.smooth} />
       <input
         class="compare-keys"
         type="text"
