@@ -10,6 +10,7 @@ const { page, errors } = await openPage(browser, {
 });
 await page.goto(`${url}/#/jobs/${job}`);
 await page.locator(".log-text", { hasText: /\S/ }).waitFor();
+await page.locator(".chart").first().waitFor();
 for (const chart of await page.locator(".chart").all()) await chart.locator("canvas").waitFor();
 await page.screenshot({ path: file });
 await browser.close();

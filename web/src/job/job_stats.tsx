@@ -91,7 +91,9 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
       ) : (
         formatNumber(fromWire(target.latest))
       )}
-      {target.best != null && <span class="muted"> best {formatNumber(fromWire(target.best))}</span>}
+      {target.best != null && target.best !== target.latest && (
+        <span class="muted"> best {formatNumber(fromWire(target.best))}</span>
+      )}
       {part !== null && (
         <span class="stat-percent" title="Of the way from the first value to the target">
           {Math.floor(part * 100)}%
