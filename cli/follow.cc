@@ -17,6 +17,7 @@
 #include "cli/moment.h"
 #include "cli/print.h"
 #include "cli/progress.h"
+#include "cli/projection_text.h"
 #include "cli/terminal.h"
 
 namespace podium::cli {
@@ -60,6 +61,9 @@ class Display {
       job_["latest"][point.at("key").get<std::string>()] = point.at("value");
   }
 
+  // When it reaches its target; "" where nobody can say.
+  void expect(const std::string& text) { expected_ = text; }
+
   void trouble(const std::string& why) {
     if (json_ || trouble_ == why) return;
     trouble_ = why;
@@ -95,7 +99,7 @@ class Display {
   void draw(Time at) {
     const std::int64_t now = now_millis();
     const std::string line =
-        progress_line(job_, since_, now, terminal_.interactive ? terminal_.width - 1 : 0);
+        progress_line(job_, since_, now, terminal_.interactive ? terminal_.width - 1 : 0, expected_);
     if (terminal_.interactive) {
       print("\r\x1b[K" + line);
     } else if (line != last_line_) {
@@ -109,7 +113,7 @@ class Display {
   Terminal terminal_;
   json job_;
   Pace since_;
-  std::string trouble_;
+  std::string trouble_, expected_;
   std::string last_line_;
   std::int64_t drawn_ = 0;
 };
@@ -154,6 +158,35 @@ class Output {
   LogReader reader_;
 };
 
+// When a job that runs is expected to reach its target, asked now and then.
+class Expectation {
+ public:
+  explicit Expectation(Display& display) : display_(display) {}
+
+  awaitable<void> look(Connection& connection, json job) {
+    const json target = job.is_object() ? field(job, "target") : json();
+    const bool open =
+        target.is_object() && field(target, "reached_ms").is_null() && text_field(job, "state") == "running";
+    if (!open) {
+      display_.expect("");
+      co_return;
+    }
+    if (now_millis() < next_) co_return;
+    next_ = now_millis() + kPlainInterval;
+    const std::string path = fmt::format("/jobs/{}/projection", integer_field(job, "id"));
+    try {
+      const json projection = co_await connection.get(path);
+      display_.expect(target_in_text(projection, now_millis()));
+    } catch (const Failure&) {  // the stream tells of a coordinator that is away
+      display_.expect("");
+    }
+  }
+
+ private:
+  Display& display_;
+  std::int64_t next_ = 0;
+};
+
 std::string outcome(const json& job) {
   const json target = field(job, "target");
   std::string text = text_field(job, "state", "?");
@@ -180,6 +213,7 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
   const Client client(session);
   Display display(session.json);
   Output output(rank, display);
+  Expectation expectation(display);
   json last;
   LiveHandlers handlers;
   handlers.on_job = [&](const json& job) {
@@ -189,8 +223,10 @@ Exit follow_job(const Session& session, std::int64_t id, int rank) {
   handlers.on_metrics = [&](const json& metrics) { display.metrics(metrics); };
   handlers.on_trouble = [&](const std::string& why) { display.trouble(why); };
   handlers.on_tick = [&] { display.tick(); };
-  handlers.on_look = [&](Connection& connection) {
-    return output.look(connection, session.json ? json() : last);
+  handlers.on_look = [&](Connection& connection) -> awaitable<void> {
+    const json job = session.json ? json() : last;
+    co_await output.look(connection, job);
+    co_await expectation.look(connection, job);
   };
   Exit end = watch_job(client, id, handlers);
   if (end == Exit::ok && !session.json && !output.end(client, last)) end = Exit::interrupted;

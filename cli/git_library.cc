@@ -46,6 +46,7 @@ void find_history(void* handle, GitHistory& history) {
   find(handle, "git_revwalk_new", history.revwalk_new);
   find(handle, "git_revwalk_next", history.revwalk_next);
   find(handle, "git_revwalk_push", history.revwalk_push);
+  find(handle, "git_revwalk_simplify_first_parent", history.revwalk_simplify_first_parent);
   find(handle, "git_revwalk_sorting", history.revwalk_sorting);
 }
 

@@ -72,6 +72,9 @@ void add_commands(CLI::App& app, Session& session) {
   add_studies(app, session);
   add_study(app, session);
   add_published(app, session);
+  add_bisect(app, session);
+  add_board(app, session);
+  add_reproduce(app, session);
   add_specs(app, session);
   add_simulate(app, session);
   add_completion(app, session);

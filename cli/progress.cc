@@ -42,9 +42,10 @@ std::string aim(const json& job) {
                      human_value(bound));
 }
 
-std::string times(const json& job, const Pace& since, std::int64_t now) {
+std::string times(const json& job, const Pace& since, std::int64_t now, const std::string& expected) {
   const auto left = seconds_left(job, since, now);
   const std::string gone = run_time_text(job, now);
+  if (!expected.empty()) return gone + ", " + expected;
   return left ? fmt::format("{}, at most {} left", gone, human_seconds(*left)) : gone;
 }
 
@@ -67,7 +68,8 @@ std::string progress_bar(double fraction, int width) {
   return bar;
 }
 
-std::string progress_line(const json& job, const Pace& since, std::int64_t now, int width) {
+std::string progress_line(const json& job, const Pace& since, std::int64_t now, int width,
+                          const std::string& expected) {
   const json progress = progress_of(job);
   const std::string head =
       fmt::format("job {} {}", job.at("id").get<std::int64_t>(), text_field(job, "state", "?"));
@@ -86,7 +88,7 @@ std::string progress_line(const json& job, const Pace& since, std::int64_t now, 
       {2, latest(job, "train/loss", "loss {}")},
       {3, latest(job, "train/sequences_per_second", "{} seq/s")},
       {1, printable(aim(job))},
-      {4, times(job, since, now)}};
+      {4, times(job, since, now, expected)}};
   const auto joined = [&](int least_important, const std::string& bar) {
     std::string line;
     for (const auto& [importance, text] : parts) {

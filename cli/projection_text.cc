@@ -23,18 +23,28 @@ std::string quantiles_text(const json& quantiles, const std::function<std::strin
   return fmt::format("{} ({}{})", text(p50.get<std::int64_t>()), least, most);
 }
 
+// "in 12m (10m to 18m)"; "" where nobody can say.
+std::string time_text(const json& projection, std::int64_t now) {
+  const json time = field(projection, "time_ms");
+  if (field(time, "p10").is_null()) return "";
+  return "in " + quantiles_text(time, [now](std::int64_t millis) {
+           return human_seconds(static_cast<double>(std::max<std::int64_t>(millis - now, 0)) / 1000);
+         });
+}
+
 }  // namespace
 
 std::string projection_text(const json& projection, std::int64_t now) {
   if (const std::string doubt = text_field(projection, "doubt"); !doubt.empty()) return doubt;
-  const json step = field(projection, "step"), time = field(projection, "time_ms");
+  const json step = field(projection, "step");
   if (field(step, "p10").is_null()) return "";
-  const auto left = [now](std::int64_t millis) {
-    return human_seconds(static_cast<double>(std::max<std::int64_t>(millis - now, 0)) / 1000);
-  };
-  std::string text = "at step " + quantiles_text(step, human_count);
-  if (!field(time, "p10").is_null()) text += ", in " + quantiles_text(time, left);
-  return text;
+  const std::string time = time_text(projection, now);
+  return "at step " + quantiles_text(step, human_count) + (time.empty() ? "" : ", " + time);
+}
+
+std::string target_in_text(const json& projection, std::int64_t now) {
+  const std::string time = text_field(projection, "doubt").empty() ? time_text(projection, now) : "";
+  return time.empty() ? "" : "target " + time;
 }
 
 }  // namespace podium::cli

@@ -10,4 +10,7 @@ namespace podium::cli {
 // milliseconds.
 std::string projection_text(const nlohmann::json& projection, std::int64_t now);
 
+// "target in 12m00s (10m00s to 18m00s)"; "" where nobody can say.
+std::string target_in_text(const nlohmann::json& projection, std::int64_t now);
+
 }  // namespace podium::cli

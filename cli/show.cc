@@ -4,8 +4,10 @@
 #include <memory>
 
 #include "cli/attempts.h"
+#include "cli/board_text.h"
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/failure.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_number.h"
@@ -72,7 +74,13 @@ std::string nodes_text(const json& job) {
   return text;
 }
 
-std::string page_of(const json& job, const std::string& expected, const Terminal& terminal) {
+// What is asked for besides the job.
+struct Besides {
+  std::string expected;    // when a job that runs reaches its target
+  std::string reproduces;  // the job that it repeats, with the times of both
+};
+
+std::string page_of(const json& job, const Besides& besides, const Terminal& terminal) {
   const std::string state = text_field(job, "state", "?");
   std::string text = fmt::format("job {}  {}  {}\n", job.at("id").get<std::int64_t>(),
                                  paint(terminal, Colour::bold, printable(text_field(job, "name"))),
@@ -99,8 +107,9 @@ std::string page_of(const json& job, const std::string& expected, const Terminal
   text += row("checkpoint", text_field(field(job, "checkpoint"), "path"));
   text += row("latest", latest_text(job.value("latest", json::object())));
   text += row("target", target_text(job));
-  text += row("expected", expected);
+  text += row("expected", besides.expected);
   text += row("time to train", time_to_train_text(job));
+  text += row("reproduces", besides.reproduces);
   text += row("restarts", restarts_text(job));
   const std::string attempts = attempts_table(job.value("attempts", json::array()), terminal);
   return text + (attempts.empty() ? "" : "\n" + attempts);
@@ -114,10 +123,22 @@ std::string expected_text(Client& client, const json& job) {
                          now_millis());
 }
 
+std::string reproduces_text(Client& client, const json& job) {
+  const std::string original = text_field(job.value("labels", json::object()), "reproduces");
+  if (original.empty() || original.find_first_not_of("0123456789") != std::string::npos) return "";
+  try {
+    return reproduction_text(client.get("/jobs/" + original), job);
+  } catch (const Failure& failure) {
+    if (failure.status() != Exit::refused) throw;
+    return "job " + original + ", which this coordinator does not have";
+  }
+}
+
 void run(std::int64_t id, const Session& session) {
   Client client(session);
   const json job = client.get(fmt::format("/jobs/{}", id));
-  print(session.json ? job.dump() + "\n" : page_of(job, expected_text(client, job), detect_terminal()));
+  if (session.json) return print(job.dump() + "\n");
+  print(page_of(job, {expected_text(client, job), reproduces_text(client, job)}, detect_terminal()));
 }
 
 }  // namespace

@@ -32,13 +32,18 @@ Object find(const GitObjects& git, git_repository* repository, const std::string
   return {peeled, git.object_free};
 }
 
-// The tree of a folder, or nothing where there is no such folder.
-Object folder_of(const GitObjects& git, Object tree, const std::string& folder) {
-  if (folder.empty() || !tree) return tree;
+// What lies at a path of a tree, if it is what `type` says; the tree itself for "".
+Object below(const GitObjects& git, Object tree, const std::string& path, git_object_t type) {
+  if (path.empty() || !tree) return tree;
   git_object* found = nullptr;
-  const int status = git.object_lookup_bypath(&found, tree.get(), folder.c_str(), GIT_OBJECT_TREE);
-  if (!is_missing(status)) require(git, status, folder);
+  const int status = git.object_lookup_bypath(&found, tree.get(), path.c_str(), type);
+  if (!is_missing(status)) require(git, status, path);
   return {found, git.object_free};
+}
+
+std::string hash_text(const GitObjects& git, const git_object* object) {
+  std::array<char, GIT_OID_HEXSZ + 1> text;
+  return git.oid_tostr(text.data(), text.size(), git.object_id(object));
 }
 
 // What walking a tree gathers. No exception may cross git: what is wrong is kept.
@@ -110,13 +115,25 @@ std::optional<std::string> commit_of(const GitObjects& git, git_repository* repo
                                      const std::string& revision) {
   const Object commit = find(git, repository, revision, GIT_OBJECT_COMMIT);
   if (!commit) return std::nullopt;
-  std::array<char, GIT_OID_HEXSZ + 1> text;
-  return git.oid_tostr(text.data(), text.size(), git.object_id(commit.get()));
+  return hash_text(git, commit.get());
+}
+
+std::optional<CommitObject> object_at(const GitObjects& git, git_repository* repository,
+                                      const std::string& commit, const std::string& path) {
+  const Object object = below(git, find(git, repository, commit, GIT_OBJECT_TREE), path, GIT_OBJECT_ANY);
+  if (!object) return std::nullopt;
+  CommitObject out{hash_text(git, object.get()), std::nullopt};
+  git_blob* blob = nullptr;
+  if (git.blob_lookup(&blob, repository, git.object_id(object.get())) != 0) return out;
+  const std::unique_ptr<git_blob, decltype(&git_blob_free)> owned(blob, git.blob_free);
+  out.text.emplace(static_cast<const char*>(git.blob_rawcontent(blob)),
+                   static_cast<std::size_t>(git.blob_rawsize(blob)));
+  return out;
 }
 
 std::vector<TarEntry> files_in(const GitObjects& git, git_repository* repository, const std::string& commit,
                                const std::string& folder) {
-  const Object tree = folder_of(git, find(git, repository, commit, GIT_OBJECT_TREE), folder);
+  const Object tree = below(git, find(git, repository, commit, GIT_OBJECT_TREE), folder, GIT_OBJECT_TREE);
   if (!tree) throw GitError("commit " + commit + " has no folder " + (folder.empty() ? "." : folder));
   Gathered all{git, repository, {}, 0, ""};
   const int walked =

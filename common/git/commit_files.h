@@ -56,6 +56,16 @@ std::optional<std::string> ambiguity(const std::vector<std::string>& references,
 std::optional<std::string> commit_of(const GitObjects& git, git_repository* repository,
                                      const std::string& revision);
 
+// What a path is in a commit.
+struct CommitObject {
+  std::string id;                   // changes with every byte of it, and of what lies in it
+  std::optional<std::string> text;  // of a file
+};
+
+// Nothing where the commit has no such path. "" is its root.
+std::optional<CommitObject> object_at(const GitObjects& git, git_repository* repository,
+                                      const std::string& commit, const std::string& path);
+
 constexpr std::size_t kMostFileBytes = 64 << 20;
 
 // All files and links below a folder ("" for the root) as a commit has them, by their paths from there, at

@@ -22,7 +22,8 @@ std::optional<Commit> read_commit(const GitHistory& git, git_repository* reposit
 }  // namespace
 
 std::optional<CommitRange> commits_between(const GitHistory& git, git_repository* repository,
-                                           const std::string& from, const std::string& to, std::size_t most) {
+                                           const std::string& from, const std::string& to, std::size_t most,
+                                           Line line) {
   git_oid first, last;
   if (git.oid_fromstr(&first, from.c_str()) != 0 || git.oid_fromstr(&last, to.c_str()) != 0)
     return std::nullopt;
@@ -30,6 +31,7 @@ std::optional<CommitRange> commits_between(const GitHistory& git, git_repository
   if (git.revwalk_new(&made, repository) != 0) return std::nullopt;
   const Walk walk(made, git.revwalk_free);
   git.revwalk_sorting(made, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME);
+  if (line == Line::main) git.revwalk_simplify_first_parent(made);
   if (git.revwalk_push(made, &last) != 0 || git.revwalk_hide(made, &first) != 0) return std::nullopt;
   CommitRange range;
   for (git_oid id; git.revwalk_next(&id, made) == 0; ++range.count) {

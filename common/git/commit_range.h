@@ -24,6 +24,7 @@ struct GitHistory {
   decltype(&git_revwalk_new) revwalk_new;
   decltype(&git_revwalk_next) revwalk_next;
   decltype(&git_revwalk_push) revwalk_push;
+  decltype(&git_revwalk_simplify_first_parent) revwalk_simplify_first_parent;
   decltype(&git_revwalk_sorting) revwalk_sorting;
 };
 
@@ -38,9 +39,13 @@ struct CommitRange {
   std::size_t count = 0;        // of all
 };
 
+// Which commits of a history with merges: all, or those of its main line alone (first parents).
+enum class Line { all, main };
+
 // What `to` has and `from` has not, as `git log from..to`: full hashes both. Nothing where the repository
 // lacks one of them.
 std::optional<CommitRange> commits_between(const GitHistory& git, git_repository* repository,
-                                           const std::string& from, const std::string& to, std::size_t most);
+                                           const std::string& from, const std::string& to, std::size_t most,
+                                           Line line = Line::all);
 
 }  // namespace podium

@@ -19,6 +19,10 @@ awaitable<ServerReply> get_studies(Api& api, Call call);
 awaitable<ServerReply> get_study(Api& api, Call call);
 awaitable<ServerReply> get_published(Api& api, Call call);
 
+awaitable<ServerReply> get_board(Api& api, Call call);
+awaitable<ServerReply> get_benchmark(Api& api, Call call);
+awaitable<ServerReply> post_reproduce(Api& api, Call call);
+
 awaitable<ServerReply> post_code(Api& api, Call call);
 awaitable<ServerReply> get_code(Api& api, Call call);
 

@@ -71,6 +71,7 @@ Ingestor::Ingestor(Database& db)
     : database_(db),
       history_(db),
       ledger_(db),
+      board_(db),
       series_(db),
       find_task_(db, "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
       find_stream_(db,
@@ -286,6 +287,7 @@ void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk&
   reach_target_.run(task.attempt.job.value, to_millis(time), e.step, e.metric);
   if (sqlite3_changes(database_.handle()) == 0) return;
   targets_.erase(task.attempt.job);
+  board_.put(task.attempt.job);
   news.of(task.attempt);
   history_.add(task.attempt.job, time, "target_reached", "info",
                fmt::format("{} reached its target with {:.6g} at step {}", e.metric, e.value, e.step));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/model/worker_event.h"
+#include "coordinator/store/board_runs.h"
 #include "coordinator/store/event_lines.h"
 #include "coordinator/store/history.h"
 #include "coordinator/store/ledger_marks.h"
@@ -89,6 +90,7 @@ class Ingestor {
   Database& database_;
   History history_;
   LedgerMarks ledger_;
+  BoardRuns board_;
   SeriesTable series_;
   Statement find_task_, find_stream_, put_stream_;
   Statement put_checkpoint_, find_target_, reach_target_, start_steps_, put_progress_, attempt_progress_;

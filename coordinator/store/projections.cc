@@ -52,7 +52,10 @@ struct Projections::Visitor {
       tables.job_started_.run(e.job.value, at);
       tables.attempt_started_.run(e.job.value, at);
     }
-    if (is_terminal(e.to)) tables.job_ended_.run(e.job.value, at);
+    if (is_terminal(e.to)) {
+      tables.job_ended_.run(e.job.value, at);
+      tables.board_.put(e.job);
+    }
   }
   void operator()(const RetryPlanned& e) const { tables.job_failures_.run(e.job.value, e.retries.failures); }
   void operator()(const JobRecalled& e) const {
@@ -129,7 +132,8 @@ Projections::Projections(Database& db)
       node_hardware_(db,
                      "INSERT OR REPLACE INTO node_hardware SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS"
                      " (SELECT 1 FROM (SELECT agent_version, devices FROM node_hardware WHERE node = ?1"
-                     " ORDER BY since_ms DESC LIMIT 1) WHERE agent_version = ?3 AND devices = ?4)") {}
+                     " ORDER BY since_ms DESC LIMIT 1) WHERE agent_version = ?3 AND devices = ?4)"),
+      board_(db) {}
 
 void Projections::take(const Event& event) { std::visit(Visitor{*this, to_millis(event.at)}, event.body); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "coordinator/core/events.h"
+#include "coordinator/store/board_runs.h"
 #include "coordinator/store/sqlite.h"
 
 namespace podium {
@@ -27,6 +28,7 @@ class Projections {
   Statement task_started_, task_ended_;
   Statement experiment_text_, job_text_, secret_;
   Statement node_hardware_;
+  BoardRuns board_;
 };
 
 }  // namespace podium

@@ -15,6 +15,7 @@
 #include "common/model/node.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/state.h"
+#include "coordinator/store/board_rows.h"
 #include "coordinator/store/job_filter.h"
 #include "coordinator/store/ledger_table.h"
 #include "coordinator/store/log_files.h"
@@ -190,6 +191,11 @@ class Reader {
   std::vector<StudyView> studies(int limit, std::optional<ExperimentId> before);
   // Of the experiment's jobs, by job, node and other.
   std::vector<SharedNode> shared_nodes(ExperimentId experiment);
+
+  // All runs that have reached a target.
+  std::vector<BoardRow> board();
+  // Those of one benchmark, by its identity, the latest first.
+  std::vector<BoardRunView> board_runs(const std::string& identity);
 
   // Oldest first; entries after `after`.
   std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);

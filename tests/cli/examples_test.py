@@ -52,6 +52,9 @@ REFUSED = {
     "podium nodes adopt node-1": "node-1 has no unknown tasks",
     "podium nodes adopt node-1 --stop": "node-1 has no unknown tasks",
     "podium accounts delete nlp/bert": "account nlp/bert",
+    "podium bisect 12 13 --metric eval/mlm_loss": "no commit is recorded",
+    "podium bisect 12 13 --metric eval/mlm_loss --run": "no commit is recorded",
+    "podium board bert-large-pretrain-mlm_accuracy-9a1b5c7700e2d3f4": "there is no benchmark",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",
 }

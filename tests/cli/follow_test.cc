@@ -168,6 +168,13 @@ TEST(ProgressLine, FitsEveryWidth) {
   EXPECT_THAT(cli::progress_line(job, {0, 0}, 60'000, 60), HasSubstr("120/2,000"));
 }
 
+TEST(ProgressLine, TellsWhenTheTargetIsExpectedInPlaceOfTheLongestTime) {
+  const std::string line = cli::progress_line(test::job_json(12, "running"), {0, 0}, 60'000, 0,
+                                              "target in 5m00s (4m00s to 9m00s)");
+  EXPECT_THAT(line, HasSubstr("58s, target in 5m00s (4m00s to 9m00s)"));
+  EXPECT_THAT(line, Not(HasSubstr("at most")));
+}
+
 TEST(ProgressLine, ShowsWhyAJobWaits) {
   json job = test::job_json(12, "queued");
   job["progress"] = nullptr;

@@ -37,5 +37,12 @@ TEST(ProjectionText, TellsNoTimeThatHasPassed) {
             "at step 4,200 (3,900 to 5,100), in 0s (0s to 0s)");
 }
 
+TEST(ProjectionText, TellsFollowersTheTimeAlone) {
+  EXPECT_EQ(target_in_text(told(4200, 5100, 721'000, 1'081'000), 1000),
+            "target in 12m00s (10m00s to 18m00s)");
+  EXPECT_EQ(target_in_text(told(4200, nullptr, nullptr, nullptr), 1000), "target in 10m00s or later");
+  EXPECT_EQ(target_in_text({{"doubt", "its curve has 3 points; 6 are needed"}}, 0), "");
+}
+
 }  // namespace
 }  // namespace podium::cli

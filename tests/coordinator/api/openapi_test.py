@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import sys
+import time
 import unittest
 import urllib.parse
 
@@ -259,6 +260,28 @@ class OpenapiTest(unittest.TestCase):
         self.call("GET", "/series", 404, path="/series?job=999999&key=a")
         for job in jobs:
             self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+
+    def test_1i_a_record_is_held_and_reproduced(self):
+        job = self.submit(spec("record", extra="target: {metric: loss, at_most: 1}\n")).json()["jobs"][0]["id"]
+        launches = self.agent.wait_for_order("start")
+        self.agent.run(launches)
+        time.sleep(0.05)
+        point = {"type": "metrics", "t": time.time(), "step": 1, "values": {"loss": 0.5}}
+        told = chunk(launches[0], "events", 0, json.dumps(point).encode() + b"\n")
+        self.assertEqual(self.agent.deliver(told).status, 200)
+        self.agent.finish()
+        (benchmark,) = self.call("GET", "/board").json()["benchmarks"]
+        path = "/board/" + benchmark["id"]
+        self.assertEqual([run["job"] for run in self.call("GET", "/board/{benchmark}", path=path).json()["all"]], [job])
+        self.call("GET", "/board/{benchmark}", 404, path="/board/none")
+        self.call("GET", "/board", 400, path="/board?limit=1")
+        path = f"/jobs/{job}/reproduce"
+        again = self.call("POST", "/jobs/{job}/reproduce", 201, {}, USER, path=path, Idempotency_Key="again").json()["job"]
+        self.assertEqual(again["labels"]["reproduces"], str(job))
+        self.call("POST", "/jobs/{job}/reproduce", 200, {}, USER, path=path, Idempotency_Key="again")
+        self.call("POST", "/jobs/{job}/reproduce", 404, {}, USER, path="/jobs/999999/reproduce")
+        self.call("POST", "/jobs/{job}/reproduce", 401, {}, path=path)
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{again['id']}/cancel")
 
     def test_1h_a_study_is_shown_with_what_others_published(self):
         answer = self.submit(spec("study", extra="scaling: {devices: [1, 2]}\n")).json()

@@ -1,0 +1,38 @@
+// podium board: the best time-to-train of each benchmark, and how it fell.
+#include <spdlog/fmt/fmt.h>
+
+#include <memory>
+
+#include "cli/board_text.h"
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/humanise.h"
+#include "cli/print.h"
+#include "common/net/url.h"
+
+namespace podium::cli {
+
+void add_board(CLI::App& app, Session& session) {
+  const auto benchmark = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "board", "Show the records: the best time-to-train on each kind and number of devices");
+  command->add_option("BENCHMARK", *benchmark, "Its id: how its records fell, and all its runs");
+  command->footer(R"(
+A benchmark is what a time-to-train is compared within: model, task, data, held-out data and target; of a program of your
+own its command and target. Times run from the first start to the target, restarts and waits between included. A run on
+devices that were made up, that were of several kinds or numbers, or that shared its nodes with other jobs, sets no record.
+SPEC: the first digits of the spec's sha256. REPEATS: the job that podium reproduce repeated.
+
+Examples:
+  podium board
+  podium board bert-large-pretrain-mlm_accuracy-9a1b5c7700e2d3f4
+  podium board --json | jq '.benchmarks[] | {id, runs}')");
+  command->callback([benchmark, &session] {
+    const std::string path = benchmark->empty() ? "/board" : "/board/" + encode_component(*benchmark);
+    const nlohmann::json reply = Client(session).get(path);
+    const auto text = benchmark->empty() ? board_text : benchmark_text;
+    print(session.json ? reply.dump() + "\n" : text(reply, detect_terminal(), now_millis()));
+  });
+}
+
+}  // namespace podium::cli

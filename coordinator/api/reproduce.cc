@@ -1,0 +1,102 @@
+// POST /jobs/{job}/reproduce: the job's spec and code once more, exactly, and what is different from then.
+#include <spdlog/fmt/fmt.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "coordinator/api/job_reader.h"
+#include "coordinator/api/reply.h"
+#include "coordinator/api/resources.h"
+#include "coordinator/api/submit.h"
+
+namespace podium {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxKey = 200;
+
+struct Original {
+  Submission submission;
+  std::string kind;
+  ComparedJob then;
+};
+
+// As a spec of a job alone. The jobs that it waited for have ended.
+std::string spec_again(const std::string& written, JobId job) {
+  json spec = json::parse(written);
+  spec.erase("after");
+  spec["labels"]["reproduces"] = to_string(job);
+  return spec.dump(2);
+}
+
+std::optional<Original> read_original(Reader& reader, JobId id, Time now) {
+  const std::optional<JobView> job = reader.job(id);
+  if (!job) return std::nullopt;
+  const ExperimentView experiment = reader.experiment(job->experiment).value();
+  Original original{{}, job->request.kind, reader.compared(*job, {{}, now})};
+  original.submission.spec = spec_again(reader.job_spec(id).value(), id);
+  original.submission.file = experiment.file;
+  original.submission.source = experiment.source;
+  return original;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+// Plain sentences; what is not told here is the same, or not recorded: the contents of data folders, say.
+std::vector<std::string> differences(const Original& original, const ClusterState& state) {
+  const ComparedJob& then = original.then;
+  std::set<std::string> models, versions;
+  for (const auto& [id, node] : state.nodes) {
+    bool has_kind = false;
+    for (const Device& device : node.description.devices) {
+      if (device.kind != original.kind) continue;
+      has_kind = true;
+      models.insert(device.model);
+    }
+    if (has_kind) versions.insert(node.description.agent_version);
+  }
+  const std::set<std::string> models_then(then.device_models.begin(), then.device_models.end());
+  const std::set<std::string> versions_then(then.agent_versions.begin(), then.agent_versions.end());
+  std::vector<std::string> out;
+  if (then.devices == 0)
+    out.push_back("the original never ran");
+  else if (models != models_then)
+    out.push_back(fmt::format("the original ran on {}; the cluster has these {} devices now: {}",
+                              listed(models_then), original.kind, listed(models)));
+  if (then.devices > 0 && versions != versions_then)
+    out.push_back(fmt::format("the original ran under podium {}; the nodes have {} now",
+                              listed(versions_then), listed(versions)));
+  if (then.source.is_object() && then.source.value("dirty", false))
+    out.push_back("the original was submitted with uncommitted changes; its spec is repeated as it was then");
+  return out;
+}
+
+}  // namespace
+
+awaitable<ServerReply> post_reproduce(Api& api, Call call) {
+  if (!call.query.problems().empty()) co_return bad_query(call);
+  const auto id = parse_id<JobId>(call.path[0]);
+  if (!id) co_return no_such(call, "job", call.path[0]);
+  const std::string key = call.request.headers.get("Idempotency-Key");
+  if (key.size() > kMaxKey) co_return bad_request(call, "Idempotency-Key is longer than 200 characters");
+  const Time now = api.loop.now();
+  std::optional<Original> original =
+      co_await api.pool.read([id, now](Reader& reader) { return read_original(reader, *id, now); });
+  if (!original) co_return no_such(call, "job", call.path[0]);
+  const Result<Accepted> accepted = co_await submit_experiment(api, original->submission, key);
+  if (!accepted) co_return problem(accepted.errors(), call.request.id);
+  const ExperimentId experiment = accepted->experiment;
+  const ExperimentView made =
+      co_await api.pool.read([experiment](Reader& reader) { return reader.experiment(experiment).value(); });
+  const std::optional<json> job = co_await read_job(api, made.jobs.front());
+  co_return json_reply(
+      accepted->fresh ? 201 : 200,
+      {{"reproduces", id->value}, {"job", *job}, {"differences", differences(*original, api.loop.state())}});
+}
+
+}  // namespace podium

@@ -1,0 +1,32 @@
+// Runs that have reached their target, as the store has them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/id.h"
+#include "coordinator/tracking/board.h"
+
+namespace podium {
+
+struct BoardRow {
+  std::string identity;  // of the benchmark, JSON
+  BoardRun run;
+};
+
+// With where it comes from.
+struct BoardRunView {
+  BoardRun run;
+  std::string name;
+  ExperimentId experiment;
+  std::string file, spec;  // of the experiment, as it was submitted
+  std::string source;      // JSON or ""
+  std::optional<std::int64_t> seed;
+  int attempts = 1;  // until the target
+  std::vector<std::string> nodes, versions;
+  std::optional<JobId> reproduces;
+};
+
+}  // namespace podium

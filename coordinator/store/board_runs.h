@@ -1,0 +1,28 @@
+// Puts a run that has reached its target on the record board; once a job, for what it was until then never
+// changes. After the target was taken in, and again when the job ends: its start may come to be known after
+// its target.
+#pragma once
+
+#include "common/base/id.h"
+#include "coordinator/store/sqlite.h"
+
+namespace podium {
+
+class BoardRuns {
+ public:
+  explicit BoardRuns(Database& database)
+      : put_(database,
+             "INSERT OR IGNORE INTO board_runs (job, benchmark, started_ms, reached_ms, attempts, devices, "
+             "nodes,"
+             " models, versions, artificial, shared)"
+             " SELECT job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, "
+             "artificial,"
+             " shared FROM reached_runs WHERE job = ?1") {}
+
+  void put(JobId job) { put_.run(job.value); }
+
+ private:
+  Statement put_;
+};
+
+}  // namespace podium

@@ -1,0 +1,70 @@
+// Reader: runs that have reached their target.
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "coordinator/store/reader_impl.h"
+
+namespace podium {
+namespace {
+
+template <class T>
+std::vector<T> list_of(const std::string& text) {
+  return nlohmann::json::parse(text).get<std::vector<T>>();
+}
+
+// Of columns job, started_ms, reached_ms, devices, models, artificial, shared.
+BoardRun run_row(const Statement& row) {
+  BoardRun run{{row.integer(0)},
+               list_of<int>(row.text(3)),
+               list_of<std::string>(row.text(4)),
+               row.small(5) != 0,
+               {},
+               from_millis(row.integer(1)),
+               from_millis(row.integer(2))};
+  for (const std::int64_t job : list_of<std::int64_t>(row.text(6))) run.shared_with.push_back({job});
+  return run;
+}
+
+std::optional<JobId> job_named(const std::string& text) {
+  JobId job;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), job.value);
+  if (error != std::errc{} || end != text.data() + text.size() || job.value < 1) return std::nullopt;
+  return job;
+}
+
+}  // namespace
+
+std::vector<BoardRow> Reader::board() {
+  Statement rows(impl_->database,
+                 "SELECT job, started_ms, reached_ms, devices, models, artificial, shared, benchmark"
+                 " FROM board_runs ORDER BY benchmark, reached_ms, job");
+  std::vector<BoardRow> all;
+  for (rows.start(); rows.next();) all.push_back({rows.text(7), run_row(rows)});
+  return all;
+}
+
+std::vector<BoardRunView> Reader::board_runs(const std::string& identity) {
+  Statement rows(
+      impl_->database,
+      "SELECT job, board_runs.started_ms, reached_ms, board_runs.devices, models, artificial, shared,"
+      " jobs.name, experiment, file, experiments.spec, source, json_extract(jobs.spec, '$.training.seed'),"
+      " attempts, nodes, versions, json_extract(jobs.labels, '$.reproduces')"
+      " FROM board_runs JOIN jobs ON jobs.id = job JOIN experiments ON experiments.id = experiment"
+      " WHERE benchmark = ?1 ORDER BY reached_ms DESC, job DESC");
+  std::vector<BoardRunView> views;
+  for (rows.start(identity); rows.next();)
+    views.push_back({run_row(rows),
+                     rows.text(7),
+                     {rows.integer(8)},
+                     rows.text(9),
+                     rows.text(10),
+                     rows.text(11),
+                     rows.optional_integer(12),
+                     rows.small(13),
+                     list_of<std::string>(rows.text(14)),
+                     list_of<std::string>(rows.text(15)),
+                     job_named(rows.text(16))});
+  return views;
+}
+
+}  // namespace podium

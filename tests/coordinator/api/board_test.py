@@ -1,0 +1,203 @@
+"""The record board on a real daemon with synthetic jobs: records are computed anew from what GET /jobs says, and a job that is
+reproduced has its spec, its code and its source."""
+
+import hashlib
+import json
+import time
+import unittest
+
+from daemon import USER, Agent, Daemon, chunk, wait_for
+
+SPEC = """version: 1
+name: {name}
+model: {{preset: bert-tiny, vocab: 1000}}
+data: {{train: a.txt, tokenizer: {{wordpiece: v.txt}}}}
+training:
+  optimizer: {{lr: 1.0e-3}}
+  schedule: {{steps: 100}}
+  batch: {{global: 8, micro: 1}}
+  seed: {seed}
+evaluate: {{every: 50 steps, data: b.txt}}
+resources: {{devices: {devices}, kind: cpu, walltime: 1h}}
+target: {{metric: eval/mlm_loss, at_most: {target}}}
+"""
+NAME = "bert-tiny pretrain, eval/mlm_loss at most 1"
+SOURCE = {"repository": "r", "commit": "c" * 40, "path": "a.yaml", "dirty": True}
+
+
+def reached(metric="eval/mlm_loss", value=0.5):
+    now = time.time()
+    lines = [{"type": "started", "t": now, "step": 0, "steps": 100},
+             {"type": "metrics", "t": now, "step": 50, "values": {metric: value}},
+             {"type": "target", "t": now, "step": 50, "metric": metric, "value": value}]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+class BoardTest(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.close)
+        self.agents = {}
+
+    def agent(self, name="node-1", devices=4, **device):
+        agent = Agent(self.daemon, name, devices)
+        for each in agent.node["devices"]:
+            each.update(device)
+        agent.orders()
+        return agent
+
+    def get(self, path, status=200):
+        reply = self.daemon.get(path)
+        self.assertEqual(reply.status, status, reply.body)
+        return reply.json()
+
+    def post(self, path, status, **headers):
+        reply = self.daemon.request("POST", "/api/v1" + path, {}, USER, **headers)
+        self.assertEqual(reply.status, status, reply.body)
+        return reply.json()
+
+    def submit(self, seed=1, devices=1, target=1, name="record"):
+        text = SPEC.format(name=name, seed=seed, devices=devices, target=target)
+        body = {"spec": text, "file": "a.yaml", "source": SOURCE}
+        reply = self.daemon.request("POST", "/api/v1/experiments", body, USER)
+        self.assertEqual(reply.status, 201, reply.body)
+        return reply.json()["jobs"][0]["id"]
+
+    def train(self, agent, job, seconds, events=None):
+        """Runs a job that is in line and reaches its target after `seconds` or a little more."""
+        launches = [launch for launch in agent.wait_for_order("start") if launch["job"] == job]
+        agent.run(launches)
+        time.sleep(seconds)
+        self.assertEqual(agent.deliver(chunk(launches[0], "events", 0, events or reached())).status, 200)
+        agent.finish()
+        wait_for(lambda: self.get(f"/jobs/{job}")["state"] == "succeeded", "the job's end")
+
+    def time_of(self, job):
+        return self.get(f"/jobs/{job}")["time_to_train_seconds"]
+
+    def test_records_fall_and_slower_runs_set_none(self):
+        agent = self.agent()
+        jobs = []
+        for seed, seconds in ((1, 0.5), (2, 0.7), (3, 0.1), (4, 0.3)):
+            jobs.append(self.submit(seed))
+            self.train(agent, jobs[-1], seconds)
+        times = [self.time_of(job) for job in jobs]
+        best, fell = None, []
+        for job, seconds in zip(jobs, times):
+            if best is None or seconds < best:
+                fell.append((job, seconds, None if best is None else (best - seconds) / best))
+                best = seconds
+        (benchmark,) = self.get("/board")["benchmarks"]
+        self.assertEqual((benchmark["name"], benchmark["runs"], benchmark["excluded"]), (NAME, 4, 0))
+        (klass,) = benchmark["classes"]
+        self.assertEqual((klass["device"], klass["devices"]), ("test", 1))
+        self.assertEqual([(r["job"], r["seconds"]) for r in klass["records"]], [(job, s) for job, s, _ in fell])
+        for record, (_, _, improvement) in zip(klass["records"], fell):
+            if improvement is None:
+                self.assertIsNone(record["improvement"])
+            else:
+                self.assertAlmostEqual(record["improvement"], improvement, places=9)
+        details = self.get("/board/" + benchmark["id"])
+        self.assertEqual([run["job"] for run in details["all"]], jobs[::-1])
+        newest = details["all"][0]
+        text = SPEC.format(name="record", seed=4, devices=1, target=1)
+        self.assertEqual(newest["spec_sha256"], hashlib.sha256(text.encode()).hexdigest())
+        self.assertEqual((newest["seed"], newest["source"], newest["file"]), (4, SOURCE, "a.yaml"))
+        self.assertEqual((newest["nodes"], newest["versions"], newest["restarts"]), (["node-1"], ["0.1.0"], 0))
+        self.assertIn("no-such", self.get("/board/no-such", 404)["detail"])
+
+    def test_what_differs_in_the_goal_is_another_benchmark_and_other_devices_another_class(self):
+        agent = self.agent()
+        jobs = [self.submit(), self.submit(devices=2), self.submit(target=2)]
+        for job in jobs[:1]:
+            self.train(agent, job, 0.1)
+        self.train(agent, jobs[1], 0.1)
+        self.train(agent, jobs[2], 0.1)
+        board = {b["name"]: b for b in self.get("/board")["benchmarks"]}
+        self.assertEqual(sorted(board), [NAME, NAME[:-1] + "2"])
+        self.assertNotEqual(board[NAME]["id"], board[NAME[:-1] + "2"]["id"])
+
+    def test_runs_that_were_no_race_are_excluded_with_the_reason(self):
+        agent = self.agent()
+        together = [self.submit(1), self.submit(2)]
+        launches = agent.wait_for_order("start")
+        self.assertEqual(len(launches), 2)
+        agent.run(launches)
+        time.sleep(0.1)
+        for launch in launches:
+            self.assertEqual(agent.deliver(chunk(launch, "events", 0, reached())).status, 200)
+        agent.finish()
+        wait_for(lambda: all(self.get(f"/jobs/{job}")["state"] == "succeeded" for job in together), "their ends")
+        (benchmark,) = self.get("/board")["benchmarks"]
+        self.assertEqual((benchmark["excluded"], benchmark["classes"]), (2, []))
+        runs = {run["job"]: run["excluded"] for run in self.get("/board/" + benchmark["id"])["all"]}
+        self.assertEqual(runs, {together[0]: [f"it shared nodes with job {together[1]}"],
+                                together[1]: [f"it shared nodes with job {together[0]}"]})
+
+    def test_made_up_devices_set_no_record(self):
+        agent = self.agent(artificial=True)
+        job = self.submit()
+        self.train(agent, job, 0.1)
+        (benchmark,) = self.get("/board")["benchmarks"]
+        (run,) = self.get("/board/" + benchmark["id"])["all"]
+        self.assertEqual((run["excluded"], benchmark["classes"]), (["it ran on devices that were made up"], []))
+
+    def test_a_restart_counts_in_the_time(self):
+        agent = self.agent()
+        job = self.submit()
+        agent.run(agent.wait_for_order("start"))
+        started = self.get(f"/jobs/{job}")["started_ms"]
+        agent.finish(75)  # asks to be queued again
+        self.train(agent, job, 0.1)
+        (benchmark,) = self.get("/board")["benchmarks"]
+        (run,) = self.get("/board/" + benchmark["id"])["all"]
+        self.assertEqual((run["started_ms"], run["restarts"]), (started, 1))
+        self.assertAlmostEqual(run["seconds"], (run["reached_ms"] - started) / 1000)
+
+    def test_a_job_is_reproduced_and_set_beside_the_original(self):
+        agent = self.agent()
+        original = self.submit(seed=7)
+        self.train(agent, original, 0.1)
+        key = {"Idempotency_Key": "again"}
+        answer = self.post(f"/jobs/{original}/reproduce", 201, **key)
+        self.assertEqual(answer["differences"], ["the original was submitted with uncommitted changes; its spec is repeated as it was then"])
+        job = answer["job"]["id"]
+        self.assertEqual(self.post(f"/jobs/{original}/reproduce", 200, **key)["job"]["id"], job)
+        then, now = (self.get(f"/jobs/{each}") for each in (original, job))
+        self.assertEqual(now["labels"], {"reproduces": str(original)})
+        self.assertEqual(now["source"], then["source"])
+        for spec in (then["spec"], now["spec"]):
+            spec.pop("labels")
+        self.assertEqual(now["spec"], then["spec"])
+        self.train(agent, job, 0.05)
+        (benchmark,) = self.get("/board")["benchmarks"]
+        runs = {run["job"]: run["reproduces"] for run in self.get("/board/" + benchmark["id"])["all"]}
+        self.assertEqual(runs, {original: None, job: original})
+        self.post("/jobs/999/reproduce", 404)
+
+    def test_what_is_different_from_then_is_told(self):
+        agent = self.agent()
+        original = self.submit()
+        self.train(agent, original, 0.1)
+        agent.node["agent_version"] = "0.2.0"
+        for device in agent.node["devices"]:
+            device["model"] = "other"
+        agent.tell()
+        told = self.post(f"/jobs/{original}/reproduce", 201)["differences"]
+        self.assertEqual(told[:2], ["the original ran on test; the cluster has these cpu devices now: other",
+                                    "the original ran under podium 0.1.0; the nodes have 0.2.0 now"])
+        never = self.post(f"/jobs/{self.submit(devices=4)}/reproduce", 201)["differences"]
+        self.assertEqual(never[0], "the original never ran")
+
+    def test_the_board_is_kept_and_made_from_what_was_there_before(self):
+        agent = self.agent()
+        job = self.submit()
+        self.train(agent, job, 0.1)
+        before = self.get("/board")
+        self.daemon.terminate()
+        self.daemon.start()
+        self.assertEqual(self.get("/board"), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
