@@ -37,9 +37,9 @@ Duration usual_timeout(Patience patience) { return patience == Patience::great ?
 // A value of the request's body by what the user wrote for it: an option, or a key of the spec.
 std::string name_of(const std::string& pointer) {
   static const std::map<std::string, std::string> options{
-      {"until_ms", "--until"}, {"from_ms", "--from"},   {"reason", "--reason"},     {"share", "--share"},
-      {"quota", "--quota"},    {"limit", "--limit"},    {"walltime", "--walltime"}, {"labels", "label"},
-      {"stop", "--stop"},      {"priority", "PRIORITY"}};
+      {"until_ms", "--until"}, {"from_ms", "--from"},    {"reason", "--reason"},     {"share", "--share"},
+      {"quota", "--quota"},    {"limit", "--limit"},     {"walltime", "--walltime"}, {"labels", "label"},
+      {"stop", "--stop"},      {"priority", "PRIORITY"}, {"account", "--account"}};
   const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
   const std::string first = pointer.substr(1, end - 1);
   const auto option = options.find(first);

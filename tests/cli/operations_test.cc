@@ -158,6 +158,9 @@ TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
   };
   fake_.on("POST /api/v1/nodes/node-1/drain", 422, refuse("/until_ms"));
   EXPECT_EQ(program_.run({"nodes", "drain", "node-1"}).err, "podium: --until: is wrong\n");
+  fake_.on("POST /api/v1/nodes/node-1/reserve", 422, refuse("/account"));
+  EXPECT_EQ(program_.run({"nodes", "reserve", "node-1", "--account", "x"}).err,
+            "podium: --account: is wrong\n");
   fake_.on("POST /api/v1/accounts/nlp", 422, refuse("/quota/gpu"));
   EXPECT_EQ(program_.run({"accounts", "set", "nlp"}).err, "podium: --quota gpu: is wrong\n");
   const json state{{"message", "query parameter \"state\" \"foo\" is no state of a job"}, {"where", "state"}};
