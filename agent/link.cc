@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/core/order_check.h"
+#include "common/model/codec.h"
 
 namespace podium {
 namespace {
@@ -64,7 +65,7 @@ asio::awaitable<void> Link::sync() {
   report.ended = supervisor_.ended_attempts(report.interrupted);
   const Headers headers{{"Content-Type", "application/json"}};
   const Time sent = supervisor_.now();
-  const std::string answer = co_await connection_.post(headers, to_json(report).dump(), answer_timeout_);
+  const std::string answer = co_await connection_.post(headers, dump(to_json(report)), answer_timeout_);
   heard_ = wall_clock_.now();
   NodeOrders orders = checked_orders(answer, node_.id);
   answered_ = orders.clock;

@@ -2,16 +2,34 @@
 
 namespace podium::cli {
 
+namespace {
+
+// An empty one would choose all, which a variable of the shell that is not set must not do.
+const CLI::Validator kNotEmpty(
+    [](std::string& text) {
+      return std::string(text.empty() ? "needs a value, and was given an empty one" : "");
+    },
+    "");
+
+}  // namespace
+
 void add_filters(CLI::App& command, JobFilter& filter) {
   command.add_option("-s,--state", filter.state, "Only these states, separated by commas")
+      ->check(kNotEmpty)
       ->type_name("STATES");
   command
       .add_option("-e,--experiment", filter.experiment,
                   "Only jobs of this experiment, or of all of this name")
+      ->check(kNotEmpty)
       ->type_name("NAME|ID");
-  command.add_option("-n,--name", filter.name, "Only jobs with this in their name")->type_name("TEXT");
-  command.add_option("-l,--label", filter.label, "Only jobs with this label")->type_name("KEY=VALUE");
+  command.add_option("-n,--name", filter.name, "Only jobs with this in their name")
+      ->check(kNotEmpty)
+      ->type_name("TEXT");
+  command.add_option("-l,--label", filter.label, "Only jobs with this label")
+      ->check(kNotEmpty)
+      ->type_name("KEY=VALUE");
   command.add_option("-a,--account", filter.account, "Only jobs of this account and those below it")
+      ->check(kNotEmpty)
       ->type_name("ACCOUNT");
 }
 

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cli/client.h"
@@ -107,25 +108,46 @@ class Progress {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
-// What became of each; a job that is refused keeps none of the others from being done.
-json results_of(const Operation& operation, const Ids& ids, const Client& client) {
-  json results = json::array();
+// What became of the jobs.
+struct Results {
+  json jobs = json::array();      // of those that were asked for
+  std::optional<Failure> broken;  // why the rest was not
+};
+
+// A job that is refused keeps none of the others from being done.
+Results results_of(const Operation& operation, const Ids& ids, const Client& client) {
+  Results results;
   Progress progress(ids.size());
   for (std::size_t at = 0; at < ids.size(); at += kMostJobs) {
     const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(at);
     const Ids part(begin, begin + static_cast<std::ptrdiff_t>(std::min(kMostJobs, ids.size() - at)));
-    json reply = client.post("/jobs/operations", {{"operation", operation.name}, {"jobs", part}});
-    for (json& result : reply.at("results")) results.push_back(std::move(result));
+    try {
+      json reply = client.post("/jobs/operations", {{"operation", operation.name}, {"jobs", part}});
+      for (json& result : reply.at("results")) results.jobs.push_back(std::move(result));
+    } catch (const Failure& failure) {
+      const std::string done =
+          at == 0 ? "" : fmt::format("; {} of {} were asked for before", at, jobs_in_words(ids.size()));
+      results.broken.emplace(failure.status(), failure.what() + done);
+      return results;
+    }
     progress.tell(at + part.size());
   }
   return results;
 }
 
-void tell(const json& results, bool by_filter, const Session& session) {
+std::string refusals_text(const std::vector<std::string>& refusals, bool by_filter) {
+  const std::size_t most = by_filter ? kMostRefusalsTold : refusals.size();
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, refusals.size()); ++i) text += (i > 0 ? "\n" : "") + refusals[i];
+  if (refusals.size() > most) text += fmt::format("\nand {} more", jobs_in_words(refusals.size() - most));
+  return text;
+}
+
+void tell(const Results& results, bool by_filter, const Session& session) {
   std::string text;
   std::vector<std::string> refusals;
   std::map<std::string, std::int64_t> states;
-  for (const json& result : results) {
+  for (const json& result : results.jobs) {
     if (!result.contains("job")) {
       refusals.push_back(text_field(result, "refusal"));
       continue;
@@ -135,14 +157,12 @@ void tell(const json& results, bool by_filter, const Session& session) {
     text += session.json ? job.dump() + "\n" : by_filter ? "" : told(job);
   }
   if (by_filter && !session.json && !states.empty())
-    text = fmt::format("{}: now {}\n", jobs_in_words(results.size() - refusals.size()), counted(states));
+    text = fmt::format("{}: now {}\n", jobs_in_words(results.jobs.size() - refusals.size()), counted(states));
   print(text);
-  if (refusals.empty()) return;
-  const std::size_t most = by_filter ? kMostRefusalsTold : refusals.size();
-  std::string all;
-  for (std::size_t i = 0; i < std::min(most, refusals.size()); ++i) all += (i > 0 ? "\n" : "") + refusals[i];
-  if (refusals.size() > most) all += fmt::format("\nand {} more", jobs_in_words(refusals.size() - most));
-  throw Failure(Exit::refused, all);
+  const std::string refused = refusals_text(refusals, by_filter);
+  if (results.broken)
+    throw Failure(results.broken->status(), results.broken->what() + (refused.empty() ? "" : "\n" + refused));
+  if (!refusals.empty()) throw Failure(Exit::refused, refused);
 }
 
 void run(const Operation& operation, const Choice& choice, const Session& session) {

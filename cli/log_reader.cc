@@ -7,6 +7,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
+#include <cstdio>
+#include <utility>
 
 #include "cli/fields.h"
 #include "cli/humanise.h"
@@ -78,8 +80,9 @@ awaitable<bool> LogReader::read_rest(Connection& connection, json job) {
   co_return any;
 }
 
-// The attempts are told where they can be.
-void LogReader::check_wish(const json& job) const {
+// What is said of a rank that the attempt does not have; "" of one that it has. The attempts are told where
+// they can be.
+std::string LogReader::lacks_rank(const json& job) const {
   const std::int64_t id = integer_field(job, "id"), attempts = integer_field(job, "attempt");
   if (attempt_ > attempts)
     throw Failure(Exit::refused,
@@ -87,18 +90,22 @@ void LogReader::check_wish(const json& job) const {
   const std::vector<int> ranks = ranks_of(job, attempt_);
   if (!wish_.rank || job.value("attempts", json::array()).empty() ||
       std::ranges::find(ranks, *wish_.rank) != ranks.end())
-    return;
-  throw Failure(Exit::refused, fmt::format("--rank {}: attempt {} of job {} has the ranks 0 to {}",
-                                           *wish_.rank, attempt_, id, ranks.size() - 1));
+    return "";
+  return fmt::format("--rank {}: attempt {} of job {} has the ranks 0 to {}", *wish_.rank, attempt_, id,
+                     ranks.size() - 1);
 }
 
 void LogReader::begin(const json& job, int attempt) {
-  attempt_ = attempt;
+  const bool goes_on = std::exchange(attempt_, attempt) != 0;
   sources_.clear();
   const bool whole = wish_.tail && !wish_.tail->lines && !wish_.tail->bytes;
   const std::int64_t first = from_tail_ && !whole ? kTail : 0;
   from_tail_ = false;
-  check_wish(job);
+  if (const std::string lack = lacks_rank(job); !lack.empty()) {
+    if (!goes_on) throw Failure(Exit::refused, lack);
+    std::fprintf(stderr, "podium: %s\n", lack.c_str());
+    return;
+  }
   for (const int rank : wish_.rank ? std::vector<int>{*wish_.rank} : ranks_of(job, attempt)) {
     if (wish_.out) sources_.push_back({rank, true, first, !wish_.tail, {}});
     if (wish_.err) sources_.push_back({rank, false, first, !wish_.tail, {}});
@@ -109,17 +116,18 @@ void LogReader::begin(const json& job, int attempt) {
 awaitable<bool> LogReader::read_on(Connection& connection, std::int64_t job) {
   const std::string path = fmt::format("/jobs/{}/logs", job);
   bool any = false;
-  for (bool behind = true; behind;) {
+  for (bool behind = !sources_.empty(); behind;) {
     const json body = question();
     const std::string answer = co_await connection.ask(path, body);
+    const std::vector<Part> parts = parts_of(answer);
     behind = false;
-    for (const Part& part : parts_of(answer)) {
+    for (const Part& part : parts) {
       any = any || !part.text.empty();
       behind = behind || part.next < part.end;
       take(part);
     }
-    behind =
-        behind || std::ranges::any_of(sources_, [](const Source& source) { return source.next == kTail; });
+    const auto unread = [](const Source& source) { return source.next == kTail; };
+    behind = behind || (!parts.empty() && std::ranges::any_of(sources_, unread));
   }
   co_return any;
 }

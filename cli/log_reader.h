@@ -64,7 +64,7 @@ class LogReader {
     std::string_view text;
   };
 
-  void check_wish(const nlohmann::json& job) const;
+  std::string lacks_rank(const nlohmann::json& job) const;
   void begin(const nlohmann::json& job, int attempt);
   boost::asio::awaitable<bool> read_on(Connection& connection, std::int64_t job);
   nlohmann::json question() const;

@@ -9,6 +9,7 @@
 #include "cli/follow.h"
 #include "cli/job_number.h"
 #include "cli/print.h"
+#include "cli/terminal.h"
 #include "common/net/token.h"
 
 namespace podium::cli {

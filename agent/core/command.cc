@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/text.h"
 #include "common/model/data_path.h"
 #include "common/model/program.h"
 
@@ -156,8 +157,8 @@ std::optional<Error> too_long(const Command& command) {
       all += text.size() + 1;
       if (text.size() > kLongestText)
         return Error{ErrorCode::invalid,
-                     "with its placeholders filled in, \"" + text.substr(0, 40) + "…\" has " + number(text.size()) +
-                         " bytes, and Linux takes 131071 at most; put it into a file",
+                     "with its placeholders filled in, \"" + cut_text(text, 40) + "\" has " +
+                         number(text.size()) + " bytes, and Linux takes 131071 at most; put it into a file",
                      texts == &command.arguments ? "/command" : "/env"};
     }
   if (all <= kMostText) return std::nullopt;

@@ -11,6 +11,7 @@
 
 #include "agent/process/shim_protocol.h"
 #include "common/base/file.h"
+#include "common/model/codec.h"
 
 namespace podium {
 namespace {
@@ -134,7 +135,7 @@ void TaskFolder::write_record(const TaskRecord& record) const {
   const fs::path draft = path_ / "task.json.tmp";
   if (fs::is_directory(path)) fs::remove_all(path);  // the program's doing
   const Fd fd = open_file(draft, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  write_all(fd.get(), json_of(record).dump(1) + "\n", draft);
+  write_all(fd.get(), dump(json_of(record)) + "\n", draft);
   if (::fsync(fd.get()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0)
     throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
 }

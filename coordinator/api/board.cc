@@ -93,8 +93,8 @@ awaitable<ServerReply> get_board(Api& api, Call call) {
 awaitable<ServerReply> get_benchmark(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const std::string id = call.path[0];
-  const std::optional<json> body =
-      co_await api.pool.read([id](Reader& reader) { return read_benchmark(reader, id); });
+  const auto query = [id](Reader& reader) { return read_benchmark(reader, id); };
+  const std::optional<json> body = co_await api.pool.read(query);
   if (!body) co_return no_such(call, "benchmark", id);
   co_return json_reply(200, *body);
 }

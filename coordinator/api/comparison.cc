@@ -116,14 +116,19 @@ json comparison_json(const Read& read, const Asked& asked) {
     if (read.jobs[i].id == asked.base) base = i;
   const Comparison comparison = compare(read.jobs, base);
   json fields = json::array(), outcomes = json::array(), sources = json::array(), artificial = json::array();
-  std::size_t same = 0, left_out = 0;
+  std::size_t differing = 0, left_out = 0;
+  for (const ComparedField& field : comparison.fields) differing += field.differs ? 1 : 0;
+  // Where there is no room for all, what differs goes first.
+  std::size_t room = std::min(kMostFields, differing), room_for_alike = asked.all ? kMostFields - room : 0;
   for (const ComparedField& field : comparison.fields) {
-    same += field.differs ? 0 : 1;
     if (!field.differs && !asked.all) continue;
-    if (fields.size() < kMostFields)
-      fields.push_back(field_json(field));
-    else
+    std::size_t& left = field.differs ? room : room_for_alike;
+    if (left == 0) {
       ++left_out;
+      continue;
+    }
+    --left;
+    fields.push_back(field_json(field));
   }
   for (const Outcome& outcome : comparison.outcomes)
     if (outcomes.size() < kMostOutcomes || outcome.metric.empty()) outcomes.push_back(outcome_json(outcome));
@@ -131,15 +136,11 @@ json comparison_json(const Read& read, const Asked& asked) {
     sources.push_back(job.source);
     if (job.artificial) artificial.push_back(job.id.value);
   }
-  return {{"base", read.jobs[base].id.value},
-          {"missing", ids_json(read.missing)},
-          {"sources", std::move(sources)},
-          {"artificial", std::move(artificial)},
-          {"fields", std::move(fields)},
-          {"same", same},
-          {"left_out", left_out},
-          {"outcomes", std::move(outcomes)},
-          {"metrics", keys_json(read.jobs)}};
+  return {{"base", read.jobs[base].id.value}, {"missing", ids_json(read.missing)},
+          {"sources", std::move(sources)},    {"artificial", std::move(artificial)},
+          {"fields", std::move(fields)},      {"same", comparison.fields.size() - differing},
+          {"differing", differing},           {"left_out", left_out},
+          {"outcomes", std::move(outcomes)},  {"metrics", keys_json(read.jobs)}};
 }
 
 struct Answer {

@@ -46,7 +46,7 @@ void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& opera
     if (!attempt.started || !attempt.ended) continue;
     const Duration ran = *attempt.ended - *attempt.started;
     ended.served += ran;
-    ended.attained += ran * std::ssize(attempt.tasks);
+    for (const TaskView& task : attempt.tasks) ended.attained += ran * std::ssize(task.devices);
   }
   for (const Dependency& on : ended.request.after)
     if (const auto before = reader.job(on.job); before && is_terminal(before->state))

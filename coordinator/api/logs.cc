@@ -133,8 +133,8 @@ std::optional<std::string> read_logs(Reader& reader, const LogsQuery& wanted) {
     const bool tail = source.from == kTail;
     if (tail && wanted.tail_lines) {
       const auto start = reader.log_lines(task, source.stream, *wanted.tail_lines, budget);
-      if (!start) break;
-      source.from = *start;
+      if (!start && !found.empty()) break;  // the rest is asked for again
+      source.from = start.value_or(std::max<std::int64_t>(0, end - kMostScanned));
     } else if (tail) {
       source.from = std::max<std::int64_t>(0, end - wanted.tail_bytes);
     }

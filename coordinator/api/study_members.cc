@@ -19,7 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostPoints = 200'000;  // of a series; longer ones are thinned
+// Points of the rates of all jobs of a study that are read, and of one job; longer series are thinned.
+constexpr std::size_t kMostPoints = 1'000'000;
+constexpr std::size_t kLeastOfJob = 2'000, kMostOfJob = 200'000;
 constexpr std::array kSamples = {"train/sequences_per_second", "sequences_per_second", "samples_per_second"};
 constexpr std::array kTokens = {"train/tokens_per_second", "tokens_per_second"};
 
@@ -39,11 +41,11 @@ json swept_values(const json& spec, const json& job) {
 
 // The first of the names that the job's metrics have, or that one of them ends in.
 Series rate_series(Reader& reader, JobId job, const std::vector<MetricSummary>& metrics,
-                   std::span<const char* const> names) {
+                   std::span<const char* const> names, int points) {
   for (const char* name : names)
     for (const MetricSummary& metric : metrics)
       if (metric.key == name || metric.key.ends_with(std::string("/") + name))
-        return reader.series(job, metric.key, kMostPoints);
+        return reader.series(job, metric.key, points);
   return {};
 }
 
@@ -93,7 +95,8 @@ std::optional<double> peak_of(const ComparedJob& hardware, const JobSpec& spec) 
   return peak_flops(hardware.device_models.front(), spec.training.precision, spec.training.fp8);
 }
 
-StudyMember read_member(Reader& reader, const JobView& job, const json& spec, Time now) {
+// `points`: of its rates; 0 where they are not wanted.
+StudyMember read_member(Reader& reader, const JobView& job, const json& spec, int points, Time now) {
   const json written = json::parse(reader.job_spec(job.id).value_or("{}"));
   const JobSpec parsed = job_spec_from_json(written);
   const ComparedJob hardware = reader.compared(job, {{}, now});
@@ -107,8 +110,10 @@ StudyMember read_member(Reader& reader, const JobView& job, const json& spec, Ti
   run.job = job.id;
   run.state = job.state;
   run.devices = job.request.devices;
-  run.samples_rate = rate_series(reader, job.id, metrics, kSamples);
-  run.tokens_rate = rate_series(reader, job.id, metrics, kTokens);
+  if (points > 0) {
+    run.samples_rate = rate_series(reader, job.id, metrics, kSamples, points);
+    run.tokens_rate = rate_series(reader, job.id, metrics, kTokens, points);
+  }
   run.time_to_train_seconds = job.time_to_train_seconds;
   run.samples_to_target = samples_to_target(reader, job, parsed);
   run.flops_per_sample = training_flops_of_sequence(parsed);
@@ -163,8 +168,12 @@ std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& expe
   filter.experiment = experiment.id;
   filter.sort.descending = false;
   filter.limit = static_cast<int>(kMaxJobsOfExperiment);
+  const std::vector<JobView> jobs = reader.jobs(filter).jobs;
+  const std::size_t share = kMostPoints / std::max<std::size_t>(1, jobs.size());
+  const int points =
+      spec.contains("scaling") ? static_cast<int>(std::clamp(share, kLeastOfJob, kMostOfJob)) : 0;
   std::vector<StudyMember> members;
-  for (const JobView& job : reader.jobs(filter).jobs) members.push_back(read_member(reader, job, spec, now));
+  for (const JobView& job : jobs) members.push_back(read_member(reader, job, spec, points, now));
   return members;
 }
 

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "common/base/text.h"
+
 namespace podium {
 namespace {
 
@@ -116,14 +118,6 @@ Errors check_report(const NodeReport& report) {
   check_ended(report.ended, check);
   check_node(report.node, check);
   return std::move(check).errors();
-}
-
-std::string cut_text(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text + "…";
 }
 
 TaskExit cut_exit(TaskExit exit) {

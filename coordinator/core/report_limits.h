@@ -3,18 +3,12 @@
 // report comes in, before anything of it counts; a state that was restored, or is a forecast's, is trusted.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "common/base/error.h"
 #include "common/model/sync.h"
 
 namespace podium {
 
 Errors check_report(const NodeReport& report);
-
-// At most so many bytes, and a mark behind what was cut; UTF-8 stays UTF-8.
-std::string cut_text(std::string text, std::size_t most);
 
 // A task's last words as they are kept: cut where a program was long-winded, never a reason to refuse.
 TaskExit cut_exit(TaskExit exit);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "common/base/text.h"
 #include "coordinator/core/lifecycle.h"
-#include "coordinator/core/report_limits.h"
 
 namespace podium {
 namespace {

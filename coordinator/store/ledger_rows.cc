@@ -34,8 +34,8 @@ LedgerTotals::LedgerTotals(Database& db)
     : database_(db),
       rows_(db),
       next_(db,
-            "SELECT job FROM ledger_open WHERE job IN (SELECT id FROM jobs WHERE ended_ms IS NOT NULL) LIMIT "
-            "?1"),
+            "SELECT open.job FROM ledger_open AS open CROSS JOIN jobs ON jobs.id = open.job"
+            " WHERE jobs.ended_ms IS NOT NULL LIMIT ?1"),
       forget_(db, "DELETE FROM ledger_totals WHERE job = ?1"),
       insert_(db,
               "INSERT INTO ledger_totals (job, attempt, day, kind, detail, devices, wall_ms)"

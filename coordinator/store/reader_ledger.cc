@@ -132,12 +132,18 @@ LedgerTable Reader::ledger_table(const LedgerFilter& filter, Time now) {
   const Moment moment(impl_->database);
   const std::int64_t experiment = filter.experiment ? filter.experiment->value : 0;
   TableBuilder table(impl_->database, filter);
+  // Without days all are read, in the order of the table.
+  const bool some_days = filter.first_day || filter.last_day;
   Statement stored(impl_->database,
                    "SELECT c.*, t.attempt, t.day, t.kind, t.detail, t.devices, t.wall_ms FROM (" +
                        std::string(kChosen) +
                        ") c JOIN ledger_totals t ON t.job = c.id"
-                       " WHERE c.id NOT IN (SELECT job FROM ledger_open) ORDER BY c.id");
-  for (stored.start(filter.account, experiment); stored.next();)
+                       " WHERE " +
+                       (some_days ? "" : "+") +
+                       "t.day BETWEEN ?3 AND ?4 AND c.id NOT IN (SELECT job FROM ledger_open) ORDER BY c.id");
+  const std::int64_t first_day = filter.first_day.value_or(INT64_MIN);
+  const std::int64_t last_day = filter.last_day.value_or(INT64_MAX);
+  for (stored.start(filter.account, experiment, first_day, last_day); stored.next();)
     table.add(place_of(stored),
               {stored.small(5), stored.integer(6), ledger_kind_from(stored.text(7)), stored.text(8),
                stored.small(9)},

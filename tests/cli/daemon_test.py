@@ -118,6 +118,21 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(self.podium("logs", str(job), "--tail", "99999999", "--stdout", "--rank", "1")[1], text)
         self.assertEqual(self.podium("logs", str(job), "--tail", "0")[1], "")
 
+    def test_a_tail_is_shown_of_an_output_that_is_too_long_to_count_its_lines(self):
+        agent, job, launches = self.run_job(2)
+        piece = b"\r" + b"x" * ((4 << 20) - 1)
+        for at in range(18):  # 72 MiB without an end of line
+            self.deliver(agent, [chunk(launches[0], "stdout", at * len(piece), piece)])
+        self.deliver(agent, [chunk(launches[0], "stdout", 18 * len(piece), b"last\n"),
+                             chunk(launches[0], "stderr", 0, b"error\n"), chunk(launches[1], "stdout", 0, b"other\n")])
+        status, said, _ = self.podium("logs", str(job), "--tail", "30")
+        self.assertEqual(status, 0)
+        lines = said.splitlines()
+        self.assertIn("[0 stderr] error", lines)
+        self.assertIn("[1] other", lines)
+        long_line = "".join(line.removeprefix("[0] ") for line in lines if line.startswith("[0] "))
+        self.assertTrue(long_line.endswith("xlast"), long_line[-20:])
+
     def test_bars_and_unended_lines_are_shown_while_the_job_runs(self):
         agent, job, launches = self.run_job(2)
         child = self.start("logs", str(job), "--follow", "--stdout")

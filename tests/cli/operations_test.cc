@@ -110,6 +110,31 @@ TEST_F(Commands, WhatIsCancelledIsNamedOrChosenAndNotBoth) {
             "/api/v1/jobs?state=running&experiment_name=three&sort=id&limit=1000");
 }
 
+// "$EXP", which is not set.
+TEST_F(Commands, AnEmptyFilterChoosesNobodyElsesJobs) {
+  for (const char* filter : {"--experiment", "--name", "--label", "--account", "--state"}) {
+    const auto ran = program_.run({"cancel", "--state", "queued", filter, "", "--yes"});
+    EXPECT_EQ(ran.status, 2) << filter;
+    EXPECT_THAT(ran.err + ran.out, HasSubstr("needs a value, and was given an empty one")) << filter;
+  }
+  EXPECT_TRUE(fake_.asked("GET /api/v1/jobs").empty());
+}
+
+TEST_F(Commands, WhatWasDoneBeforeTroubleIsTold) {
+  std::vector<std::string> words{"cancel"};
+  json results = json::array();
+  for (int id = 1; id <= 1001; ++id) {
+    words.push_back(std::to_string(id));
+    if (id <= 1000) results.push_back(done(test::job_json(id, "stopping")));
+  }
+  fake_.on("POST /api/v1/jobs/operations", json{{"results", results}});
+  fake_.on("POST /api/v1/jobs/operations", 503, R"({"status":503,"detail":"stopping"})");
+  const auto ran = program_.run(words);
+  EXPECT_EQ(ran.status, 4);
+  EXPECT_THAT(ran.out, HasSubstr("job 1000 is stopping\n"));
+  EXPECT_THAT(ran.err, HasSubstr("1000 of 1,001 jobs were asked for before"));
+}
+
 TEST_F(Commands, NodeOperations) {
   for (const char* operation : {"drain", "resume", "reserve", "unreserve", "labels"})
     fake_.on(std::string("POST /api/v1/nodes/node-1/") + operation, json{{"id", "node-1"}});

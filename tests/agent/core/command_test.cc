@@ -181,6 +181,22 @@ TEST(MakeCommand, RefusesWhatIsTooLongOnceItIsFilledIn) {
   EXPECT_THAT(describe(make_command(start, kPaths, {}).errors()), HasSubstr("1048576 is the most"));
 }
 
+// The refusal goes into the node's report: half a character would make every report of the node unreadable.
+TEST(MakeCommand, RefusesTextThatIsTooLongInWholeCharacters) {
+  Start start = start_of("cpu");
+  std::string long_text;
+  for (int i = 0; i < 2'000; ++i) long_text += "é";
+  start.launch.spec.parameters["p"] = long_text;
+  for (const std::string before : {"", "x"}) {
+    std::string many = before;
+    for (int i = 0; i < 40; ++i) many += "{p}";
+    start.launch.spec.command = {"sh", many};
+    const Errors errors = make_command(start, kPaths, {}).errors();
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_NO_THROW(nlohmann::json(errors[0].message).dump()) << errors[0].message;
+  }
+}
+
 TEST(MakeCommand, TellsWhereTheCheckpointsAreThatItResumes) {
   TaskPaths paths = kPaths;
   EXPECT_THAT(make_command(start_of("cpu"), paths, {})->environment,

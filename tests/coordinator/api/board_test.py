@@ -26,7 +26,7 @@ SOURCE = {"repository": "r", "commit": "c" * 40, "path": "a.yaml", "dirty": True
 
 
 def reached(metric="eval/mlm_loss", value=0.5):
-    now = time.time()
+    now = int(1000 * time.time())
     lines = [{"type": "started", "t": now, "step": 0, "steps": 100},
              {"type": "metrics", "t": now, "step": 50, "values": {metric: value}},
              {"type": "target", "t": now, "step": 50, "metric": metric, "value": value}]

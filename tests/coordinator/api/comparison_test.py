@@ -111,6 +111,7 @@ class ComparisonTest(unittest.TestCase):
         alike = [field for field in everything["fields"] if not field["differs"]]
         self.assertEqual(len(alike), everything["same"])
         self.assertEqual(some["same"], everything["same"])
+        self.assertEqual((some["differing"], everything["differing"]), (len(some["fields"]),) * 2)
         self.assertEqual([field for field in everything["fields"] if field["differs"]], some["fields"])
         told = self.fields(everything)
         self.assertEqual(told["spec", "command"], [["/bin/true"]] * 2, "a list is one value")

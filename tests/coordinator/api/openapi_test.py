@@ -262,14 +262,18 @@ class OpenapiTest(unittest.TestCase):
             self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
 
     def test_1i_a_record_is_held_and_reproduced(self):
-        job = self.submit(spec("record", extra="target: {metric: loss, at_most: 1}\n")).json()["jobs"][0]["id"]
-        launches = self.agent.wait_for_order("start")
-        self.agent.run(launches)
+        agent = Agent(self.daemon, "records")
+        agent.node["labels"] = {"for": "records"}
+        agent.orders()
+        text = spec("record", extra="target: {metric: loss, at_most: 1}\n").replace("1h}", "1h, nodes: {for: records}}")
+        job = self.submit(text).json()["jobs"][0]["id"]
+        launches = agent.wait_for_order("start")
+        agent.run(launches)
         time.sleep(0.05)
-        point = {"type": "metrics", "t": time.time(), "step": 1, "values": {"loss": 0.5}}
+        point = {"type": "metrics", "t": int(1000 * time.time()), "step": 1, "values": {"loss": 0.5}}
         told = chunk(launches[0], "events", 0, json.dumps(point).encode() + b"\n")
-        self.assertEqual(self.agent.deliver(told).status, 200)
-        self.agent.finish()
+        self.assertEqual(agent.deliver(told).status, 200)
+        agent.finish()
         (benchmark,) = self.call("GET", "/board").json()["benchmarks"]
         path = "/board/" + benchmark["id"]
         self.assertEqual([run["job"] for run in self.call("GET", "/board/{benchmark}", path=path).json()["all"]], [job])
