@@ -8,6 +8,7 @@ import { countStates, jobQueryFrom, sorted } from "./job_query";
 import { accountsOf, queueOf } from "./operate";
 import { detailOf, eventsOf, logOf } from "./quickstart";
 import type { FakeCoordinator } from "./server";
+import { readPublished, readStudies, readStudy } from "./studies";
 import { whyOf } from "./why";
 
 const most = 1024 * 1024;
@@ -22,6 +23,7 @@ export function readFrom(coordinator: FakeCoordinator, call: Call): Answer {
     if (!experiment) throw noSuch(`experiment ${id}`);
     return ok(experiment);
   }
+  if (resource === "studies" && part === undefined) return readStudy(coordinator, Number(id), query);
   if (resource === "nodes" && part === undefined) {
     const node = coordinator.cluster.nodes.get(id);
     query.check();
@@ -62,6 +64,10 @@ function readList(coordinator: FakeCoordinator, resource: string, query: Query):
       return comparisonOf(coordinator, query);
     case "series":
       return seriesOfJobs(coordinator, query);
+    case "studies":
+      return readStudies(coordinator, query);
+    case "published":
+      return readPublished(query);
     case "specs":
       query.check();
       return ok({ repositories: coordinator.specs });

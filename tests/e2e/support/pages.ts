@@ -46,6 +46,16 @@ export const samples = (job: number): Sample[] => [
     hash: "#/experiments/9000",
     ready: ".data-rows .data-row",
   },
+  { route: "studies", name: "studies", hash: "#/studies", ready: ".data-rows .data-row" },
+  {
+    route: "studies/:id",
+    name: "a study of sizes beside what is published",
+    hash: "#/studies/9100?published=bert-large-pretraining",
+    ready: ".study-sizes .is-published",
+  },
+  { route: "studies/:id", name: "a study on slots", hash: "#/studies/9101", ready: ".study-sizes td" },
+  { route: "studies/:id", name: "a sweep", hash: "#/studies/9200", ready: ".study-grid td" },
+  { route: "studies/:id", name: "a study that is not there", hash: "#/studies/999999", ready: ".notice" },
   {
     route: "compare",
     name: "a comparison",
