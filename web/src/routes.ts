@@ -76,6 +76,12 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/accounts_page")).AccountsPage,
   },
   {
+    path: "ledger",
+    title: "Ledger",
+    key: "l",
+    load: async () => (await import("./pages/ledger_page")).LedgerPage,
+  },
+  {
     path: "submit",
     title: "Submit",
     key: "s",

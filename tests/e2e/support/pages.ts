@@ -46,6 +46,19 @@ export const samples = (job: number): Sample[] => [
     hash: "#/experiments/9000",
     ready: ".data-rows .data-row",
   },
+  {
+    route: "jobs/:id",
+    name: "one job with its ledger",
+    hash: `#/jobs/${job}?tab=ledger`,
+    ready: ".ledger-lane",
+  },
+  { route: "ledger", name: "the ledger", hash: "#/ledger", ready: ".ledger-rows td" },
+  {
+    route: "ledger",
+    name: "the ledger by node",
+    hash: "#/ledger?by=node&range=all&waits=1",
+    ready: ".ledger-rows td",
+  },
   { route: "studies", name: "studies", hash: "#/studies", ready: ".data-rows .data-row" },
   {
     route: "studies/:id",

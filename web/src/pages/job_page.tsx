@@ -16,6 +16,7 @@ import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
+const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 
 export function JobPage({ id }: { id: number }) {
   const shown = useJob(id);
@@ -47,6 +48,7 @@ export function JobPage({ id }: { id: number }) {
           tabs={[
             { id: "log", title: "Log", content: () => <LogTail job={job} /> },
             { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
+            { id: "ledger", title: "Ledger", content: () => <LedgerView job={id} changes={changes} /> },
             { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
             { id: "history", title: "History", content: () => <HistoryList history={history} /> },
           ]}
