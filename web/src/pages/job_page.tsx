@@ -5,6 +5,7 @@ import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
+import { ProjectionLine } from "../job/projection_line";
 import { NotHere } from "../ui/notice";
 import { SpecView } from "../job/spec_view";
 import { lazy } from "../ui/lazy";
@@ -12,6 +13,7 @@ import { Tabs } from "../ui/tabs";
 import { TimeLineView } from "../job/time_line_view";
 import { WhyPanel } from "../job/why_panel";
 import { useJob } from "../hooks/use_job";
+import { useProjection } from "../hooks/use_projection";
 import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
@@ -22,6 +24,7 @@ export function JobPage({ id }: { id: number }) {
   const shown = useJob(id);
   const { data: job, history, changes } = shown;
   const series = useSeries(id);
+  const projection = useProjection(job);
   useTitle(job && `${job.name} · ${job.id} · ${job.state}`);
   if (!job)
     return (
@@ -34,7 +37,8 @@ export function JobPage({ id }: { id: number }) {
     <div class="page job-page">
       <JobHeader job={job} series={series.data} shown={shown} />
       {job.state === "queued" && <WhyPanel id={id} changes={changes} />}
-      <JobCharts job={job} shown={series} />
+      {projection && <ProjectionLine projection={projection} />}
+      <JobCharts job={job} shown={series} projection={projection} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">
           <header class="panel-head">
