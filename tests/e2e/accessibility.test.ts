@@ -8,7 +8,7 @@ import { samples } from "./support/pages";
 import { useStage } from "./support/stage";
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const stage = useStage(200);
+const stage = useStage(200, 20, { studies: true });
 
 interface Violation {
   id: string;

@@ -20,7 +20,7 @@ const apart: [name: RegExp, most: number][] = [
 ];
 /** What the first window and those around it may weigh, of however many. */
 const openingJobs = 100_000;
-const stage = useStage(200);
+const stage = useStage(200, 20, { studies: true });
 
 /** The paths of static files, as they are asked for. */
 function watchFiles(opened: Page): Set<string> {

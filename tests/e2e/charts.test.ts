@@ -94,7 +94,7 @@ it("constants are lines to compare with, and every chart names its axes in its t
   const loss = panel(page, "Loss");
   await loss.getByRole("columnheader", { name: "step" }).waitFor();
   expect(await loss.getByRole("columnheader").allTextContents()).not.toContain("eval/unigram_loss");
-  await loss.locator(".legend-entry", { hasText: "eval/unigram_loss" }).locator(".swatch.dashed").waitFor();
+  await loss.locator(".legend-entry", { hasText: "eval/unigram_loss" }).locator(".swatch-dashed").waitFor();
 });
 
 const saved = async (page: Page, title: string, as: string) => {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { rows, useStage } from "./support/stage";
 
-const stage = useStage(40);
+const stage = useStage(40, 20, { studies: true });
 const region = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 const rail = (page: Page) => page.locator(".compare-rail li");
 
@@ -34,7 +34,9 @@ describe("a comparison", () => {
     const share = (100 * (read[1]! - read[0]!)) / read[0]!;
     if (share > 900) return expect(values[1]).toContain(`×${Math.round(1 + share / 100)}`);
     expect(values[1]).toMatch(share < 0 ? /−\d/ : /\+\d/);
-    return expect(Math.abs(Number(/[+−]([\d.]+) %/.exec(values[1]!)![1]) - Math.abs(share))).toBeLessThan(0.6);
+    return expect(Math.abs(Number(/[+−]([\d.]+) %/.exec(values[1]!)![1]) - Math.abs(share))).toBeLessThan(
+      0.6,
+    );
   });
 
   it("shows only what differs, and all when asked, in the address", async () => {
@@ -125,6 +127,73 @@ describe("a comparison", () => {
     stage.coordinator.live.push("metrics", { job: stage.quickstart, points });
     await table.getByRole("cell", { name: "1.235", exact: true }).waitFor();
   });
+});
+
+describe("curves", () => {
+  const entries = (page: Page) => region(page, "train/loss").locator(".legend-entry");
+
+  it("step back behind that of the job whose row is looked at, by pointer and by keyboard", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}&keys=train/loss`);
+    const canvas = region(page, "train/loss").locator("canvas");
+    await canvas.waitFor();
+    const picture = () => canvas.evaluate((drawn: HTMLCanvasElement) => drawn.toDataURL());
+    const before = await picture();
+    await rail(page).nth(1).hover();
+    await expect.poll(picture).not.toBe(before);
+    const lit = await picture();
+    await page.mouse.move(0, 0);
+    await expect.poll(picture).toBe(before);
+    await page.getByRole("button", { name: `Curves of job ${second}` }).focus();
+    await expect.poll(picture).toBe(lit);
+  });
+
+  it("of a job are shown alone with Alt", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}&keys=train/loss`);
+    await page.getByRole("button", { name: `Curves of job ${second}` }).click({ modifiers: ["Alt"] });
+    await page.waitForFunction((id) => location.hash.includes(`hide=${id}`), first);
+  });
+
+  it("are told as they differ from the base, whose own is zero", async () => {
+    const [first, second] = ranJobs();
+    const page = await open(`jobs=${first},${second}&keys=train/loss&table=train/loss`);
+    await page.getByRole("button", { name: `Minus job ${first}` }).click();
+    await page.waitForFunction(() => location.hash.includes("show=difference"));
+    const cells = region(page, "train/loss").locator("tbody tr td:nth-child(2)");
+    await expect.poll(async () => new Set(await cells.allTextContents()).has("0")).toBe(true);
+    expect(new Set((await cells.allTextContents()).filter((text) => text !== ""))).toEqual(new Set(["0"]));
+  });
+
+  it("of more than twelve jobs are bands, by what the address says, each with its count", async () => {
+    const ids = stage.coordinator.cluster.experiments.get(9200)!.jobs;
+    const page = await open(`jobs=${[stage.quickstart, ...ids].join(",")}&keys=train/loss&by=label batch`);
+    await entries(page).filter({ hasText: "batch 32, mean of 4" }).waitFor();
+    expect(await entries(page).count()).toBe(4);
+    await page.getByLabel("Curves", { exact: true }).selectOption("each");
+    await expect.poll(() => entries(page).count()).toBe(13);
+    await page.evaluate(
+      (jobs) => (location.hash = `#/compare?jobs=${jobs}&keys=train/loss`),
+      [stage.quickstart, ...ids].join(","),
+    );
+    await expect.poll(() => entries(page).count()).toBeLessThan(9);
+  });
+});
+
+it("is offered by a job: those of its experiment first", async () => {
+  const page = await stage.open("#/jobs/5");
+  await page.getByRole("button", { name: "Compare with…" }).click();
+  await page.getByRole("link", { name: "All 3 of its experiment" }).waitFor();
+  const links = page.locator(".menu-list a");
+  const texts = await links.allTextContents();
+  expect(
+    texts
+      .slice(1, 3)
+      .map((text) => Number.parseInt(text))
+      .sort(),
+  ).toEqual([4, 6]);
+  await page.getByRole("link", { name: /^4 / }).click();
+  await page.waitForFunction(() => location.hash === "#/compare?jobs=4,5");
 });
 
 it("offers jobs of one name where none are chosen", async () => {

@@ -253,3 +253,37 @@ describe("cancel", () => {
     expect(await page.getByRole("button", { name: "Cancel job" }).count()).toBe(0);
   });
 });
+
+describe("what its curve foretells", () => {
+  it("is a sentence, and a fan in the chart of the target's metric that the legend hides", async () => {
+    const page = await stage.open(`#/jobs/${stage.quickstart}?table=target`);
+    await page.getByText(/^Expected to reach its target in .*; 8 of 10 times .*% that it does before/).waitFor();
+    const chart = page.getByRole("region", { name: "Target", exact: true });
+    const beyond = chart.getByRole("cell", { name: /^2,000$/ });
+    await beyond.waitFor();
+    await chart.getByRole("button", { name: /^projection, 8 of 10/ }).click();
+    await page.waitForFunction(() => location.hash.includes("flip=projection"));
+    expect(await chart.getByRole("columnheader", { name: /projection/ }).count()).toBe(0);
+  });
+
+  it("says that it cannot say yet, and why", async () => {
+    const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
+    stage.coordinator.putJobUnseen({
+      ...job,
+      ...{ attempt: 1, restarts: 0, progress: { ...job.progress!, step: 150 } },
+    });
+    const page = await stage.open(`#/jobs/${stage.quickstart}`);
+    await page
+      .getByText("Cannot say yet when it reaches its target: its curve has 3 points; 6 are needed.")
+      .waitFor();
+  });
+
+  it("is nothing of a job that has ended", async () => {
+    const ended = [...stage.coordinator.cluster.jobs.values()].find(
+      ({ state, target }) => state === "succeeded" && target !== null,
+    )!;
+    const page = await stage.open(`#/jobs/${ended.id}`);
+    await page.locator(".stats").waitFor();
+    expect(await page.locator(".projection").count()).toBe(0);
+  });
+});

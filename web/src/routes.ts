@@ -31,6 +31,19 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/experiment_page")).ExperimentPage,
   },
   {
+    path: "studies",
+    title: "Studies",
+    key: null,
+    section: "experiments",
+    load: async () => (await import("./pages/studies_page")).StudiesPage,
+  },
+  {
+    path: "studies/:id",
+    title: "Study",
+    key: null,
+    load: async () => (await import("./pages/study_page")).StudyPage,
+  },
+  {
     path: "compare",
     title: "Compare",
     key: null,
@@ -61,6 +74,12 @@ export const routes: readonly PageRoute[] = [
     title: "Accounts",
     key: "a",
     load: async () => (await import("./pages/accounts_page")).AccountsPage,
+  },
+  {
+    path: "ledger",
+    title: "Ledger",
+    key: "l",
+    load: async () => (await import("./pages/ledger_page")).LedgerPage,
   },
   {
     path: "submit",

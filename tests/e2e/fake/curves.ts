@@ -4,6 +4,14 @@ import { Random } from "./random";
 
 const unigram = 5.62;
 
+/** The further from 1e-3 a job's label "lr" is, the slower it learns; larger batches learn a little faster. */
+function learningOf({ labels }: JobDetail): number {
+  const [lr = 1e-3, batch = 64] = [labels["lr"], labels["batch"]].map((text) =>
+    text === undefined ? undefined : Number(text),
+  );
+  return Math.exp(-0.5 * Math.log10(lr / 1.3e-3) ** 2) * (batch / 64) ** 0.08;
+}
+
 function lossAt(fraction: number): number {
   const warm = 7.9 * Math.exp(-fraction * 40);
   const plateau = unigram - 0.05;
@@ -31,6 +39,7 @@ function timeline(job: JobDetail): { step: number; timeMs: number }[] {
 export function makeSeries(job: JobDetail): WireSeries[] {
   const random = new Random(job.id * 7919);
   const total = job.progress?.steps ?? 1;
+  const learning = learningOf(job);
   const series = new Map<string, WirePoint[]>();
   const add = (key: string, step: number, timeMs: number, value: number) => {
     const points = series.get(key) ?? [];
@@ -39,7 +48,7 @@ export function makeSeries(job: JobDetail): WireSeries[] {
   };
   const pace = 260 * job.devices ** 0.93;
   for (const { step, timeMs } of timeline(job)) {
-    const fraction = step / total;
+    const fraction = (learning * step) / total;
     const mlm = lossAt(fraction) + random.between(-1, 1) * 0.16;
     const nsp = 0.69 - 0.35 * fraction + random.between(-1, 1) * 0.04;
     const speed = pace * (1 + random.between(-0.03, 0.02)) * (random.next() < 0.01 ? 0.7 : 1);

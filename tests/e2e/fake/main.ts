@@ -2,12 +2,14 @@
 import { makeCluster } from "./cluster";
 import { addQuickstart } from "./quickstart";
 import { FakeCoordinator } from "./server";
+import { addStudies } from "./studies";
 import { trainOneStep } from "./training";
 
 const [port = 7071, jobs = 10_000, nodes = 64] = process.argv.slice(2).map(Number);
 const cluster = makeCluster(jobs, nodes, Date.now());
 const quickstart = jobs + 1;
 addQuickstart(cluster, quickstart, Date.now());
+addStudies(cluster, quickstart + 1, Date.now());
 const coordinator = new FakeCoordinator(cluster);
 await coordinator.start(port);
 setInterval(() => trainOneStep(coordinator, quickstart), 1000);

@@ -5,9 +5,12 @@ import { noSuch, ok, pageOf, type Answer, type Call, type Query } from "./call";
 import { comparisonOf, seriesOfJobs } from "./comparison";
 import { makeSeries, metricsOf } from "./curves";
 import { countStates, jobQueryFrom, sorted } from "./job_query";
+import { ledgerOf, readLedger } from "./ledger";
 import { accountsOf, queueOf } from "./operate";
+import { projectionOf } from "./projection";
 import { detailOf, eventsOf, logOf } from "./quickstart";
 import type { FakeCoordinator } from "./server";
+import { readPublished, readStudies, readStudy } from "./studies";
 import { whyOf } from "./why";
 
 const most = 1024 * 1024;
@@ -22,6 +25,7 @@ export function readFrom(coordinator: FakeCoordinator, call: Call): Answer {
     if (!experiment) throw noSuch(`experiment ${id}`);
     return ok(experiment);
   }
+  if (resource === "studies" && part === undefined) return readStudy(coordinator, Number(id), query);
   if (resource === "nodes" && part === undefined) {
     const node = coordinator.cluster.nodes.get(id);
     query.check();
@@ -62,6 +66,12 @@ function readList(coordinator: FakeCoordinator, resource: string, query: Query):
       return comparisonOf(coordinator, query);
     case "series":
       return seriesOfJobs(coordinator, query);
+    case "studies":
+      return readStudies(coordinator, query);
+    case "ledger":
+      return readLedger(coordinator, query);
+    case "published":
+      return readPublished(query);
     case "specs":
       query.check();
       return ok({ repositories: coordinator.specs });
@@ -127,6 +137,12 @@ function readJob(coordinator: FakeCoordinator, job: Job, part: string | undefine
       query.check();
       return ok({ series: seriesOf(makeSeries(detail), keys, points) });
     }
+    case "ledger":
+      query.check();
+      return ok(ledgerOf(job, coordinator.cluster, Date.now()));
+    case "projection":
+      query.check();
+      return ok(projectionOf(job, coordinator.cluster));
     case "why":
       query.check();
       return ok(whyOf(job, Date.now()));

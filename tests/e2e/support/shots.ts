@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { makeCluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
 import { FakeCoordinator } from "../fake/server";
+import { addStudies } from "../fake/studies";
 import { launch, openPage } from "./browser";
 import { samples } from "./pages";
 
@@ -11,6 +12,7 @@ const wanted = process.argv[3] ?? "";
 await mkdir(folder, { recursive: true });
 const cluster = makeCluster(10_000, 20, Date.now());
 addQuickstart(cluster, 10_001, Date.now());
+addStudies(cluster, 10_002, Date.now());
 const coordinator = new FakeCoordinator(cluster);
 await coordinator.start();
 

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { makeCluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
 import { FakeCoordinator } from "../fake/server";
+import { addStudies } from "../fake/studies";
 import { launch, openPage, watch, type Watched } from "./browser";
 
 export interface Stage {
@@ -16,7 +17,7 @@ export interface Stage {
 }
 
 /** A fresh coordinator and fresh pages for every test of the file, one browser for all. */
-export function useStage(jobs: number, nodes = 20): Stage {
+export function useStage(jobs: number, nodes = 20, { studies = false } = {}): Stage {
   let browser: Browser;
   let opened: Watched[] = [];
   const stage: Stage = {
@@ -42,6 +43,7 @@ export function useStage(jobs: number, nodes = 20): Stage {
   beforeEach(async () => {
     const cluster = makeCluster(jobs, nodes, Date.now());
     addQuickstart(cluster, stage.quickstart, Date.now());
+    if (studies) addStudies(cluster, stage.quickstart + 1, Date.now());
     stage.coordinator = new FakeCoordinator(cluster);
     await stage.coordinator.start();
   });

@@ -16,13 +16,19 @@ import type {
   Job,
   JobDetail,
   JobEvent,
+  JobLedger,
   JobPage,
+  LedgerTable,
   Metric,
   Node,
   NodePage,
   ProblemBody,
+  Projection,
+  PublishedRow,
   Queue,
   SpecRepositories,
+  Study,
+  StudyPage,
   Why,
   WireSeries,
 } from "./types";
@@ -156,15 +162,42 @@ export const getSeriesOfJobs = async (
     )
   ).series;
 
-/** With every setting, also those that are alike. `base`: the first by default. */
-export const getComparison = (jobs: readonly number[], base: number | null, signal?: AbortSignal) =>
-  json<Comparison>(`/compare?${jobsQuery(jobs)}${base === null ? "" : `&base=${base}`}&all=1`, { signal });
+/** `base`: the first by default. `all`: also the settings that are alike. */
+export const getComparison = (
+  jobs: readonly number[],
+  base: number | null,
+  signal?: AbortSignal,
+  all = true,
+) =>
+  json<Comparison>(
+    `/compare?${jobsQuery(jobs)}${base === null ? "" : `&base=${base}`}${all ? "&all=1" : ""}`,
+    { signal },
+  );
 
 export const getExperimentPage = (pageToken: string | undefined, signal?: AbortSignal) =>
   json<ExperimentPage>(`/experiments?${pageQuery(pageToken)}`, { signal });
 
 export const getExperiment = (id: number, signal?: AbortSignal) =>
   json<ExperimentDetail>(`/experiments/${id}`, { signal });
+
+export const getStudyPage = (pageToken: string | undefined, signal?: AbortSignal) =>
+  json<StudyPage>(`/studies?${pageQuery(pageToken)}`, { signal });
+
+export const getStudy = (id: number, signal?: AbortSignal) => json<Study>(`/studies/${id}`, { signal });
+
+/** Of every benchmark. */
+export const getPublished = async (signal?: AbortSignal) =>
+  (await json<{ published: PublishedRow[] }>("/published", { signal })).published;
+
+export const getJobLedger = (id: number, signal?: AbortSignal) =>
+  json<JobLedger>(`/jobs/${id}/ledger`, { signal });
+
+/** `query`: what a row is of, and whose time of when, as GET /ledger has it. */
+export const getLedger = (query: Record<string, string>, signal?: AbortSignal) =>
+  json<LedgerTable>(`/ledger?${new URLSearchParams(query).toString()}`, { signal });
+
+export const getProjection = (id: number, signal?: AbortSignal) =>
+  json<Projection>(`/jobs/${id}/projection`, { signal });
 
 export const getSpecs = async (signal?: AbortSignal) =>
   (await json<SpecRepositories>("/specs", { signal })).repositories;

@@ -46,6 +46,30 @@ export type Comparison = Schemas["Comparison"];
 export type ComparedField = Schemas["ComparedField"];
 export type ComparedOutcome = Schemas["ComparedOutcome"];
 
+/** An experiment of several jobs, looked at together. */
+export type StudyFields = Schemas["StudyFields"];
+/** Swept values, by their paths. */
+interface Swept {
+  parameters: Record<string, unknown>;
+}
+export type StudyMember = Omit<Schemas["Study"]["members"][number], "parameters"> & Swept;
+export type ScalingTable = Omit<Schemas["ScalingTable"], "parameters"> & Swept;
+export type Study = Omit<Schemas["Study"], "members" | "tables"> & {
+  members: StudyMember[];
+  tables: ScalingTable[];
+};
+export type StudyPage = Reading<"/studies">;
+export type ScalingRow = ScalingTable["rows"][number];
+/** What others published. */
+export type PublishedRow = Schemas["PublishedRow"];
+
+export type LedgerKind = Schemas["LedgerKind"];
+export type LedgerPiece = Schemas["LedgerPiece"];
+export type JobLedger = Schemas["JobLedger"];
+export type LedgerTable = Schemas["LedgerTable"];
+export type LedgerRow = Schemas["LedgerRow"];
+export type Projection = Schemas["Projection"];
+
 export type Blocker = Schemas["Blocker"];
 /** `set`: parts of the spec, and what to write there. */
 export type Sooner = Omit<Schemas["Why"]["sooner"][number], "set"> & {

@@ -21,6 +21,10 @@ interface Properties {
   /** What it shows in a sentence, for who does not see it. */
   summary: string;
   readX(x: number): string;
+  /** Where its crosshair is; null: nowhere. */
+  onCursor?: (x: number | null) => void;
+  /** A click at the values of this x. */
+  onPick?: (x: number) => void;
   /** Beside an entry of the legend. */
   note?: (id: string) => ComponentChildren;
   onToggle(id: string): void;
@@ -67,8 +71,11 @@ export function Chart(properties: Properties) {
               data={data}
               height={plotHeight}
               onCursor={(index) => {
+                if (index === cursor.peek()) return;
                 cursor.value = index;
+                properties.onCursor?.(index === null ? null : (data.xs[index] ?? null));
               }}
+              onPick={(index) => properties.onPick?.(data.xs[index]!)}
             />
           ))}
       </div>

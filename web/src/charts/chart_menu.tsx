@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { MoreIcon } from "../ui/icons";
 import { Menu } from "../ui/menu";
+import { saveAs } from "../ui/save_as";
 import { csvOf } from "./csv";
 import { useChartGroup } from "./group";
 import type { Aligned } from "./line";
@@ -45,13 +46,4 @@ export function ChartMenu({ title, file, figure, data, body, asTable }: Properti
       )}
     </Menu>
   );
-}
-
-function saveAs(name: string, content: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

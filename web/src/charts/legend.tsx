@@ -2,7 +2,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { formatNumber } from "../model/numbers";
-import { entryOf, seriesOf, valueAt, type Aligned } from "./line";
+import { entryOf, seriesOf, valueAt, type Aligned, type Marker } from "./line";
 import type { Figure } from "./plot_options";
 
 interface Properties {
@@ -23,7 +23,7 @@ export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
             key={line.id}
             label={line.label}
             colour={line.colour}
-            dashed={line.style.dashed === true}
+            shape={line.style.dashed ? "dashed" : (line.style.marker ?? "line")}
             shown={!hidden.has(line.id)}
             onToggle={() => onToggle(line.id)}
           >
@@ -37,7 +37,7 @@ export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
           key={id}
           label={label}
           colour={colour}
-          dashed
+          shape="dashed"
           shown={!hidden.has(id)}
           onToggle={() => onToggle(id)}
         >
@@ -51,13 +51,13 @@ export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
 interface EntryProperties {
   label: string;
   colour: string;
-  dashed: boolean;
+  shape: "line" | "dashed" | Marker;
   shown: boolean;
   onToggle(): void;
   children: ComponentChildren;
 }
 
-function Entry({ label, colour, dashed, shown, onToggle, children }: EntryProperties) {
+function Entry({ label, colour, shape, shown, onToggle, children }: EntryProperties) {
   return (
     <button
       type="button"
@@ -66,11 +66,7 @@ function Entry({ label, colour, dashed, shown, onToggle, children }: EntryProper
       title={shown ? "Hide it" : "Show it"}
       onClick={onToggle}
     >
-      <span
-        class={dashed ? "swatch dashed" : "swatch"}
-        style={{ color: `var(${colour})` }}
-        aria-hidden="true"
-      />
+      <span class={`swatch swatch-${shape}`} style={{ color: `var(${colour})` }} aria-hidden="true" />
       <span class="legend-key">{label}</span>
       {children}
     </button>

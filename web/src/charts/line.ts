@@ -2,8 +2,13 @@
 
 export type Kind = "line" | "steps" | "scatter" | "area" | "bars" | "band";
 
+/** "ring": not final. "diamond": published elsewhere. */
+export type Marker = "dot" | "ring" | "diamond";
+
 export interface Style {
   kind: Kind;
+  /** At every value; of a line, a scatter. */
+  marker?: Marker;
   dashed?: boolean;
   /** A dot at every value. */
   dots?: boolean;
@@ -23,6 +28,10 @@ export interface Line {
   ys: ArrayLike<number>;
   /** Of a band: its lower edge. */
   lows?: ArrayLike<number>;
+  /** Beside `xs`: how far a value may be off, drawn as whiskers. */
+  errors?: { lows: ArrayLike<number>; highs: ArrayLike<number> };
+  /** Beside `xs`: what is written at the values. */
+  notes?: readonly string[];
   /** The line whose entry in the legend shows and hides it too; its own by default. */
   of?: string;
 }
@@ -51,6 +60,12 @@ export interface Axis {
   unit?: string;
   /** "duration": seconds. */
   numbers: "plain" | "duration";
+  /** Of x: logarithmic to this base. */
+  base?: 2 | 10;
+  /** Of x: where its ticks stand, with what is written at them where that is no number. */
+  ticks?: readonly { at: number; label?: string }[];
+  /** Of y: always in sight. */
+  holds?: Range;
 }
 
 export const titleOf = ({ title, unit }: Axis) => (unit ? `${title} (${unit})` : title);

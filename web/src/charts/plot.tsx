@@ -12,14 +12,16 @@ interface Properties {
   data: Aligned;
   height: number;
   onCursor(index: number | null): void;
+  /** A click, where the crosshair stands. */
+  onPick(index: number): void;
 }
 
-export function Plot({ figure, data, height, onCursor }: Properties) {
+export function Plot({ figure, data, height, onCursor, onPick }: Properties) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const group = useChartGroup();
-  const latest = useRef({ figure, onCursor });
-  latest.current = { figure, onCursor };
+  const latest = useRef({ figure, onCursor, onPick });
+  latest.current = { figure, onCursor, onPick };
   const axis = figure.x.title;
   const structure = structureOf(figure);
 
@@ -29,6 +31,10 @@ export function Plot({ figure, data, height, onCursor }: Properties) {
       onCursor: (index) => latest.current.onCursor(index),
       onSelect: (min, max) => group.show(axis, min, max),
       onReset: () => group.reset(),
+      onPick: () => {
+        const index = plot.current?.cursor.idx;
+        if (index != null) latest.current.onPick(index);
+      },
     });
     const built = new uPlot({ ...options, width: element.clientWidth, height }, uplotData(data), element);
     plot.current = built;
@@ -54,7 +60,18 @@ export function Plot({ figure, data, height, onCursor }: Properties) {
       shown.setData(uplotData(data), false);
       shown.setScale("x", { min, max });
     });
-  }, [structure, data, figure.hidden, figure.marks, figure.references, min, max, dark.value]);
+  }, [
+    structure,
+    data,
+    figure.hidden,
+    figure.marks,
+    figure.references,
+    figure.lit,
+    figure.litX,
+    min,
+    max,
+    dark.value,
+  ]);
 
   return <div ref={host} class="plot" />;
 }

@@ -4,8 +4,9 @@ import uPlot from "uplot";
 import { niceSeconds } from "../model/time_line";
 import { drawMarks, drawReferences } from "./drawing";
 import { seriesOf, titleOf, type Axis, type Line, type Mark, type Range, type Reference } from "./line";
+import { drawMarkers, isBack } from "./markers";
 import { colourOf } from "./palette";
-import { linearRange, logarithmicRange, logarithmicTicks, tickLabel } from "./ticks";
+import { durationTicks, linearRange, logarithmicRange, logarithmicTicks, tickLabel } from "./ticks";
 
 export interface Figure {
   lines: readonly Line[];
@@ -17,9 +18,14 @@ export interface Figure {
   hidden: ReadonlySet<string>;
   /** The x of all charts of its group, for crosshairs stand above each other then; its own lines' by default. */
   extent?: Range;
+  /** Of the lines, the one that is looked at: the others step back. */
+  lit?: string | null;
+  /** Of x: the values there are drawn larger. */
+  litX?: number | null;
 }
 
 export interface Events {
+  onPick(): void;
   onCursor(index: number | null): void;
   onSelect(min: number, max: number): void;
   onReset(): void;
@@ -50,20 +56,28 @@ export function plotOptions(
       bind: { dblclick: () => () => (events.onReset(), null) },
     },
     scales: {
-      x: { time: false },
+      x: {
+        time: false,
+        range: (_, low, high) => [low, high],
+        ...(x.base === undefined ? {} : { distr: 3, log: x.base }),
+      },
       y: {
         range: (_, low, high) => yRange(figure(), low, high),
         ...(logarithmic ? { distr: 3, log: 10 } : {}),
       },
     },
     axes: [xAxis(x), yAxis(y, logarithmic)],
-    series: [{}, ...seriesOf(lines).map(({ line, ys }) => seriesOptions(line, ys === line.lows))],
-    bands: bandsOf(lines),
+    series: [{}, ...seriesOf(lines).map(({ line, ys }) => seriesOptions(line, ys === line.lows, figure))],
+    bands: bandsOf(lines, figure),
     hooks: {
       setCursor: [(plot) => events.onCursor(plot.cursor.idx ?? null)],
       setSelect: [(plot) => tellSelection(plot, events)],
       drawClear: [(plot) => drawMarks(plot, figure().marks, font())],
-      draw: [(plot) => drawReferences(plot, shownReferences(figure()), font())],
+      draw: [
+        (plot) => drawReferences(plot, shownReferences(figure()), font()),
+        (plot) => drawMarkers(plot, figure(), font()),
+      ],
+      ready: [(plot) => plot.over.addEventListener("click", () => events.onPick())],
     },
   };
 }
@@ -88,6 +102,10 @@ function yRange(figure: Figure, low: number | null, high: number | null): [numbe
     .filter(usable)
     .map(({ value }) => value);
   if (low !== null && high !== null) values.push(low, high);
+  if (figure.y.holds) values.push(figure.y.holds.min, figure.y.holds.max);
+  for (const { errors, id } of figure.lines)
+    if (errors && !figure.hidden.has(id))
+      values.push(...[...Array.from(errors.lows), ...Array.from(errors.highs)].filter(Number.isFinite));
   const fromZero = figure.lines.some(({ style }) => style.kind === "bars" || style.kind === "area");
   if (fromZero && !figure.logarithmic) values.push(0);
   if (values.length === 0) return figure.logarithmic ? [1, 10] : [0, 1];
@@ -111,6 +129,8 @@ function axisOptions(axis: Axis): uPlot.Axis {
 }
 
 function xAxis(axis: Axis): uPlot.Axis {
+  const { ticks } = axis;
+  if (ticks) return { ...axisOptions(axis), ...ticksAt(axis, ticks), size: 22, gap: 4 };
   return {
     ...axisOptions(axis),
     ...(axis.numbers === "duration" ? { incrs: niceSeconds } : {}),
@@ -121,11 +141,35 @@ function xAxis(axis: Axis): uPlot.Axis {
   };
 }
 
+/** Those that would run into the one before are left out. */
+function ticksAt(axis: Axis, ticks: NonNullable<Axis["ticks"]>): Partial<uPlot.Axis> {
+  const labelOf = (at: number) => ticks.find((tick) => tick.at === at)?.label ?? tickLabel(axis, at);
+  const splits = (plot: uPlot, _: number, min: number, max: number) => {
+    const kept: number[] = [];
+    let free = -Infinity;
+    plot.ctx.save();
+    plot.ctx.font = font();
+    for (const { at } of ticks.filter((tick) => tick.at >= min && tick.at <= max)) {
+      const [place, half] = [plot.valToPos(at, "x"), plot.ctx.measureText(labelOf(at)).width / 2];
+      if (place - half < free) continue;
+      kept.push(at);
+      free = place + half + 6;
+    }
+    plot.ctx.restore();
+    return kept;
+  };
+  return { splits, filter: (_, all) => all, values: (_, all) => all.map(labelOf) };
+}
+
 const tickSpace = 30;
 
 function yAxis(axis: Axis, logarithmic: boolean): uPlot.Axis {
   const splits = (plot: uPlot, _: number, min: number, max: number) =>
-    logarithmicTicks(min, max, Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / tickSpace)));
+    (axis.numbers === "duration" ? durationTicks : logarithmicTicks)(
+      min,
+      max,
+      Math.max(2, Math.floor(plot.bbox.height / devicePixelRatio / tickSpace)),
+    );
   return {
     ...axisOptions(axis),
     ...(logarithmic ? { splits, filter: (_: uPlot, ticks: number[]) => ticks } : { space: tickSpace }),
@@ -152,9 +196,10 @@ function hasRoomForDots(plot: uPlot, series: number): boolean {
   return true;
 }
 
-function seriesOptions(line: Line, isLowerEdge: boolean): uPlot.Series {
-  const { kind, dashed, dots, faint } = line.style;
-  const colour = () => `${colourOf(line.colour)}${faint ? "55" : ""}`;
+function seriesOptions(line: Line, isLowerEdge: boolean, figure: () => Figure): uPlot.Series {
+  const { kind, dashed, dots, faint, marker } = line.style;
+  const opacity = () => (isBack(line, figure()) ? "22" : faint ? "55" : "");
+  const colour = () => `${colourOf(line.colour)}${opacity()}`;
   const filled = kind === "area" || kind === "bars";
   return {
     label: line.label,
@@ -165,7 +210,7 @@ function seriesOptions(line: Line, isLowerEdge: boolean): uPlot.Series {
     ...(dashed ? { dash: [6, 4] } : {}),
     ...(filled ? { fill: () => `${colourOf(line.colour)}${kind === "bars" ? "cc" : "33"}` } : {}),
     points: {
-      show: kind === "scatter" || (dots === true && hasRoomForDots),
+      show: marker === undefined && (kind === "scatter" || (dots === true && hasRoomForDots)),
       size: kind === "scatter" ? 7 : 5,
       fill: colour,
       width: 0,
@@ -180,11 +225,14 @@ function pathsOf(kind: Line["style"]["kind"]): Pick<uPlot.Series, "paths"> {
   return {};
 }
 
-function bandsOf(lines: readonly Line[]): uPlot.Band[] {
+function bandsOf(lines: readonly Line[], figure: () => Figure): uPlot.Band[] {
   const bands: uPlot.Band[] = [];
   seriesOf(lines).forEach(({ line, ys }, index) => {
     if (ys === line.lows)
-      bands.push({ series: [index, index + 1], fill: () => `${colourOf(line.colour)}44` });
+      bands.push({
+        series: [index, index + 1],
+        fill: () => `${colourOf(line.colour)}${isBack(line, figure()) ? "11" : "44"}`,
+      });
   });
   return bands;
 }

@@ -1,5 +1,6 @@
 // Where the ticks of an axis stand and how wide its y axis must be for them.
 import { formatPlain } from "../model/numbers";
+import { niceSeconds } from "../model/time_line";
 import { formatDuration } from "../model/times";
 import type { Axis, Range } from "./line";
 
@@ -37,6 +38,13 @@ function evenTicks(min: number, max: number, most: number): number[] {
   const ticks = [];
   for (let tick = Math.ceil(min / step) * step; tick <= max; tick += step) ticks.push(round(tick));
   return ticks;
+}
+
+/** Durations that people read easily, at most `most` of them; even steps where the range is narrow. */
+export function durationTicks(min: number, max: number, most: number): number[] {
+  const nice = niceSeconds.filter((seconds) => seconds >= min && seconds <= max);
+  if (nice.length < fewest) return logarithmicTicks(min, max, most);
+  return nice.filter((_, index) => index % Math.ceil(nice.length / most) === 0);
 }
 
 const round = (value: number) => Number(value.toPrecision(12));

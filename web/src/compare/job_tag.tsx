@@ -6,7 +6,7 @@ export const isDashed = (slot: number) => slot >= 8;
 export function Swatch({ slot }: { slot: number }) {
   return (
     <span
-      class={isDashed(slot) ? "swatch dashed" : "swatch"}
+      class={isDashed(slot) ? "swatch swatch-dashed" : "swatch"}
       style={{ color: `var(${colourAt(slot)})` }}
       aria-hidden="true"
     />

@@ -1,4 +1,5 @@
 // The curves of compared jobs: one chart a metric, one line a job, in the job's colour everywhere.
+import type { Signal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison, Job } from "../api/types";
 import { CurveControls } from "../charts/curve_controls";
@@ -6,6 +7,7 @@ import { ChartGroup, ResetZoom } from "../charts/group";
 import { useInSight } from "../charts/in_sight";
 import type { Axis, Range } from "../charts/line";
 import { type CompareAxis, type CompareSettings } from "../model/compare_address";
+import { groupingFrom, groupings } from "../model/bands";
 import { chartKeys, tokensAStep } from "../model/comparison";
 import { elapsedSeconds } from "../model/progress";
 import { now } from "../state/clock";
@@ -18,6 +20,8 @@ interface Properties {
   settings: CompareSettings;
   comparison: Comparison;
   live: ReadonlyMap<number, Job>;
+  /** The job that is looked at in the rail. */
+  lit: Signal<number | null>;
 }
 
 /** More wait for a word: each costs a request. */
@@ -29,10 +33,14 @@ const axes: Record<CompareAxis, Axis> = {
   tokens: { title: "tokens", numbers: "plain" },
 };
 
-export function Overlay({ settings, comparison, live }: Properties) {
+export function Overlay({ settings, comparison, live, lit }: Properties) {
   const [all, setAll] = useState(false);
   const tokens = useMemo(() => tokensAStep(comparison), [comparison]);
   const axis = settings.axis === "tokens" && !tokens ? "step" : settings.axis;
+  const grouping = useMemo(
+    () => groupingFrom(settings.grouping, comparison),
+    [settings.grouping, comparison],
+  );
   const keys = useMemo(() => chartKeys(comparison, settings.keys), [comparison, settings.keys]);
   const shown = all ? keys : keys.slice(0, firstCharts);
   const jobs = comparison.jobs.map((job) => live.get(job.id) ?? job);
@@ -41,7 +49,13 @@ export function Overlay({ settings, comparison, live }: Properties) {
   return (
     <section aria-label="Curves">
       <ChartGroup>
-        <OverlayToolbar settings={settings} axis={axis} hasTokens={tokens !== null} />
+        <OverlayToolbar
+          settings={settings}
+          axis={axis}
+          hasTokens={tokens !== null}
+          comparison={comparison}
+          grouping={grouping}
+        />
         <div class="chart-grid">
           {shown.map((key) => (
             <InSight key={key} title={key}>
@@ -53,6 +67,8 @@ export function Overlay({ settings, comparison, live }: Properties) {
                 x={axes[axis]}
                 tokens={tokens}
                 extent={extent}
+                grouping={grouping}
+                lit={lit}
               />
             </InSight>
           ))}
@@ -90,9 +106,11 @@ interface ToolbarProperties {
   settings: CompareSettings;
   axis: CompareAxis;
   hasTokens: boolean;
+  comparison: Comparison;
+  grouping: string | null;
 }
 
-function OverlayToolbar({ settings, axis, hasTokens }: ToolbarProperties) {
+function OverlayToolbar({ settings, axis, hasTokens, comparison, grouping }: ToolbarProperties) {
   const options: [CompareAxis, string][] = [
     ["step", "Step"],
     ["time", "Time"],
@@ -107,6 +125,31 @@ function OverlayToolbar({ settings, axis, hasTokens }: ToolbarProperties) {
         options={options}
         onChange={(value) => setParams({ x: value === "step" ? null : value })}
       />
+      <Choice
+        label="Values"
+        value={settings.difference ? "difference" : "values"}
+        options={[
+          ["values", "Values"],
+          ["difference", `Minus job ${comparison.base}`],
+        ]}
+        onChange={(value) => setParams({ show: value === "difference" ? value : null })}
+      />
+      <label class="smooth">
+        Curves
+        <select
+          class="compare-by"
+          value={grouping ?? "each"}
+          onChange={({ currentTarget: { value } }) => setParams({ by: value })}
+        >
+          <option value="each">one a job</option>
+          <option value="all">one band of all</option>
+          {groupings(comparison).map((name) => (
+            <option key={name} value={name}>
+              a band by {name}
+            </option>
+          ))}
+        </select>
+      </label>
       <CurveControls logarithmic={settings.logarithmic} smooth={settings.smooth} />
       <input
         class="compare-keys"

@@ -1,62 +1,75 @@
 // One metric of all compared jobs.
+import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Comparison } from "../api/types";
 import { Chart } from "../charts/chart";
-import { colourAt, type Axis, type Line, type Range, type Reference } from "../charts/line";
+import type { Axis, Range, Reference } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import { useComparedSeries } from "../hooks/use_compared_series";
-import { writeNumbers, type CompareAxis, type CompareSettings } from "../model/compare_address";
-import { apart, placed, xOf, type Place } from "../model/comparison";
+import { groupsOf, type Group } from "../model/bands";
+import { writeNumbers, type CompareAxis } from "../model/compare_address";
 import { formatCount, formatNumber } from "../model/numbers";
 import { threshold } from "../model/progress";
-import { countNotFinite, smoothed, type Point } from "../model/series";
+import { countNotFinite, type Point } from "../model/series";
 import { formatDuration } from "../model/times";
 import type { ComparedSeries } from "../state/compared_series";
 import { setParams } from "../state/router";
 import { Button } from "../ui/button";
-import { isDashed } from "./job_tag";
+import { curveLines, groupId, type Drawing } from "./curve_lines";
 
-interface Properties {
-  metric: string;
-  settings: CompareSettings;
-  comparison: Comparison;
-  axis: CompareAxis;
+interface Properties extends Drawing {
   x: Axis;
-  tokens: ReadonlyMap<number, number> | null;
   extent: Range;
+  /** The job that is looked at. */
+  lit: Signal<number | null>;
 }
 
 export function OverlayChart(properties: Properties) {
-  const { metric, settings, comparison, axis, x, extent } = properties;
+  const { metric, settings, comparison, axis, x, extent, grouping, lit } = properties;
   const having = comparison.metrics.find(({ key }) => key === metric)?.jobs ?? [];
   const ids = settings.jobs.filter((id) => having.includes(id));
   const shown = useComparedSeries(ids, metric);
-  const lines = useLines(properties, shown.data);
-  const references = useMemo(() => referencesOf(comparison, metric), [comparison.jobs, metric]);
+  const starts = comparison.jobs.map((job) => job.started_ms ?? job.submitted_ms).join(",");
+  const lines = useMemo(
+    () => (shown.data ? curveLines(properties, shown.data) : []),
+    [metric, settings, axis, shown.data, properties.tokens, grouping, starts, comparison.base],
+  );
+  const references = useMemo(
+    () => (settings.difference ? [] : referencesOf(comparison, metric)),
+    [comparison.jobs, metric, settings.difference],
+  );
+  const group = useMemo(
+    () => (grouping === null ? [] : groupsOf(comparison, grouping)),
+    [comparison, grouping],
+  );
   const figure = useMemo<Figure>(
     () => ({
       lines,
       references,
       marks: [],
       x,
-      y: { title: metric.split("/").pop()!.replaceAll("_", " "), numbers: "plain" },
+      y: {
+        title: `${metric.split("/").pop()!.replaceAll("_", " ")}${settings.difference ? `, difference to job ${comparison.base}` : ""}`,
+        numbers: "plain",
+      },
       logarithmic: settings.logarithmic,
       extent,
-      hidden: new Set([...settings.hidden].map(String)),
+      hidden: new Set([...settings.hidden].map(String).concat(hiddenGroups(group, settings.hidden))),
     }),
-    [lines, references, x, metric, settings.logarithmic, settings.hidden, extent],
+    [lines, references, x, metric, settings, group, comparison.base, extent],
   );
+  const litLine = litId(lit.value, group, grouping !== null);
   const lacking = comparison.jobs.map(({ id }) => id).filter((id) => !having.includes(id));
   return (
     <>
       <Chart
         title={metric}
         file={`compare-${metric.replace(/\W+/g, "-")}`}
-        figure={figure}
+        figure={{ ...figure, lit: litLine }}
         summary={describe(metric, shown.data)}
         readX={(at) => readOf(axis, at)}
         note={(id) => <NotFinite points={shown.data?.get(Number(id)) ?? []} />}
-        onToggle={(id) => setParams({ hide: writeNumbers(toggled(settings.hidden, Number(id))) })}
+        onToggle={(id) => setParams({ hide: writeNumbers(toggled(settings.hidden, jobsOf(id, group))) })}
         asTable={settings.tables.has(metric)}
         onTable={(on) => setParams({ table: tablesText(settings.tables, metric, on) })}
       />
@@ -73,57 +86,6 @@ export function OverlayChart(properties: Properties) {
   );
 }
 
-function useLines(
-  { metric, settings, comparison, axis, tokens }: Properties,
-  series: ComparedSeries | null,
-): Line[] {
-  const names = useMemo(() => {
-    const { rests } = apart(comparison.jobs.map(({ name }) => name));
-    return new Map(comparison.jobs.map(({ id, name }, index) => [id, `${id} ${rests[index] || name}`]));
-  }, [comparison.jobs.map(({ id }) => id).join(",")]);
-  const starts = comparison.jobs.map((job) => job.started_ms ?? job.submitted_ms);
-  return useMemo(() => {
-    const evaluated = metric.startsWith("eval/");
-    const lines = settings.jobs.flatMap((id, slot) => {
-      const at = comparison.jobs.findIndex((job) => job.id === id);
-      const points = series?.get(id);
-      if (at < 0 || !points) return [];
-      const place = { axis, startMs: starts[at]!, tokens: tokens?.get(id) ?? 1 };
-      const whole = { id: String(id), label: names.get(id)!, colour: colourAt(slot), slot };
-      // Evaluations are few and already averages; smoothing them would only make them late.
-      if (settings.smooth === 0 || evaluated) return [lineOf(whole, points, place, { dots: evaluated })];
-      return [
-        { ...lineOf({ ...whole, id: `${id} as measured` }, points, place, { faint: true }), of: String(id) },
-        lineOf(whole, smoothed(points, settings.smooth), place, {}),
-      ];
-    });
-    // What is behind is drawn first.
-    return [...lines.filter(({ style }) => style.faint), ...lines.filter(({ style }) => !style.faint)];
-  }, [metric, settings.jobs.join(","), settings.smooth, axis, series, names, tokens, starts.join(",")]);
-}
-
-interface Whole {
-  id: string;
-  label: string;
-  colour: string;
-  slot: number;
-}
-
-function lineOf(
-  { slot, ...line }: Whole,
-  points: readonly Point[],
-  place: Place,
-  style: { dots?: boolean; faint?: boolean },
-): Line {
-  const shown = placed(points, place.axis);
-  return {
-    ...line,
-    style: { kind: "line", dashed: isDashed(slot), ...style },
-    xs: shown.map((point) => xOf(place, point)),
-    ys: shown.map(({ value }) => value),
-  };
-}
-
 /** Where all that have a target on the metric have the same. */
 function referencesOf({ jobs }: Comparison, metric: string): Reference[] {
   const wanted = new Set(
@@ -134,9 +96,30 @@ function referencesOf({ jobs }: Comparison, metric: string): Reference[] {
   return [{ id: "0", label: "target", value, colour: "--good" }];
 }
 
-function toggled(hidden: ReadonlySet<number>, id: number): Set<number> {
+/** A line that the crosshair of the rail's row stands for. */
+function litId(job: number | null, groups: readonly Group[], grouped: boolean): string | null {
+  if (job === null) return null;
+  if (!grouped) return String(job);
+  const index = groups.findIndex(({ jobs }) => jobs.includes(job));
+  return index < 0 ? null : groupId(index);
+}
+
+/** Of an entry of the legend: a job, or those of a group. */
+const jobsOf = (id: string, groups: readonly Group[]) =>
+  groups.find((_, index) => groupId(index) === id)?.jobs ?? [Number(id)];
+
+/** Of which no job is shown. */
+const hiddenGroups = (groups: readonly Group[], hidden: ReadonlySet<number>) =>
+  groups.flatMap(({ jobs }, index) => (jobs.every((id) => hidden.has(id)) ? [groupId(index)] : []));
+
+/** All of them or none. */
+function toggled(hidden: ReadonlySet<number>, ids: readonly number[]): Set<number> {
   const next = new Set(hidden);
-  if (id > 0 && !next.delete(id)) next.add(id);
+  const hide = ids.some((id) => !hidden.has(id));
+  for (const id of ids.filter((each) => each > 0)) {
+    if (hide) next.add(id);
+    else next.delete(id);
+  }
   return next;
 }
 

@@ -1,5 +1,6 @@
 // The jobs of a comparison. What is done here is seen in every table and chart of the page, and is in the address.
 import type { Comparison, Job } from "../api/types";
+import type { Signal } from "@preact/signals";
 import { writeNumbers, type CompareSettings } from "../model/compare_address";
 import { apart, marksOf, moved, numberOf } from "../model/comparison";
 import { formatNumber } from "../model/numbers";
@@ -13,9 +14,11 @@ interface Properties {
   comparison: Comparison;
   /** As they are now, by id. */
   live: ReadonlyMap<number, Job>;
+  /** The job that is looked at: the curves of the others step back. */
+  lit: Signal<number | null>;
 }
 
-export function Rail({ settings, comparison, live }: Properties) {
+export function Rail({ settings, comparison, live, lit }: Properties) {
   const { jobs: ids, hidden } = settings;
   const jobs = new Map(comparison.jobs.map((job) => [job.id, live.get(job.id) ?? job]));
   const names = comparison.jobs.map(({ name }) => name);
@@ -27,6 +30,10 @@ export function Rail({ settings, comparison, live }: Properties) {
       hide: writeNumbers([...hidden].filter((each) => each !== id)),
       base: settings.base === id ? null : (settings.base?.toString() ?? null),
     });
+  const light = (id: number | null) => {
+    lit.value = id;
+  };
+  const alone = (id: number) => setParams({ hide: writeNumbers(ids.filter((each) => each !== id)) });
   const toggle = (id: number) => {
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);
@@ -47,7 +54,15 @@ export function Rail({ settings, comparison, live }: Properties) {
       {ids.map((id, slot) => {
         const job = jobs.get(id);
         return (
-          <li key={id} class={hidden.has(id) ? "is-hidden" : ""} onKeyDown={(event) => onKeyDown(event, id)}>
+          <li
+            key={id}
+            class={hidden.has(id) ? "is-hidden" : ""}
+            onKeyDown={(event) => onKeyDown(event, id)}
+            onPointerEnter={() => light(id)}
+            onPointerLeave={() => light(null)}
+            onFocusIn={() => light(id)}
+            onFocusOut={() => light(null)}
+          >
             <Swatch slot={slot} />
             <a class="number" href={`#/jobs/${id}`}>
               {id}
@@ -67,8 +82,8 @@ export function Rail({ settings, comparison, live }: Properties) {
                     class="icon-button"
                     aria-pressed={!hidden.has(id)}
                     aria-label={`Curves of job ${id}`}
-                    title={hidden.has(id) ? "Show its curves" : "Hide its curves"}
-                    onClick={() => toggle(id)}
+                    title={`${hidden.has(id) ? "Show" : "Hide"} its curves; with Alt, show them alone`}
+                    onClick={({ altKey }) => (altKey ? alone(id) : toggle(id))}
                   >
                     <EyeIcon closed={hidden.has(id)} />
                   </button>

@@ -14,12 +14,12 @@ const pauseMs = 1_000;
 export function useExperimentStates(experiment: number): StateCounts | null {
   const ask = (signal: AbortSignal) =>
     turns.take(signal, () => getJobPage({ experiment: String(experiment), limit: "1" }, signal));
-  const moves = useMoves(experiment);
+  const moves = useExperimentMoves(experiment);
   return useQuery(`states of experiment ${experiment}`, ask, [moves]).data?.states ?? null;
 }
 
 /** Counts up when a job of the experiment was told of that may be in another state now. */
-function useMoves(experiment: number): number {
+export function useExperimentMoves(experiment: number): number {
   const [moves, setMoves] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   useEffect(() => {

@@ -1,9 +1,12 @@
 // Lists that are read whole and kept up to date by the live stream: nodes and experiments.
-import { getExperimentPage } from "../api/client";
-import type { Experiment } from "../api/types";
+import { getExperimentPage, getStudyPage } from "../api/client";
+import type { Experiment, StudyFields, StudyPage } from "../api/types";
 import type { Ask } from "../state/queries";
 import { cluster, type Loaded } from "../state/store";
-import { useAnswer, type Shown } from "./use_query";
+import { useInterval } from "./use_interval";
+import { useAnswer, useQuery, type Shown } from "./use_query";
+
+const studiesMs = 10_000;
 
 /** They are in `nodes` as they come; `inputs` ask for fresh copies. */
 export const useNodes = (inputs: unknown[] = []): Shown<Loaded> =>
@@ -23,6 +26,23 @@ export const askForExperiments: Ask<Experiment[]> = async ({ before, signal, sho
   } while (pageToken !== undefined);
   return [...news, ...(before ?? [])];
 };
+
+/** Newest first. Asked for again every so often, for their jobs move. */
+export const useStudies = (): Shown<StudyFields[]> =>
+  useQuery(
+    "studies",
+    async (signal) => {
+      const studies: StudyFields[] = [];
+      let pageToken: string | undefined;
+      do {
+        const page: StudyPage = await getStudyPage(pageToken, signal);
+        studies.push(...page.studies);
+        pageToken = page.next_page_token;
+      } while (pageToken !== undefined);
+      return studies;
+    },
+    [cluster.newestExperiment.value, useInterval(studiesMs)],
+  );
 
 /** Newest first. Asked for again when a job of an unknown one has come. */
 export function useExperiments(): Shown<Experiment[]> {

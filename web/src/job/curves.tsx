@@ -1,6 +1,6 @@
 // All curves of one job.
 import { useMemo } from "preact/hooks";
-import type { JobDetail } from "../api/types";
+import type { JobDetail, Projection } from "../api/types";
 import { ChartGroup } from "../charts/group";
 import type { Shown } from "../hooks/use_query";
 import { groupCharts } from "../model/charts";
@@ -15,9 +15,10 @@ interface Properties {
   job: JobDetail;
   series: SeriesMap;
   shown: Shown<SeriesMap>;
+  projection: Projection | null;
 }
 
-export function Curves({ job, series, shown }: Properties) {
+export function Curves({ job, series, shown, projection }: Properties) {
   const { params } = route.value;
   const settings = useMemo(() => settingsFrom(params), [params]);
   const { axis } = settings;
@@ -37,6 +38,8 @@ export function Curves({ job, series, shown }: Properties) {
               settings={settings}
               attempts={job.attempts}
               target={job.target}
+              projection={projection?.metric && group.keys.includes(projection.metric) ? projection : null}
+              steps={job.progress?.steps ?? 0}
               startMs={startMs}
               extent={extent}
             />

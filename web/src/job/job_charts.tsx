@@ -1,5 +1,5 @@
 // Whether a job has curves, and what stands in their place.
-import type { JobDetail } from "../api/types";
+import type { JobDetail, Projection } from "../api/types";
 import type { Shown } from "../hooks/use_query";
 import type { SeriesMap } from "../model/series";
 import { Notice, NotYet } from "../ui/notice";
@@ -9,9 +9,16 @@ import { lazy } from "../ui/lazy";
 const loading = <Notice kind="loading" title="Loading the curves…" />;
 const Curves = lazy(async () => (await import("./curves")).Curves, loading);
 
-export function JobCharts({ job, shown }: { job: JobDetail; shown: Shown<SeriesMap> }) {
+interface Properties {
+  job: JobDetail;
+  shown: Shown<SeriesMap>;
+  projection: Projection | null;
+}
+
+export function JobCharts({ job, shown, projection }: Properties) {
   const { data: series, error } = shown;
-  if (series && series.size > 0) return <Curves job={job} series={series} shown={shown} />;
+  if (series && series.size > 0)
+    return <Curves job={job} series={series} shown={shown} projection={projection} />;
   // A program that tells no metrics lacks nothing.
   if (!error && commandOf(job.spec)) return null;
   if (!series) return <NotYet what="the curves" shown={shown} />;

@@ -3,6 +3,7 @@ import type { JobDetail } from "../api/types";
 import type { Shown } from "../hooks/use_query";
 import { AsOf } from "../ui/as_of";
 import { Ago, HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { CompareWith } from "./compare_with";
 import { JobOperations } from "./job_operations";
 import { commandLine, commandOf } from "../model/command";
 import type { SeriesMap } from "../model/series";
@@ -28,6 +29,7 @@ export function JobHeader({ job, series, shown }: Properties) {
         <AsOf shown={shown} />
         <Labels labels={job.labels} />
         <span class="page-actions">
+          <CompareWith job={job} />
           <a href={`#/experiments/${job.experiment}`}>Experiment {job.experiment}</a>
           <span class="muted">
             submitted <Ago ms={job.submitted_ms} />

@@ -5,13 +5,7 @@ import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
 import { describeDevices, describeLayout, layoutOf } from "../model/layout";
 import { formatCount, formatNumber, fromWire } from "../model/numbers";
-import {
-  describeTarget,
-  elapsedSeconds,
-  secondsToLastStep,
-  secondsToTarget,
-  targetFraction,
-} from "../model/progress";
+import { describeTarget, elapsedSeconds, secondsToLastStep, targetFraction } from "../model/progress";
 import { describeLimit, describeOthers } from "../model/restarts";
 import type { SeriesMap } from "../model/series";
 import { formatAbsolute, formatDuration, formatMoment } from "../model/times";
@@ -85,7 +79,7 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
   const points = series?.get(target.metric) ?? [];
   const part = targetFraction(target, points[0]?.value ?? null);
   return (
-    <Stat name={describeTarget(target)} wide note={targetNote(job, series)}>
+    <Stat name={describeTarget(target)} wide note={targetNote(job)}>
       {target.latest == null ? (
         <span class="muted">not evaluated yet</span>
       ) : (
@@ -109,7 +103,7 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
   );
 }
 
-function targetNote(job: JobDetail, series: SeriesMap | null): ComponentChildren {
+function targetNote(job: JobDetail): ComponentChildren {
   const { target } = job;
   if (!target) return undefined;
   if (target.reached_ms !== null) {
@@ -119,10 +113,7 @@ function targetNote(job: JobDetail, series: SeriesMap | null): ComponentChildren
       </span>
     );
   }
-  if (job.ended_ms !== null) return <span class="warn">not reached</span>;
-  if (job.state !== "running") return undefined;
-  const left = secondsToTarget(target, series?.get(target.metric) ?? [], now.value);
-  return left === null ? undefined : `about ${formatDuration(left)} more at this slope`;
+  return job.ended_ms === null ? undefined : <span class="warn">not reached</span>;
 }
 
 function ClockStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {

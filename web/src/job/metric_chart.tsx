@@ -1,15 +1,16 @@
 // One chart of a job's metrics.
 import { useMemo } from "preact/hooks";
-import type { Attempt, Target } from "../api/types";
+import type { Attempt, Projection, Target } from "../api/types";
 import { Chart } from "../charts/chart";
 import type { Range } from "../charts/line";
 import { attemptMarks, targetLine, type MetricGroup } from "../model/charts";
 import { formatCount, formatNumber } from "../model/numbers";
+import { endWithFan, fanOf } from "../model/projection";
 import { countNotFinite, type Point, type SeriesMap } from "../model/series";
 import { formatAbsolute, formatDuration } from "../model/times";
 import { setParams } from "../state/router";
 import { flipped, type ChartSettings } from "./chart_settings";
-import { figureOf, linesOf, referencesOf } from "./metric_figure";
+import { fanLines, figureOf, linesOf, referencesOf } from "./metric_figure";
 
 interface Properties {
   job: number;
@@ -18,12 +19,16 @@ interface Properties {
   settings: ChartSettings;
   attempts: readonly Attempt[];
   target: Target | null;
+  /** Of a metric of the group. */
+  projection: Projection | null;
+  /** After which the training ends. */
+  steps: number;
   startMs: number;
   extent: Range;
 }
 
 export function MetricChart(properties: Properties) {
-  const { job, group, series, settings, attempts, target, startMs, extent } = properties;
+  const { job, group, series, settings, attempts, target, projection, steps, startMs, extent } = properties;
   const { axis, smooth } = settings;
   const points = group.keys.map((key) => series.get(key) ?? []);
   const wanted = targetLine(group, target);
@@ -33,10 +38,16 @@ export function MetricChart(properties: Properties) {
   );
   const references = useMemo(() => referencesOf(group, series, wanted), [...group.keys, ...points, wanted]);
   const marks = useMemo(() => attemptMarks(attempts, axis, startMs), [attempts, axis, startMs]);
-  const figure = useMemo(
-    () => figureOf(group, lines, references, marks, settings, extent),
-    [group.id, lines, references, marks, settings, extent],
+  const projected = projection?.metric ? (series.get(projection.metric) ?? []) : null;
+  const fan = useMemo(
+    () => projected && projection && fanOf(projection, projected, { axis, startMs, steps }),
+    [projection, projected, axis, startMs, steps],
   );
+  const figure = useMemo(() => {
+    const all = fan ? [...fanLines(fan, group.keys.indexOf(projection!.metric!)), ...lines] : lines;
+    const range = fan ? { min: extent.min, max: endWithFan(fan, extent) } : extent;
+    return figureOf(group, all, references, marks, settings, range);
+  }, [group.id, lines, fan, references, marks, settings, extent]);
   return (
     <Chart
       title={group.title}

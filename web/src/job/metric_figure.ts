@@ -10,6 +10,7 @@ import {
 } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import type { MetricGroup } from "../model/charts";
+import type { Fan } from "../model/projection";
 import { byStep, smoothed, type Point, type SeriesMap, type XAxis } from "../model/series";
 
 export interface Place {
@@ -68,6 +69,22 @@ function lineOf(
   };
 }
 
+/** Of what is to come, in the colour of its metric: from a tenth to nine tenths, and half of what may happen. */
+export function fanLines({ xs, p10, p50, p90 }: Fan, place: number): Line[] {
+  const whole = { colour: colourAt(Math.max(0, place)), xs };
+  return [
+    { ...whole, id: "projection", label: "projection, 8 of 10", style: { kind: "band" }, ys: p90, lows: p10 },
+    {
+      ...whole,
+      id: "projection, half",
+      label: "projection, half",
+      style: { kind: "line", dashed: true },
+      ys: p50,
+      of: "projection",
+    },
+  ];
+}
+
 /** Alone in its chart it is what the chart is about. */
 const isReference = (group: MetricGroup, points: readonly Point[]) =>
   group.keys.length > 1 && isConstant(points);
@@ -103,7 +120,7 @@ export function figureOf(
   settings: { axis: XAxis; logarithmic: boolean; flips: ReadonlySet<string> },
   extent: Range,
 ): Figure {
-  const ids = [...group.keys, "target"];
+  const ids = [...group.keys, "target", "projection"];
   return {
     lines,
     references,

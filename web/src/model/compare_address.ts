@@ -17,6 +17,10 @@ export interface CompareSettings {
   smooth: number;
   /** Of metrics, * standing for any text; "" for all. */
   keys: string;
+  /** By what curves are put together; null: the reader has not said. */
+  grouping: string | null;
+  /** Curves as they differ from that of the base. */
+  difference: boolean;
   /** Also the settings that are alike. */
   all: boolean;
   /** Charts that are shown as tables, by metric. */
@@ -47,6 +51,8 @@ export function compareSettings(params: URLSearchParams): CompareSettings {
     logarithmic: params.get("y") === "log",
     smooth: smooth > 0 && smooth < 1 ? smooth : 0,
     keys: params.get("keys") ?? "",
+    grouping: params.get("by"),
+    difference: params.get("show") === "difference",
     all: params.get("diff") === "all",
     tables: new Set((params.get("table") ?? "").split(",").filter(Boolean)),
   };

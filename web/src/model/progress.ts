@@ -1,7 +1,6 @@
 // How far a job is, how long it has run, and when it will be done, as far as that can be told.
 import type { Attempt, Job, Target } from "../api/types";
 import { formatPlain, fromWire } from "./numbers";
-import type { Point } from "./series";
 
 /** Seconds that its attempts ran; they stand still while it waits. Null before its first start. */
 export function elapsedSeconds(job: Job, nowMs: number): number | null {
@@ -25,30 +24,6 @@ export const threshold = (target: Target) => target.at_least ?? target.at_most ?
 export function describeTarget(target: Target): string {
   const bound = target.at_least != null ? "≥" : "≤";
   return `Target ${bound} ${formatPlain(threshold(target))} · ${target.metric}`;
-}
-
-const trendPoints = 6;
-
-/**
- * Seconds until the target at the slope of the last few evaluations (least squares over time); null where they do not
- * lead towards it. An estimate, and labelled as one wherever it is shown.
- */
-export function secondsToTarget(target: Target, points: readonly Point[], nowMs: number): number | null {
-  const recent = points.filter((point) => Number.isFinite(point.value)).slice(-trendPoints);
-  if (recent.length < 3) return null;
-  const meanTime = recent.reduce((sum, point) => sum + point.timeMs, 0) / recent.length;
-  const meanValue = recent.reduce((sum, point) => sum + point.value, 0) / recent.length;
-  let product = 0;
-  let square = 0;
-  for (const point of recent) {
-    product += (point.timeMs - meanTime) * (point.value - meanValue);
-    square += (point.timeMs - meanTime) ** 2;
-  }
-  const slope = square === 0 ? 0 : product / square;
-  const towards = target.at_least != null ? slope > 0 : slope < 0;
-  if (!towards) return null;
-  const reachedMs = meanTime + (threshold(target) - meanValue) / slope;
-  return reachedMs > nowMs ? (reachedMs - nowMs) / 1000 : null;
 }
 
 /** 0 at the first value seen, 1 at the threshold: how much of the way to the target is behind us. */

@@ -1,4 +1,5 @@
 // Several jobs beside each other: what came of them, their curves on one another, and what they differ in.
+import { useSignal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { getJobPage } from "../api/client";
 import { AddJob } from "../compare/add_job";
@@ -30,6 +31,7 @@ function Compared({ settings }: { settings: CompareSettings }) {
   const shown = useComparison(settings.jobs, settings.base);
   const comparison = shown.data;
   const live = jobs.value;
+  const lit = useSignal<number | null>(null);
   const count = settings.jobs.length;
   const title = count === 1 ? `Compare job ${settings.jobs[0]}` : `Compare ${count} jobs`;
   const common = comparison ? apart(comparison.jobs.map(({ name }) => name)).common : "";
@@ -49,7 +51,7 @@ function Compared({ settings }: { settings: CompareSettings }) {
         <Missing settings={settings} shown={shown} />
       ) : (
         <div class="compare-columns">
-          <Rail settings={settings} comparison={comparison} live={live} />
+          <Rail settings={settings} comparison={comparison} live={live} lit={lit} />
           <div class="compare-main">
             {count === 1 && (
               <Notice kind="empty" title="One job is no comparison yet">
@@ -57,7 +59,7 @@ function Compared({ settings }: { settings: CompareSettings }) {
               </Notice>
             )}
             <Results settings={settings} comparison={comparison} />
-            <Overlay settings={settings} comparison={comparison} live={live} />
+            <Overlay settings={settings} comparison={comparison} live={live} lit={lit} />
             {count > 1 && <Parameters settings={settings} comparison={comparison} />}
           </div>
         </div>

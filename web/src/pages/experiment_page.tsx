@@ -29,6 +29,7 @@ export function ExperimentPage({ id }: { id: number }) {
         </h1>
         <SourceLine source={data.source} />
         <span class="page-actions">
+          {data.jobs.length > 1 && <a href={`#/studies/${id}`}>Study</a>}
           {data.jobs.length > 1 && (
             <a href={compareHash(data.jobs.slice(0, mostJobs))}>
               {data.jobs.length > mostJobs ? `Compare the first ${mostJobs} jobs` : "Compare its jobs"}

@@ -1,9 +1,7 @@
 // Every experiment: a spec, the commit it came from, and how its jobs stand.
 import type { Experiment } from "../api/types";
-import { jobStates } from "../api/types";
 import { Ago } from "../ui/badges";
 import { FilterBox } from "../ui/filter_box";
-import { JobStateIcon } from "../ui/icons";
 import { AsOf } from "../ui/as_of";
 import { NoRows, NotYet } from "../ui/notice";
 import { SourceLine } from "../job/spec_view";
@@ -16,6 +14,7 @@ import { formatCount } from "../model/numbers";
 import { formatOrder } from "../model/order";
 import { route } from "../state/router";
 import { DataTable, type Column } from "../ui/data_table";
+import { StateCountList } from "../ui/state_counts";
 import "../styles/experiments.css";
 
 const specsMs = 60_000;
@@ -41,6 +40,9 @@ export function ExperimentsPage() {
           {formatCount(matching.length)} {matching.length === 1 ? "experiment" : "experiments"}
         </span>
         <AsOf shown={list} />
+        <a href="#/studies" class="specs-link">
+          Studies
+        </a>
         <SpecsLink />
       </div>
       {matching.length > 0 ? (
@@ -139,19 +141,5 @@ const columns: readonly Column<Experiment>[] = [
 function Members({ id, count }: { id: number; count: number }) {
   const counts = useExperimentStates(id);
   if (!counts) return <span class="muted">{formatCount(count)} in all</span>;
-  return (
-    <span class="state-counts">
-      {jobStates.map((state) => {
-        const some = counts[state];
-        return (
-          some && (
-            <span key={state} class={`badge state-${state}`}>
-              <JobStateIcon state={state} />
-              {formatCount(some)} {state}
-            </span>
-          )
-        );
-      })}
-    </span>
-  );
+  return <StateCountList counts={counts} />;
 }

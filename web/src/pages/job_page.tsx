@@ -5,6 +5,7 @@ import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
+import { ProjectionLine } from "../job/projection_line";
 import { NotHere } from "../ui/notice";
 import { SpecView } from "../job/spec_view";
 import { lazy } from "../ui/lazy";
@@ -12,15 +13,18 @@ import { Tabs } from "../ui/tabs";
 import { TimeLineView } from "../job/time_line_view";
 import { WhyPanel } from "../job/why_panel";
 import { useJob } from "../hooks/use_job";
+import { useProjection } from "../hooks/use_projection";
 import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
+const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 
 export function JobPage({ id }: { id: number }) {
   const shown = useJob(id);
   const { data: job, history, changes } = shown;
   const series = useSeries(id);
+  const projection = useProjection(job);
   useTitle(job && `${job.name} · ${job.id} · ${job.state}`);
   if (!job)
     return (
@@ -33,7 +37,8 @@ export function JobPage({ id }: { id: number }) {
     <div class="page job-page">
       <JobHeader job={job} series={series.data} shown={shown} />
       {job.state === "queued" && <WhyPanel id={id} changes={changes} />}
-      <JobCharts job={job} shown={series} />
+      {projection && <ProjectionLine projection={projection} />}
+      <JobCharts job={job} shown={series} projection={projection} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">
           <header class="panel-head">
@@ -47,6 +52,7 @@ export function JobPage({ id }: { id: number }) {
           tabs={[
             { id: "log", title: "Log", content: () => <LogTail job={job} /> },
             { id: "tasks", title: "Tasks", content: () => <TaskTable attempt={chosenAttempt(job)} /> },
+            { id: "ledger", title: "Ledger", content: () => <LedgerView job={id} changes={changes} /> },
             { id: "spec", title: "Spec", content: () => <SpecView job={job} /> },
             { id: "history", title: "History", content: () => <HistoryList history={history} /> },
           ]}

@@ -1,0 +1,20 @@
+// What the curve of a job foretells, while the job runs towards a target.
+import { getProjection } from "../api/client";
+import type { Job, Projection } from "../api/types";
+import { isProjected } from "../model/projection";
+import { useInterval } from "./use_interval";
+import { useQuery } from "./use_query";
+
+const liveMs = 15_000;
+
+/** Null while nothing is foretold of it, or not yet known. */
+export function useProjection(job: Job | null): Projection | null {
+  const wanted = job !== null && isProjected(job);
+  const turn = useInterval(wanted ? liveMs : null);
+  const shown = useQuery<Projection | null>(
+    `projection of ${wanted ? job.id : "nothing"}`,
+    async (signal) => (wanted ? getProjection(job.id, signal) : null),
+    [turn],
+  );
+  return wanted ? shown.data : null;
+}

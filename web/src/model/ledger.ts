@@ -1,0 +1,241 @@
+// Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the whole. Pure.
+import type { JobLedger, LedgerKind, LedgerPiece, LedgerRow, LedgerTable } from "../api/types";
+import { niceSeconds } from "./time_line";
+import { formatDuration } from "./times";
+
+/** In the order in which they are drawn. */
+export const ledgerKinds: readonly LedgerKind[] = [
+  "waiting",
+  "backing_off",
+  "launching",
+  "rendezvous",
+  "loading",
+  "stepping",
+  "lost",
+  "evaluating",
+  "checkpointing",
+  "running",
+  "stopping",
+  "unknown",
+];
+
+const words: Partial<Record<LedgerKind, string>> = {
+  backing_off: "backing off",
+  stepping: "steps that count",
+  lost: "steps taken again",
+};
+
+export const kindText = (kind: LedgerKind) => words[kind] ?? kind;
+
+export const kindMeaning: Record<LedgerKind, string> = {
+  waiting: "For its start, by what blocks it first",
+  backing_off: "It failed several times soon after its start, and waits before the next",
+  launching: "Until all of its tasks run",
+  rendezvous: "The ranks meet",
+  loading: "Text, weights, a checkpoint",
+  stepping: "Steps that moved the training forward",
+  lost: "Steps that a later attempt took again",
+  evaluating: "On held-out data",
+  checkpointing: "What training waited for, no more",
+  running: "A program that does not tell what it does",
+  stopping: "From the word to stop to the end of its last task",
+  unknown: "Nobody told",
+};
+
+/** While it has them, devices are held. */
+const isHeld = (kind: LedgerKind) => kind !== "waiting" && kind !== "backing_off";
+
+/** Known to have moved nothing forward. */
+const isLoss = (kind: LedgerKind) => !["stepping", "running", "unknown"].includes(kind);
+
+export type LedgerUnit = "wall" | "devices";
+
+export interface Part {
+  kind: LedgerKind;
+  ms: number;
+}
+
+interface Total {
+  kind: LedgerKind;
+  device_ms: number;
+  wall_ms?: number;
+}
+
+/** By kind, in their order. */
+export function partsOf(totals: readonly Total[], unit: LedgerUnit = "devices", waits = true): Part[] {
+  return ledgerKinds
+    .filter((kind) => waits || isHeld(kind))
+    .map((kind) => ({
+      kind,
+      ms: totals
+        .filter((total) => total.kind === kind)
+        .reduce((sum, total) => sum + (unit === "wall" ? (total.wall_ms ?? 0) : total.device_ms), 0),
+    }))
+    .filter(({ ms }) => ms > 0);
+}
+
+export const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { ms }) => sum + ms, 0);
+
+export const shareText = (share: number) =>
+  `${share > 0 && share < 0.0995 ? (share * 100).toFixed(1) : (share * 100).toFixed(0)} %`;
+
+export const deviceHours = (ms: number) => {
+  const hours = ms / 3_600_000;
+  return hours.toLocaleString("en-US", { maximumFractionDigits: hours < 10 ? 2 : hours < 100 ? 1 : 0 });
+};
+
+/** What a job's time came to, in a sentence. */
+export function ledgerSentence(ledger: JobLedger): string {
+  const parts = partsOf(ledger.totals, "wall");
+  const soFar = ledger.final ? "" : " so far";
+  const whole = formatDuration(sumOf(parts) / 1000);
+  if (ledger.held_device_ms === 0)
+    return `Job ${ledger.job} has held no devices${soFar}; it waited ${whole}.`;
+  const counted =
+    ledger.goodput === null
+      ? "what of it counted nobody can say, for its program tells no steps"
+      : `${shareText(ledger.goodput)} of the device time it held were steps that count`;
+  const loss = largestLoss(ledger);
+  const lost = loss ? ` Largest loss: ${formatDuration(loss.ms / 1000)} of ${kindText(loss.kind)}.` : "";
+  return `${whole}${soFar} from its submission; ${counted}.${lost}`;
+}
+
+/** Of what moved nothing forward, the most, by device time; told as time. */
+function largestLoss({ totals }: JobLedger): Part | null {
+  const losses = partsOf(totals).filter(({ kind }) => isLoss(kind));
+  const most = losses.reduce<Part | null>((best, part) => (best && best.ms >= part.ms ? best : part), null);
+  return (
+    most && { kind: most.kind, ms: sumOf(partsOf(totals, "wall").filter(({ kind }) => kind === most.kind)) }
+  );
+}
+
+export interface LanePiece {
+  /** Fractions of the axis. */
+  left: number;
+  width: number;
+  kind: LedgerKind;
+  title: string;
+  /** So many pieces, of whose kinds the longest is drawn. */
+  merged: number;
+}
+
+export interface Lane {
+  /** 0: while the job waits. */
+  attempt: number;
+  pieces: LanePiece[];
+}
+
+export interface Lanes {
+  fromMs: number;
+  toMs: number;
+  lanes: Lane[];
+  ticks: { left: number; seconds: number }[];
+}
+
+/** Of the axis: what is narrower is no wider than a pixel, and becomes one with its neighbours. */
+const narrowest = 1 / 800;
+
+/** A lane an attempt on one wall-clock axis, and one of the waits before and between them. */
+export function lanesOf({ pieces }: Pick<JobLedger, "pieces">): Lanes | null {
+  const first = pieces[0];
+  if (!first) return null;
+  const fromMs = first.from_ms;
+  const toMs = Math.max(...pieces.map(({ to_ms }) => to_ms), fromMs + 1);
+  const span = toMs - fromMs;
+  const byAttempt = new Map<number, LedgerPiece[]>();
+  for (const piece of pieces) byAttempt.set(piece.attempt, [...(byAttempt.get(piece.attempt) ?? []), piece]);
+  const lanes = [...byAttempt]
+    .sort(([a], [b]) => a - b)
+    .map(([attempt, of]) => ({ attempt, pieces: merged(of, narrowest * span).map(placed) }));
+  const step = niceSeconds.find((seconds) => span / 1000 / seconds <= 7) ?? span / 7000;
+  const ticks = [];
+  for (let seconds = 0; seconds <= span / 1000; seconds += step)
+    ticks.push({ left: (seconds * 1000) / span, seconds });
+  return { fromMs, toMs, lanes, ticks };
+
+  function placed(piece: Merged): LanePiece {
+    return {
+      left: (piece.from_ms - fromMs) / span,
+      width: (piece.to_ms - piece.from_ms) / span,
+      kind: piece.kind,
+      title: titleOf(piece),
+      merged: piece.merged,
+    };
+  }
+}
+
+type Merged = Pick<
+  LedgerPiece,
+  "from_ms" | "to_ms" | "kind" | "detail" | "first_step" | "last_step" | "merged"
+>;
+
+/** Neighbours that are together narrower than `least` become one. */
+function merged(pieces: readonly LedgerPiece[], least: number): Merged[] {
+  const kept: (Merged & { longest: number })[] = [];
+  for (const piece of pieces) {
+    const before = kept.at(-1);
+    const length = piece.to_ms - piece.from_ms;
+    const joins =
+      before !== undefined &&
+      before.to_ms === piece.from_ms &&
+      (length < least || before.to_ms - before.from_ms < least) &&
+      piece.to_ms - before.from_ms < 2 * least;
+    if (!joins) kept.push({ ...piece, longest: length });
+    else {
+      const longer = length > before.longest;
+      Object.assign(before, {
+        to_ms: piece.to_ms,
+        merged: before.merged + piece.merged,
+        last_step: piece.last_step ?? before.last_step,
+        ...(longer ? { kind: piece.kind, detail: piece.detail, longest: length } : {}),
+      });
+    }
+  }
+  return kept;
+}
+
+function titleOf({ kind, detail, from_ms, to_ms, first_step, last_step, merged: count }: Merged): string {
+  const what = detail === "" ? kindText(kind) : `${kindText(kind)} (${detail.replaceAll("_", " ")})`;
+  const steps =
+    first_step !== null && last_step !== null && last_step > first_step
+      ? `, steps ${first_step} to ${last_step}`
+      : "";
+  const many = count > 1 ? `; ${count} short pieces, mostly this` : "";
+  return `${what}, ${formatDuration((to_ms - from_ms) / 1000)}${steps}${many}`;
+}
+
+/** "steps that count 83 %, launching 4 %": a bar for who does not see it. */
+export function describeParts(parts: readonly Part[]): string {
+  const whole = sumOf(parts);
+  return parts.map(({ kind, ms }) => `${kindText(kind)} ${shareText(ms / whole)}`).join(", ");
+}
+
+export type LedgerBy = LedgerTable["by"];
+
+/** Where a row of the cluster's ledger leads to; null: nowhere. */
+export function rowHref(by: LedgerBy, { key }: LedgerRow): string | null {
+  if (by === "job") return `#/jobs/${key}?tab=ledger`;
+  if (by === "experiment") return `#/experiments/${key}`;
+  if (by === "account") return `#/jobs?q=account:${key}`;
+  return by === "node" && key !== "" ? "#/nodes" : null;
+}
+
+export function rowName(by: LedgerBy, { key, name }: LedgerRow): string {
+  if (by === "job" || by === "experiment") return `${key} ${name}`;
+  return by === "node" && key === "" ? "no node, while jobs waited" : key;
+}
+
+export function tableSentence({ all, by }: LedgerTable, range: string): string {
+  const hours = deviceHours(all.held_device_ms);
+  if (all.held_device_ms === 0) return `No devices were held ${range}.`;
+  const counted =
+    all.goodput === null
+      ? "what of it counted nobody can say"
+      : `${shareText(all.goodput)} of it were steps that count`;
+  const of = by === "job" ? "" : `, by ${all.jobs} ${all.jobs === 1 ? "job" : "jobs"}`;
+  return `${hours} device hours were held ${range}${of}; ${counted}.`;
+}
+
+export const goodputRule =
+  "Goodput = device time of steps that count / (device time held − running − unknown). Held is everything but waiting and " +
+  "backing off; of programs that tell no steps, and of time that nobody knows, nobody can say what it moved forward.";

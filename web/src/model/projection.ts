@@ -1,0 +1,77 @@
+// When a job that runs reaches its target, as its curve foretells it: in words, and how far ahead it is drawn. Pure.
+import type { Job, Projection } from "../api/types";
+import { formatCount, fromWire } from "./numbers";
+import type { Point, XAxis } from "./series";
+import { formatDuration } from "./times";
+
+/** Only of these anything is foretold. */
+export const isProjected = ({ state, target }: Job) =>
+  state === "running" && target !== null && target.reached_ms === null;
+
+/** Below it the odds are told in the first place. */
+const likely = 0.5;
+
+const inText = (timeMs: number, nowMs: number) => formatDuration(Math.max(0, timeMs - nowMs) / 1000);
+
+/** "" where there is nothing to tell: the job has no target. */
+export function projectionSentence(
+  { metric, step, time_ms, reaches, ends_ms, doubt }: Projection,
+  nowMs: number,
+) {
+  if (metric === null) return "";
+  if (doubt !== "") return `Cannot say yet when it reaches its target: ${doubt}.`;
+  const odds = `${Math.round(100 * reaches)} %`;
+  const end =
+    ends_ms === null ? "before its training ends" : `before its training ends, in ${inText(ends_ms, nowMs)}`;
+  if (step.p50 === null || time_ms.p50 === null) {
+    const rarely = reaches < likely ? "It will probably not reach its target" : "It may reach its target";
+    return `${rarely}: ${reaches === 0 ? "nothing that may happen" : `${odds} of what may happen`} does ${end}.`;
+  }
+  const early = time_ms.p10 === null ? "now" : inText(time_ms.p10, nowMs);
+  const late = time_ms.p90 === null ? "after its end" : inText(time_ms.p90, nowMs);
+  const range = time_ms.p90 === null ? `from ${early} on, or not at all` : `between ${early} and ${late}`;
+  return (
+    `Expected to reach its target in ${inText(time_ms.p50, nowMs)}, at step ${formatCount(step.p50)}; ` +
+    `8 of 10 times ${range}. ${odds} that it does ${end}.`
+  );
+}
+
+export interface Fan {
+  xs: number[];
+  p10: number[];
+  p50: number[];
+  p90: number[];
+}
+
+export interface FanPlace {
+  axis: XAxis;
+  startMs: number;
+  /** After which the training ends. */
+  steps: number;
+}
+
+/** From the last point on; null where nothing is foretold, or on the wall clock where nobody knows the pace. */
+export function fanOf(projection: Projection, points: readonly Point[], place: FanPlace): Fan | null {
+  const last = points.at(-1);
+  if (!last || !Number.isFinite(last.value) || projection.fan.length === 0) return null;
+  const { ends_ms: ends } = projection;
+  if (place.axis === "time" && (ends === null || place.steps <= last.step)) return null;
+  const pace = ends === null ? 0 : (ends - last.timeMs) / (place.steps - last.step);
+  const xOf = (step: number) =>
+    place.axis === "step" ? step : (last.timeMs + (step - last.step) * pace - place.startMs) / 1000;
+  const ahead = projection.fan.filter(([step]) => step > last.step);
+  const quantile = (index: 1 | 2 | 3) => [last.value, ...ahead.map((each) => fromWire(each[index]))];
+  return {
+    xs: [last.step, ...ahead.map(([step]) => step)].map(xOf),
+    p10: quantile(1),
+    p50: quantile(2),
+    p90: quantile(3),
+  };
+}
+
+/** What has been measured keeps at least this much of the chart. */
+const leastPast = 0.4;
+
+/** How far the axis goes on. */
+export const endWithFan = ({ xs }: Fan, range: { min: number; max: number }): number =>
+  Math.max(range.max, Math.min(xs.at(-1)!, range.min + (range.max - range.min) / leastPast));

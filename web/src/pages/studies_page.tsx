@@ -1,0 +1,114 @@
+// Every study: a spec that was scaled or swept, and how its jobs stand.
+import { useStudies } from "../hooks/use_lists";
+import { useSorted } from "../hooks/use_order";
+import { formatOrder } from "../model/order";
+import { formatCount } from "../model/numbers";
+import { route } from "../state/router";
+import { AsOf } from "../ui/as_of";
+import { Ago } from "../ui/badges";
+import { DataTable, type Column } from "../ui/data_table";
+import { FilterBox } from "../ui/filter_box";
+import { NoRows, NotYet } from "../ui/notice";
+import { StateCountList } from "../ui/state_counts";
+import type { StudyFields } from "../api/types";
+import "../styles/study.css";
+
+export function StudiesPage() {
+  const list = useStudies();
+  if (!list.data)
+    return (
+      <div class="page">
+        <h1 class="visually-hidden">Studies</h1>
+        <NotYet what="the studies" shown={list} />
+      </div>
+    );
+  const text = route.value.params.get("q") ?? "";
+  const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <div class="page page-fill">
+      <h1 class="visually-hidden">Studies</h1>
+      <div class="toolbar">
+        <FilterBox value={text} label="Filter studies" placeholder="Filter by name" />
+        <span class="toolbar-summary muted" role="status">
+          {formatCount(matching.length)} {matching.length === 1 ? "study" : "studies"}
+        </span>
+        <AsOf shown={list} />
+      </div>
+      {matching.length > 0 ? (
+        <Table studies={matching} view={text} />
+      ) : (
+        <NoRows one="study" list={list} complete filtered={list.data.length > 0} empty="No studies yet">
+          A spec with <code>scaling:</code> or <code>sweep:</code> becomes one:{" "}
+          <a href="#/submit">submit one</a>.
+        </NoRows>
+      )}
+    </div>
+  );
+}
+
+const newestFirst = { key: "id", descending: true };
+const cardHeight = 64;
+
+function Table({ studies, view }: { studies: readonly StudyFields[]; view: string }) {
+  const { rows, order, onSort } = useSorted(studies, columns, newestFirst);
+  return (
+    <DataTable
+      label="Studies"
+      name="study"
+      rows={rows}
+      columns={columns}
+      order={order}
+      onSort={onSort}
+      idOf={({ id }) => id}
+      hrefOf={({ id }) => `#/studies/${id}`}
+      stable
+      view={`${view} ${formatOrder(order)}`}
+      cardHeight={cardHeight}
+    />
+  );
+}
+
+function overText({ scaling, sweep }: StudyFields): string {
+  const swept = Object.keys(sweep ?? {});
+  return [
+    ...(scaling ? [`${scaling.devices.join(", ")} devices`] : []),
+    ...(swept.length > 0 ? [swept.join(", ")] : []),
+  ].join("; ");
+}
+
+const columns: readonly Column<StudyFields>[] = [
+  { key: "id", title: "Id", width: "60px", number: true, value: ({ id }) => id, cell: ({ id }) => id },
+  {
+    key: "name",
+    title: "Name",
+    width: "minmax(160px, 2fr)",
+    value: ({ name }) => name,
+    cell: ({ id, name }) => (
+      <a href={`#/studies/${id}`} tabIndex={-1} title={name}>
+        {name}
+      </a>
+    ),
+  },
+  { key: "kind", title: "Kind", width: "80px", value: ({ kind }) => kind, cell: ({ kind }) => kind },
+  {
+    key: "over",
+    title: "Over",
+    width: "minmax(140px, 2fr)",
+    from: 640,
+    cell: (study) => <span title={overText(study)}>{overText(study)}</span>,
+  },
+  {
+    key: "jobs",
+    title: "Jobs",
+    width: "minmax(190px, 2fr)",
+    cell: ({ states }) => <StateCountList counts={states} />,
+  },
+  {
+    key: "created",
+    title: "Created",
+    width: "90px",
+    from: 560,
+    value: ({ created_ms }) => created_ms,
+    cell: ({ created_ms }) => <Ago ms={created_ms} />,
+  },
+];

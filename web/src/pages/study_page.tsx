@@ -1,0 +1,121 @@
+// One study: how it scales or what its sweep found, beside what others published, and what must be known of its figures.
+import type { PublishedRow, Study } from "../api/types";
+import { usePublished, useStudy } from "../hooks/use_study";
+import { useTitle } from "../hooks/use_title";
+import { compareHash, mostJobs } from "../model/compare_address";
+import { benchmarksOf, parametersText, publishedSentence, rateUnit, studyMarks } from "../model/study";
+import { formatPlain } from "../model/numbers";
+import { pushParams, route } from "../state/router";
+import { Members, Warnings } from "../study/members";
+import { AsOf } from "../ui/as_of";
+import { Ago } from "../ui/badges";
+import { lazy } from "../ui/lazy";
+import { Notice, NotHere } from "../ui/notice";
+import { StateCountList } from "../ui/state_counts";
+import "../styles/study.css";
+
+const loading = <Notice kind="loading" title="Loading the charts…" />;
+const ScalingView = lazy(async () => (await import("../study/scaling_view")).ScalingView, loading);
+const SweepView = lazy(async () => (await import("../study/sweep_view")).SweepView, loading);
+
+export function StudyPage({ id }: { id: number }) {
+  const shown = useStudy(id);
+  const study = shown.data;
+  useTitle(study && `${study.name} · study ${id}`);
+  if (!study)
+    return (
+      <div class="page">
+        <h1 class="visually-hidden">Study {id}</h1>
+        <NotHere what={`study ${id}`} all="studies" shown={shown} />
+      </div>
+    );
+  return (
+    <div class="page study-page">
+      <header class="page-header">
+        <h1>
+          <span class="muted number">{id}</span> {study.name}
+        </h1>
+        <span class="muted">{describe(study)}</span>
+        <StateCountList counts={study.states} />
+        <AsOf shown={shown} />
+        <span class="page-actions">
+          <a href={compareHash(study.members.slice(0, mostJobs).map(({ job }) => job))}>Compare its jobs</a>
+          <a href={`#/experiments/${id}`}>Experiment {id}</a>
+          <span class="muted">
+            created <Ago ms={study.created_ms} />
+          </span>
+        </span>
+      </header>
+      {study.kind === "scaling" ? <Scaling study={study} /> : <SweepView study={study} />}
+      <Warnings study={study} />
+      {study.kind === "scaling" && <Members study={study} />}
+    </div>
+  );
+}
+
+function describe({ scaling, sweep }: Study): string {
+  if (scaling) {
+    const repeats = scaling.repeat > 1 ? `, ${scaling.repeat} seeds of each size` : "";
+    return `${scaling.mode} scaling over ${scaling.devices.map((count) => formatPlain(count)).join(", ")} devices${repeats}`;
+  }
+  const paths = Object.entries(sweep ?? {}).map(([path, values]) =>
+    Array.isArray(values) ? `${path} (${values.length})` : path,
+  );
+  return paths.length > 0 ? `sweep over ${paths.join(", ")}` : "sweep";
+}
+
+function Scaling({ study }: { study: Study }) {
+  const all = usePublished();
+  const benchmark = route.value.params.get("published");
+  const published = (all.data ?? []).filter((row) => row.benchmark === benchmark);
+  return (
+    <>
+      <section class="study-sentences" aria-label="In a sentence">
+        {study.tables.map((table) => {
+          const name = parametersText(table.parameters);
+          return (
+            <p key={name} class="study-sentence">
+              {name && <span class="muted">{name}: </span>}
+              {table.sentence}
+            </p>
+          );
+        })}
+        {published.length > 0 && <p class="muted">{publishedSentence(published, rateUnit(study))}</p>}
+        {studyMarks(study).map((mark) => (
+          <p key={mark} class="warn">
+            {mark}
+          </p>
+        ))}
+      </section>
+      <Benchmarks all={all.data ?? []} benchmark={benchmark} />
+      {all.error && (
+        <p class="error-text" role="alert">
+          What others published could not be loaded: {all.error}
+        </p>
+      )}
+      <ScalingView study={study} published={published} />
+    </>
+  );
+}
+
+/** Absent where nothing is published. */
+function Benchmarks({ all, benchmark }: { all: readonly PublishedRow[]; benchmark: string | null }) {
+  const names = benchmarksOf(all);
+  if (names.length === 0) return null;
+  return (
+    <label class="study-choice">
+      Beside it, published{" "}
+      <select
+        value={benchmark !== null && names.includes(benchmark) ? benchmark : ""}
+        onChange={({ currentTarget: { value } }) => pushParams({ published: value })}
+      >
+        <option value="">nothing</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

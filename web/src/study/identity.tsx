@@ -1,0 +1,75 @@
+// Why a size needs the device time that it needs: the identity of time-to-train efficiency, in words and in numbers.
+import type { Study } from "../api/types";
+import { parametersText, percent } from "../model/study";
+
+export function Identity({ study }: { study: Study }) {
+  const tables = study.tables.filter(({ rows }) => rows.some((row) => row.time_efficiency !== null));
+  if (tables.length === 0) return null;
+  return (
+    <section class="panel" aria-label="Efficiency of the time to train">
+      <header class="panel-head">
+        <h2>Why the time to train is what it is</h2>
+        <p class="muted study-identity">
+          Device time of the base for the same training, as a share of this size's: what throughput, samples
+          and time spent stepping make of it. The product is exact.
+        </p>
+      </header>
+      <div
+        class="scroll-x"
+        tabIndex={0}
+        role="region"
+        aria-label="Efficiency of the time to train as a table"
+      >
+        <table class="table study-product">
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                Devices
+              </th>
+              <th
+                scope="col"
+                class="number"
+                title="devices × time to train of the base by those of this size"
+              >
+                Time-to-train efficiency
+              </th>
+              <th scope="col" class="number" title="throughput of a device here by that of the base">
+                = throughput a device
+              </th>
+              <th scope="col" class="number" title="samples to the target of the base by those of this size">
+                × samples to target
+              </th>
+              <th
+                scope="col"
+                class="number"
+                title="share of the time spent stepping here by that of the base"
+              >
+                × share spent stepping
+              </th>
+            </tr>
+          </thead>
+          {tables.map((table) => (
+            <tbody key={parametersText(table.parameters)}>
+              {table.rows.map(({ devices, time_efficiency: parts }) =>
+                parts === null ? null : (
+                  <tr key={devices}>
+                    <th scope="row" class="number">
+                      {parametersText(table.parameters)} {devices}
+                      {devices === table.base && <span class="muted"> base</span>}
+                    </th>
+                    <td class="number">
+                      <strong>{percent(parts.efficiency, 1)}</strong>
+                    </td>
+                    <td class="number">{percent(parts.throughput, 1)}</td>
+                    <td class="number">{percent(parts.samples, 1)}</td>
+                    <td class="number">{percent(parts.stepping, 1)}</td>
+                  </tr>
+                ),
+              )}
+            </tbody>
+          ))}
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,97 @@
+// The jobs of a study, and what must be known of each before its figures are believed.
+import type { Study } from "../api/types";
+import { parametersText } from "../model/study";
+import { formatCount } from "../model/numbers";
+import { formatDuration } from "../model/times";
+import { JobStateBadge } from "../ui/badges";
+
+export function Warnings({ study }: { study: Study }) {
+  if (study.warnings.length === 0) return null;
+  return (
+    <section class="panel study-warnings" aria-label="Warnings">
+      <header class="panel-head">
+        <h2>Before these figures are believed</h2>
+        <span class="muted">{formatCount(study.warnings.length)}</span>
+      </header>
+      <ul tabIndex={0} aria-label="What must be known">
+        {study.warnings.map(({ code, job, sentence }) => (
+          <li key={`${code} ${job} ${sentence}`} class={`warning-${code}`}>
+            <a href={`#/jobs/${job}`} class="number">
+              {job}
+            </a>{" "}
+            {sentence}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Members({ study }: { study: Study }) {
+  const swept = study.members.some(({ parameters }) => Object.keys(parameters).length > 0);
+  const seeded = study.members.some(({ seed }) => seed !== null);
+  return (
+    <section class="panel" aria-label="Jobs">
+      <header class="panel-head">
+        <h2>Jobs</h2>
+        <span class="muted">{formatCount(study.members.length)}</span>
+      </header>
+      <div class="scroll-x study-members" tabIndex={0} role="region" aria-label="Jobs as a table">
+        <table class="table cards">
+          <thead>
+            <tr>
+              <th scope="col">Job</th>
+              <th scope="col">State</th>
+              <th scope="col" class="number">
+                Devices
+              </th>
+              {swept && <th scope="col">Swept</th>}
+              {seeded && (
+                <th scope="col" class="number">
+                  Seed
+                </th>
+              )}
+              <th scope="col" class="number">
+                Restarts
+              </th>
+              <th scope="col" class="number">
+                Time to train
+              </th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {study.members.map((member) => (
+              <tr key={member.job}>
+                <th scope="row">
+                  <a href={`#/jobs/${member.job}`}>
+                    <span class="number">{member.job}</span> {member.name}
+                  </a>
+                </th>
+                <td>
+                  <JobStateBadge state={member.state} />
+                </td>
+                <td class="number" data-title="Devices">
+                  {member.devices} <span class="muted">{member.kind}</span>
+                </td>
+                {swept && <td data-title="Swept">{parametersText(member.parameters)}</td>}
+                {seeded && (
+                  <td class="number" data-title="Seed">
+                    {member.seed ?? "–"}
+                  </td>
+                )}
+                <td class="number" data-title="Restarts">
+                  {member.restarts}
+                </td>
+                <td class="number" data-title="Time to train">
+                  {member.time_to_train_seconds === null ? "–" : formatDuration(member.time_to_train_seconds)}
+                </td>
+                <td class="study-reason">{member.reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,22 @@
+// How many of some jobs are in which state.
+import { jobStates } from "../api/types";
+import { formatCount } from "../model/numbers";
+import { JobStateIcon } from "./icons";
+
+export function StateCountList({ counts }: { counts: Record<string, number | undefined> }) {
+  return (
+    <span class="state-counts">
+      {jobStates.map((state) => {
+        const some = counts[state];
+        return (
+          some && (
+            <span key={state} class={`badge state-${state}`}>
+              <JobStateIcon state={state} />
+              {formatCount(some)} {state}
+            </span>
+          )
+        );
+      })}
+    </span>
+  );
+}
