@@ -69,6 +69,47 @@ describe("a comparison", () => {
     expect(page.url()).toContain(`hide=${second}`);
   });
 
+  it("counts what differs also where fields are left out", async () => {
+    const page = await open("");
+    await page.route("**/compare?*", async (route) => {
+      const response = await route.fetch();
+      const told = (await response.json()) as object;
+      const json = { ...told, fields: [], differing: 2_041, same: 30, left_out: 71 };
+      await route.fulfill({ response, json });
+    });
+    await page.evaluate((jobs) => (location.hash = `#/compare?jobs=${jobs}`), ranJobs().join(","));
+    await page.getByText("2,041 differ, 30 are alike, 71 of them are left out").waitFor();
+  });
+
+  it("hides the target, and shows it again", async () => {
+    const page = await open(`jobs=${stage.quickstart}&keys=eval/*`);
+    const entry = page.locator(".legend-entry", { hasText: "target" }).first();
+    await entry.click();
+    await expect.poll(() => entry.getAttribute("aria-pressed")).toBe("false");
+    expect(page.url()).toContain("hide=0");
+    await entry.click();
+    await expect.poll(() => entry.getAttribute("aria-pressed")).toBe("true");
+  });
+
+  it("looks for a job to add once nobody types any more", async () => {
+    const page = await open(`jobs=${stage.quickstart}`);
+    await page.getByText("One job is no comparison yet").waitFor();
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const q = new URL(request.url()).searchParams.get("q");
+      if (q !== null) asked.push(q);
+    });
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 1_000);
+    for (const text of ["b", "be", "ber", "bert"]) {
+      await page.getByLabel("Add a job").fill(text);
+      await page.clock.runFor(100);
+    }
+    expect(asked).toEqual([]);
+    await page.clock.runFor(200);
+    await expect.poll(() => asked).toEqual(["bert"]);
+  });
+
   it("tells of the base what the others differ from, and takes another", async () => {
     const [first, second] = ranJobs();
     const page = await open(`jobs=${first},${second}`);

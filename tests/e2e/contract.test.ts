@@ -216,6 +216,11 @@ describe.each([
       expect([held.held, released.held, moved.priority]).toEqual([true, false, 80]);
       expect(released.revision).toBeGreaterThan(held.revision);
       expect((await problemOf(client.prioritiseJob(job, 999, token)))?.status).toBeGreaterThanOrEqual(400);
+      const together = await client.operateJobs([999_999, job], "hold", token);
+      expect(together.map((one) => [one.id, "job" in one ? one.job.held : one.refusal.includes("999999")])).toEqual([
+        [job, true],
+        [999_999, true],
+      ]);
       await client.operateJob(job, "cancel", token);
       await vi.waitUntil(async () => (await client.getJob(job)).state === "cancelled", { timeout: 30_000 });
     });

@@ -204,12 +204,35 @@ describe("selection", () => {
     await group.getByText("2 jobs selected").waitFor();
     await group.getByRole("button", { name: "Hold 2" }).click();
     await group.getByRole("button", { name: "Release 2" }).waitFor();
-    expect(stage.coordinator.asked.map(({ path }) => path)).toEqual(numbers.map((id) => `jobs ${id} hold`));
+    expect(stage.coordinator.asked).toEqual([
+      { path: "jobs operations", body: { operation: "hold", jobs: numbers.map(Number) } },
+    ]);
     await group.getByRole("button", { name: "Cancel 2…" }).click();
     expect(stage.coordinator.cancelled).toEqual([]);
     await page.getByRole("button", { name: "Cancel the jobs" }).click();
     await group.waitFor({ state: "detached" });
-    expect(stage.coordinator.cancelled).toEqual(numbers.map(Number));
+    expect(new Set(stage.coordinator.cancelled)).toEqual(new Set(numbers.map(Number)));
+  });
+
+  it("is cancelled past a job that has ended meanwhile, and tells of that", async () => {
+    const page = await stage.open("#/jobs?state=queued");
+    await page.evaluate((token) => sessionStorage.setItem("podium.token", token), userToken);
+    await rows(page).first().waitFor();
+    const grid = page.getByRole("grid");
+    expect(await grid.getAttribute("aria-multiselectable")).toBe("true");
+    const chosen = (await ids(page)).slice(0, 3).map(Number);
+    for (const at of [0, 1, 2]) await rows(page).nth(at).getByRole("checkbox").check();
+    expect(await page.locator('[role="row"][aria-selected="true"]').count()).toBe(3);
+    const [gone] = chosen;
+    const { jobs } = stage.coordinator.cluster;
+    stage.coordinator.putJobUnseen({ ...jobs.get(gone!)!, state: "cancelled", ended_ms: Date.now() });
+    await page.getByRole("button", { name: "Cancel 3…" }).click();
+    await page.getByRole("button", { name: "Cancel the jobs" }).click();
+    const told = page.getByRole("alert").filter({ hasText: "Done for 2 jobs, refused for 1 job" });
+    await told.getByText(`job ${gone} has already ended`).waitFor();
+    expect(new Set(stage.coordinator.cancelled)).toEqual(new Set(chosen.slice(1)));
+    await told.getByRole("button", { name: "Close" }).click();
+    await told.waitFor({ state: "detached" });
   });
 
   it("of all rows is of those that are not loaded, too", async () => {

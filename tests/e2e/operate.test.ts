@@ -114,7 +114,7 @@ describe("the queue", () => {
     await selected.getByRole("button", { name: "Hold 1" }).click();
     await line.locator(`a[href="#/jobs/${id}"]`).waitFor({ state: "detached" });
     await selected.waitFor({ state: "detached" });
-    expect(asked()).toEqual([[`jobs ${id} hold`, {}]]);
+    expect(asked()).toEqual([["jobs operations", { operation: "hold", jobs: [id] }]]);
     await line.locator('[aria-rowindex="2"] .c-detail').click();
     await page.locator(".stats").waitFor();
   });

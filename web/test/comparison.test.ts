@@ -1,7 +1,8 @@
 // What a comparison shows, without a page.
 import { describe, expect, it } from "vitest";
 import type { ComparedField, ComparedOutcome, Comparison, Job } from "../src/api/types";
-import { compareHash, compareSettings } from "../src/model/compare_address";
+import { compareHash, compareSettings, targetId } from "../src/model/compare_address";
+import { randomOf } from "./random";
 import {
   apart,
   chartKeys,
@@ -44,6 +45,7 @@ const comparison = (change: Partial<Comparison>): Comparison => ({
   sources: [],
   artificial: [],
   fields: [],
+  differing: 0,
   same: 0,
   left_out: 0,
   outcomes: [],
@@ -73,6 +75,12 @@ describe("the address", () => {
     expect(settings).toMatchObject({ axis: "step", logarithmic: false, smooth: 0 });
     expect([...settings.hidden]).toEqual([]);
   });
+
+  it("hides jobs and the targets, and neither where it names none", () => {
+    const hidden = (query: string) => [...compareSettings(new URLSearchParams(query)).hidden];
+    expect(hidden("jobs=1,2&hide=0,2")).toEqual([targetId, 2]);
+    expect(hidden("jobs=1,2&hide=")).toEqual([]);
+  });
 });
 
 it("moves a job up and down, and not beyond an end", () => {
@@ -95,6 +103,24 @@ it("matches a part of a name, or all of it by *", () => {
   expect(matchesPattern("eval/*", "train/eval/x")).toBe(false);
   expect(matchesPattern("*.loss", "eval_loss")).toBe(false);
   expect(matchesPattern("", "anything")).toBe(true);
+});
+
+it("matches every small pattern and name as * is defined, and takes no longer for many of them", () => {
+  const isMatch = (pattern: string, name: string): boolean =>
+    pattern === ""
+      ? name === ""
+      : pattern[0] === "*"
+        ? isMatch(pattern.slice(1), name) || (name !== "" && isMatch(pattern, name.slice(1)))
+        : name[0] === pattern[0] && isMatch(pattern.slice(1), name.slice(1));
+  const random = randomOf(11);
+  const word = (letters: string, most: number) =>
+    Array.from({ length: random(most + 1) }, () => letters[random(letters.length)]).join("");
+  for (let round = 0; round < 5_000; round += 1) {
+    const [pattern, name] = [`*${word("ab**", 6)}`, word("ab", 9)];
+    for (const one of [pattern, pattern.slice(1) + "*"])
+      expect([one, name, matchesPattern(one, name)]).toEqual([one, name, isMatch(one, name)]);
+  }
+  expect(matchesPattern(`${"*".repeat(40)}x`, "a".repeat(200))).toBe(false);
 });
 
 it.each([

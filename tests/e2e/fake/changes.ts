@@ -1,5 +1,5 @@
 // What operators and submitters do to the made-up coordinator.
-import type { AccountChange, Job, Submitted } from "../../../web/src/api/types";
+import type { AccountChange, Job, OperatedJob, Submitted } from "../../../web/src/api/types";
 import { noSuch, ok, Refusal, type Answer, type Call, type Mistake } from "./call";
 import { changed, operateOn, operateOnNode } from "./operate";
 import type { FakeCoordinator } from "./server";
@@ -14,6 +14,7 @@ export function changeBy(coordinator: FakeCoordinator, call: Call): Answer {
   coordinator.asked.push({ path: call.path.join(" "), body: call.body });
   if (resource === "accounts") return changeAccount(coordinator, id, call.body as AccountChange);
   if (resource === "nodes") return changeNode(coordinator, id, operation, call.body);
+  if (resource === "jobs" && id === "operations") return changeJobs(coordinator, call.body);
   if (resource === "jobs") return changeJob(coordinator, id, operation, call.body);
   throw noSuch(call.path.join("/"));
 }
@@ -27,7 +28,12 @@ function changeNode(coordinator: FakeCoordinator, id: string, operation: string,
 }
 
 function changeJob(coordinator: FakeCoordinator, id: string, operation: string, body: unknown): Answer {
-  const job = coordinator.cluster.jobs.get(Number(id));
+  const after = changedJob(coordinator, Number(id), operation, body);
+  return ok(coordinator.read(after), operation === "cancel" || operation === "requeue" ? 202 : 200);
+}
+
+function changedJob(coordinator: FakeCoordinator, id: number, operation: string, body: unknown): Job {
+  const job = coordinator.cluster.jobs.get(id);
   if (!job) throw noSuch(`job ${id}`);
   const after = operateOn(job, operation, body);
   coordinator.putJob(after);
@@ -35,7 +41,26 @@ function changeJob(coordinator: FakeCoordinator, id: string, operation: string, 
     coordinator.cancelled.push(after.id);
     if (after.state === "stopping") setTimeout(() => coordinator.putJob(ended(after)), stoppingMs);
   }
-  return ok(coordinator.read(after), operation === "cancel" || operation === "requeue" ? 202 : 200);
+  return after;
+}
+
+const mostJobs = 1000;
+
+/** Each is done or refused for itself, in the order of their numbers. */
+function changeJobs(coordinator: FakeCoordinator, body: unknown): Answer {
+  const { operation, jobs } = body as { operation: string; jobs: number[] };
+  if (!["cancel", "hold", "release", "requeue"].includes(operation))
+    throw new Refusal(400, "operation must be cancel, hold, release or requeue");
+  if (jobs.length === 0 || jobs.length > mostJobs) throw new Refusal(400, "jobs must be 1 to 1,000 numbers");
+  const results = [...new Set(jobs)].sort((a, b) => a - b).map((id): OperatedJob => {
+    try {
+      return { id, job: coordinator.read(changedJob(coordinator, id, operation, {})) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { id, refusal: error.message };
+    }
+  });
+  return ok({ results });
 }
 
 const ended = (job: Job): Job => ({

@@ -210,6 +210,7 @@ export function comparisonOf(coordinator: FakeCoordinator, query: Query): Answer
     sources: details.map(({ source }) => source),
     artificial: [],
     fields: fields.filter(({ differs }) => differs || everything),
+    differing: fields.filter(({ differs }) => differs).length,
     same: fields.filter(({ differs }) => !differs).length,
     left_out: 0,
     outcomes: outcomesOf(details, place),

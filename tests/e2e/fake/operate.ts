@@ -139,6 +139,8 @@ function priorityOf(body: unknown): number {
 
 /** The job afterwards. */
 export function operateOn(job: Job, operation: string, body: unknown): Job {
+  if (job.ended_ms !== null && operation !== "requeue")
+    throw new Refusal(409, `job ${job.id} has already ended`);
   switch (operation) {
     case "hold":
       return {

@@ -34,8 +34,6 @@ const count = (value: number | undefined) => (value === undefined ? "–" : form
 
 const usageOf = ({ row, kind }: AccountLine) => row.account.usage[kind];
 
-const explained = (title: string, text: string) => <span title={text}>{title}</span>;
-
 export const accountColumns = (actions: AccountActions): readonly Column<AccountLine>[] => [
   {
     key: "name",
@@ -64,7 +62,8 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   },
   {
     key: "borrowed",
-    title: explained("Borrowed", "Held devices that accounts with quotas may take back"),
+    title: "Borrowed",
+    hint: "Held devices that accounts with quotas may take back",
     width: "76px",
     number: true,
     from: 960,
@@ -98,7 +97,8 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   },
   {
     key: "used",
-    title: explained("Used, hours", "What it used, in device hours; older use weighs less"),
+    title: "Used, hours",
+    hint: "What it used, in device hours; older use weighs less",
     width: "94px",
     number: true,
     from: 1060,
@@ -107,7 +107,8 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   },
   {
     key: "factor",
-    title: explained("Factor, hours", "Device hours used by share: of siblings the smallest goes first"),
+    title: "Factor, hours",
+    hint: "Device hours used by share: of siblings the smallest goes first",
     width: "102px",
     number: true,
     from: 1160,

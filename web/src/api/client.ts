@@ -22,6 +22,7 @@ import type {
   Metric,
   Node,
   NodePage,
+  OperatedJob,
   ProblemBody,
   Projection,
   PublishedRow,
@@ -236,6 +237,13 @@ export type JobOperation = "cancel" | "hold" | "release" | "requeue";
 
 export const operateJob = (id: number, operation: JobOperation, token: string) =>
   json<Job>(`/jobs/${id}/${operation}`, { token });
+
+/** Of the jobs in one request. */
+export const mostOperated = 1000;
+
+/** Each is done or refused for itself. */
+export const operateJobs = async (ids: readonly number[], operation: JobOperation, token: string) =>
+  (await json<{ results: OperatedJob[] }>("/jobs/operations", { token, body: { operation, jobs: ids } })).results;
 
 export const prioritiseJob = (id: number, priority: number, token: string) =>
   json<Job>(`/jobs/${id}/priority`, { token, body: { priority } });

@@ -1523,6 +1523,8 @@ export interface components {
             fields: components["schemas"]["ComparedField"][];
             /** @description How many fields are alike */
             same: number;
+            /** @description How many differ */
+            differing: number;
             /** @description Fields beyond 2,000 */
             left_out: number;
             /** @description The target's first; at most 200 of metrics */

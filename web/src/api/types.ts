@@ -26,6 +26,9 @@ export type WireNumber = Schemas["Number"];
 export type Job = Schemas["Job"];
 /** `spec`: with every default filled in. */
 export type JobDetail = Omit<Reading<"/jobs/{job}">, "spec"> & { spec: Record<string, unknown> };
+/** What became of one of several jobs: the job afterwards, or why it was refused. */
+export type OperatedJob =
+  paths["/jobs/operations"]["post"]["responses"][200]["content"]["application/json"]["results"][number];
 export type JobPage = Reading<"/jobs">;
 export type SavedCheckpoint = NonNullable<JobDetail["checkpoint"]>;
 export type Progress = NonNullable<Job["progress"]>;

@@ -4,17 +4,21 @@ import { getJobPage } from "../api/client";
 import { mostJobs, writeNumbers } from "../model/compare_address";
 import { pushParams } from "../state/router";
 import { useQuery } from "../hooks/use_query";
+import { useSettled } from "../hooks/use_settled";
 
 const offered = 8;
+/** What is typed is looked for once no key has come for so long. */
+const settledMs = 150;
 
 export function AddJob({ jobs }: { jobs: readonly number[] }) {
   const [text, setText] = useState("");
   const input = useRef<HTMLInputElement>(null);
-  const query = { q: text.trim(), limit: String(offered) };
+  const typed = text.trim();
+  const query = { q: useSettled(typed, settledMs), limit: String(offered) };
   const found = useQuery(`jobs like ${query.q}`, async (signal) =>
     query.q === "" ? [] : (await getJobPage(query, signal)).jobs,
   );
-  const choices = (found.data ?? []).filter(({ id }) => !jobs.includes(id));
+  const choices = query.q === typed ? (found.data ?? []).filter(({ id }) => !jobs.includes(id)) : [];
   const add = (id: number) => {
     if (!jobs.includes(id)) pushParams({ jobs: writeNumbers([...jobs, id]) });
     setText("");

@@ -7,7 +7,7 @@ import type { Axis, Range, Reference } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import { useComparedSeries } from "../hooks/use_compared_series";
 import { groupsOf, type Group } from "../model/bands";
-import { writeNumbers, type CompareAxis } from "../model/compare_address";
+import { targetId, writeNumbers, type CompareAxis } from "../model/compare_address";
 import { formatCount, formatNumber } from "../model/numbers";
 import { threshold } from "../model/progress";
 import { countNotFinite, type Point } from "../model/series";
@@ -93,7 +93,7 @@ function referencesOf({ jobs }: Comparison, metric: string): Reference[] {
   );
   const [value] = wanted;
   if (wanted.size !== 1 || value === undefined) return [];
-  return [{ id: "0", label: "target", value, colour: "--good" }];
+  return [{ id: String(targetId), label: "target", value, colour: "--good" }];
 }
 
 /** A line that the crosshair of the rail's row stands for. */
@@ -116,7 +116,7 @@ const hiddenGroups = (groups: readonly Group[], hidden: ReadonlySet<number>) =>
 function toggled(hidden: ReadonlySet<number>, ids: readonly number[]): Set<number> {
   const next = new Set(hidden);
   const hide = ids.some((id) => !hidden.has(id));
-  for (const id of ids.filter((each) => each > 0)) {
+  for (const id of ids) {
     if (hide) next.add(id);
     else next.delete(id);
   }

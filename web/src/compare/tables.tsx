@@ -96,14 +96,13 @@ const sections: [ComparedField["section"], string][] = [
 
 export function Parameters({ settings, comparison }: Properties) {
   const shown = comparison.fields.filter(({ differs }) => settings.all || differs);
-  const count = comparison.fields.length - comparison.same;
   return (
     <section class="panel compare-section" aria-label="Parameters">
       <header class="panel-head">
         <h2>Parameters</h2>
         <span class="muted">
-          {formatCount(count)} differ, {formatCount(comparison.same)} are alike
-          {comparison.left_out > 0 && `, ${formatCount(comparison.left_out)} more are left out`}
+          {formatCount(comparison.differing)} differ, {formatCount(comparison.same)} are alike
+          {comparison.left_out > 0 && `, ${formatCount(comparison.left_out)} of them are left out`}
         </span>
         <button
           type="button"

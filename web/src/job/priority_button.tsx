@@ -1,11 +1,10 @@
 // Gives jobs another priority, checked before the coordinator is asked.
 import { useState } from "preact/hooks";
-import { prioritiseJob } from "../api/client";
 import { useOperation } from "../hooks/use_operation";
 import { readPriority, type Operated } from "../model/operations";
-import { applyJob } from "../state/store";
 import { Button } from "../ui/button";
 import { OperationDialog, Wrong } from "../ui/operation_dialog";
+import { prioritiseAll, type Together } from "./together";
 
 interface Properties {
   jobs: readonly Operated[];
@@ -13,13 +12,15 @@ interface Properties {
   /** In the title: "job 7". */
   of: string;
   small?: boolean;
+  /** Told which of several were refused; the dialog says why a single one is. */
+  onDone?(told: Together): void;
 }
 
 /** Empty where they differ. */
 const priorityOf = ([first, ...others]: readonly Operated[]) =>
   first && others.every(({ priority }) => priority === first.priority) ? String(first.priority) : "";
 
-export function PriorityButton({ jobs, label, of, small }: Properties) {
+export function PriorityButton({ jobs, label, of, small, onDone }: Properties) {
   const [text, setText] = useState<string | null>(null);
   const [wrong, setWrong] = useState("");
   const operation = useOperation();
@@ -31,11 +32,10 @@ export function PriorityButton({ jobs, label, of, small }: Properties) {
   const submit = async () => {
     const priority = readPriority(text ?? "");
     if (typeof priority === "string") return setWrong(priority);
-    const changeAll = async (token: string) => {
-      for (const { id } of jobs) applyJob(await prioritiseJob(id, priority, token));
-      return true;
-    };
-    await operation.run(changeAll, close);
+    await operation.run(prioritiseAll(jobs, priority), (told) => {
+      onDone?.(told);
+      close();
+    });
   };
   return (
     <>

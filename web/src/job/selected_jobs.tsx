@@ -1,27 +1,58 @@
 // What is done to all selected jobs at once. Each button counts those that it fits; one that loses work asks first.
+import { useState } from "preact/hooks";
 import { useOperation } from "../hooks/use_operation";
-import { operateJob, type JobOperation } from "../api/client";
 import { compareHash, mostJobs } from "../model/compare_address";
 import { formatCount } from "../model/numbers";
 import { offerFor, type Offer, type Operated } from "../model/operations";
-import { applyJob } from "../state/store";
 import { mayChange } from "../state/token";
 import { Button } from "../ui/button";
 import { ConfirmButton, ProblemText } from "../ui/operation_dialog";
 import { PriorityButton } from "./priority_button";
+import { operateAll, type Together } from "./together";
 
-const countJobs = (jobs: readonly Operated[]) =>
-  jobs.length === 1 ? "1 job" : `${formatCount(jobs.length)} jobs`;
+const inWords = (count: number) => (count === 1 ? "1 job" : `${formatCount(count)} jobs`);
+const countJobs = (jobs: readonly Operated[]) => inWords(jobs.length);
 
-/** One after the other; the first that is refused ends it, and what was done before stays. */
-const operateAll = (jobs: readonly Operated[], operation: JobOperation) => async (token: string) => {
-  for (const { id } of jobs) applyJob(await operateJob(id, operation, token));
-  return true;
-};
+interface Properties {
+  jobs: readonly Operated[];
+  onClear(): void;
+}
 
-export function SelectedJobs({ jobs, onClear }: { jobs: readonly Operated[]; onClear(): void }) {
+/** Jobs that were refused are told of also when nothing is selected any more. */
+export function SelectedJobs(properties: Properties) {
+  const [told, setTold] = useState<Together | null>(null);
+  return (
+    <>
+      {properties.jobs.length > 0 && <Bar {...properties} onDone={setTold} />}
+      {told && told.refusals.length > 0 && <Refused told={told} onClose={() => setTold(null)} />}
+    </>
+  );
+}
+
+const mostTold = 10;
+
+function Refused({ told: { done, refusals }, onClose }: { told: Together; onClose(): void }) {
+  const untold = refusals.length - mostTold;
+  return (
+    <div class="panel panel-text" role="alert">
+      <strong>
+        Done for {inWords(done)}, refused for {inWords(refusals.length)}
+      </strong>
+      <ul>
+        {refusals.slice(0, mostTold).map((refusal) => (
+          <li key={refusal}>{refusal}</li>
+        ))}
+        {untold > 0 && <li>and {inWords(untold)} more</li>}
+      </ul>
+      <Button small onPress={onClose}>
+        Close
+      </Button>
+    </div>
+  );
+}
+
+function Bar({ jobs, onClear, onDone }: Properties & { onDone(told: Together): void }) {
   const direct = useOperation();
-  if (jobs.length === 0) return null;
   const fitting = (what: keyof Offer) => (mayChange.value ? jobs.filter((job) => offerFor(job)[what]) : []);
   const button = (operation: "hold" | "release", text: string) => {
     const some = fitting(operation);
@@ -30,7 +61,7 @@ export function SelectedJobs({ jobs, onClear }: { jobs: readonly Operated[]; onC
         <Button
           small
           disabled={direct.busy}
-          onPress={() => void direct.run(operateAll(some, operation), () => undefined)}
+          onPress={() => void direct.run(operateAll(some, operation), onDone)}
         >
           {text} {formatCount(some.length)}
         </Button>
@@ -55,6 +86,7 @@ export function SelectedJobs({ jobs, onClear }: { jobs: readonly Operated[]; onC
           jobs={ranked}
           label={`Priority of ${formatCount(ranked.length)}…`}
           of={countJobs(ranked)}
+          onDone={onDone}
         />
       )}
       {cancelled.length > 0 && (
@@ -66,7 +98,10 @@ export function SelectedJobs({ jobs, onClear }: { jobs: readonly Operated[]; onC
           danger
           keep="Keep them"
           run={operateAll(cancelled, "cancel")}
-          done={onClear}
+          done={(told) => {
+            onDone(told);
+            onClear();
+          }}
         >
           <p>They stop for good; what they have recorded and their checkpoints stay.</p>
         </ConfirmButton>

@@ -10,6 +10,7 @@ export interface CompareSettings {
   jobs: number[];
   /** The first where none is named. */
   base: number | null;
+  /** Of their curves; `targetId` for the targets. */
   hidden: ReadonlySet<number>;
   axis: CompareAxis;
   logarithmic: boolean;
@@ -27,12 +28,16 @@ export interface CompareSettings {
   tables: ReadonlySet<string>;
 }
 
-const readNumbers = (text: string | null): number[] => [
+/** In the place of a job where the targets are hidden. */
+export const targetId = 0;
+
+const readNumbers = (text: string | null, least = 1): number[] => [
   ...new Set(
     (text ?? "")
       .split(",")
+      .filter(Boolean)
       .map(Number)
-      .filter((id) => Number.isSafeInteger(id) && id > 0),
+      .filter((id) => Number.isSafeInteger(id) && id >= least),
   ),
 ];
 
@@ -46,7 +51,7 @@ export function compareSettings(params: URLSearchParams): CompareSettings {
   return {
     jobs,
     base: base !== undefined && jobs.includes(base) ? base : null,
-    hidden: new Set(readNumbers(params.get("hide"))),
+    hidden: new Set(readNumbers(params.get("hide"), targetId)),
     axis: x === "time" || x === "tokens" ? x : "step",
     logarithmic: params.get("y") === "log",
     smooth: smooth > 0 && smooth < 1 ? smooth : 0,

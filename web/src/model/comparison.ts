@@ -40,8 +40,27 @@ export function apart(texts: readonly string[]): { common: string; rests: string
 export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = pattern.trim().toLowerCase();
   if (!wanted.includes("*")) return name.toLowerCase().includes(wanted);
-  const parts = wanted.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`).test(name.toLowerCase());
+  return matchesWhole(wanted, name.toLowerCase());
+}
+
+/** As the coordinator does (coordinator/tracking/comparison.cc): goes back to the last * only, so that no pattern takes long. */
+function matchesWhole(pattern: string, name: string): boolean {
+  let [p, n, star, taken] = [0, 0, -1, 0];
+  while (n < name.length) {
+    if (pattern[p] === "*") {
+      star = p;
+      p += 1;
+      taken = n;
+    } else if (pattern[p] === name[n]) {
+      p += 1;
+      n += 1;
+    } else if (star >= 0) {
+      taken += 1;
+      p = star + 1;
+      n = taken;
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(p));
 }
 
 const measures: Record<ComparedOutcome["measure"], string> = {

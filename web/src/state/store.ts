@@ -21,6 +21,7 @@ export const jobs = cluster.jobs.all;
 export const nodes = cluster.nodes.all;
 
 export const applyJob = (job: Job) => cluster.putJobs([job]);
+export const applyJobs = (some: readonly Job[]) => cluster.putJobs(some);
 export const applyNode = (node: Node) => cluster.putNode(node);
 /** An account's rules changed; the coordinator tells the others. */
 export const applyAccount = () => cluster.noteScheduling();

@@ -13,7 +13,10 @@ interface Properties<Row> {
   columns: readonly Column<Row>[];
   index: number;
   box: RowBox;
+  /** Where the keyboard is. */
   current: boolean;
+  /** Of rows that can be selected. */
+  selected: boolean | undefined;
   href: string;
   onChoose(): void;
 }
@@ -24,14 +27,14 @@ const styleOf = ({ top, height }: RowBox) => ({
 });
 
 export function DataRow<Row>(properties: Properties<Row>) {
-  const { id, row, columns, index, box, current, href, onChoose } = properties;
+  const { id, row, columns, index, box, current, selected, href, onChoose } = properties;
   return (
     <div
       id={id}
       class={current ? "data-row current" : "data-row"}
       role="row"
       aria-rowindex={index + 2}
-      aria-selected={current}
+      aria-selected={selected}
       style={styleOf(box)}
       onClick={(event) => {
         if (isSelectingText() || (event.target as HTMLElement).closest("input")) return;
@@ -40,7 +43,7 @@ export function DataRow<Row>(properties: Properties<Row>) {
       }}
     >
       {columns.map((column) => (
-        <span key={column.key} role="gridcell" class={classOf(column)}>
+        <span key={column.key} role="gridcell" class={classOf(column)} data-title={titleOf(column)}>
           {column.cell(row)}
         </span>
       ))}
@@ -50,6 +53,9 @@ export function DataRow<Row>(properties: Properties<Row>) {
 
 const classOf = ({ key, number, wraps }: Pick<Column<never>, "key" | "number" | "wraps">) =>
   `c-${key}${number ? " number" : ""}${wraps ? " wraps" : ""}`;
+
+/** For styles that show rows as cards, without the head. */
+const titleOf = ({ title }: Pick<Column<never>, "title">) => (typeof title === "string" ? title : undefined);
 
 const isSelectingText = () => getSelection()?.isCollapsed === false;
 

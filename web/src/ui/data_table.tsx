@@ -19,6 +19,8 @@ import "../styles/data_table.css";
 export interface Column<Row> {
   key: string;
   title: ComponentChildren;
+  /** Explains the title. */
+  hint?: string;
   /** A track of a CSS grid. */
   width: string;
   number?: boolean;
@@ -126,6 +128,7 @@ export function DataTable<Row, Id extends RowId>(properties: Properties<Row, Id>
       style={{ "--columns": tracks, "--height": `${height + head + 2}px` }}
       role="grid"
       aria-label={label}
+      aria-multiselectable={selection ? true : undefined}
       aria-rowcount={pending ? -1 : rows.length + 1}
       aria-busy={drawn.some(({ row }) => row === undefined)}
       aria-activedescendant={active === undefined ? undefined : `${name}-row-${idOf(active)}`}
@@ -147,6 +150,7 @@ export function DataTable<Row, Id extends RowId>(properties: Properties<Row, Id>
               index={index}
               box={box}
               current={isCurrent}
+              selected={selection?.ids.has(idOf(row))}
               href={hrefOf(row)}
               onChoose={() => current.choose(index)}
             />
@@ -180,7 +184,7 @@ function Head<Row, Id extends RowId>({ columns, order, onSort }: Properties<Row,
   return (
     <div role="rowgroup" class="data-head">
       <div role="row" class="data-row" aria-rowindex={1}>
-        {columns.map(({ key, title, number, value, sortable = value !== undefined }) => {
+        {columns.map(({ key, title, hint, number, value, sortable = value !== undefined }) => {
           const sorted =
             sortable && order.key === key ? (order.descending ? "descending" : "ascending") : null;
           return (
@@ -189,6 +193,7 @@ function Head<Row, Id extends RowId>({ columns, order, onSort }: Properties<Row,
               role="columnheader"
               class={`c-${key}${number ? " number" : ""}`}
               aria-sort={sortable ? (sorted ?? "none") : undefined}
+              title={hint}
             >
               {sortable ? (
                 <button type="button" class="sort-button" onClick={() => onSort(key)}>
