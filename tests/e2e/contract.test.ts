@@ -217,7 +217,9 @@ describe.each([
       expect(released.revision).toBeGreaterThan(held.revision);
       expect((await problemOf(client.prioritiseJob(job, 999, token)))?.status).toBeGreaterThanOrEqual(400);
       const together = await client.operateJobs([999_999, job], "hold", token);
-      expect(together.map((one) => [one.id, "job" in one ? one.job.held : one.refusal.includes("999999")])).toEqual([
+      expect(
+        together.map((one) => [one.id, "job" in one ? one.job.held : one.refusal.includes("999999")]),
+      ).toEqual([
         [job, true],
         [999_999, true],
       ]);

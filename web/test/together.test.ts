@@ -19,7 +19,8 @@ afterEach(() => {
 });
 
 const jobsUpTo = (last: number) => Array.from({ length: last }, (_, index) => job({ id: index + 1 }));
-const asked = (index: number) => JSON.parse(wire.requests[index]!.body) as { operation: string; jobs: number[] };
+const asked = (index: number) =>
+  JSON.parse(wire.requests[index]!.body) as { operation: string; jobs: number[] };
 
 it("asks for 1,000 jobs at a time, goes past refusals and tells of all", async () => {
   const all = operateAll(jobsUpTo(2500), "cancel")("token");

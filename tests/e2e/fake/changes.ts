@@ -52,14 +52,16 @@ function changeJobs(coordinator: FakeCoordinator, body: unknown): Answer {
   if (!["cancel", "hold", "release", "requeue"].includes(operation))
     throw new Refusal(400, "operation must be cancel, hold, release or requeue");
   if (jobs.length === 0 || jobs.length > mostJobs) throw new Refusal(400, "jobs must be 1 to 1,000 numbers");
-  const results = [...new Set(jobs)].sort((a, b) => a - b).map((id): OperatedJob => {
-    try {
-      return { id, job: coordinator.read(changedJob(coordinator, id, operation, {})) };
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      return { id, refusal: error.message };
-    }
-  });
+  const results = [...new Set(jobs)]
+    .sort((a, b) => a - b)
+    .map((id): OperatedJob => {
+      try {
+        return { id, job: coordinator.read(changedJob(coordinator, id, operation, {})) };
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return { id, refusal: error.message };
+      }
+    });
   return ok({ results });
 }
 

@@ -243,7 +243,8 @@ export const mostOperated = 1000;
 
 /** Each is done or refused for itself. */
 export const operateJobs = async (ids: readonly number[], operation: JobOperation, token: string) =>
-  (await json<{ results: OperatedJob[] }>("/jobs/operations", { token, body: { operation, jobs: ids } })).results;
+  (await json<{ results: OperatedJob[] }>("/jobs/operations", { token, body: { operation, jobs: ids } }))
+    .results;
 
 export const prioritiseJob = (id: number, priority: number, token: string) =>
   json<Job>(`/jobs/${id}/priority`, { token, body: { priority } });
