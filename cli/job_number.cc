@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kMostDigits = 18;  // of what an int64 holds
 
 std::string check_number(const std::string& text) {
-  const bool digits = !text.empty() && text.size() <= kMostDigits &&
+  const bool digits = text.find_first_not_of('0') != std::string::npos && text.size() <= kMostDigits &&
                       text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? "" : "\"" + text + "\" is not the number of a job; podium list shows them";
 }

@@ -154,9 +154,11 @@ void tell(const Results& results, bool by_filter, const Session& session) {
     }
     const json& job = result.at("job");
     ++states[state_text(job)];
-    text += session.json ? job.dump() + "\n" : by_filter ? "" : told(job);
+    if (!by_filter) text += told(job);
   }
-  if (by_filter && !session.json && !states.empty())
+  if (session.json)
+    text = json{{"results", results.jobs}}.dump() + "\n";
+  else if (by_filter && !states.empty())
     text = fmt::format("{}: now {}\n", jobs_in_words(results.jobs.size() - refusals.size()), counted(states));
   print(text);
   const std::string refused = refusals_text(refusals, by_filter);
@@ -166,7 +168,9 @@ void tell(const Results& results, bool by_filter, const Session& session) {
 }
 
 void run(const Operation& operation, const Choice& choice, const Session& session) {
-  if (choice.ids.empty() == choice.filter.empty())
+  if (!choice.ids.empty() && !choice.filter.empty())
+    throw Failure(Exit::usage, "name the jobs by their numbers, or choose them with options, not both");
+  if (choice.ids.empty() && choice.filter.empty())
     throw Failure(
         Exit::usage,
         fmt::format("name the jobs to {0} by their numbers, or choose them with --experiment, --state, "

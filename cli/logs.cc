@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "cli/client.h"
 #include "cli/commands.h"
@@ -67,23 +68,39 @@ class Silence {
   std::string said_;
 };
 
+std::string nothing_text(const json& job) {
+  const std::string name = fmt::format("job {}", integer_field(job, "id"));
+  return integer_field(job, "attempt") == 0 ? name + " has not been started, and so has written nothing"
+                                            : name + " has written nothing of what was asked for";
+}
+
 awaitable<void> read(const Options& options, Connection& connection, LogReader& reader) {
   Silence silence;
   bool any = false;
   boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor);
   const std::string path = fmt::format("/jobs/{}", options.job);
+  json job;
+  bool away = false, answered = false;
   while (true) {
-    const json job = co_await connection.get(path);
-    bool more = co_await reader.read(connection, job);
-    if (options.follow && has_ended(job)) more = co_await reader.read_rest(connection, job) || more;
-    any = any || more;
-    if (text_field(job, "state") == "queued") silence.explain(job);
-    if (!options.follow || has_ended(job)) break;
+    try {
+      job = co_await connection.get(path);
+      bool more = co_await reader.read(connection, job);
+      if (options.follow && has_ended(job)) more = co_await reader.read_rest(connection, job) || more;
+      any = any || more;
+      away = false;
+      answered = true;
+      if (text_field(job, "state") == "queued") silence.explain(job);
+      if (!options.follow || has_ended(job)) break;
+    } catch (const Failure& failure) {
+      // A coordinator that has answered may be away for a while: what was read is not read again.
+      if (!options.follow || !answered || failure.status() != Exit::unreachable) throw;
+      if (!std::exchange(away, true))
+        std::fprintf(stderr, "podium: %s; trying again\n", printable(failure.what()).c_str());
+    }
     pause.expires_after(std::chrono::milliseconds(500));
     co_await pause.async_wait(boost::asio::use_awaitable);
   }
-  if (!any)
-    std::fprintf(stderr, "podium: job %lld has written nothing there\n", static_cast<long long>(options.job));
+  if (!any) std::fprintf(stderr, "podium: %s\n", nothing_text(job).c_str());
 }
 
 void run(const Options& options, Session& session) {

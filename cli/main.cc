@@ -104,8 +104,9 @@ std::string joined_names(const std::vector<const CLI::App*>& path) {
 // takes a spec it may be a key that belongs there.
 std::string unknown_option(const CLI::App& app) {
   const std::vector<std::string> unused = app.remaining(true);
-  const auto word =
-      std::ranges::find_if(unused, [](const std::string& each) { return each.size() > 1 && each[0] == '-'; });
+  const auto word = std::ranges::find_if(unused, [](const std::string& each) {
+    return each.starts_with('-') && each.find_first_not_of('-') != std::string::npos;
+  });
   if (word == unused.end()) return "";
   const std::string written = word->substr(0, word->find('='));
   const auto path = chosen_path(app);

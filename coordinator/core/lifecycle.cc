@@ -294,6 +294,8 @@ Blame blame_for(const TaskExit& exit, bool stopping, bool command) {
     return Blame::peer_lost;
   if (stopping && ended_by(exit, SIGTERM)) return Blame::stopped;
   if (stopping && ended_by(exit, SIGKILL)) return Blame::killed;
+  // What a program of the user's own answers to an order to stop says nothing of the program.
+  if (stopping && command && exit.cause == ExitCause::ordered) return Blame::stopped;
   return Blame::failed;
 }
 

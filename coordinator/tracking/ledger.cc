@@ -256,12 +256,14 @@ std::int64_t held_ms(const LedgerSums& sums) {
 }
 
 std::optional<double> goodput(const LedgerSums& sums) {
-  std::int64_t known = held_ms(sums), stepping = 0;
+  std::int64_t known = held_ms(sums), stepping = 0, running = 0;
   for (const auto& [key, device_ms] : sums) {
     if (key.first == LedgerKind::running || key.first == LedgerKind::unknown) known -= device_ms;
+    if (key.first == LedgerKind::running) running += device_ms;
     if (key.first == LedgerKind::stepping) stepping += device_ms;
   }
-  if (known == 0) return std::nullopt;
+  const bool nobody_tells_steps = running > 0 && stepping == 0;
+  if (known == 0 || nobody_tells_steps) return std::nullopt;
   return static_cast<double>(stepping) / static_cast<double>(known);
 }
 

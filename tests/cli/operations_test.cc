@@ -89,16 +89,23 @@ TEST_F(Commands, AJobThatIsRefusedKeepsNoneOfTheOthersFromBeingCancelled) {
   EXPECT_EQ(ran.status, 4);
   EXPECT_EQ(ran.out, "job 12 is stopping\n");
   EXPECT_EQ(ran.err, "podium: job 11 has already ended\n");
+  const auto told = program_.run({"cancel", "11", "12", "--json"});
+  EXPECT_EQ(told.status, 4);
+  const json results = json::parse(told.out).at("results");
+  EXPECT_EQ(results.at(0), (json{{"id", 11}, {"refusal", "job 11 has already ended"}}));
+  EXPECT_EQ(results.at(1).at("job").at("state"), "stopping");
 }
 
 TEST_F(Commands, WhatIsCancelledIsNamedOrChosenAndNotBoth) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"cancel"}, {"cancel", "12", "--state", "queued"}, {"cancel", "--yes"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"cancel"}, {"cancel", "--yes"}}) {
     const auto ran = program_.run(arguments);
     EXPECT_EQ(ran.status, 2);
     EXPECT_THAT(ran.err,
                 HasSubstr("name the jobs to cancel by their numbers, or choose them with --experiment"));
   }
+  EXPECT_THAT(program_.run({"cancel", "12", "--state", "queued"}).err, HasSubstr("not both"));
+  EXPECT_THAT(program_.run({"cancel", "0"}).err, HasSubstr("\"0\" is not the number of a job"));
   fake_.on("GET /api/v1/jobs", json{{"jobs", json::array()}, {"total", 0}});
   program_.run({"cancel", "--experiment", "3", "--name", "a", "--label", "k=v"});
   program_.run({"cancel", "--experiment", "three", "--state", "running"});
@@ -133,6 +140,17 @@ TEST_F(Commands, WhatWasDoneBeforeTroubleIsTold) {
   EXPECT_EQ(ran.status, 4);
   EXPECT_THAT(ran.out, HasSubstr("job 1000 is stopping\n"));
   EXPECT_THAT(ran.err, HasSubstr("1000 of 1,001 jobs were asked for before"));
+}
+
+// "--" before it made the program abort.
+TEST_F(Commands, AWordThatBeginsWithADashIsNoCrash) {
+  for (const char* command : {"cancel", "show", "logs", "compare"}) {
+    const auto ran = program_.run({command, "--", "-1"});
+    EXPECT_EQ(ran.status, 2) << command;
+    EXPECT_THAT(ran.err + ran.out, HasSubstr("-1"));
+  }
+  EXPECT_EQ(program_.run({"show", "--", "-"}).status, 2);
+  EXPECT_EQ(program_.run({"--", "show", "5"}).status, 2);
 }
 
 TEST_F(Commands, NodeOperations) {

@@ -457,6 +457,13 @@ TEST(Exits, AreBlamedByHowSureItIs) {
   EXPECT_EQ(blame_for({74, 0, ""}, false, true), Blame::failed) << "a user's 74 is its own";
   EXPECT_EQ(blame_for({0, SIGTERM, ""}, true, false), Blame::stopped);
   EXPECT_EQ(blame_for({143, 0, ""}, true, true), Blame::stopped);
+  for (const int code : {1, 17, 75}) {
+    EXPECT_EQ(blame_for({code, 0, "", ExitCause::ordered}, true, true), Blame::stopped) << code;
+    EXPECT_EQ(blame_for({code, 0, "", ExitCause::program}, true, true), Blame::failed)
+        << code << ": it ended by itself before the order reached it";
+  }
+  EXPECT_EQ(blame_for({1, 0, "", ExitCause::ordered}, true, false), Blame::failed)
+      << "podium-worker's codes have their meaning";
   EXPECT_EQ(blame_for({0, SIGKILL, ""}, true, false), Blame::killed);
   EXPECT_EQ(blame_for({0, SIGKILL, ""}, false, false), Blame::failed);
   EXPECT_EQ(blame_for({}, true, false), Blame::none);

@@ -187,7 +187,9 @@ TEST(Ledger, TotalsAreOfAllPiecesAndTellTheLongest) {
 TEST(Ledger, NobodyKnowsTheGoodputOfWhatTellsNothing) {
   EXPECT_EQ(goodput({}), std::nullopt);
   EXPECT_EQ(goodput({{{waiting, "queue"}, 10}, {{running, ""}, 10}, {{unknown, ""}, 10}}), std::nullopt);
-  EXPECT_DOUBLE_EQ(*goodput({{{waiting, "queue"}, 10}, {{running, ""}, 10}, {{launching, ""}, 10}}), 0);
+  EXPECT_EQ(goodput({{{waiting, "queue"}, 10}, {{running, ""}, 10}, {{launching, ""}, 10}}), std::nullopt)
+      << "a program that tells no steps";
+  EXPECT_DOUBLE_EQ(*goodput({{{waiting, "queue"}, 10}, {{launching, ""}, 10}}), 0);
 }
 
 TEST(Ledger, DaysDivideWhatLiesOverMidnight) {
