@@ -7,8 +7,7 @@
 //
 //   held    = all but waiting and backing_off
 //   goodput = stepping / (held − running − unknown), of device time: of the programs that tell no steps, and
-//   of
-//             time that nobody knows, nobody can say what it moved forward
+//             of time that nobody knows, nobody can say what it moved forward; none where only such ran
 #pragma once
 
 #include <cstdint>

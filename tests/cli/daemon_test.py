@@ -133,6 +133,21 @@ class DaemonTest(unittest.TestCase):
         long_line = "".join(line.removeprefix("[0] ") for line in lines if line.startswith("[0] "))
         self.assertTrue(long_line.endswith("xlast"), long_line[-20:])
 
+    def test_logs_go_on_through_a_restart_of_the_coordinator(self):
+        agent, job, launches = self.run_job(1)
+        self.deliver(agent, [chunk(launches[0], "stdout", 0, b"before\n")])
+        child = self.start("logs", str(job), "--follow")
+        self.assertEqual(child.stdout.readline(), b"before\n")
+        self.daemon.kill()
+        self.assertIn(b"trying again", child.stderr.readline())
+        self.daemon.options = ("--listen", f"127.0.0.1:{self.daemon.port}")
+        self.daemon.start()
+        wait_for(lambda: agent.sync().status == 200, "the node to report again")
+        self.deliver(agent, [chunk(launches[0], "stdout", 7, b"after\n")])
+        self.assertEqual(child.stdout.readline(), b"after\n")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(WAIT), 130)
+
     def test_bars_and_unended_lines_are_shown_while_the_job_runs(self):
         agent, job, launches = self.run_job(2)
         child = self.start("logs", str(job), "--follow", "--stdout")
