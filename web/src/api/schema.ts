@@ -925,8 +925,11 @@ export interface components {
         Labels: {
             [key: string]: string;
         };
-        /** @enum {unknown} */
-        JobState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled";
+        /**
+         * @description stopped: its sweep has ended it, for other trials did better
+         * @enum {unknown}
+         */
+        JobState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled" | "stopped";
         /** @description The commit a spec came from */
         Source: {
             repository?: string;
@@ -997,9 +1000,9 @@ export interface components {
                 /** @description false: one job at a time, the smallest size first */
                 together: boolean;
             } | null;
-            /** @description The values of each parameter, by its path */
+            /** @description As it was written: the values of each parameter by its path, a list or a range; beside them trials, seed and asha */
             sweep: {
-                [key: string]: unknown[];
+                [key: string]: unknown[] | Record<string, never> | number;
             } | null;
         };
         Study: {
@@ -1007,8 +1010,7 @@ export interface components {
                 /** @description GET /jobs/{job} has all of it */
                 job: number;
                 name: string;
-                /** @enum {string} */
-                state: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled";
+                state: components["schemas"]["JobState"];
                 devices: number;
                 kind: string;
                 /** @description What the sweep gave it, by path; a swept seed is under seed */
@@ -1019,18 +1021,75 @@ export interface components {
                 artificial: boolean;
                 reason: string;
                 time_to_train_seconds: number | null;
+                trial: components["schemas"]["Trial"];
             }[];
+            asha: components["schemas"]["Asha"];
             /** @description One for each combination of swept values; none where nothing is scaled */
             tables: components["schemas"]["ScalingTable"][];
             warnings: {
                 /** @enum {string} */
-                code: "failed" | "cancelled" | "unfinished" | "target_never_told" | "target_not_reached" | "restarted" | "artificial" | "shared_node";
+                code: "failed" | "cancelled" | "unfinished" | "target_never_told" | "metric_never_told" | "target_not_reached" | "restarted" | "artificial" | "shared_node";
                 job: number;
                 sentence: string;
             }[];
             /** @description Of the benchmark that was asked for; never mixed with the study's own rows */
             published: components["schemas"]["PublishedRow"][];
         } & components["schemas"]["StudyFields"];
+        /** @description Of a sweep that ends losing trials, null in any other study */
+        Trial: {
+            /**
+             * @description paused: at its rung, until more have told there. stopped: when the sweep had its winner
+             * @enum {unknown}
+             */
+            state: "waiting" | "running" | "paused" | "stopped" | "finished" | "failed" | "cancelled";
+            /** @description The last rung where it told; 0: none yet */
+            rung: number;
+            /** @description No rung is before it any more */
+            to_its_end: boolean;
+            reports: {
+                rung: number;
+                /** @description The rung's, or the first after it at which it told */
+                step: number;
+                /** @description null: not a number */
+                value: number | null;
+            }[];
+            /** @description The newest value of the metric */
+            latest: {
+                step: number;
+                value: number | null;
+            } | null;
+            /** @description That it was trained */
+            steps: number;
+            /** @description That its attempts held */
+            device_seconds: number;
+        } | null;
+        /** @description How a sweep ends losing trials, and what came of it; null in any other study */
+        Asha: {
+            metric: string;
+            /** @enum {unknown} */
+            goal: "min" | "max";
+            min_steps: number;
+            max_steps: number;
+            /** @description Of so many trials that told at a rung one goes on */
+            reduction: number;
+            rungs: {
+                rung: number;
+                step: number;
+                told: number;
+                went_on: number;
+            }[];
+            /** @description Of the trials that got furthest, the one whose newest value is best */
+            best: {
+                job: number;
+                parameters: Record<string, never>;
+                step: number;
+                value: number;
+            } | null;
+            /** @description That all trials held */
+            device_seconds: number;
+            /** @description An estimate of what all trials would have held to their ends, by the device time of a step so far; null before any was taken */
+            full_device_seconds: number | null;
+        } | null;
         /** @description Over the steady part, the points after the first tenth of a run's steps; low and high are its quartiles */
         SteadyRate: {
             median: number;
@@ -1233,6 +1292,8 @@ export interface components {
             preemptions: number;
             /** @description An elastic job that grew or shrank */
             resizes: number;
+            /** @description A trial that its sweep had paused and let go on */
+            promotions: number;
         };
         JobFields: {
             id: number;
@@ -1303,7 +1364,7 @@ export interface components {
             started_ms: components["schemas"]["MillisOrNull"];
             ended_ms: components["schemas"]["MillisOrNull"];
             /** @enum {unknown} */
-            end: "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized" | null;
+            end: "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized" | "paused" | null;
             reason: string;
             first_step: number | null;
             last_step: number | null;
@@ -1333,8 +1394,8 @@ export interface components {
             cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused" | "cannot_run";
         };
         /** @enum {unknown} */
-        BlockerCode: "held" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
-        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
+        BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
+        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
         Blocker: {
             code: components["schemas"]["BlockerCode"];
             sentence: string;
