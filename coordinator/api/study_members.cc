@@ -156,7 +156,7 @@ void warn_of_member(const StudyMember& member, std::vector<StudyWarning>& warnin
   if (job.state == JobState::failed) warn("failed", "failed" + why + "; its figures count for nothing");
   if (job.state == JobState::cancelled)
     warn("cancelled", "was cancelled" + why + "; its figures count for nothing");
-  if (!is_terminal(job.state)) warn("unfinished", "has not ended");
+  if (!is_terminal(job.state) && !member.trial) warn("unfinished", "has not ended");
   if (job.state == JobState::succeeded && job.target && !member.told_target)
     warn("target_never_told", "never told " + job.target->metric + ", which its target names");
   else if (job.state == JobState::succeeded && job.target && !job.target->reached)

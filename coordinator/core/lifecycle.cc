@@ -262,7 +262,7 @@ Verdict after_wish(const Job& job, Verdict verdict) {
   if (stop == StopCause::paused) {
     verdict.end = AttemptEnd::paused;
     verdict.next = JobState::queued;
-    verdict.attempt_reason = verdict.job_reason = "paused by its sweep";
+    verdict.attempt_reason = "paused by its sweep";              // the job itself tells why, as long as it is
     if (!job.paused) verdict.restart = RestartCause::promotion;  // meanwhile
     return verdict;
   }
