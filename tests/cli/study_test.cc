@@ -140,12 +140,13 @@ json trial(int job, double lr, const std::string& state, int rung, const json& r
 
 json report(int rung, const json& value) { return {{"rung", rung}, {"step", 30 * rung}, {"value", value}}; }
 
-TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
+json sweep_of_three() {
   json sweep = study();
   sweep["tables"] = sweep["warnings"] = json::array();
   sweep["members"] = {
-      trial(7, 0.001, "finished", 2, {report(1, 5.25), report(2, 4.5)}, {{"step", 90}, {"value", 4.125}}),
-      trial(8, 0.03, "paused", 1, {report(1, nullptr)}, {{"step", 30}, {"value", nullptr}}),
+      trial(7, 0.001, "finished", 2, json::array({report(1, 5.25), report(2, 4.5)}),
+            {{"step", 90}, {"value", 4.125}}),
+      trial(8, 0.03, "paused", 1, json::array({report(1, nullptr)}), {{"step", 30}, {"value", nullptr}}),
       trial(9, 0.01, "waiting", 0, json::array(), nullptr)};
   sweep["asha"] = {
       {"metric", "eval/mlm_loss"},
@@ -160,7 +161,11 @@ TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
        {{"job", 7}, {"parameters", {{"training.optimizer.lr", 0.001}}}, {"step", 90}, {"value", 4.125}}},
       {"device_seconds", 90},
       {"full_device_seconds", 270}};
-  fake_.on("GET /api/v1/studies/3", sweep);
+  return sweep;
+}
+
+TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
+  fake_.on("GET /api/v1/studies/3", sweep_of_three());
   const std::string text = program_.run({"study", "3"}).out;
   EXPECT_THAT(
       text,
@@ -168,10 +173,14 @@ TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
                 "went on); winners train to step 90\n"
                 "best so far: job 7, training.optimizer.lr 0.001: 4.125 at step 90\n"
                 "device time: 1m30s of about 4m30s that all trials would take to their ends (33 %)\n"));
-  EXPECT_THAT(text, HasSubstr("JOB     LR  STATE             RUNG  STEP 30  STEP 60  LATEST  STEPS\n"));
+  EXPECT_THAT(text, HasSubstr("JOB     lr  STATE             RUNG  STEP 30  STEP 60  LATEST  STEPS\n"));
   EXPECT_THAT(text, HasSubstr("  7  0.001  finished           end     5.25      4.5   4.125     90\n"
                               "  8   0.03  paused at rung 1     1      NaN        –     NaN     90\n"
                               "  9   0.01  waiting              –        –        –       –     90\n"));
+}
+
+TEST_F(Commands, OfASweepThatHasJustBegunNothingIsMadeUp) {
+  json sweep = sweep_of_three();
   sweep["asha"]["best"] = sweep["asha"]["full_device_seconds"] = nullptr;
   fake_.on("GET /api/v1/studies/3", sweep);
   EXPECT_THAT(program_.run({"study", "3"}).out,

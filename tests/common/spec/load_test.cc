@@ -378,8 +378,8 @@ TEST(LoadExperiment, HostileOverridesAreRefused) {
 }
 
 TEST(LoadExperiment, HostilePathsInASweepAreRefused) {
-  for (const char* path :
-       {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0", "sweep.x", "name"})
+  for (const char* path : {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0",
+                           "labels.", "parameters..x", "sweep.x", "name"})
     EXPECT_FALSE(
         load_experiment(bert("{preset: bert-tiny}", std::string("sweep: {\"") + path + "\": [[1]]}\n"), "t")
             .ok())
