@@ -178,6 +178,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The record board, the best time-to-train of each benchmark on each kind and number of devices
+         * @description A benchmark is model, task, data, held-out data and target; of a program of the user's own its command and target. Times run from the first start to the target, restarts and waits between included. A run on devices that were made up, that were of several kinds or numbers, or that shared its nodes with other jobs, sets no record.
+         */
+        get: operations["list_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/board/{benchmark}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The records of one benchmark, and all its runs with where they come from */
+        get: operations["get_benchmark"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/code": {
         parameters: {
             query?: never;
@@ -360,6 +397,26 @@ export interface paths {
          * @description One that runs stops at a checkpoint first, which costs none of its restarts. One that waits for its back-off is tried at once. One that failed or was cancelled goes on under its number, with all its restarts and its whole walltime again; one that succeeded is refused (409).
          */
         post: operations["requeue_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/reproduce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a job's spec and code once more, exactly
+         * @description The new job has the label `reproduces` with the number of this one. What is repeated is the job's spec as the coordinator has it, with the packed code; what lies in data folders is not recorded and may differ.
+         */
+        post: operations["reproduce_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1164,6 +1221,76 @@ export interface components {
             date: string;
             note: string | null;
             file: string;
+        };
+        Benchmark: {
+            /** @description Readable, and the same for the same identity for ever */
+            id: string;
+            /** @example bert-large pretrain, eval/mlm_accuracy at least 0.72 */
+            name: string;
+            /** @description What its runs have in common: task, model, data, evaluate and target, or command and target */
+            identity: Record<string, never>;
+            /** @description That reached the target */
+            runs: number;
+            /** @description Of these, those that set no record */
+            excluded: number;
+            classes: components["schemas"]["BoardClass"][];
+        };
+        /** @description Runs on the same kind and number of devices */
+        BoardClass: {
+            /** @example NVIDIA H200 */
+            device: string;
+            devices: number;
+            /** @description Oldest first; the last one holds */
+            records: components["schemas"]["BoardRecord"][];
+        };
+        BoardRecord: {
+            job: number;
+            reached_ms: components["schemas"]["Millis"];
+            seconds: number;
+            /** @description On the record before, as a share of it */
+            improvement: number | null;
+        };
+        BenchmarkDetails: {
+            id: string;
+            name: string;
+            identity: Record<string, never>;
+            runs: number;
+            excluded: number;
+            classes: components["schemas"]["BoardClass"][];
+            /** @description The latest first */
+            all: components["schemas"]["BoardRun"][];
+        };
+        BoardRun: {
+            job: number;
+            experiment: number;
+            name: string;
+            seconds: number;
+            started_ms: components["schemas"]["Millis"];
+            reached_ms: components["schemas"]["Millis"];
+            /** @description Of its attempts, different ones */
+            devices: number[];
+            device_models: string[];
+            nodes: string[];
+            /** @description Of the nodes' agents, which bring the worker */
+            versions: string[];
+            /** @description Until the target */
+            restarts: number;
+            seed: number | null;
+            /** @description Repository, commit and path of its spec, and whether they had uncommitted changes */
+            source: Record<string, never> | null;
+            file: string;
+            /** @description Of the spec as it was submitted */
+            spec_sha256: string;
+            /** @description The job that it repeats */
+            reproduces: number | null;
+            /** @description Why it sets no record, in sentences; empty where it may */
+            excluded: string[];
+        };
+        Reproduction: {
+            reproduces: number;
+            job: components["schemas"]["Job"];
+            /** @description From when the original ran, in sentences */
+            differences: string[];
         };
         Checkpoint: {
             attempt: number;
@@ -2146,6 +2273,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    list_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By benchmark */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        benchmarks: components["schemas"]["Benchmark"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_benchmark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id */
+                benchmark: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The benchmark */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BenchmarkDetails"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     post_code: {
         parameters: {
             query?: never;
@@ -2425,6 +2599,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reproduce_job: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again gives the job it made the first time */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Idempotency-Key was known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reproduction"];
+                };
+            };
+            /** @description It is queued */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reproduction"];
                 };
             };
             default: components["responses"]["Problem"];
