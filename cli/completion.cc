@@ -39,7 +39,7 @@ struct Meaning {
   const char* names;
 };
 constexpr std::array<Meaning, 8> kMeanings{
-    {{"STATES", "queued starting running stopping succeeded failed cancelled", ""},
+    {{"STATES", "queued starting running stopping succeeded failed cancelled stopped", ""},
      {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
      {"KIND", "cpu gpu", ""},
      {"ACCOUNT", "", "accounts"},

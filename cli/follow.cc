@@ -259,7 +259,7 @@ Examples:
   podium follow 12
   podium follow 12 --json | jq -c 'select(.event == "metrics") | .data.points[]'
 
-Exit status: 0 when the job succeeded, 1 when it failed or was cancelled, 130 after Ctrl-C.)");
+Exit status: 0 when the job succeeded, 1 when it failed, was cancelled or stopped by its sweep, 130 after Ctrl-C.)");
   command->callback([id, rank, &session] { session.exit = follow_job(session, *id, *rank); });
 }
 

@@ -120,6 +120,7 @@ std::string restarts_text(const json& job) {
   if (integer_field(counts, "failures") > used) add("failures", "failure in all", "failures in all");
   add("preemptions", "preemption", "preemptions");
   add("resizes", "resize", "resizes");
+  add("promotions", "promotion", "promotions");
   add("requeues", "requeue", "requeues");
   add("moves", "move", "moves");
   add("node_losses", "node loss", "node losses");

@@ -25,9 +25,16 @@ std::string varied(const json& study) {
     if (integer_field(scaling, "repeat") > 1)
       text += fmt::format(", {} seeds", integer_field(scaling, "repeat"));
   }
-  if (const json sweep = field(study, "sweep"); sweep.is_object())
-    for (const auto& [path, values] : sweep.items())
-      text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", path, values.size());
+  const json sweep = field(study, "sweep");
+  if (!sweep.is_object()) return text;
+  for (const auto& [path, values] : sweep.items()) {
+    if (values.is_array()) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", path, values.size());
+    if (values.is_object() && values.contains("from"))
+      text += fmt::format("{}{} ({}–{})", text.empty() ? "" : ", ", path, values.at("from").dump(),
+                          values.at("to").dump());
+  }
+  if (sweep.contains("trials")) text += fmt::format(", {} trials", integer_field(sweep, "trials"));
+  if (sweep.contains("asha")) text += ", asha";
   return text;
 }
 

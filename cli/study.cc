@@ -10,6 +10,7 @@
 #include "cli/print.h"
 #include "cli/published_text.h"
 #include "cli/table.h"
+#include "cli/trials_text.h"
 
 namespace podium::cli {
 namespace {
@@ -142,7 +143,8 @@ std::string page_of(const json& study, const Terminal& terminal) {
   std::string text = fmt::format("study {}: {}, {}\n", integer_field(study, "id"),
                                  printable(text_field(study, "name")), text_field(study, "state"));
   for (const json& table : study.at("tables")) text += scaling_text(table, terminal);
-  text += "\n" + members_table(study.at("members"), terminal);
+  const bool judged = field(study, "asha").is_object();
+  text += "\n" + (judged ? trials_text(study, terminal) : members_table(study.at("members"), terminal));
   if (!study.at("warnings").empty()) text += "\n";
   for (const json& warning : study.at("warnings"))
     text += paint(terminal, Colour::yellow, "warning: ") + printable(text_field(warning, "sentence")) + "\n";
@@ -161,7 +163,8 @@ void run(const Options& options, const Session& session) {
 
 void add_study(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("study", "Show how well a study scales, with its jobs");
+  CLI::App* command =
+      app.add_subcommand("study", "Show how well a study scales, or its trials do, with its jobs");
   command->add_option("STUDY", options->id, "The number of its experiment")->required();
   command
       ->add_option("--published", options->published,
@@ -183,8 +186,13 @@ With n devices, rate r, time to train T, samples to the target S, and b the smal
 EVALUATING and SAVING: what training waited for, as a share of the time that its devices were held.
 Jobs that failed or were cancelled count for nothing; "so far": no run of that size has ended.
 
+Of a sweep with "asha": each trial's parameters, the last rung it has reached, and its metric there and at the rungs
+before. paused: others do better so far, and it goes on if it comes among the best. Device time: what the trials held,
+and what all of them would take to their ends, at the device time of a step so far.
+
 Examples:
   podium study 3
+  podium study 3 --json | jq .asha.best
   podium study 3 --published bert-large-pretraining
   podium study 3 --json | jq '.tables[0].rows[] | {devices, efficiency}')");
   command->callback([options, &session] { run(*options, session); });

@@ -63,7 +63,7 @@ Colour state_colour(std::string_view state) {
   if (state == "succeeded" || state == "up") return Colour::green;
   if (state == "failed" || state == "lost") return Colour::red;
   if (state == "running" || state == "starting") return Colour::blue;
-  if (state == "cancelled") return Colour::dim;
+  if (state == "cancelled" || state == "stopped") return Colour::dim;
   return Colour::yellow;
 }
 

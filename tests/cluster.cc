@@ -192,7 +192,7 @@ json Cluster::wait_for(JobId job, const std::function<bool(const json&)>& done) 
     seen = get("/jobs/" + to_string(job));
     if (done(seen)) return true;
     const std::string state = seen.at("state");
-    if (state == "succeeded" || state == "failed" || state == "cancelled")
+    if (state == "succeeded" || state == "failed" || state == "cancelled" || state == "stopped")
       throw std::runtime_error("job " + to_string(job) + " ended too early: " + seen.dump(1));
     return false;
   });

@@ -7,21 +7,23 @@
 namespace podium {
 namespace {
 
-constexpr EnumNames<JobState, 7> kStates{{{JobState::queued, "queued"},
+constexpr EnumNames<JobState, 8> kStates{{{JobState::queued, "queued"},
                                           {JobState::starting, "starting"},
                                           {JobState::running, "running"},
                                           {JobState::stopping, "stopping"},
                                           {JobState::succeeded, "succeeded"},
                                           {JobState::failed, "failed"},
-                                          {JobState::cancelled, "cancelled"}}};
+                                          {JobState::cancelled, "cancelled"},
+                                          {JobState::stopped, "stopped"}}};
 
-constexpr EnumNames<AttemptEnd, 7> kEnds{{{AttemptEnd::succeeded, "succeeded"},
+constexpr EnumNames<AttemptEnd, 8> kEnds{{{AttemptEnd::succeeded, "succeeded"},
                                           {AttemptEnd::failed, "failed"},
                                           {AttemptEnd::preempted, "preempted"},
                                           {AttemptEnd::cancelled, "cancelled"},
                                           {AttemptEnd::node_lost, "node_lost"},
                                           {AttemptEnd::walltime, "walltime"},
-                                          {AttemptEnd::resized, "resized"}}};
+                                          {AttemptEnd::resized, "resized"},
+                                          {AttemptEnd::paused, "paused"}}};
 
 constexpr EnumNames<When, 2> kWhens{{{When::ok, "ok"}, {When::any, "any"}}};
 
@@ -38,6 +40,7 @@ constexpr std::pair<JobState, JobState> kTransitions[] = {
     {JobState::stopping, JobState::queued},   {JobState::stopping, JobState::cancelled},
     {JobState::stopping, JobState::failed},   {JobState::stopping, JobState::succeeded},
     {JobState::failed, JobState::queued},     {JobState::cancelled, JobState::queued},
+    {JobState::queued, JobState::stopped},    {JobState::stopped, JobState::queued},
 };
 
 }  // namespace
@@ -47,7 +50,8 @@ bool may_follow(JobState from, JobState to) {
 }
 
 bool is_terminal(JobState state) {
-  return state == JobState::succeeded || state == JobState::failed || state == JobState::cancelled;
+  return state == JobState::succeeded || state == JobState::failed || state == JobState::cancelled ||
+         state == JobState::stopped;
 }
 
 std::string_view to_string(JobState state) { return enum_name(kStates, state); }

@@ -1,12 +1,13 @@
 // The states of a job and which may follow which. Nothing else in Podium decides this.
 //
 //   queued → starting → running → succeeded | failed | cancelled
-//              ↓           ↓
-//            stopping ← ← ←      (preempted, cancelled, or one task is gone and the rest must go too)
+//     ↓        ↓           ↓
+//  stopped   stopping ← ← ←      (preempted, cancelled, paused, or one task is gone and the rest must go too)
 //              ↓
 //            queued | cancelled | failed | succeeded
 //
-//   failed | cancelled → queued  (an operator requeues it: it goes on from its newest checkpoint)
+//   stopped: its sweep has ended it, for others did better
+//   failed | cancelled | stopped → queued  (an operator requeues it: it goes on from its newest checkpoint)
 //
 #pragma once
 
@@ -22,10 +23,10 @@
 
 namespace podium {
 
-enum class JobState { queued, starting, running, stopping, succeeded, failed, cancelled };
+enum class JobState { queued, starting, running, stopping, succeeded, failed, cancelled, stopped };
 
 // How an attempt ended. `ended_*` in the API and on the dashboard's time line.
-enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime, resized };
+enum class AttemptEnd { succeeded, failed, preempted, cancelled, node_lost, walltime, resized, paused };
 
 // How a job must have ended before the one that waits for it may start.
 enum class When { ok, any };

@@ -1,11 +1,13 @@
 #include "common/spec/load.h"
 
+#include "common/spec/asha.h"
 #include "common/spec/defaults.h"
 #include "common/spec/meaning.h"
 #include "common/spec/parameter.h"
 #include "common/spec/problems.h"
 #include "common/spec/schema.h"
 #include "common/spec/study.h"
+#include "common/spec/sweep.h"
 #include "common/spec/yaml_document.h"
 
 namespace podium {
@@ -34,10 +36,12 @@ json check_job(const json& document, Problems& problems) {
   return filled;
 }
 
-json normalised_study(const json& document, const JobSpec& base) {
+json normalised_study(const json& document, const JobSpec& base, const std::optional<Asha>& asha) {
   json normalised = to_json(base);
   for (const char* study : {"scaling", "sweep"})
     if (document.contains(study)) normalised[study] = document[study];
+  if (normalised.contains("sweep")) fill_sweep(normalised["sweep"]);
+  if (asha) normalised["sweep"]["asha"] = to_json(*asha);
   if (!normalised.contains("scaling")) return normalised;
   const json standards{{"mode", "weak"}, {"repeat", 1}, {"together", true}};
   for (const auto& [key, standard] : standards.items())
@@ -70,7 +74,8 @@ Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view
   LoadedExperiment loaded;
   const JobSpec base = job_spec_from_json(filled);
   loaded.name = base.name;
-  loaded.normalised = normalised_study(document, base);
+  loaded.asha = asha_of(filled);
+  loaded.normalised = normalised_study(document, base, loaded.asha);
   loaded.in_turn = runs_in_turn(document);
   if (!is_study(document)) {
     loaded.jobs.push_back(base);

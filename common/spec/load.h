@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/error.h"
+#include "common/model/asha.h"
 #include "common/model/spec.h"
 
 namespace podium {
@@ -23,6 +25,7 @@ struct LoadedExperiment {
   nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
   std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
   bool in_turn = false;       // each job starts when those before it have ended, however they did
+  std::optional<Asha> asha;   // the jobs are trials, of which those that lose are ended
 };
 
 // A value that the command line puts in place of the file's: "training.schedule.steps" and "20", as YAML

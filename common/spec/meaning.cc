@@ -17,6 +17,7 @@ void check_meaning(const json& filled, Problems& problems) {
   check_training(facts, problems);
   check_layout(facts, problems);
   check_target(facts, problems);
+  check_asha(facts, problems);
   check_program(facts, problems);
   check_code(facts, problems);
   check_supported(facts, problems);

@@ -35,7 +35,7 @@ std::string pointer_of(const std::string& path) {
 bool is_parameter(const std::string& path) {
   if (path == "version" || path == "name" || path.starts_with("sweep") || path.starts_with("scaling"))
     return false;
-  if (path.starts_with("code.")) return false;
+  if (path.starts_with("code.") || path.ends_with('.') || path.find("..") != std::string::npos) return false;
   const bool is_free =
       std::ranges::any_of(std::initializer_list<const char*>{"labels.", "parameters.", "env."},
                           [&](const char* mapping) { return path.starts_with(mapping); });

@@ -36,6 +36,7 @@ void collect_keys(const json& schema, const std::string& path, std::vector<Sugge
     const std::string dotted = path.empty() ? name : path + "." + name;
     keys.emplace_back(name, dotted);
     for (const json& other : also_called(property)) keys.emplace_back(other.get<std::string>(), dotted);
+    if (property.value("x-keys-of-its-own", false)) continue;  // elsewhere they mean something else
     collect_keys(property, dotted, keys);
   }
 }

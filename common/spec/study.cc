@@ -11,6 +11,7 @@
 #include "common/spec/explain.h"
 #include "common/spec/load.h"
 #include "common/spec/parameter.h"
+#include "common/spec/sweep.h"
 
 namespace podium {
 namespace {
@@ -38,9 +39,7 @@ std::size_t count_jobs(const json& document) {
       count = std::min(count * times, kMaxJobsOfExperiment + 1);
     }
   }
-  if (document.contains("sweep") && document["sweep"].is_object())
-    for (const auto& [path, values] : document["sweep"].items()) multiply(values);
-  return count;
+  return std::min(count * count_of_sweep(document, kMaxJobsOfExperiment + 1), kMaxJobsOfExperiment + 1);
 }
 
 // The part of a job's name that a value adds: only what a name may hold.
@@ -93,23 +92,26 @@ Variant scaled(const json& document, std::size_t index, Problems& problems) {
 }
 
 // The shortest end of `path` that no other swept path shares.
-std::string short_name(const std::string& path, const json& sweep) {
+std::string short_name(const std::string& path, const std::vector<std::string>& paths) {
   const std::string last = path.substr(path.rfind('.') + 1);
-  for (const auto& [other, values] : sweep.items())
+  for (const std::string& other : paths)
     if (other != path && other.substr(other.rfind('.') + 1) == last) return path;
   return last;
 }
 
-std::vector<Variant> swept(const std::vector<Variant>& variants, const std::string& path, const json& sweep) {
+std::vector<Variant> swept(const std::vector<Variant>& variants, const json& sweep) {
+  const std::vector<std::string> paths = swept_paths(sweep);
+  const std::vector<SweptValues> trials = trials_of(sweep);
   std::vector<Variant> out;
   for (const Variant& variant : variants)
-    for (std::size_t i = 0; i < sweep[path].size(); ++i) {
+    for (const SweptValues& trial : trials) {
       Variant next = variant;
-      const json& value = sweep[path][i];
-      next.document[json::json_pointer(pointer_of(path))] = value;
-      next.document["name"] =
-          next.document["name"].get<std::string>() + suffix(short_name(path, sweep), value);
-      next.written_at[pointer_of(path)] = "/sweep/" + pointer_step(path) + "/" + std::to_string(i);
+      for (std::size_t i = 0; i < paths.size(); ++i) {
+        next.document[json::json_pointer(pointer_of(paths[i]))] = trial[i].value;
+        next.document["name"] =
+            next.document["name"].get<std::string>() + suffix(short_name(paths[i], paths), trial[i].value);
+        next.written_at[pointer_of(paths[i])] = trial[i].written_at;
+      }
       out.push_back(std::move(next));
     }
   return out;
@@ -201,41 +203,11 @@ void check_study_size(const json& document, Problems& problems) {
                     jobs, kMaxJobsInTurn));
 }
 
-void fill_from_sweep(json& document) {
-  if (!document.contains("sweep") || !document["sweep"].is_object()) return;
-  const json sweep = document["sweep"];
-  for (const auto& [path, values] : sweep.items())
-    if (is_parameter(path) && values.is_array() && !values.empty() &&
-        !document.contains(json::json_pointer(pointer_of(path))))
-      set_parameter(document, path, values.front());
-}
-
-void check_sweep(const json& document, Problems& problems) {
-  if (!document.contains("sweep") || !document["sweep"].is_object()) return;
-  for (const auto& [path, values] : document["sweep"].items()) {
-    if (!is_parameter(path)) {
-      problems.add_key("/sweep/" + pointer_step(path),
-                       fmt::format("sweep cannot vary \"{}\"{}", path, why_no_parameter(path, document)));
-      continue;
-    }
-    json trial;  // only the path: explain() looks at nothing else
-    for (std::size_t i = 0; values.is_array() && i < values.size(); ++i) {
-      trial[json::json_pointer(pointer_of(path))] = values[i];
-      problems.turn_to_job("",
-                           {{pointer_of(path), "/sweep/" + pointer_step(path) + "/" + std::to_string(i)}});
-      explain(trial, pointer_of(path), problems);
-    }
-    problems.turn_to_job("", {});
-  }
-}
-
 std::vector<Variant> expand_study(const json& document, Problems& problems) {
   std::vector<Variant> variants;
   for (const std::size_t i : order_of_sizes(document)) variants.push_back(scaled(document, i, problems));
   if (variants.empty()) variants.push_back({document, {}});
-  if (document.contains("sweep"))
-    for (const auto& [path, values] : document["sweep"].items())
-      variants = swept(variants, path, document["sweep"]);
+  if (document.contains("sweep")) variants = swept(variants, document["sweep"]);
   if (repeats(document) > 1) variants = repeated(variants, repeats(document));
   for (Variant& variant : variants)
     for (const char* study : {"scaling", "sweep"}) variant.document.erase(study);

@@ -24,18 +24,12 @@ bool runs_in_turn(const nlohmann::json& document);
 // is made. Of a document that nothing else has looked at yet.
 void check_study_size(const nlohmann::json& document, Problems& problems);
 
-// Gives values that only `sweep` names their first value, so that the document can be read as a job.
-void fill_from_sweep(nlohmann::json& document);
-
-// Adds a problem for each path that cannot be swept and each value its parameter cannot take.
-void check_sweep(const nlohmann::json& document, Problems& problems);
-
 // Adds a problem where scaling.repeat cannot give the jobs seeds of their own.
 void check_repeat(const nlohmann::json& document, Problems& problems);
 
-// Every job of the study, device counts first, then all combinations of the sweep, then the seeds of
-// `repeat`; of one that runs in turn the smallest count first. `document` has no problem so far, and so not
-// too many jobs.
+// Every job of the study, device counts first, then all combinations of the sweep or its trials, then the
+// seeds of `repeat`; of one that runs in turn the smallest count first. `document` has no problem so far, and
+// so not too many jobs.
 std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -113,6 +113,29 @@ Result<std::shared_ptr<StreamBatch>> unpack(Reader& reader, const NodeId& node, 
   return streams;
 }
 
+// Of the tasks' jobs, those that are trials whose sweep still decides.
+RungWatches watches_of(const ClusterState& state, const StreamBatch& streams) {
+  RungWatches watches;
+  if (state.sweeps.empty()) return watches;
+  for (const StreamChunk& chunk : streams.chunks) {
+    const JobId job = chunk.task.attempt.job;
+    if (chunk.stream != StreamKind::events || watches.contains(job)) continue;
+    if (RungWatch watch = rungs_to_watch(state, job); !watch.steps.empty())
+      watches.emplace(job, std::move(watch));
+  }
+  return watches;
+}
+
+// What the trials of sweeps tell at their rungs.
+awaitable<void> look_for_rungs(Api& api, std::shared_ptr<StreamBatch> streams) {
+  RungWatches watches = watches_of(api.loop.state(), *streams);
+  if (watches.empty()) co_return;
+  const auto look = [streams, watches = std::move(watches)](Reader& reader) {
+    return rungs_in(*streams, watches, [&](TaskId task) { return reader.is_task_of(task, streams->node); });
+  };
+  streams->rungs = co_await api.streams.read(look);
+}
+
 bool is_known_encoding(const std::string& encoding) {
   return encoding.empty() || equal_ignoring_case(encoding, "identity") ||
          equal_ignoring_case(encoding, "zstd");
@@ -184,8 +207,9 @@ awaitable<ServerReply> post_streams(Api& api, Call call) {
   };
   const Result<std::shared_ptr<StreamBatch>> streams = co_await api.streams.read(std::move(read));
   if (!streams) co_return refuse_streams(streams.errors(), call.request.id);
+  co_await look_for_rungs(api, *streams);
   if (const auto refusal = api.store.refusal()) {
-    api.loop.note_checkpoints(**streams);  // else a job that saves would seem to make no headway
+    api.loop.note_what_counts(**streams);  // else a job that saves would seem to make no headway
     co_return problem(507, refusal->message, call.request.id);
   }
   const Node* known = find_node(api.loop.state(), node);

@@ -41,7 +41,8 @@ json target_json(const std::optional<TargetView>& target) {
 json restarts_json(const RestartCounts& counts) {
   return {
       {"failures", counts.failures},       {"requeues", counts.requeues},       {"moves", counts.moves},
-      {"node_losses", counts.node_losses}, {"preemptions", counts.preemptions}, {"resizes", counts.resizes}};
+      {"node_losses", counts.node_losses}, {"preemptions", counts.preemptions}, {"resizes", counts.resizes},
+      {"promotions", counts.promotions}};
 }
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }

@@ -4,6 +4,7 @@
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/queue_walk.h"
+#include "coordinator/core/why.h"
 
 namespace podium {
 namespace {
@@ -93,7 +94,7 @@ void add_blocked(PrometheusText& page, const ClusterState& state, const Plan& pl
   for (const auto& [id, job] : state.jobs) {
     held += job.held;
     if (job.state != JobState::queued || job.in_line()) continue;
-    const BlockerCode code = job.held ? BlockerCode::held : BlockerCode::follows;
+    const BlockerCode code = blocker_apart(job);
     ++blocked[{job.request.kind, std::string(to_string(code))}];
   }
   for (const auto& [id, blocker] : plan.blocked) {

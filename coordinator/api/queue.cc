@@ -106,7 +106,7 @@ json apart_json(const CommandLoop& loop, const std::optional<std::string>& only,
   for (const auto& [id, job] : loop.state().jobs) {
     if (job.state != JobState::queued || job.in_line() || (only && *only != job.request.kind)) continue;
     if (static_cast<std::size_t>(++total) > limit) continue;
-    jobs.push_back(waiting_json(loop, job, job.held ? BlockerCode::held : BlockerCode::follows, now));
+    jobs.push_back(waiting_json(loop, job, blocker_apart(job), now));
     jobs.back()["kind"] = job.request.kind;
   }
   return {{"total", total}, {"jobs", std::move(jobs)}};

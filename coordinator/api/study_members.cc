@@ -11,6 +11,7 @@
 #include "common/model/spec.h"
 #include "common/spec/load.h"
 #include "common/spec/parameter.h"
+#include "common/spec/sweep.h"
 #include "coordinator/tracking/device_peaks.h"
 #include "coordinator/tracking/ledger.h"
 
@@ -34,7 +35,7 @@ json value_at(const json& spec, const std::string& path) {
 json swept_values(const json& spec, const json& job) {
   json values = json::object();
   if (!spec.contains("sweep")) return values;
-  for (const auto& [path, unused] : spec.at("sweep").items())
+  for (const std::string& path : swept_paths(spec.at("sweep")))
     if (!is_seed(path)) values[path] = value_at(job, path);
   return values;
 }
@@ -74,10 +75,10 @@ std::optional<double> samples_to_target(Reader& reader, const JobView& job, cons
 }
 
 // Only of a job that told what training does.
-void add_shares(Reader& reader, JobId job, Time now, ScalingRun& run) {
+void add_shares(const std::vector<LedgerTotal>& totals, ScalingRun& run) {
   double held = 0, evaluating = 0, checkpointing = 0;
   bool told = false;
-  for (const LedgerTotal& total : totals_of(make_ledger(reader.ledger(job), now))) {
+  for (const LedgerTotal& total : totals) {
     const double seconds = std::chrono::duration<double>(total.wall).count();
     if (total.kind != LedgerKind::waiting && total.kind != LedgerKind::backing_off) held += seconds;
     if (total.kind == LedgerKind::evaluating) evaluating += seconds;
@@ -90,13 +91,27 @@ void add_shares(Reader& reader, JobId job, Time now, ScalingRun& run) {
   run.checkpointing_seconds = checkpointing;
 }
 
+double held_device_seconds(const std::vector<LedgerTotal>& totals) {
+  std::int64_t millis = 0;
+  for (const LedgerTotal& total : totals)
+    if (total.kind != LedgerKind::waiting && total.kind != LedgerKind::backing_off) millis += total.device_ms;
+  return static_cast<double>(millis) / 1000;
+}
+
+void add_trial(const SweepView& sweep, const std::vector<MetricSummary>& metrics, StudyMember& member) {
+  member.trial = sweep.trials.at(member.job.id);
+  const auto judged = std::ranges::find(metrics, sweep.rule.metric, &MetricSummary::key);
+  if (judged != metrics.end()) member.judged = *judged;
+}
+
 std::optional<double> peak_of(const ComparedJob& hardware, const JobSpec& spec) {
   if (hardware.device_models.size() != 1 || hardware.artificial) return std::nullopt;
   return peak_flops(hardware.device_models.front(), spec.training.precision, spec.training.fp8);
 }
 
 // `points`: of its rates; 0 where they are not wanted.
-StudyMember read_member(Reader& reader, const JobView& job, const json& spec, int points, Time now) {
+StudyMember read_member(Reader& reader, const JobView& job, const json& spec,
+                        const std::optional<SweepView>& sweep, int points, Time now) {
   const json written = json::parse(reader.job_spec(job.id).value_or("{}"));
   const JobSpec parsed = job_spec_from_json(written);
   const ComparedJob hardware = reader.compared(job, {{}, now});
@@ -118,7 +133,12 @@ StudyMember read_member(Reader& reader, const JobView& job, const json& spec, in
   run.samples_to_target = samples_to_target(reader, job, parsed);
   run.flops_per_sample = training_flops_of_sequence(parsed);
   run.peak_flops = peak_of(hardware, parsed);
-  add_shares(reader, job.id, now, run);
+  const std::vector<LedgerTotal> totals = totals_of(make_ledger(reader.ledger(job.id), now));
+  add_shares(totals, run);
+  member.device_seconds = held_device_seconds(totals);
+  for (const AttemptView& attempt : reader.attempts(job.id))
+    member.steps = std::max(member.steps, attempt.last_step.value_or(0));
+  if (sweep) add_trial(*sweep, metrics, member);
   return member;
 }
 
@@ -136,15 +156,32 @@ void warn_of_member(const StudyMember& member, std::vector<StudyWarning>& warnin
   if (job.state == JobState::failed) warn("failed", "failed" + why + "; its figures count for nothing");
   if (job.state == JobState::cancelled)
     warn("cancelled", "was cancelled" + why + "; its figures count for nothing");
-  if (!is_terminal(job.state)) warn("unfinished", "has not ended");
+  if (!is_terminal(job.state) && !member.trial) warn("unfinished", "has not ended");
   if (job.state == JobState::succeeded && job.target && !member.told_target)
     warn("target_never_told", "never told " + job.target->metric + ", which its target names");
   else if (job.state == JobState::succeeded && job.target && !job.target->reached)
     warn("target_not_reached", "ended before it reached its target");
-  if (job.restarts > 0)
+  if (job.restarts > job.restart_counts.promotions)
     warn("restarted", fmt::format("was started again {}; its time-to-train has what that cost",
                                   job.restarts == 1 ? "once" : fmt::format("{} times", job.restarts)));
   if (member.artificial) warn("artificial", "ran on devices that were made up");
+}
+
+// Nothing is guessed of a trial that does not tell: it is not judged, and trains on to its end.
+void warn_of_silence(const StudyMember& member, const Asha& rule, std::vector<StudyWarning>& warnings) {
+  const std::vector<std::int64_t> steps = rung_steps(rule);
+  const int rung = member.trial->rung;
+  if (rung > std::ssize(steps) || member.trial->reports.contains(rung)) return;
+  const std::int64_t at = steps[static_cast<std::size_t>(rung) - 1];
+  const std::string name = name_of(member) + " ";
+  const bool over = is_terminal(member.job.state);
+  if (over && member.job.state != JobState::succeeded) return;
+  if (!over && member.steps < at) return;
+  warnings.push_back(
+      {"metric_never_told", member.job.id,
+       name +
+           (over ? "ended without telling " : fmt::format("is at step {} and has not told ", member.steps)) +
+           fmt::format("{} at rung {} (step {}): it is not judged", rule.metric, rung, at)});
 }
 
 // "node-1 and node-2", "node-1, node-2 and 3 more"
@@ -163,7 +200,7 @@ std::string some_of(const std::set<std::string>& names) {
 }  // namespace
 
 std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& experiment, const json& spec,
-                                      Time now) {
+                                      const std::optional<SweepView>& sweep, Time now) {
   JobFilter filter;
   filter.experiment = experiment.id;
   filter.sort.descending = false;
@@ -173,15 +210,17 @@ std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& expe
   const int points =
       spec.contains("scaling") ? static_cast<int>(std::clamp(share, kLeastOfJob, kMostOfJob)) : 0;
   std::vector<StudyMember> members;
-  for (const JobView& job : jobs) members.push_back(read_member(reader, job, spec, points, now));
+  for (const JobView& job : jobs) members.push_back(read_member(reader, job, spec, sweep, points, now));
   return members;
 }
 
 std::vector<StudyWarning> warnings_of(const std::vector<StudyMember>& members,
+                                      const std::optional<SweepView>& sweep,
                                       const std::vector<SharedNode>& shared) {
   std::vector<StudyWarning> warnings;
   for (const StudyMember& member : members) {
     warn_of_member(member, warnings);
+    if (sweep) warn_of_silence(member, sweep->rule, warnings);
     std::set<std::string> nodes, others;
     for (const SharedNode& each : shared) {
       if (each.job != member.job.id) continue;

@@ -15,8 +15,12 @@ struct StudyMember {
   ScalingRun run;
   nlohmann::json parameters;  // what `sweep` gave it, by path; a swept seed is none
   std::optional<std::int64_t> seed;
-  bool artificial = false;  // it ran on devices that were made up
-  bool told_target = true;  // what its target names, if there is one
+  bool artificial = false;    // it ran on devices that were made up
+  bool told_target = true;    // what its target names, if there is one
+  double device_seconds = 0;  // that its attempts held
+  std::int64_t steps = 0;     // that it was trained
+  std::optional<TrialView> trial = {};
+  std::optional<MetricSummary> judged = {};  // of a trial, the metric that its sweep decides by
 };
 
 struct StudyWarning {
@@ -25,12 +29,14 @@ struct StudyWarning {
   std::string sentence;
 };
 
-// `spec`: the experiment's, as it was written.
+// `spec`: the experiment's, as it was written; `sweep`: of trials that are judged.
 std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& experiment,
-                                      const nlohmann::json& spec, Time now);
+                                      const nlohmann::json& spec, const std::optional<SweepView>& sweep,
+                                      Time now);
 
 // What must be known before the figures of these jobs are believed.
 std::vector<StudyWarning> warnings_of(const std::vector<StudyMember>& members,
+                                      const std::optional<SweepView>& sweep,
                                       const std::vector<SharedNode>& shared);
 
 }  // namespace podium

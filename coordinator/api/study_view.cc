@@ -7,6 +7,7 @@
 #include "common/spec/parameter.h"
 #include "common/spec/yaml_document.h"
 #include "coordinator/api/study_members.h"
+#include "coordinator/api/study_trials.h"
 
 namespace podium {
 namespace {
@@ -29,7 +30,7 @@ std::string_view state_of(const std::map<JobState, int>& states) {
   const auto any = [&states](std::initializer_list<JobState> wanted) {
     return std::ranges::any_of(wanted, [&](JobState state) { return states.contains(state); });
   };
-  const bool begun = any({JobState::succeeded, JobState::failed, JobState::cancelled});
+  const bool begun = any({JobState::succeeded, JobState::failed, JobState::cancelled, JobState::stopped});
   if (any({JobState::starting, JobState::running, JobState::stopping})) return "running";
   if (any({JobState::queued})) return begun ? "running" : "queued";
   if (any({JobState::failed})) return "failed";
@@ -80,7 +81,7 @@ json row_json(const ScalingRow& row) {
           {"time_efficiency", identity_json(row.time_efficiency)}};
 }
 
-json member_json(const StudyMember& member) {
+json member_json(const StudyMember& member, const std::optional<SweepView>& sweep) {
   const JobView& job = member.job;
   return {{"job", job.id.value},
           {"name", job.request.name},
@@ -92,7 +93,8 @@ json member_json(const StudyMember& member) {
           {"restarts", job.restarts},
           {"artificial", member.artificial},
           {"reason", job.reason},
-          {"time_to_train_seconds", or_null(job.time_to_train_seconds)}};
+          {"time_to_train_seconds", or_null(job.time_to_train_seconds)},
+          {"trial", sweep ? trial_json(member, sweep->rule) : json()}};
 }
 
 // A table of each combination of swept values; none where nothing is scaled.
@@ -140,12 +142,14 @@ json study_json(const StudyView& study) { return facts_json(study, written(study
 
 json study_details_json(Reader& reader, const StudyView& study, Time now) {
   const json spec = written(study.experiment);
-  const std::vector<StudyMember> members = read_members(reader, study.experiment, spec, now);
+  const std::optional<SweepView> sweep = reader.sweep(study.experiment.id);
+  const std::vector<StudyMember> members = read_members(reader, study.experiment, spec, sweep, now);
   json out = facts_json(study, spec);
   out["members"] = json::array();
-  for (const StudyMember& member : members) out["members"].push_back(member_json(member));
+  for (const StudyMember& member : members) out["members"].push_back(member_json(member, sweep));
+  out["asha"] = sweep ? asha_json(*sweep, members) : json();
   out["tables"] = spec.contains("scaling") ? tables_json(members) : json::array();
-  out["warnings"] = warnings_json(warnings_of(members, reader.shared_nodes(study.experiment.id)));
+  out["warnings"] = warnings_json(warnings_of(members, sweep, reader.shared_nodes(study.experiment.id)));
   return out;
 }
 

@@ -119,6 +119,7 @@ Ends read_ends(Reader& reader, const std::vector<JobId>& jobs) {
 awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded) {
   SubmitExperiment wish{loaded.name, {}};
   wish.in_turn = loaded.in_turn;
+  wish.asha = loaded.asha;
   for (const JobSpec& job : loaded.jobs) wish.jobs.push_back(job_request(job));
   // While one is read, another may end.
   for (auto jobs = forgotten(api.loop.state(), wish); !jobs.empty();

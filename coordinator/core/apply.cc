@@ -1,6 +1,6 @@
-// apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and indexes
-// in step. Every change of what node_orders() returns must bump that node's
-// version, and while nothing is held back no other does.
+// apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and
+// indexes in step. Every change of what node_orders() returns must bump that node's version, and while
+// nothing is held back no other does.
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +10,7 @@
 #include "coordinator/core/indexes.h"
 #include "coordinator/core/pools.h"
 #include "coordinator/core/suspicion.h"
+#include "coordinator/core/sweeps/trials.h"
 
 namespace podium {
 namespace {
@@ -120,6 +121,16 @@ bool changes_plans(const Event& event, const Job& job) {
          !std::holds_alternative<CheckpointNoted>(event.body);
 }
 
+// A sweep of which no trial lives has nothing more to decide.
+void follow_sweep(ClusterState& state, ExperimentId experiment, const Event& event) {
+  const auto sweep = state.sweeps.find(experiment);
+  if (sweep == state.sweeps.end()) return;
+  follow(sweep->second, event);
+  if (!std::holds_alternative<JobStateChanged>(event.body)) return;
+  const auto over = [](const auto& trial) { return trial.second.over; };
+  if (std::ranges::all_of(sweep->second.trials, over)) state.sweeps.erase(sweep);
+}
+
 void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
   const auto found = state.jobs.find(id);
   PODIUM_CHECK(found != state.jobs.end(), "an event names a job that does not live: " + to_string(id));
@@ -127,6 +138,7 @@ void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
   if (changes_plans(event, job)) ++state.epoch;
   leave_indexes(state, job);
   apply_around_job(state, event, job);
+  follow_sweep(state, job.experiment, event);
   if (is_terminal(job.state)) {
     follow_running(state, job);
     leave_pool(state, job.request);
@@ -195,6 +207,12 @@ struct ClusterApplier {
   }
   void operator()(const JobQueued& e) const { queue_job(state, e, at); }
   void operator()(const JobRecalled& e) const { recall_job(state, e, at); }
+  void operator()(const SweepBegun& e) const {
+    Halving& halving = state.sweeps[e.experiment];
+    halving.rule = e.rule;
+    for (int i = 0; i < e.trials; ++i) halving.trials.try_emplace({e.first.value + i});
+  }
+  void operator()(const RungReached& e) const { follow_sweep(state, e.experiment, {at, e}); }
   void operator()(const NodeJoined& e) const {
     Node& node = state.nodes[e.node.id];
     node.ordinal = state.node_ids.size();
@@ -291,7 +309,8 @@ void apply(ClusterState& state, const Event& event) {
   const auto job = job_of(event);
   const bool enters =
       std::holds_alternative<JobQueued>(event.body) || std::holds_alternative<JobRecalled>(event.body);
-  if (job && !enters)
+  const bool may_have_ended = std::holds_alternative<RungReached>(event.body);
+  if (job && !enters && !may_have_ended)
     apply_to_existing_job(state, event, *job);
   else
     std::visit(ClusterApplier{state, event.at}, event.body);

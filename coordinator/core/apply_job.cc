@@ -106,6 +106,11 @@ struct JobApplier {
     job.held_because.clear();
     if (!job.attempt) job.resize.reset();  // it has lost its turn
   }
+  void operator()(const TrialPaused&) const { job.paused = true; }
+  void operator()(const TrialPromoted&) const {
+    job.paused = false;
+    if (!job.attempt) job.resize.reset();  // it has lost its turn
+  }
   void operator()(const JobPrioritised& e) const { job.request.priority = e.priority; }
   void operator()(const JobExtended& e) const { job.request.walltime = e.walltime; }
   void operator()(const DependencyMet& e) const {

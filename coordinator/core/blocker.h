@@ -15,6 +15,7 @@ namespace podium {
 
 enum class BlockerCode {
   held,         // by an operator, or because it may have ended: an older copy of the database was restored
+  paused,       // by its sweep: other trials do better so far
   follows,      // it waits for the end of `job`, and perhaps of others
   limit,        // its account would hold `needs` devices of at most `has`
   quota,        // its account would hold `needs` devices, of `has` that it is guaranteed: it can only borrow

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/base/id.h"
+#include "common/model/asha.h"
 #include "common/model/job.h"
 #include "common/model/spec.h"
 #include "common/model/sync.h"
@@ -21,7 +22,8 @@ struct SubmitExperiment {
   std::vector<JobRequest> jobs;
   // How those jobs ended that `after` names and that the state has forgotten; only the store knows.
   std::map<JobId, JobState> ended = {};
-  bool in_turn = false;  // each job waits until those before it have ended, however they do
+  bool in_turn = false;           // each job waits until those before it have ended, however they do
+  std::optional<Asha> asha = {};  // the jobs are trials, of which those that lose are ended
 };
 
 struct CancelJob {
@@ -126,6 +128,14 @@ struct CheckpointSaved {
   std::int64_t step = 0;
 };
 
+// A trial of a sweep told its metric at a rung's step, or later.
+struct RungTold {
+  JobId job;
+  int rung = 1;
+  std::int64_t step = 0;
+  double value = 0;
+};
+
 // Time passed. Due at next_tick() and at Plan::stale_at, and at least every five seconds.
 struct Tick {};
 
@@ -135,7 +145,7 @@ struct CoordinatorUp {};
 using Command =
     std::variant<SubmitExperiment, CancelJob, HoldJob, ReleaseJob, PrioritiseJob, RequeueJob, ExtendJob,
                  DrainNode, ResumeNode, ReserveNode, UnreserveNode, LabelNode, AdoptNode, ChangeAccount,
-                 DeleteAccount, NodeReported, CheckpointSaved, Tick, CoordinatorUp>;
+                 DeleteAccount, NodeReported, CheckpointSaved, RungTold, Tick, CoordinatorUp>;
 
 // The part of a spec that the scheduler needs.
 JobRequest job_request(const JobSpec& spec);

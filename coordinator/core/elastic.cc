@@ -28,8 +28,8 @@ bool old_enough(const ClusterState& state, const Job& job, Time now, std::option
   return at <= now;
 }
 
-// A job that an operator holds does not.
-bool comes_back(const Job& job) { return job.resize && !job.held; }
+// A job that an operator holds or a sweep has paused does not.
+bool comes_back(const Job& job) { return job.resize && !job.held && !job.paused; }
 
 bool just_saved(const Job& job, Time now) {
   return job.saved && *job.saved >= job.attempt->created && now - *job.saved <= kSoonAfterSave;

@@ -72,6 +72,24 @@ json body_json(const JobRecalled& e) {
 }
 json body_json(const JobExtended& e) { return {{"job", e.job.value}, {"walltime_ms", e.walltime.count()}}; }
 json body_json(const CheckpointNoted& e) { return with(attempt_json(e.attempt), {{"step", e.step}}); }
+json body_json(const SweepBegun& e) {
+  return {{"experiment", e.experiment.value},
+          {"rule", to_json(e.rule)},
+          {"first", e.first.value},
+          {"trials", e.trials}};
+}
+json body_json(const RungReached& e) {
+  return {{"experiment", e.experiment.value},
+          {"job", e.job.value},
+          {"rung", e.rung},
+          {"report", report_json(e.report)}};
+}
+json body_json(const TrialPaused& e) {
+  return {{"job", e.job.value}, {"rung", e.rung}, {"reason", e.reason}};
+}
+json body_json(const TrialPromoted& e) {
+  return {{"job", e.job.value}, {"rung", e.rung}, {"reason", e.reason}};
+}
 json body_json(const JobHeld& e) {
   return {{"job", e.job.value}, {"reason", e.reason}, {"attempts", e.attempts}};
 }
@@ -180,6 +198,28 @@ JobExtended body_from(const json& in) {
 template <>
 CheckpointNoted body_from(const json& in) {
   return {attempt_from(in), in.at("step")};
+}
+template <>
+SweepBegun body_from(const json& in) {
+  return {{in.at("experiment").get<std::int64_t>()},
+          asha_from_json(in.at("rule")),
+          job_from(in.at("first")),
+          in.at("trials")};
+}
+template <>
+RungReached body_from(const json& in) {
+  return {{in.at("experiment").get<std::int64_t>()},
+          job_from(in.at("job")),
+          in.at("rung"),
+          report_from(in.at("report"))};
+}
+template <>
+TrialPaused body_from(const json& in) {
+  return {job_from(in.at("job")), in.at("rung"), in.at("reason")};
+}
+template <>
+TrialPromoted body_from(const json& in) {
+  return {job_from(in.at("job")), in.at("rung"), in.at("reason")};
 }
 template <>
 JobHeld body_from(const json& in) {
@@ -300,7 +340,11 @@ constexpr std::string_view kTypes[] = {"experiment_created",
                                        "job_extended",
                                        "node_adopted",
                                        "job_numbers_skipped",
-                                       "account_deleted"};
+                                       "account_deleted",
+                                       "sweep_begun",
+                                       "rung_reached",
+                                       "trial_paused",
+                                       "trial_promoted"};
 static_assert(std::size(kTypes) == std::variant_size_v<decltype(Event::body)>);
 
 template <std::size_t Index = 0>

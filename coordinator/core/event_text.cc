@@ -79,6 +79,12 @@ std::string describe_retry(const RetryPlanned& e) {
   return e.not_before ? "will start again at " + time_text(*e.not_before) : "will start again";
 }
 
+std::string describe_report(const RungReached& e) {
+  const std::string at =
+      "reached rung " + std::to_string(e.rung) + " at step " + std::to_string(e.report.step);
+  return e.report.value ? at + " with " + metric_text(*e.report.value) : at + " with what is not a number";
+}
+
 std::string describe_drain(const NodeDrained& e) {
   std::string text = e.node.value + " takes no new work";
   if (e.drain.from) text += " from " + time_text(*e.drain.from);
@@ -126,10 +132,20 @@ const auto kDescribe = Overloaded{
       return name_of(e.from) + " → " + name_of(e.to) + because_of(to_string(e.to), e.reason);
     },
     [](const JobRecalled& e) {
-      return "goes on, though it had " +
-             std::string(e.from == JobState::failed ? "failed" : "been cancelled");
+      return "goes on, though it had " + std::string(e.from == JobState::failed ? "failed"
+                                                     : e.from == JobState::stopped
+                                                         ? "been stopped by its sweep"
+                                                         : "been cancelled");
     },
     [](const JobExtended& e) { return "has a walltime of " + format_duration(e.walltime) + " now"; },
+    [](const SweepBegun& e) {
+      return "the jobs of experiment " + to_string(e.experiment) +
+             " are trials of a sweep: of those that tell " + e.rule.metric + " at a rung, one of " +
+             std::to_string(e.rule.reduction) + " goes on";
+    },
+    [](const RungReached& e) { return describe_report(e); },
+    [](const TrialPaused& e) { return "paused by its sweep" + because(e.reason); },
+    [](const TrialPromoted& e) { return "goes on in its sweep" + because(e.reason); },
     [](const CheckpointNoted& e) { return "checkpoint at step " + std::to_string(e.step); },
     [](const JobHeld& e) { return "held until it is released" + because(e.reason); },
     [](const JobReleased&) { return std::string("released"); },

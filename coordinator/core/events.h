@@ -85,7 +85,7 @@ struct ResizePlanned {
 };
 
 // Why a job is started again after an attempt.
-enum class RestartCause { none, failure, requeue, move, node_loss, preemption, resize };
+enum class RestartCause { none, failure, requeue, move, node_loss, preemption, resize, promotion };
 
 struct AttemptEnded {
   AttemptId attempt;
@@ -166,6 +166,40 @@ struct JobExtended {
   JobId job;
   Duration walltime{};
   bool operator==(const JobExtended&) const = default;
+};
+
+// The experiment's jobs are trials of a sweep that ends those that lose; these are numbered from `first` on.
+struct SweepBegun {
+  ExperimentId experiment;
+  Asha rule;
+  JobId first;
+  int trials = 0;
+  bool operator==(const SweepBegun&) const = default;
+};
+
+// The first word of a trial on a rung; it may have ended meanwhile.
+struct RungReached {
+  ExperimentId experiment;
+  JobId job;
+  int rung = 1;
+  RungReport report;
+  bool operator==(const RungReached&) const = default;
+};
+
+// Others do better at the rung. AttemptStopping follows where the trial has an attempt.
+struct TrialPaused {
+  JobId job;
+  int rung = 1;
+  std::string reason;
+  bool operator==(const TrialPaused&) const = default;
+};
+
+// It goes on from the rung to the next, or to its end.
+struct TrialPromoted {
+  JobId job;
+  int rung = 1;
+  std::string reason;
+  bool operator==(const TrialPromoted&) const = default;
 };
 
 struct CheckpointNoted {
@@ -272,7 +306,8 @@ struct Event {
                NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
                Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
                NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
-               JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted>
+               JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
+               RungReached, TrialPaused, TrialPromoted>
       body;
 
   bool operator==(const Event&) const = default;

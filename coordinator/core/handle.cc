@@ -10,6 +10,7 @@
 #include "coordinator/core/node_operations.h"
 #include "coordinator/core/report.h"
 #include "coordinator/core/suspicion.h"
+#include "coordinator/core/sweeps/trials.h"
 
 namespace podium {
 namespace {
@@ -94,6 +95,7 @@ struct Handler {
   Result<Events> operator()(const DeleteAccount& c) const { return delete_account(state, c.account, now); }
   Result<Events> operator()(const NodeReported& c) const { return take_report(state, c.report, now); }
   Result<Events> operator()(const CheckpointSaved& c) const { return note_checkpoint(state, c, now); }
+  Result<Events> operator()(const RungTold& c) const { return take_rung(state, c, now); }
   Result<Events> operator()(const Tick&) const { return tick(state, now); }
   Result<Events> operator()(const CoordinatorUp&) const {
     return Events{{now, SilenceForgiven{"the coordinator started", true}}};
@@ -106,6 +108,7 @@ Result<Events> handle(const ClusterState& state, const Command& command, Time no
   Result<Events> decided = std::visit(Handler{state, now}, command);
   if (!decided) return decided;
   Events events = std::move(decided).value();
+  settle_sweeps(state, events, now);
   settle_dependents(state, events, now);
   return events;
 }

@@ -27,7 +27,9 @@ bool satisfies(JobState end, When when) { return when == When::any || end == Job
 
 std::string unmet(JobId on, JobState end) {
   return name_of(on) + ", which it was to follow, " +
-         (end == JobState::cancelled ? "was cancelled" : "failed");
+         (end == JobState::cancelled ? "was cancelled"
+          : end == JobState::stopped ? "was stopped by its sweep"
+                                     : "failed");
 }
 
 // No limit allows what the job asks for, even were it the only one.
@@ -161,6 +163,9 @@ Result<Events> submit(const ClusterState& state, const SubmitExperiment& command
     ++job.value;
   }
   if (!errors.empty()) return errors;
+  if (command.asha)
+    events.push_back({now, SweepBegun{state.next_experiment, *command.asha, state.next_job,
+                                      static_cast<int>(command.jobs.size())}});
   return events;
 }
 

@@ -259,6 +259,13 @@ Verdict after_wish(const Job& job, Verdict verdict) {
     verdict.attempt_reason = (job.resize->grows() ? "grew " : "shrank ") + describe(*job.resize);
     return queue_again(std::move(verdict), RestartCause::resize, kAtNoCost);
   }
+  if (stop == StopCause::paused) {
+    verdict.end = AttemptEnd::paused;
+    verdict.next = JobState::queued;
+    verdict.attempt_reason = "paused by its sweep";              // the job itself tells why, as long as it is
+    if (!job.paused) verdict.restart = RestartCause::promotion;  // meanwhile
+    return verdict;
+  }
   const bool requeued = stop == StopCause::requeued;
   verdict.end = AttemptEnd::preempted;
   verdict.attempt_reason = requeued ? "was requeued" : "made room for another job";
@@ -374,6 +381,10 @@ Verdict conclude(const ClusterState& state, const Job& job, Time now) {
       return give_up(verdict, "podium requeue " + to_string(job.id) +
                                   " lets it go on from its checkpoint for as long again; podium extend " +
                                   to_string(job.id) + " gives it more once it is requeued");
+    case StopCause::paused:
+      if (std::ranges::all_of(attempt.tasks, [](const Task& task) { return task.exit->succeeded(); }))
+        return verdict;
+      break;
     case StopCause::preempted:
     case StopCause::requeued:
     case StopCause::resized:

@@ -12,23 +12,25 @@ inline constexpr EnumNames<TaskPhase, 4> kTaskPhases{{{TaskPhase::ordered, "orde
                                                       {TaskPhase::exited, "exited"},
                                                       {TaskPhase::lost, "lost"}}};
 
-inline constexpr EnumNames<StopCause, 9> kStopCauses{{{StopCause::none, "none"},
-                                                      {StopCause::task_failed, "task_failed"},
-                                                      {StopCause::node_lost, "node_lost"},
-                                                      {StopCause::preempted, "preempted"},
-                                                      {StopCause::cancelled, "cancelled"},
-                                                      {StopCause::walltime, "walltime"},
-                                                      {StopCause::requeued, "requeued"},
-                                                      {StopCause::resized, "resized"},
-                                                      {StopCause::not_started, "not_started"}}};
+inline constexpr EnumNames<StopCause, 10> kStopCauses{{{StopCause::none, "none"},
+                                                       {StopCause::task_failed, "task_failed"},
+                                                       {StopCause::node_lost, "node_lost"},
+                                                       {StopCause::preempted, "preempted"},
+                                                       {StopCause::cancelled, "cancelled"},
+                                                       {StopCause::walltime, "walltime"},
+                                                       {StopCause::requeued, "requeued"},
+                                                       {StopCause::resized, "resized"},
+                                                       {StopCause::paused, "paused"},
+                                                       {StopCause::not_started, "not_started"}}};
 
-inline constexpr EnumNames<RestartCause, 7> kRestartCauses{{{RestartCause::none, ""},
+inline constexpr EnumNames<RestartCause, 8> kRestartCauses{{{RestartCause::none, ""},
                                                             {RestartCause::failure, "failure"},
                                                             {RestartCause::requeue, "requeue"},
                                                             {RestartCause::move, "move"},
                                                             {RestartCause::node_loss, "node_loss"},
                                                             {RestartCause::preemption, "preemption"},
-                                                            {RestartCause::resize, "resize"}}};
+                                                            {RestartCause::resize, "resize"},
+                                                            {RestartCause::promotion, "promotion"}}};
 
 inline constexpr EnumNames<Blame, 7> kBlames{{{Blame::none, "none"},
                                               {Blame::stopped, "stopped"},

@@ -24,6 +24,7 @@
 #include "coordinator/core/fabric.h"
 #include "coordinator/core/options.h"
 #include "coordinator/core/running_jobs.h"
+#include "coordinator/core/sweeps/halving.h"
 
 namespace podium {
 
@@ -84,6 +85,7 @@ enum class StopCause {
   walltime,
   requeued,
   resized,
+  paused,      // by its sweep
   not_started  // a node did not begin with its part in time
 };
 
@@ -154,12 +156,13 @@ struct Job {
   std::optional<Resize> resize;     // until it has started with its new size
   bool held = false;                // does not start until it is released
   std::string held_because;         // "": an operator wishes it
+  bool paused = false;              // by its sweep: does not start until it is promoted
   int attempts_told = 0;            // the newest that nodes told of and a restored database did not know
   bool astray = false;              // a task of an ended attempt was lost, and none has started since
 
   bool avoids(Time now) const { return !avoid.empty() && avoid_until && now < *avoid_until; }
   // Whether it may start as soon as there is room.
-  bool in_line() const { return state == JobState::queued && !held && request.after.empty(); }
+  bool in_line() const { return state == JobState::queued && !held && !paused && request.after.empty(); }
   // That its attempt was given; of a job without one, the fewest it may start on.
   int devices() const { return attempt ? attempt->allocation.devices() : request.devices; }
   // Of these, those that are still its own.
@@ -327,6 +330,7 @@ struct ClusterState {
   SchedulingOptions scheduling;
   std::map<NodeId, Node> nodes;
   std::map<JobId, Job> jobs;                // those that have not ended
+  std::map<ExperimentId, Halving> sweeps;   // those that end losing trials, until all of these have ended
   std::map<std::string, Account> accounts;  // those that operators made, and those that have held devices
   JobId next_job{1};
   std::map<JobId, JobId> skipped;  // ranges of numbers, each up to the second, that a lost database gave

@@ -86,6 +86,7 @@ json job_json(const Job& job) {
           {"avoid_until_ms", time_json(job.avoid_until)},
           {"held", job.held},
           {"held_because", job.held_because},
+          {"paused", job.paused},
           {"attempts_told", job.attempts_told},
           {"astray", job.astray},
           {"attempt", job.attempt ? attempt_json(*job.attempt) : json(nullptr)}};
@@ -111,6 +112,7 @@ Job job_record_from(const json& in) {
   if (in.contains("avoid_until_ms")) job.avoid_until = optional_time_from(in.at("avoid_until_ms"));
   job.held = in.value("held", false);
   job.held_because = in.value("held_because", "");
+  job.paused = in.value("paused", false);
   job.attempts_told = in.value("attempts_told", 0);
   job.astray = in.value("astray", false);
   if (!in.at("attempt").is_null()) job.attempt = attempt_from(in.at("attempt"));
@@ -192,6 +194,40 @@ std::map<std::string, Usage> usage_from(const json& in) {
   return usage;
 }
 
+json trial_json(JobId job, const Trial& trial) {
+  json reports = json::object();
+  for (const auto& [rung, report] : trial.reports) reports[std::to_string(rung)] = report_json(report);
+  return {{"job", job.value},       {"rung", trial.rung}, {"reports", std::move(reports)},
+          {"paused", trial.paused}, {"over", trial.over}, {"succeeded", trial.succeeded}};
+}
+
+Trial trial_from(const json& in) {
+  Trial trial{in.at("rung"), {}, in.at("paused"), in.at("over"), in.at("succeeded")};
+  for (const auto& [rung, report] : in.at("reports").items())
+    trial.reports[std::stoi(rung)] = report_from(report);
+  return trial;
+}
+
+json sweeps_json(const ClusterState& state) {
+  json sweeps = json::array();
+  for (const auto& [experiment, halving] : state.sweeps) {
+    json trials = json::array();
+    for (const auto& [job, trial] : halving.trials) trials.push_back(trial_json(job, trial));
+    sweeps.push_back(
+        {{"experiment", experiment.value}, {"rule", to_json(halving.rule)}, {"trials", std::move(trials)}});
+  }
+  return sweeps;
+}
+
+void read_sweeps(const json& in, ClusterState& state) {
+  for (const json& entry : in) {
+    Halving& halving = state.sweeps[{entry.at("experiment").get<std::int64_t>()}];
+    halving.rule = asha_from_json(entry.at("rule"));
+    for (const json& trial : entry.at("trials"))
+      halving.trials[job_from(trial.at("job"))] = trial_from(trial);
+  }
+}
+
 json account_json(const Account& account) {
   return {{"rules", rules_json(account.rules)},
           {"usage", usage_json(account.usage)},
@@ -228,6 +264,7 @@ json to_json(const ClusterState& state) {
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
           {"accounts", std::move(accounts)},
+          {"sweeps", sweeps_json(state)},
           {"next_job", state.next_job.value},
           {"next_experiment", state.next_experiment.value},
           {"attempts_created", state.attempts_created}};
@@ -260,6 +297,7 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
   for (const auto& [name, account] : accounts.items())
     state.accounts[name] = {rules_from(account.at("rules")), usage_from(account.at("usage")),
                             usage_from(account.at("own"))};
+  read_sweeps(in.value("sweeps", json::array()), state);
   release_what_is_over(state);
   state.next_job = job_from(in.at("next_job"));
   for (const json& range : in.value("skipped", json::array()))

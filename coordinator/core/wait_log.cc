@@ -12,7 +12,9 @@ namespace {
 bool is_telling(const Event& event) {
   return std::holds_alternative<JobQueued>(event.body) ||
          std::holds_alternative<JobStateChanged>(event.body) || std::holds_alternative<JobHeld>(event.body) ||
-         std::holds_alternative<JobReleased>(event.body) || std::holds_alternative<DependencyMet>(event.body);
+         std::holds_alternative<JobReleased>(event.body) ||
+         std::holds_alternative<DependencyMet>(event.body) ||
+         std::holds_alternative<TrialPaused>(event.body) || std::holds_alternative<TrialPromoted>(event.body);
 }
 
 bool begins_wait(const Event& event) {
@@ -24,6 +26,7 @@ bool begins_wait(const Event& event) {
 
 BlockerCode waits_for(const ClusterState& state, const Plan& plan, const Job& job, Time now) {
   if (job.held) return BlockerCode::held;
+  if (job.paused) return BlockerCode::paused;
   if (!job.request.after.empty()) return BlockerCode::follows;
   if (job.not_before && *job.not_before > now) return BlockerCode::back_off;
   if (awaits_reports(state)) return BlockerCode::planning;

@@ -12,6 +12,7 @@
 #include "coordinator/core/pools.h"
 #include "coordinator/core/queue_walk.h"
 #include "coordinator/core/restored.h"
+#include "coordinator/core/sweeps/trials.h"
 #include "coordinator/core/time_text.h"
 
 namespace podium {
@@ -72,6 +73,7 @@ std::string why_held(const ClusterState& state, const Job& job) {
 
 std::optional<Blocker> not_in_line(const ClusterState& state, const Job& job) {
   if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(state, job)};
+  if (job.paused) return Blocker{.code = BlockerCode::paused, .sentence = why_paused(state, job)};
   if (job.request.after.empty()) return std::nullopt;
   Blocker blocker{.code = BlockerCode::follows, .job = job.request.after.front().job};
   for (const Dependency& on : job.request.after)
@@ -289,6 +291,8 @@ std::string_view to_string(BlockerCode code) {
   switch (code) {
     case BlockerCode::held:
       return "held";
+    case BlockerCode::paused:
+      return "paused";
     case BlockerCode::follows:
       return "follows";
     case BlockerCode::limit:
@@ -321,6 +325,10 @@ std::string_view to_string(BlockerCode code) {
       return "planning";
   }
   PODIUM_CHECK(false, "a blocker without a name");
+}
+
+BlockerCode blocker_apart(const Job& job) {
+  return job.held ? BlockerCode::held : job.paused ? BlockerCode::paused : BlockerCode::follows;
 }
 
 std::string about(Duration duration) {

@@ -35,6 +35,9 @@ class Foremost {
 // the head of each queue, so this is asked for where it is shown.
 std::string waiting_reason(const ClusterState& state, const Plan& plan, const Foremost& foremost, JobId job);
 
+// What keeps a queued job out of its line.
+BlockerCode blocker_apart(const Job& job);
+
 // A duration in round numbers, never less than it is: "2h11m", "45s".
 std::string about(Duration duration);
 

@@ -151,6 +151,16 @@ NodeReservation reservation_from(const json& in) {
           optional_time_from(in.at("until_ms"))};
 }
 
+json report_json(const RungReport& report) {
+  return {{"step", report.step}, {"value", report.value ? json(*report.value) : json()}};
+}
+
+RungReport report_from(const json& in) {
+  RungReport report{in.at("step"), {}};
+  if (!in.at("value").is_null()) report.value = in.at("value").get<double>();
+  return report;
+}
+
 json time_json(std::optional<Time> time) { return time ? json(to_millis(*time)) : json(nullptr); }
 
 std::optional<Time> optional_time_from(const json& in) {

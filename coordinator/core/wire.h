@@ -25,6 +25,9 @@ Drain drain_from(const nlohmann::json& json);
 nlohmann::json reservation_json(const NodeReservation& reservation);
 NodeReservation reservation_from(const nlohmann::json& json);
 
+nlohmann::json report_json(const RungReport& report);
+RungReport report_from(const nlohmann::json& json);
+
 // Absent is null.
 nlohmann::json time_json(std::optional<Time> time);
 std::optional<Time> optional_time_from(const nlohmann::json& json);

@@ -41,6 +41,8 @@ class Search {
   std::vector<Sooner> run() {
     if (state_.jobs.at(id_).held) {
       released();
+    } else if (state_.jobs.at(id_).paused) {
+      return {};  // only what other trials tell lets it go on
     } else if (!original_.after.empty()) {
       at_once();
     } else {

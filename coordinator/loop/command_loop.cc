@@ -171,16 +171,18 @@ awaitable<void> CommandLoop::heard() {
   if (waits_end_) throw Busy("the coordinator is stopping; submit again soon");
 }
 
-Errors CommandLoop::note_checkpoints(const StreamBatch& streams) {
-  for (const CheckpointSaved& saved : streams.checkpoints) {
-    const Result<Events> told = take_turn(saved, std::nullopt);
-    if (!told && told.errors().front().code == ErrorCode::unavailable) return told.errors();
+Errors CommandLoop::note_what_counts(const StreamBatch& streams) {
+  std::vector<Command> told(streams.checkpoints.begin(), streams.checkpoints.end());
+  told.insert(told.end(), streams.rungs.begin(), streams.rungs.end());
+  for (const Command& command : told) {
+    const Result<Events> taken = take_turn(command, std::nullopt);
+    if (!taken && taken.errors().front().code == ErrorCode::unavailable) return taken.errors();
   }
   return {};
 }
 
 awaitable<Result<Ingested>> CommandLoop::ingest(std::shared_ptr<StreamBatch> streams) {
-  if (Errors errors = note_checkpoints(*streams); !errors.empty()) co_return errors;
+  if (Errors errors = note_what_counts(*streams); !errors.empty()) co_return errors;
   co_return co_await asio::async_initiate<decltype(asio::use_awaitable), void(Result<Ingested>)>(
       [this, &streams](auto handler) {
         // Shared because the store's callback is a copyable std::function.

@@ -48,7 +48,7 @@ class CommandLoop {
   // As run(), with what the event log does not hold; `text.experiment` is filled in here.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
   // What the core must know of what tasks tell, in turns; where the rest must wait, it need not.
-  Errors note_checkpoints(const StreamBatch& streams);
+  Errors note_what_counts(const StreamBatch& streams);
   // What tasks tell: what the core must know of it in a turn, and then the rows, which are on disk after the
   // turn.
   boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);

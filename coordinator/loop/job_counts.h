@@ -32,8 +32,8 @@ class JobCounts {
   std::map<JobState, std::int64_t> counts_;
 };
 
-inline constexpr JobState kJobStates[] = {JobState::queued,   JobState::starting,  JobState::running,
-                                          JobState::stopping, JobState::succeeded, JobState::failed,
-                                          JobState::cancelled};
+inline constexpr JobState kJobStates[] = {JobState::queued,    JobState::starting,  JobState::running,
+                                          JobState::stopping,  JobState::succeeded, JobState::failed,
+                                          JobState::cancelled, JobState::stopped};
 
 }  // namespace podium

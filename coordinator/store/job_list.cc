@@ -98,7 +98,7 @@ std::string newest_of(const std::vector<std::string>& metrics) {
 
 std::string rank_of_state() {
   std::string ranks = "CASE state";
-  for (int i = 0; i <= static_cast<int>(JobState::cancelled); ++i)
+  for (int i = 0; i <= static_cast<int>(JobState::stopped); ++i)
     ranks += " WHEN '" + std::string(to_string(static_cast<JobState>(i))) + "' THEN " + std::to_string(i);
   return ranks + " END";
 }

@@ -65,6 +65,18 @@ struct Projections::Visitor {
   void operator()(const JobExtended& e) const {
     tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
   }
+  void operator()(const SweepBegun& e) const {
+    tables.insert_sweep_.run(e.experiment.value, to_json(e.rule).dump());
+    for (int i = 0; i < e.trials; ++i) tables.insert_trial_.run(e.first.value + i);
+  }
+  void operator()(const RungReached& e) const {
+    tables.rung_reached_.run(e.job.value, e.rung, e.report.step, e.report.value);
+  }
+  void operator()(const TrialPaused& e) const { tables.trial_paused_.run(e.job.value); }
+  void operator()(const TrialPromoted& e) const {
+    tables.trial_promoted_.run(e.job.value, e.rung + 1);
+    tables.promoted_attempt_.run(e.job.value, enum_name(kRestartCauses, RestartCause::promotion));
+  }
   void operator()(const JobHeld& e) const { tables.job_attempts_told_.run(e.job.value, e.attempts); }
   void operator()(const JobPrioritised& e) const { tables.job_priority_.run(e.job.value, e.priority); }
   void operator()(const NodeJoined& e) const { note_hardware(e.node); }
@@ -120,6 +132,15 @@ Projections::Projections(Database& db)
           db,
           "UPDATE tasks SET phase = ?4, exit_code = ?5, exit_signal = ?6, exit_message = ?7, exit_cause = ?8"
           " WHERE job = ?1 AND attempt = ?2 AND rank = ?3"),
+      insert_sweep_(db, "INSERT INTO sweeps (experiment, rule) VALUES (?1, ?2)"),
+      insert_trial_(db, "INSERT INTO trials (job) VALUES (?1)"),
+      rung_reached_(db, "INSERT INTO rung_reports (job, rung, step, value) VALUES (?1, ?2, ?3, ?4)"),
+      trial_paused_(db, "UPDATE trials SET paused = 1 WHERE job = ?1"),
+      trial_promoted_(db, "UPDATE trials SET rung = ?2, paused = 0 WHERE job = ?1"),
+      promoted_attempt_(
+          db,
+          "UPDATE attempts SET restart = ?2 WHERE job = ?1 AND restart = '' AND end = 'paused' AND"
+          " number = (SELECT attempt FROM jobs WHERE id = ?1)"),
       experiment_text_(
           db,
           "UPDATE experiments SET spec = ?2, file = ?3, source = ?4, idempotency_key = nullif(?5, '')"

@@ -73,6 +73,7 @@ struct RestartCounts {
   int node_losses = 0;  // its nodes were lost, could not start it, or took its tasks from it
   int preemptions = 0;  // it made room for another job
   int resizes = 0;
+  int promotions = 0;
 
   bool operator==(const RestartCounts&) const = default;
 };
@@ -120,6 +121,17 @@ struct ExperimentView {
 struct StudyView {
   ExperimentView experiment;
   std::map<JobState, int> states;  // of its jobs
+};
+
+// What a sweep that ends losing trials has decided so far.
+struct TrialView {
+  int rung = 1;  // that it trains to; one more than there are: to its end
+  bool paused = false;
+  std::map<int, RungReport> reports;  // what it told, by rung
+};
+struct SweepView {
+  Asha rule;
+  std::map<JobId, TrialView> trials;
 };
 
 // While `job` held devices of the node, `other` did as well.
@@ -189,6 +201,7 @@ class Reader {
   std::optional<StudyView> study(ExperimentId experiment);
   // Newest first, as experiments().
   std::vector<StudyView> studies(int limit, std::optional<ExperimentId> before);
+  std::optional<SweepView> sweep(ExperimentId experiment);
   // Of the experiment's jobs, by job, node and other.
   std::vector<SharedNode> shared_nodes(ExperimentId experiment);
 

@@ -39,6 +39,9 @@ void count(RestartCounts& counts, RestartCause cause) {
     case RestartCause::resize:
       ++counts.resizes;
       return;
+    case RestartCause::promotion:
+      ++counts.promotions;
+      return;
   }
 }
 

@@ -1,4 +1,6 @@
 // Reader: experiments of several jobs, and what else ran where they did.
+#include <nlohmann/json.hpp>
+
 #include "coordinator/store/reader_impl.h"
 
 namespace podium {
@@ -20,6 +22,24 @@ std::vector<StudyView> Reader::studies(int limit, std::optional<ExperimentId> be
   for (rows.start(before ? before->value : INT64_MAX, limit); rows.next();)
     views.push_back(study({rows.integer(0)}).value());
   return views;
+}
+
+std::optional<SweepView> Reader::sweep(ExperimentId id) {
+  Statement rule(impl_->database, "SELECT rule FROM sweeps WHERE experiment = ?1");
+  if (!rule.start(id.value).next()) return std::nullopt;
+  SweepView sweep{asha_from_json(nlohmann::json::parse(rule.text(0))), {}};
+  Statement trials(
+      impl_->database,
+      "SELECT job, rung, paused FROM trials WHERE job IN (SELECT id FROM jobs WHERE experiment = ?1)");
+  for (trials.start(id.value); trials.next();)
+    sweep.trials[{trials.integer(0)}] = {trials.small(1), trials.integer(2) != 0, {}};
+  Statement reports(impl_->database,
+                    "SELECT job, rung, step, value FROM rung_reports"
+                    " WHERE job IN (SELECT id FROM jobs WHERE experiment = ?1)");
+  for (reports.start(id.value); reports.next();)
+    sweep.trials.at({reports.integer(0)}).reports[reports.small(1)] = {reports.integer(2),
+                                                                       reports.optional_real(3)};
+  return sweep;
 }
 
 std::vector<SharedNode> Reader::shared_nodes(ExperimentId id) {

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "common/model/worker_event.h"
+#include "coordinator/store/event_lines.h"
 
 namespace podium {
 namespace {
@@ -24,6 +27,40 @@ void look_for_checkpoint(std::string_view line, AttemptId attempt, Newest& newes
   }
 }
 
+// body(line, task) for each line of the events that the node may tell of.
+template <class Body>
+void each_line(const StreamBatch& streams, const std::function<bool(TaskId)>& is_own, const Body& body) {
+  for (const StreamChunk& chunk : streams.chunks) {
+    if (chunk.stream != StreamKind::events || !is_own(chunk.task)) continue;
+    for (std::string_view rest = chunk.bytes; !rest.empty();) {
+      const std::size_t size = std::min(rest.find('\n'), rest.size());
+      body(rest.substr(0, size), chunk.task);
+      rest.remove_prefix(std::min(size + 1, rest.size()));
+    }
+  }
+}
+
+// The value of a metric that a line tells, and its step.
+std::optional<std::pair<std::int64_t, double>> metric_in(std::string_view line, const std::string& metric) {
+  const bool as_it_is = line.find('\\') == std::string_view::npos;
+  if (as_it_is && line.find(metric) == std::string_view::npos) return std::nullopt;
+  MetricsLine plain;
+  if (parse_metrics_line(line, plain)) {
+    for (const auto& [key, value] : plain.values)
+      if (key == metric) return std::pair(plain.step, value);
+    return std::nullopt;
+  }
+  try {
+    const WorkerEvent event = worker_event_from_json(nlohmann::json::parse(line));
+    const auto* metrics = std::get_if<MetricsEvent>(&event.body);
+    if (!metrics) return std::nullopt;
+    for (const auto& [key, value] : metrics->values)
+      if (key == metric) return std::pair(metrics->step, value);
+  } catch (const std::exception&) {  // malformed: ingest counts it and says so
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<StreamBatch>> read_streams(NodeId node, std::string body) {
@@ -40,17 +77,30 @@ Result<std::shared_ptr<StreamBatch>> read_streams(NodeId node, std::string body)
 std::vector<CheckpointSaved> checkpoints_in(const StreamBatch& streams,
                                             const std::function<bool(TaskId)>& is_own) {
   Newest newest;
-  for (const StreamChunk& chunk : streams.chunks) {
-    if (chunk.stream != StreamKind::events || !is_own(chunk.task)) continue;
-    for (std::string_view rest = chunk.bytes; !rest.empty();) {
-      const std::size_t size = std::min(rest.find('\n'), rest.size());
-      look_for_checkpoint(rest.substr(0, size), chunk.task.attempt, newest);
-      rest.remove_prefix(std::min(size + 1, rest.size()));
-    }
-  }
+  each_line(streams, is_own, [&newest](std::string_view line, TaskId task) {
+    look_for_checkpoint(line, task.attempt, newest);
+  });
   std::vector<CheckpointSaved> saved;
   for (const auto& [attempt, step] : newest) saved.push_back({attempt, step});
   return saved;
+}
+
+std::vector<RungTold> rungs_in(const StreamBatch& streams, const RungWatches& watches,
+                               const std::function<bool(TaskId)>& is_own) {
+  const auto is_watched = [&](TaskId task) { return watches.contains(task.attempt.job) && is_own(task); };
+  std::vector<RungTold> told;
+  RungWatches open = watches;
+  each_line(streams, is_watched, [&](std::string_view line, TaskId task) {
+    RungWatch& watch = open.at(task.attempt.job);
+    const auto value = watch.steps.empty() ? std::nullopt : metric_in(line, watch.metric);
+    if (!value) return;
+    std::erase_if(watch.steps, [&](const auto& rung) {
+      if (value->first < rung.second) return false;
+      told.push_back({task.attempt.job, rung.first, value->first, value->second});
+      return true;
+    });
+  });
+  return told;
 }
 
 }  // namespace podium

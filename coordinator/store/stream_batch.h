@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/base/time.h"
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/commands.h"
+#include "coordinator/core/sweeps/trials.h"
 
 namespace podium {
 
@@ -29,6 +31,7 @@ struct StreamBatch {
   std::string body;
   std::vector<StreamChunk> chunks;           // borrow from body
   std::vector<CheckpointSaved> checkpoints;  // what the core must know of it
+  std::vector<RungTold> rungs;               // and this
   std::vector<bool> on_disk;  // of each chunk of output: its bytes follow what was there and are on disk
 };
 
@@ -41,5 +44,11 @@ Result<std::shared_ptr<StreamBatch>> read_streams(NodeId node, std::string body)
 // `is_own`: whether a task was given to the node; what it says of others' tasks is left out.
 std::vector<CheckpointSaved> checkpoints_in(const StreamBatch& streams,
                                             const std::function<bool(TaskId)>& is_own);
+
+// Of the trials of sweeps, the first word in the streams on each rung that is watched: a metric told at its
+// step or later. As with checkpoints.
+using RungWatches = std::map<JobId, RungWatch>;
+std::vector<RungTold> rungs_in(const StreamBatch& streams, const RungWatches& watches,
+                               const std::function<bool(TaskId)>& is_own);
 
 }  // namespace podium

@@ -122,5 +122,70 @@ TEST_F(Commands, StudiesSayWhatTheyVary) {
   EXPECT_EQ(json::parse(program_.run({"studies", "--json"}).out).at("studies").size(), 2u);
 }
 
+json trial(int job, double lr, const std::string& state, int rung, const json& reports, const json& latest) {
+  return {{"job", job},
+          {"state", state == "stopped"    ? "stopped"
+                    : state == "finished" ? "succeeded"
+                                          : "queued"},
+          {"parameters", {{"training.optimizer.lr", lr}}},
+          {"trial",
+           {{"state", state},
+            {"rung", rung},
+            {"to_its_end", state == "finished"},
+            {"reports", reports},
+            {"latest", latest},
+            {"steps", 90},
+            {"device_seconds", 30}}}};
+}
+
+json report(int rung, const json& value) { return {{"rung", rung}, {"step", 30 * rung}, {"value", value}}; }
+
+json sweep_of_three() {
+  json sweep = study();
+  sweep["tables"] = sweep["warnings"] = json::array();
+  sweep["members"] = {
+      trial(7, 0.001, "finished", 2, json::array({report(1, 5.25), report(2, 4.5)}),
+            {{"step", 90}, {"value", 4.125}}),
+      trial(8, 0.03, "paused", 1, json::array({report(1, nullptr)}), {{"step", 30}, {"value", nullptr}}),
+      trial(9, 0.01, "waiting", 0, json::array(), nullptr)};
+  sweep["asha"] = {
+      {"metric", "eval/mlm_loss"},
+      {"goal", "min"},
+      {"min_steps", 30},
+      {"max_steps", 90},
+      {"reduction", 2},
+      {"rungs",
+       {{{"rung", 1}, {"step", 30}, {"told", 2}, {"went_on", 1}},
+        {{"rung", 2}, {"step", 60}, {"told", 1}, {"went_on", 1}}}},
+      {"best",
+       {{"job", 7}, {"parameters", {{"training.optimizer.lr", 0.001}}}, {"step", 90}, {"value", 4.125}}},
+      {"device_seconds", 90},
+      {"full_device_seconds", 270}};
+  return sweep;
+}
+
+TEST_F(Commands, ASweepThatEndsLosersIsATableOfTrials) {
+  fake_.on("GET /api/v1/studies/3", sweep_of_three());
+  const std::string text = program_.run({"study", "3"}).out;
+  EXPECT_THAT(
+      text,
+      HasSubstr("by eval/mlm_loss (min), one of 2 goes on at step 30 (2 told, 1 went on), 60 (1 told, 1 "
+                "went on); winners train to step 90\n"
+                "best so far: job 7, training.optimizer.lr 0.001: 4.125 at step 90\n"
+                "device time: 1m30s of about 4m30s that all trials would take to their ends (33 %)\n"));
+  EXPECT_THAT(text, HasSubstr("JOB     lr  STATE             RUNG  STEP 30  STEP 60  LATEST  STEPS\n"));
+  EXPECT_THAT(text, HasSubstr("  7  0.001  finished           end     5.25      4.5   4.125     90\n"
+                              "  8   0.03  paused at rung 1     1      NaN        –     NaN     90\n"
+                              "  9   0.01  waiting              –        –        –       –     90\n"));
+}
+
+TEST_F(Commands, OfASweepThatHasJustBegunNothingIsMadeUp) {
+  json sweep = sweep_of_three();
+  sweep["asha"]["best"] = sweep["asha"]["full_device_seconds"] = nullptr;
+  fake_.on("GET /api/v1/studies/3", sweep);
+  EXPECT_THAT(program_.run({"study", "3"}).out,
+              HasSubstr("best so far: no trial has told its metric\ndevice time: 1m30s\n"));
+}
+
 }  // namespace
 }  // namespace podium

@@ -71,6 +71,7 @@ SubmitExperiment random_experiment(Random& random) {
     request.account = kAccounts[random.below(static_cast<int>(std::size(kAccounts)))];
     submit.jobs.push_back(request);
   }
+  if (random.chance(30)) submit.asha = Asha{"eval/loss", Goal::min, 10, random.between(11, 200), 2};
   return submit;
 }
 
@@ -119,6 +120,13 @@ void operate(SimCluster& cluster, Random& random) {
     default:
       cluster.turn(cluster.requeue(job));
   }
+}
+
+// Also what comes twice, too early or long after the trial has ended.
+void tell_rung(SimCluster& cluster, Random& random) {
+  const int rung = random.between(1, 3);
+  cluster.turn(RungTold{any_job(cluster.state(), random), rung, (10 << (rung - 1)) - random.below(2),
+                        static_cast<double>(random.below(5))});
 }
 
 AttemptId any_attempt(const ClusterState& state, Random& random) {
@@ -209,13 +217,15 @@ void act(SimCluster& cluster, Random& random) {
     disturb_node(node, random);
   else if (dice < 56)
     cluster.turn(CheckpointSaved{any_attempt(cluster.state(), random), random.between(1, 1000)});
-  else if (dice < 59)
+  else if (dice < 62)
+    tell_rung(cluster, random);
+  else if (dice < 65)
     cluster.restart_coordinator(seconds(random.between(0, 300)), random);
-  else if (dice < 61)
-    cluster.jump_clock(seconds(random.between(0, 7200)));
-  else if (dice < 64)
-    cluster.turn(node_operation(node.description().id, cluster.now(), random));
   else if (dice < 67)
+    cluster.jump_clock(seconds(random.between(0, 7200)));
+  else if (dice < 70)
+    cluster.turn(node_operation(node.description().id, cluster.now(), random));
+  else if (dice < 73)
     cluster.pass(seconds(random.between(60, 150)), random);
   else
     cluster.pass(seconds(random.between(2, 10)), random);
@@ -352,8 +362,8 @@ TEST(Histories, KeepEveryInvariantAndDrain) {
       << testing::PrintToString(coverage.events);
   EXPECT_GT(coverage.abandoned, 0);
   EXPECT_GT(coverage.never_started, 0);
-  EXPECT_EQ(coverage.ends.size(), 7u)
-      << "succeeded, failed, preempted, cancelled, node_lost, walltime, resized";
+  EXPECT_EQ(coverage.ends.size(), 8u)
+      << "succeeded, failed, preempted, cancelled, node_lost, walltime, resized, paused";
 }
 
 TEST(Histories, OfARestoredDatabaseRunNothingAgainThatNodesKnowToHaveEnded) {

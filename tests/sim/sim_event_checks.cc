@@ -16,7 +16,8 @@ void SimCluster::check_event(const Event& event) {
     held_.erase(recalled->job);
     after_[recalled->job] = recalled->request.after;
   }
-  if (job_id && ended_.contains(*job_id))
+  const bool may_have_ended = std::holds_alternative<RungReached>(event.body);
+  if (job_id && !may_have_ended && ended_.contains(*job_id))
     violate("job " + to_string(*job_id) + " had ended, and then: " + describe(event));
   if (const auto* queued = std::get_if<JobQueued>(&event.body)) {
     after_[queued->job] = queued->request.after;
@@ -103,6 +104,7 @@ void SimCluster::check_start(const AttemptCreated& created, Time at) {
   }
   check_place(state_.jobs.at(id).request, created.allocation);
   check_limits(state_.jobs.at(id), created.allocation.devices());
+  if (state_.jobs.at(id).paused) violate("job " + to_string(id) + " started while its sweep had paused it");
   if (held_.contains(id)) violate("job " + to_string(id) + " started while it was held");
   for (const Dependency& on : after_[id]) {
     const auto end = ended_.find(on.job);

@@ -17,7 +17,7 @@ it("offers what fits a job's state", () => {
   expect(offered("running")).toEqual(["hold", "priority", "cancel", "stop"]);
   expect(offered("running", { held: true })).toEqual(["release", "priority", "cancel", "stop"]);
   expect(offered("stopping")).toEqual(["hold", "cancel"]);
-  for (const over of ["failed", "cancelled"] as const) expect(offered(over)).toEqual(["again"]);
+  for (const over of ["failed", "cancelled", "stopped"] as const) expect(offered(over)).toEqual(["again"]);
   expect(offered("succeeded")).toEqual([]);
 });
 

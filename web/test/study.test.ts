@@ -58,6 +58,7 @@ const member = (job: number, devices: number, changes: Partial<StudyMember> = {}
   artificial: false,
   reason: "",
   time_to_train_seconds: 8000 / devices,
+  trial: null,
   ...changes,
 });
 
@@ -70,6 +71,7 @@ const study = (members: StudyMember[], tables: ScalingTable[]): Study => ({
   created_ms: 0,
   scaling: { devices: [], mode: "strong", repeat: 1, together: false },
   sweep: null,
+  asha: null,
   members,
   tables,
   warnings: [],

@@ -4,7 +4,7 @@ import { gridOf, placeOn, ranked, resultsOf, shareOfBest, sweptAxes, type Result
 
 const member = (job: number, parameters: Record<string, unknown>): StudyMember => ({
   ...{ job, name: `t${job}`, state: "succeeded" as const, devices: 1, kind: "gpu", parameters },
-  ...{ seed: null, restarts: 0, artificial: false, reason: "", time_to_train_seconds: null },
+  ...{ seed: null, restarts: 0, artificial: false, reason: "", time_to_train_seconds: null, trial: null },
 });
 
 const outcome = (metric: string, values: (number | string | null)[], better: "less" | "more" | null) => ({

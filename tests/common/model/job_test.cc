@@ -7,11 +7,11 @@
 namespace podium {
 namespace {
 
-constexpr JobState kAll[] = {JobState::queued,    JobState::starting, JobState::running,  JobState::stopping,
-                             JobState::succeeded, JobState::failed,   JobState::cancelled};
+constexpr JobState kAll[] = {JobState::queued,    JobState::starting, JobState::running,   JobState::stopping,
+                             JobState::succeeded, JobState::failed,   JobState::cancelled, JobState::stopped};
 
 TEST(JobState, AJobThatEndedIsOnlyEverQueuedAgainAndOneThatSucceededNever) {
-  for (const JobState from : {JobState::succeeded, JobState::failed, JobState::cancelled})
+  for (const JobState from : {JobState::succeeded, JobState::failed, JobState::cancelled, JobState::stopped})
     for (const JobState to : kAll)
       EXPECT_EQ(may_follow(from, to), to == JobState::queued && from != JobState::succeeded)
           << to_string(from) << " to " << to_string(to);

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+#include <set>
+
 #include "common/base/file.h"
 #include "common/spec/warnings.h"
 #include "tests/paths.h"
@@ -217,6 +221,77 @@ TEST(LoadExperiment, WeakScalingGrowsTheBatchOfEveryPhase) {
   }
 }
 
+std::string random_sweep(const std::string& trials, const std::string& seed) {
+  return "sweep: {trials: " + trials + ", seed: " + seed +
+         ", training.optimizer.lr: {from: 1.0e-5, to: 1.0e-2, scale: log}, model.layers: {from: 2, to: 9},"
+         " training.schedule.warmup: {from: 0.1, to: 0.3}, training.schedule.decay: [linear, poly]}\n";
+}
+
+TEST(LoadExperiment, RandomTrialsAreTheSameForASeedAndStayWhenThereAreMore) {
+  const auto names = [](const std::string& trials, const std::string& seed) {
+    std::vector<std::string> found;
+    for (const JobSpec& job : load(bert("{preset: bert-tiny}", random_sweep(trials, seed))).jobs)
+      found.push_back(job.name);
+    return found;
+  };
+  const auto eight = names("8", "3");
+  EXPECT_EQ(names("8", "3"), eight);
+  EXPECT_NE(names("8", "4"), eight);
+  const auto twenty = names("20", "3");
+  EXPECT_TRUE(std::equal(eight.begin(), eight.end(), twenty.begin()));
+}
+
+TEST(LoadExperiment, RandomTrialsFillTheirRangesEvenlyOnTheirScale) {
+  const auto jobs = load(bert("{preset: bert-tiny}", random_sweep("1000", "1"))).jobs;
+  ASSERT_EQ(jobs.size(), 1000u);
+  std::map<int, int> decades, layers;
+  int linear = 0, low = 0;
+  for (const JobSpec& job : jobs) {
+    const double lr = job.training.optimizer.lr;
+    ASSERT_TRUE(lr >= 1e-5 && lr <= 1e-2) << lr;
+    ++decades[std::min(static_cast<int>(std::floor(std::log10(lr))), -3)];
+    ++layers[job.model.layers];
+    linear += job.training.schedule.decay == Decay::linear;
+    low += job.training.schedule.warmup < 0.2;
+  }
+  // Four deviations of the binomial distribution.
+  const auto near = [](int count, double share) {
+    return std::abs(count - 1000 * share) < 4 * std::sqrt(1000 * share * (1 - share));
+  };
+  ASSERT_EQ(decades.size(), 3u);
+  for (const auto& [decade, count] : decades) EXPECT_TRUE(near(count, 1.0 / 3)) << decade << " " << count;
+  ASSERT_EQ(layers.size(), 8u);
+  for (const auto& [layer, count] : layers) EXPECT_TRUE(near(count, 1.0 / 8)) << layer << " " << count;
+  EXPECT_TRUE(near(linear, 0.5)) << linear;
+  EXPECT_TRUE(near(low, 0.5)) << low;
+}
+
+TEST(LoadExperiment, RandomTrialsAreAllDifferent) {
+  const auto loaded =
+      load(bert("{preset: bert-tiny}",
+                "sweep: {trials: 6, model.layers: {from: 2, to: 4}, model.dropout: [0, 0.1]}\n"));
+  std::set<std::string> names;
+  for (const JobSpec& job : loaded.jobs) names.insert(job.name);
+  EXPECT_EQ(names.size(), 6u) << "all combinations that there are";
+}
+
+TEST(LoadExperiment, AHalvingTakesFromTheSpecWhatItDoesNotSay) {
+  const std::string sweep =
+      "sweep: {training.optimizer.lr: [1.0e-3, 2.0e-3, 3.0e-3, 4.0e-3], asha: {min_steps: 2";
+  const std::string evaluated = "evaluate: {every: 2 steps, data: held.txt}\n";
+  const auto own = load(bert("{preset: bert-tiny}", evaluated + sweep + ", metric: eval/mlm_accuracy}}\n"));
+  ASSERT_TRUE(own.asha);
+  EXPECT_EQ(*own.asha,
+            (Asha{"eval/mlm_accuracy", Goal::max, 2, own.jobs.front().training.schedule.steps, 4}));
+  const auto targeted =
+      load(bert("{preset: bert-tiny}",
+                evaluated + "target: {metric: eval/mlm_loss, at_most: 4}\n" + sweep + ", reduction: 2}}\n"));
+  EXPECT_EQ(targeted.asha->metric, "eval/mlm_loss");
+  EXPECT_EQ(targeted.asha->goal, Goal::min);
+  EXPECT_EQ(targeted.asha->reduction, 2);
+  EXPECT_FALSE(load(bert("{preset: bert-tiny}", "sweep: {training.seed: [1, 2]}\n")).asha);
+}
+
 TEST(LoadExperiment, ASweepOverLayoutsKeepsEachRule) {
   EXPECT_EQ(load(gpt("{preset: gpt2-124m}", "sweep: {parallel.tensor: [1, 2], parallel.pipeline: [1, 2]}\n"))
                 .jobs.size(),
@@ -303,8 +378,8 @@ TEST(LoadExperiment, HostileOverridesAreRefused) {
 }
 
 TEST(LoadExperiment, HostilePathsInASweepAreRefused) {
-  for (const char* path :
-       {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0", "sweep.x", "name"})
+  for (const char* path : {"labels.a~b", "data.train.x", "a//b", ".", "", "~", "labels.-", "labels.0",
+                           "labels.", "parameters..x", "sweep.x", "name"})
     EXPECT_FALSE(
         load_experiment(bert("{preset: bert-tiny}", std::string("sweep: {\"") + path + "\": [[1]]}\n"), "t")
             .ok())

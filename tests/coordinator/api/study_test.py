@@ -183,6 +183,79 @@ class StudyTest(unittest.TestCase):
         for path in ("/published?benchmark=mlperf-bart", f"/studies/{study}?published=mlperf-bart"):
             self.assertIn('did you mean "mlperf-bert"', self.get(path, 400)["errors"][0]["message"])
 
+    # Of four rates one of two goes on at steps 20, 40 and 80 of 100.
+    ASHA = ("evaluate: {every: 20 steps, data: b.txt}\n"
+            "sweep:\n  training.optimizer.lr: [1.0e-4, 1.0e-3, 1.0e-2, 1.0e-1]\n"
+            "  asha: {metric: eval/mlm_loss, min_steps: 20, reduction: 2}\n")
+
+    def tell_rung(self, agent, job, step, value):
+        text = metrics(step, **{"eval/mlm_loss": value}).encode()
+        reply = agent.deliver(chunk(self.launches[job], "events", self.told.get(job, 0), text))
+        self.assertEqual(reply.status, 200)
+        self.told[job] = self.told.get(job, 0) + len(text)
+
+    def leave(self, agent, job, **ended):
+        """The job's task has ended."""
+        for task in agent.tasks:
+            if task["job"] == job:
+                task |= {"state": "exited", "exit": {"signal": 0, "message": ""} | ended}
+        agent.tell()
+
+    def trial(self, study, job):
+        return next(m["trial"] for m in self.get(f"/studies/{study}")["members"] if m["job"] == job)
+
+    def test_losers_pause_and_say_why_and_end_when_the_winner_is_through(self):
+        self.told = {}
+        agent = Agent(self.daemon, devices=4)
+        agent.orders()
+        study, jobs = self.submit(self.ASHA)
+        a, b, c, d = jobs
+        launches = agent.wait_for_order("start")
+        self.launches = {launch["job"]: launch for launch in launches}
+        agent.run(launches)
+        self.tell_rung(agent, a, 20, 9.0)
+        wait_for(lambda: self.state(a) == "stopping", "the first to tell is paused")
+        self.leave(agent, a, code=79, cause="ordered")
+        wait_for(lambda: self.state(a) == "queued", "the pause")
+        why = self.get(f"/jobs/{a}/why")
+        self.assertEqual([blocker["code"] for blocker in why["blockers"]], ["paused"])
+        self.assertEqual(why["blockers"][0]["sentence"],
+                         "is paused by its sweep: 1st of 1 at rung 1 (step 20) with eval/mlm_loss 9, of which the best "
+                         "goes on once 2 have told; 3 trials have yet to tell there")
+        self.tell_rung(agent, b, 20, 5.0)
+        self.assertEqual(self.state(b), "running")
+        seen = self.get(f"/studies/{study}")
+        self.assertEqual((seen["state"], seen["kind"]), ("running", "sweep"))
+        self.assertEqual(seen["asha"]["rungs"], [{"rung": 1, "step": 20, "told": 2, "went_on": 1},
+                                                 {"rung": 2, "step": 40, "told": 0, "went_on": 0},
+                                                 {"rung": 3, "step": 80, "told": 0, "went_on": 0}])
+        self.assertEqual((seen["asha"]["metric"], seen["asha"]["goal"], seen["asha"]["max_steps"]),
+                         ("eval/mlm_loss", "min", 100))
+        self.assertEqual((seen["asha"]["best"]["job"], seen["asha"]["best"]["value"]), (b, 5.0))
+        self.assertEqual(seen["asha"]["best"]["parameters"], {"training.optimizer.lr": 1e-3})
+        self.assertEqual((self.trial(study, a)["state"], self.trial(study, a)["rung"]), ("paused", 1))
+        self.assertEqual(self.trial(study, b)["reports"], [{"rung": 1, "step": 20, "value": 5.0}])
+        self.daemon.kill()
+        self.daemon.start()
+        agent.interrupted = True
+        agent.tell()
+        agent.interrupted = False
+        self.assertEqual(self.get(f"/jobs/{a}")["reason"], why["blockers"][0]["sentence"].replace(
+            "1st of 1", "2nd of 2").replace("goes on once 2 have told", "goes on").replace("3 trials have", "2 trials have"))
+        for job in (c, d):  # never tell anything: nothing is guessed
+            self.leave(agent, job, code=0)
+        wait_for(lambda: self.state(d) == "succeeded", "their ends")
+        warnings = {(w["code"], w["job"]) for w in self.get(f"/studies/{study}")["warnings"]}
+        self.assertTrue({("metric_never_told", c), ("metric_never_told", d)} <= warnings, warnings)
+        self.leave(agent, b, code=0)
+        wait_for(lambda: self.state(a) == "stopped", "the loser's end")
+        ended = self.get(f"/studies/{study}")
+        self.assertEqual((ended["state"], ended["states"]), ("succeeded", {"succeeded": 3, "stopped": 1}))
+        self.assertEqual(self.get(f"/jobs/{a}")["reason"],
+                         "stopped by its sweep: 2nd of 2 at rung 1 (step 20) with eval/mlm_loss 9, of which the best goes on")
+        self.assertEqual(self.trial(study, a)["state"], "stopped")
+        self.assertGreater(ended["asha"]["device_seconds"], 0)
+
 
 class FilesTest(unittest.TestCase):
     def setUp(self):

@@ -61,7 +61,11 @@ Events one_of_each() {
       {at, JobExtended{{7}, std::chrono::hours(96)}},
       {at, NodeAdopted{{"node-1"}, true}},
       {at, JobNumbersSkipped{{13}}},
-      {at, AccountDeleted{"nlp/gpt"}}};
+      {at, AccountDeleted{"nlp/gpt"}},
+      {at, SweepBegun{{3}, {"eval/loss", Goal::min, 100, 1600, 4}, {7}, 16}},
+      {at, RungReached{{3}, {7}, 2, {400, 3.25}}},
+      {at, TrialPaused{{7}, 2, "7th of 9 at rung 2"}},
+      {at, TrialPromoted{{7}, 2, "1st of 9 at rung 2"}}};
 }
 
 TEST(EventCodec, ReadsAndWritesTheGoldenFile) {

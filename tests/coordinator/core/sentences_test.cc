@@ -154,6 +154,19 @@ TEST_F(Sentences, OfWhatKeepsAJobWaiting) {
   note_blockers(unlucky);  // back_off
 
   begin();
+  node = node_with("node-1", 2);
+  join(node);
+  SubmitExperiment sweep{"sweep", {request_for(1), request_for(1), request_for(1)}};
+  sweep.asha = Asha{"eval/loss", Goal::min, 100, 800, 2};
+  turn(sweep);
+  report(node);
+  note_events(turn(RungTold{{1}, 1, 100, 3.25}));
+  end_of(node, {1}, {{task({1}, 0), {79, 0, "", ExitCause::ordered}}});
+  note_blockers({1});  // paused
+  note_events(turn(RungTold{{2}, 1, 100, 2.5}));
+  note_blockers({1});
+
+  begin();
   join(node_with("node-1", 1));
   join(node_with("node-2", 1));
   const JobId mover = submit_for(1);

@@ -156,7 +156,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
 
 /** All of them for the same reason. */
 export const countsOf = (failures: number) => ({
-  ...{ failures, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0 },
+  ...{ failures, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0, promotions: 0 },
 });
 
 function whyWaiting(random: Random, id: number, held: boolean): string {

@@ -292,6 +292,7 @@ export function studyOf(cluster: Cluster, id: number, published: PublishedRow[])
   const jobs = jobsOf(cluster, id);
   return {
     ...fieldsOf(cluster, id),
+    asha: null,
     members: jobs.map((job) => ({
       job: job.id,
       name: job.name,
@@ -310,6 +311,7 @@ export function studyOf(cluster: Cluster, id: number, published: PublishedRow[])
       artificial: id === slotStudy && job.devices === 4,
       reason: job.reason,
       time_to_train_seconds: job.time_to_train_seconds,
+      trial: null,
     })),
     tables: shape.scaling ? [tableOf(jobs, shape, cluster)] : [],
     warnings: warningsOf(id, jobs),

@@ -178,6 +178,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The record board, the best time-to-train of each benchmark on each kind and number of devices
+         * @description A benchmark is model, task, data, held-out data and target; of a program of the user's own its command and target. Times run from the first start to the target, restarts and waits between included. A run on devices that were made up, that were of several kinds or numbers, or that shared its nodes with other jobs, sets no record.
+         */
+        get: operations["list_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/board/{benchmark}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The records of one benchmark, and all its runs with where they come from */
+        get: operations["get_benchmark"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/code": {
         parameters: {
             query?: never;
@@ -360,6 +397,26 @@ export interface paths {
          * @description One that runs stops at a checkpoint first, which costs none of its restarts. One that waits for its back-off is tried at once. One that failed or was cancelled goes on under its number, with all its restarts and its whole walltime again; one that succeeded is refused (409).
          */
         post: operations["requeue_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job}/reproduce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit a job's spec and code once more, exactly
+         * @description The new job has the label `reproduces` with the number of this one. What is repeated is the job's spec as the coordinator has it, with the packed code; what lies in data folders is not recorded and may differ.
+         */
+        post: operations["reproduce_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -925,8 +982,11 @@ export interface components {
         Labels: {
             [key: string]: string;
         };
-        /** @enum {unknown} */
-        JobState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled";
+        /**
+         * @description stopped: its sweep has ended it, for other trials did better
+         * @enum {unknown}
+         */
+        JobState: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled" | "stopped";
         /** @description The commit a spec came from */
         Source: {
             repository?: string;
@@ -997,9 +1057,9 @@ export interface components {
                 /** @description false: one job at a time, the smallest size first */
                 together: boolean;
             } | null;
-            /** @description The values of each parameter, by its path */
+            /** @description As it was written: the values of each parameter by its path, a list or a range; beside them trials, seed and asha */
             sweep: {
-                [key: string]: unknown[];
+                [key: string]: unknown[] | Record<string, never> | number;
             } | null;
         };
         Study: {
@@ -1007,8 +1067,7 @@ export interface components {
                 /** @description GET /jobs/{job} has all of it */
                 job: number;
                 name: string;
-                /** @enum {string} */
-                state: "queued" | "starting" | "running" | "stopping" | "succeeded" | "failed" | "cancelled";
+                state: components["schemas"]["JobState"];
                 devices: number;
                 kind: string;
                 /** @description What the sweep gave it, by path; a swept seed is under seed */
@@ -1019,18 +1078,75 @@ export interface components {
                 artificial: boolean;
                 reason: string;
                 time_to_train_seconds: number | null;
+                trial: components["schemas"]["Trial"];
             }[];
+            asha: components["schemas"]["Asha"];
             /** @description One for each combination of swept values; none where nothing is scaled */
             tables: components["schemas"]["ScalingTable"][];
             warnings: {
                 /** @enum {string} */
-                code: "failed" | "cancelled" | "unfinished" | "target_never_told" | "target_not_reached" | "restarted" | "artificial" | "shared_node";
+                code: "failed" | "cancelled" | "unfinished" | "target_never_told" | "metric_never_told" | "target_not_reached" | "restarted" | "artificial" | "shared_node";
                 job: number;
                 sentence: string;
             }[];
             /** @description Of the benchmark that was asked for; never mixed with the study's own rows */
             published: components["schemas"]["PublishedRow"][];
         } & components["schemas"]["StudyFields"];
+        /** @description Of a sweep that ends losing trials, null in any other study */
+        Trial: {
+            /**
+             * @description paused: at its rung, until more have told there. stopped: when the sweep had its winner
+             * @enum {unknown}
+             */
+            state: "waiting" | "running" | "paused" | "stopped" | "finished" | "failed" | "cancelled";
+            /** @description The last rung where it told; 0: none yet */
+            rung: number;
+            /** @description No rung is before it any more */
+            to_its_end: boolean;
+            reports: {
+                rung: number;
+                /** @description The rung's, or the first after it at which it told */
+                step: number;
+                /** @description null: not a number */
+                value: number | null;
+            }[];
+            /** @description The newest value of the metric */
+            latest: {
+                step: number;
+                value: number | null;
+            } | null;
+            /** @description That it was trained */
+            steps: number;
+            /** @description That its attempts held */
+            device_seconds: number;
+        } | null;
+        /** @description How a sweep ends losing trials, and what came of it; null in any other study */
+        Asha: {
+            metric: string;
+            /** @enum {unknown} */
+            goal: "min" | "max";
+            min_steps: number;
+            max_steps: number;
+            /** @description Of so many trials that told at a rung one goes on */
+            reduction: number;
+            rungs: {
+                rung: number;
+                step: number;
+                told: number;
+                went_on: number;
+            }[];
+            /** @description Of the trials that got furthest, the one whose newest value is best */
+            best: {
+                job: number;
+                parameters: Record<string, never>;
+                step: number;
+                value: number;
+            } | null;
+            /** @description That all trials held */
+            device_seconds: number;
+            /** @description An estimate of what all trials would have held to their ends, by the device time of a step so far; null before any was taken */
+            full_device_seconds: number | null;
+        } | null;
         /** @description Over the steady part, the points after the first tenth of a run's steps; low and high are its quartiles */
         SteadyRate: {
             median: number;
@@ -1105,6 +1221,76 @@ export interface components {
             date: string;
             note: string | null;
             file: string;
+        };
+        Benchmark: {
+            /** @description Readable, and the same for the same identity for ever */
+            id: string;
+            /** @example bert-large pretrain, eval/mlm_accuracy at least 0.72 */
+            name: string;
+            /** @description What its runs have in common: task, model, data, evaluate and target, or command and target */
+            identity: Record<string, never>;
+            /** @description That reached the target */
+            runs: number;
+            /** @description Of these, those that set no record */
+            excluded: number;
+            classes: components["schemas"]["BoardClass"][];
+        };
+        /** @description Runs on the same kind and number of devices */
+        BoardClass: {
+            /** @example NVIDIA H200 */
+            device: string;
+            devices: number;
+            /** @description Oldest first; the last one holds */
+            records: components["schemas"]["BoardRecord"][];
+        };
+        BoardRecord: {
+            job: number;
+            reached_ms: components["schemas"]["Millis"];
+            seconds: number;
+            /** @description On the record before, as a share of it */
+            improvement: number | null;
+        };
+        BenchmarkDetails: {
+            id: string;
+            name: string;
+            identity: Record<string, never>;
+            runs: number;
+            excluded: number;
+            classes: components["schemas"]["BoardClass"][];
+            /** @description The latest first */
+            all: components["schemas"]["BoardRun"][];
+        };
+        BoardRun: {
+            job: number;
+            experiment: number;
+            name: string;
+            seconds: number;
+            started_ms: components["schemas"]["Millis"];
+            reached_ms: components["schemas"]["Millis"];
+            /** @description Of its attempts, different ones */
+            devices: number[];
+            device_models: string[];
+            nodes: string[];
+            /** @description Of the nodes' agents, which bring the worker */
+            versions: string[];
+            /** @description Until the target */
+            restarts: number;
+            seed: number | null;
+            /** @description Repository, commit and path of its spec, and whether they had uncommitted changes */
+            source: Record<string, never> | null;
+            file: string;
+            /** @description Of the spec as it was submitted */
+            spec_sha256: string;
+            /** @description The job that it repeats */
+            reproduces: number | null;
+            /** @description Why it sets no record, in sentences; empty where it may */
+            excluded: string[];
+        };
+        Reproduction: {
+            reproduces: number;
+            job: components["schemas"]["Job"];
+            /** @description From when the original ran, in sentences */
+            differences: string[];
         };
         Checkpoint: {
             attempt: number;
@@ -1233,6 +1419,8 @@ export interface components {
             preemptions: number;
             /** @description An elastic job that grew or shrank */
             resizes: number;
+            /** @description A trial that its sweep had paused and let go on */
+            promotions: number;
         };
         JobFields: {
             id: number;
@@ -1303,7 +1491,7 @@ export interface components {
             started_ms: components["schemas"]["MillisOrNull"];
             ended_ms: components["schemas"]["MillisOrNull"];
             /** @enum {unknown} */
-            end: "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized" | null;
+            end: "succeeded" | "failed" | "preempted" | "cancelled" | "node_lost" | "walltime" | "resized" | "paused" | null;
             reason: string;
             first_step: number | null;
             last_step: number | null;
@@ -1333,8 +1521,8 @@ export interface components {
             cause?: "program" | "ordered" | "lease" | "agent_stopped" | "signalled" | "node_restarted" | "shim_killed" | "not_started" | "no_record" | "refused" | "cannot_run";
         };
         /** @enum {unknown} */
-        BlockerCode: "held" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
-        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
+        BlockerCode: "held" | "paused" | "follows" | "limit" | "quota" | "share" | "back_off" | "too_large" | "devices" | "reserved" | "maintenance" | "reserved_nodes" | "running" | "unavailable" | "avoided" | "queue" | "planning";
+        /** @description One thing that keeps a job from starting. held: an operator holds it, or it may have ended after the copy of the database was taken that was restored. paused: its sweep lets other trials go on, which do better so far. follows: it waits for the end of `job`, and perhaps of others. maintenance: its walltime runs into the maintenance windows of `nodes`. reserved_nodes: it runs into the time for which `nodes` are reserved for other accounts. back_off: it failed soon after its start. too_large: the nodes could not hold it, were they empty. devices: too few are free. reserved: they are free, but it would delay `job`, which was promised its start at `until_ms`. running: `job` holds what it needs on `nodes`, until `until_ms` at the latest. unavailable: `nodes`, or devices of them, get no work. avoided: `nodes` failed it. limit: its account would hold `needs` devices of at most `has`. quota: it would hold `needs` of `has` that it is guaranteed, so that it can only borrow. share: accounts that have used less of their fair share go first. queue: `has` jobs go before it, `job` first, as many of each of `accounts`. planning: the scheduler has not looked since. */
         Blocker: {
             code: components["schemas"]["BlockerCode"];
             sentence: string;
@@ -2085,6 +2273,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    list_board: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By benchmark */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        benchmarks: components["schemas"]["Benchmark"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_benchmark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id */
+                benchmark: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The benchmark */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BenchmarkDetails"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     post_code: {
         parameters: {
             query?: never;
@@ -2364,6 +2599,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reproduce_job: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again gives the job it made the first time */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                job: components["parameters"]["job"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The Idempotency-Key was known */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reproduction"];
+                };
+            };
+            /** @description It is queued */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reproduction"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -19,6 +19,7 @@ export const jobStates = [
   "succeeded",
   "failed",
   "cancelled",
+  "stopped",
 ] as const satisfies readonly JobState[];
 
 /** JSON has no such numbers, so the wire carries them as words. */

@@ -32,6 +32,7 @@ export function offerFor(job: Operated): Offer {
       return { ...nothing, ...holding, cancel: true };
     case "failed":
     case "cancelled":
+    case "stopped":
       return { ...nothing, requeue: "again" };
     default:
       return nothing;

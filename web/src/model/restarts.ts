@@ -6,6 +6,7 @@ const kinds: [key: keyof Job["restart_counts"], one: string, more: string][] = [
   ["node_losses", "lost node", "lost nodes"],
   ["preemptions", "preemption", "preemptions"],
   ["resizes", "resize", "resizes"],
+  ["promotions", "promotion", "promotions"],
   ["moves", "move", "moves"],
   ["requeues", "requeue", "requeues"],
 ];

@@ -70,6 +70,13 @@ export function JobStateIcon({ state }: { state: JobState }) {
           <path d="M3.9 12.1 12.1 3.9" {...line} />
         </Icon>
       );
+    case "stopped":
+      return (
+        <Icon>
+          <circle cx="8" cy="8" r="6" {...line} />
+          <rect x="5.6" y="5.6" width="4.8" height="4.8" fill="currentColor" />
+        </Icon>
+      );
   }
 }
 

@@ -1,0 +1,69 @@
+#include "common/spec/goals.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/spec/suggest.h"
+
+namespace podium {
+namespace {
+
+// What podium-worker reports and can be a goal; docs/protocols.md, "Metric names", has them all.
+constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, ""},
+                                 {"train/mlm_loss", Goal::min, "bert"},
+                                 {"train/nsp_loss", Goal::min, "bert"},
+                                 {"train/sequences_per_second", Goal::max, ""},
+                                 {"train/tokens_per_second", Goal::max, ""},
+                                 {"eval/mlm_loss", Goal::min, "bert"},
+                                 {"eval/mlm_accuracy", Goal::max, "bert"},
+                                 {"eval/nsp_accuracy", Goal::max, "bert"},
+                                 {"eval/loss", Goal::min, "gpt"},
+                                 {"eval/accuracy", Goal::max, "gpt"},
+                                 {"eval/perplexity", Goal::min, "gpt"},
+                                 {"eval/gain_over_unigram", Goal::max, ""}};
+
+}  // namespace
+
+const GoalMetric* find_goal(const std::string& key) {
+  const auto found =
+      std::ranges::find_if(kGoals, [&key](const GoalMetric& metric) { return key == metric.key; });
+  return found == std::end(kGoals) ? nullptr : &*found;
+}
+
+// Names like ours: words joined by slashes.
+bool is_plausible_metric(const std::string& key) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+  };
+  bool after_slash = true;
+  for (const char c : key) {
+    if (!is_word(c) && (c != '/' || after_slash)) return false;
+    after_slash = c == '/';
+  }
+  return !after_slash;
+}
+
+void check_reported(const Facts& facts, const std::string& pointer, const std::string& metric,
+                    Problems& problems) {
+  const auto family = facts.text("/model/family");
+  std::vector<std::string> names;
+  for (const GoalMetric& goal : kGoals)
+    if (!family || goal.family[0] == '\0' || *family == goal.family) names.emplace_back(goal.key);
+  if (std::find(names.begin(), names.end(), metric) == names.end()) {
+    const auto near = closest(metric, names);
+    problems.add(pointer, fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric,
+                                      family ? " with " + *family : "",
+                                      near ? "did you mean \"" + *near + "\"?"
+                                           : fmt::format("it has {}", fmt::join(names, ", "))));
+  } else if (metric.starts_with("eval/") && facts.steps("/evaluate/every") == 0 &&
+             !facts.has("/evaluate/data")) {
+    problems.add(pointer,
+                 fmt::format("{} is only measured by evaluation; add \"evaluate: {{every: 100 steps, data: "
+                             "heldout.txt}}\"",
+                             metric));
+  }
+}
+
+}  // namespace podium

@@ -1,0 +1,29 @@
+// The metrics of podium-worker that can be a goal, and in which direction each is better.
+#pragma once
+
+#include <string>
+
+#include "common/model/asha.h"
+#include "common/spec/facts.h"
+#include "common/spec/problems.h"
+
+namespace podium {
+
+struct GoalMetric {
+  const char* key;
+  Goal goal;           // whether less or more of it is better
+  const char* family;  // that reports it; "" both
+};
+
+// Null for any other.
+const GoalMetric* find_goal(const std::string& key);
+
+// Whether a program of the user's own may report by this name.
+bool is_plausible_metric(const std::string& key);
+
+// Adds a problem at `pointer`, which names `metric`, unless podium-worker reports it of this family and will
+// in this job.
+void check_reported(const Facts& facts, const std::string& pointer, const std::string& metric,
+                    Problems& problems);
+
+}  // namespace podium
