@@ -14,6 +14,9 @@ constexpr std::size_t kBlock = kPointsInBlock;
 constexpr int kMostOrder = 2;            // differences of differences
 constexpr std::size_t kMostPatched = 4;  // on either side of a block's range
 constexpr std::uint8_t kAsBefore = 65;   // in place of a width: none, and the base of the block before
+constexpr std::uint8_t kRough = 0x80;    // beside a width: the base in units of 2^(width - kFineBits)
+constexpr int kFineBits = 6;
+constexpr std::size_t kFewBits = 128;  // of a column: no other order would be worth its trouble
 
 using Words =
     std::array<std::uint64_t, kBlock + 1>;  // of a block at any width, and one that reading may touch
@@ -35,9 +38,14 @@ struct Plan {
   int width = 64;
   std::uint64_t base = 0;
   std::size_t bits = SIZE_MAX;
+  bool rough = false;  // the base can be told in larger units: it takes few bytes even where it is noise
 
   bool fits(std::uint64_t value) const { return value - base <= mask_of(width); }
   bool is_constant() const { return width == 0; }
+  std::uint64_t told_base() const {
+    const auto whole = static_cast<std::int64_t>(base);
+    return zigzag(rough ? whole >> (width - kFineBits) : whole);
+  }
 };
 
 // The lowest and the highest of a block, the outermost first.
@@ -73,10 +81,17 @@ std::size_t patch_bits(std::int64_t value, std::uint64_t base) {
 // With the `below` lowest and the `above` highest apart.
 Plan plan_with(const Ends& ends, std::size_t size, std::size_t below, std::size_t above) {
   if (ends.low[below] > ends.high[above]) return {};
+  const auto high = static_cast<std::uint64_t>(ends.high[above]);
   Plan plan;
   plan.base = static_cast<std::uint64_t>(ends.low[below]);
-  plan.width = std::bit_width(static_cast<std::uint64_t>(ends.high[above]) - plan.base);
-  plan.bits = size * static_cast<std::size_t>(plan.width);
+  plan.width = std::bit_width(high - plan.base);
+  if (plan.width > kFineBits) {
+    const std::uint64_t rough = plan.base & ~mask_of(plan.width - kFineBits);
+    plan.rough = high - rough <= mask_of(plan.width);
+    if (plan.rough) plan.base = rough;
+  }
+  plan.bits = size * static_cast<std::size_t>(plan.width) +
+              8 * static_cast<std::size_t>(varint_size(plan.told_base()));
   for (std::size_t i = 0; i < below; ++i) plan.bits += patch_bits(ends.low[i], plan.base);
   for (std::size_t i = 0; i < above; ++i) plan.bits += patch_bits(ends.high[i], plan.base);
   return plan;
@@ -133,9 +148,9 @@ void pack_block(std::span<const std::uint64_t> block, const Plan& plan, std::str
     words[bit / 64] |= distance << shift;
     if (shift > 0) words[bit / 64 + 1] |= distance >> (64 - shift);
   }
-  out.push_back(static_cast<char>(plan.width));
+  out.push_back(static_cast<char>(plan.width | (plan.rough ? kRough : 0)));
   out.push_back(static_cast<char>(patched));
-  put_varint(out, zigzag(static_cast<std::int64_t>(plan.base)));
+  put_varint(out, plan.told_base());
   out.append(reinterpret_cast<const char*>(words.data()), packed_size(block.size(), plan.width));
   out += patches;
 }
@@ -175,13 +190,15 @@ void sum_up(std::vector<std::int64_t>& values) {
 }  // namespace
 
 void pack_integers(std::span<const std::int64_t> values, std::string& out) {
-  Column best = plan_column(values, 0);
-  int order = 0;
-  for (int other = 1; other <= kMostOrder; ++other)
+  int order = 1;
+  Column best = plan_column(values, order);
+  for (const int other : {0, kMostOrder}) {
+    if (best.bits - 8 * best.plans.size() <= kFewBits) break;
     if (Column column = plan_column(values, other); column.bits < best.bits) {
       best = std::move(column);
       order = other;
     }
+  }
   out.push_back(static_cast<char>(order));
   std::size_t block = 0;
   const Plan* before = nullptr;
@@ -206,14 +223,16 @@ std::vector<std::int64_t> unpack_integers(ByteReader& in, std::size_t count) {
   for_each_block(count, [&](std::size_t at, std::size_t size) {
     if (!in.whole()) return;
     const auto block = std::span(values).subspan(at, size);
-    const std::uint8_t width = in.byte();
+    const std::uint8_t head = in.byte();
+    const int width = head & ~kRough;
     if (width == kAsBefore) {
       std::ranges::fill(block, static_cast<std::int64_t>(base));
       return;
     }
-    if (width > 64) return in.damaged();
+    const bool rough = (head & kRough) != 0;
+    if (width > 64 || (rough && width <= kFineBits)) return in.damaged();
     const std::size_t patched = in.byte();
-    base = static_cast<std::uint64_t>(unzigzag(in.varint()));
+    base = static_cast<std::uint64_t>(unzigzag(in.varint())) << (rough ? width - kFineBits : 0);
     unpack_block(in, width, base, block);
     patch_block(in, patched, base, block);
   });

@@ -1,6 +1,7 @@
 #include "coordinator/store/chunks/roll_up.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -52,6 +53,13 @@ std::vector<std::int64_t> column(std::span<const RollUp> runs, std::int64_t Roll
   return all;
 }
 
+// With the mantissa of a float, and the range of a double.
+double as_float(double sum) {
+  constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29) - 1;
+  if (!std::isfinite(sum)) return sum;
+  return std::bit_cast<double>((std::bit_cast<std::uint64_t>(sum) + kDropped / 2) & ~kDropped);
+}
+
 StoredPoint without_attempt(StoredPoint point) {
   point.attempt = 0;
   return point;
@@ -72,6 +80,7 @@ RollUp roll_up(std::span<const StoredPoint> points) {
     if (!low || point.value < low->value) low = &point;
     if (!high || point.value > high->value) high = &point;
   }
+  run.sum = as_float(run.sum);
   run.points = std::ssize(points);
   if (low) run.low = without_attempt(*low);
   if (high) run.high = without_attempt(*high);

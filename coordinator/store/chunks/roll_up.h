@@ -15,8 +15,8 @@ namespace podium {
 
 struct RollUp {
   std::int64_t points = 0;
-  std::int64_t numbers = 0;              // of the points: those that are not NaN
-  double sum = 0;                        // of the numbers
+  std::int64_t numbers = 0;  // of the points: those that are not NaN
+  double sum = 0;            // of the numbers, to the 24 bits of a float, which take half the room
   std::optional<StoredPoint> low, high;  // the first of the lowest and of the highest numbers; no attempts
   std::optional<StoredPoint> broken;     // the first NaN
 };

@@ -115,7 +115,7 @@ TEST(Chunk, IsThePointsWhateverTheyAre) {
 TEST(Chunk, GoldenBytes) {
   const std::vector<StoredPoint> points{{1, 1000, 2.5, 1}, {2, 1010, 2.25, 1}, {3, 1021, -1.0, 2}};
   EXPECT_EQ(hex(encode_points(points)),
-            "010301000002000500d00f40550001000204010200000900c7015e8b0200e0de084a");
+            "010301000002010101140400bc0f0101000005010200018a00294adeb400df445477");
 }
 
 TEST(Chunk, EveryCutAndEveryFlippedBitIsFound) {
