@@ -16,7 +16,6 @@ constexpr std::size_t kMostPatched = 4;  // on either side of a block's range
 constexpr std::uint8_t kAsBefore = 65;   // in place of a width: none, and the base of the block before
 constexpr std::uint8_t kRough = 0x80;    // beside a width: the base in units of 2^(width - kFineBits)
 constexpr int kFineBits = 6;
-constexpr std::size_t kFewBits = 128;  // of a column: no other order would be worth its trouble
 
 using Words =
     std::array<std::uint64_t, kBlock + 1>;  // of a block at any width, and one that reading may touch
@@ -111,19 +110,39 @@ void for_each_block(std::size_t count, const Visit& visit) {
   for (std::size_t at = 0; at < count; at += kBlock) visit(at, std::min(kBlock, count - at));
 }
 
-struct Column {
-  std::vector<std::uint64_t> values;
-  std::vector<Plan> plans;  // of each block
+// About how many bits they take: as if no block had patches. What differences begin with is left out.
+std::size_t rough_bits(std::span<const std::uint64_t> values) {
   std::size_t bits = 0;
+  for_each_block(values.size(), [&](std::size_t at, std::size_t size) {
+    auto low = INT64_MAX, high = INT64_MIN;
+    for (std::size_t i = std::max<std::size_t>(at, kMostOrder); i < at + size; ++i) {
+      low = std::min(low, static_cast<std::int64_t>(values[i]));
+      high = std::max(high, static_cast<std::int64_t>(values[i]));
+    }
+    if (low < high)
+      bits += size * static_cast<std::size_t>(
+                         std::bit_width(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)));
+  });
+  return bits;
+}
+
+struct Column {
+  int order = 0;
+  std::vector<std::uint64_t> values;  // differences of this order
 };
 
-Column plan_column(std::span<const std::int64_t> values, int order) {
-  Column column{differences(values, order), {}, 0};
-  for_each_block(values.size(), [&](std::size_t at, std::size_t size) {
-    column.plans.push_back(plan_of(std::span(column.values).subspan(at, size)));
-    column.bits += column.plans.back().bits;
-  });
-  return column;
+// Of the orders the one that seems to take least.
+Column column_of(std::span<const std::int64_t> values) {
+  Column best;
+  std::size_t least = SIZE_MAX;
+  for (int order = 0; order <= kMostOrder; ++order) {
+    std::vector<std::uint64_t> column = differences(values, order);
+    const std::size_t bits = rough_bits(column);
+    if (bits >= least) continue;
+    least = bits;
+    best = {order, std::move(column)};
+  }
+  return best;
 }
 
 constexpr std::size_t packed_size(std::size_t count, int width) {
@@ -190,28 +209,19 @@ void sum_up(std::vector<std::int64_t>& values) {
 }  // namespace
 
 void pack_integers(std::span<const std::int64_t> values, std::string& out) {
-  int order = 1;
-  Column best = plan_column(values, order);
-  for (const int other : {0, kMostOrder}) {
-    if (best.bits - 8 * best.plans.size() <= kFewBits) break;
-    if (Column column = plan_column(values, other); column.bits < best.bits) {
-      best = std::move(column);
-      order = other;
-    }
-  }
-  out.push_back(static_cast<char>(order));
-  std::size_t block = 0;
-  const Plan* before = nullptr;
+  const Column column = column_of(values);
+  out.push_back(static_cast<char>(column.order));
+  Plan before;
   for_each_block(values.size(), [&](std::size_t at, std::size_t size) {
-    const Plan& plan = best.plans[block++];
-    const auto part = std::span(best.values).subspan(at, size);
-    const bool same = before && plan.is_constant() && before->is_constant() && plan.base == before->base &&
-                      std::ranges::all_of(part, [&](std::uint64_t value) { return plan.fits(value); });
+    const auto block = std::span(column.values).subspan(at, size);
+    const Plan plan = plan_of(block);
+    const bool same = plan.is_constant() && before.is_constant() && plan.base == before.base &&
+                      std::ranges::all_of(block, [&](std::uint64_t value) { return plan.fits(value); });
     if (same)
       out.push_back(static_cast<char>(kAsBefore));
     else
-      pack_block(part, plan, out);
-    before = &plan;
+      pack_block(block, plan, out);
+    before = plan;
   });
 }
 

@@ -15,7 +15,7 @@
 namespace podium {
 namespace {
 
-constexpr int kLastWithRows = 12;
+constexpr int kLastWithRows = 14;
 constexpr std::int64_t kLong = 150'000;
 
 // Three series: a long one, one of five points of two attempts with what is no number, and an empty one.

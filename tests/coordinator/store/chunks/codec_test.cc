@@ -115,7 +115,7 @@ TEST(Chunk, IsThePointsWhateverTheyAre) {
 TEST(Chunk, GoldenBytes) {
   const std::vector<StoredPoint> points{{1, 1000, 2.5, 1}, {2, 1010, 2.25, 1}, {3, 1021, -1.0, 2}};
   EXPECT_EQ(hex(encode_points(points)),
-            "010301000002010101140400bc0f0101000005010200018a00294adeb400df445477");
+            "01030002000224000500d00f405500010002040102000089001962931200abc43caa");
 }
 
 TEST(Chunk, EveryCutAndEveryFlippedBitIsFound) {
