@@ -43,7 +43,26 @@ std::vector<std::string> keys_asked(Query& query) {
   return keys;
 }
 
+struct SeriesAsked {
+  std::vector<std::string> keys;
+  int points = 0;
+  StepRange steps;
+};
+
 int points_asked(Query& query) { return static_cast<int>(query.integer_or("points", 1000, 2, 20'000)); }
+
+StepRange steps_asked(Query& query) {
+  const StepRange steps{query.integer("first_step", 0, INT64_MAX).value_or(INT64_MIN),
+                        query.integer_or("last_step", INT64_MAX, 0, INT64_MAX)};
+  if (steps.first > steps.last) query.refuse("last_step", "is before first_step");
+  return steps;
+}
+
+SeriesAsked series_asked(Query& query) {
+  std::vector<std::string> keys = keys_asked(query);
+  const int points = points_asked(query);
+  return {std::move(keys), points, steps_asked(query)};
+}
 
 // "job 12 has no metric "train/los"; did you mean "train/loss"? It has eval/loss and train/loss"
 std::string no_series(JobId job, const std::string& key, const std::vector<MetricSummary>& metrics) {
@@ -58,36 +77,39 @@ std::string no_series(JobId job, const std::string& key, const std::vector<Metri
          fmt::format("{}", fmt::join(names, ", ")) + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+bool has(const std::vector<MetricSummary>& metrics, const std::string& key) {
+  return std::ranges::find(metrics, key, &MetricSummary::key) != metrics.end();
+}
+
 struct SeriesFound {
   std::optional<ServerReply> reply;
   std::string missing;  // where there is none: which key; "": there is no such job
 };
 
 // Made on the pool's thread: series are the largest answers there are.
-SeriesFound read_series(Reader& reader, JobId job, const std::vector<std::string>& keys, int points) {
+SeriesFound read_series(Reader& reader, JobId job, const SeriesAsked& asked) {
   if (!reader.job(job)) return {};
   const std::vector<MetricSummary> known = reader.metrics(job);
   json list = json::array();
-  for (const std::string& key : keys) {
-    if (std::ranges::find(known, key, &MetricSummary::key) == known.end())
-      return {std::nullopt, no_series(job, key, known)};
-    list.push_back(series_json(key, reader.series(job, key, points)));
+  for (const std::string& key : asked.keys) {
+    if (!has(known, key)) return {std::nullopt, no_series(job, key, known)};
+    list.push_back(series_json(key, reader.series(job, key, asked.points, asked.steps)));
   }
   return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
 
 // Null where there is none of the jobs.
 std::optional<ServerReply> read_series_of(Reader& reader, const std::vector<JobId>& jobs,
-                                          const std::vector<std::string>& keys, int points) {
+                                          const SeriesAsked& asked) {
   json list = json::array(), lacking = json::array(), missing = json::array();
   for (const JobId job : jobs) {
     if (!reader.job(job)) {
       missing.push_back(job.value);
       continue;
     }
-    for (const std::string& key : keys) {
-      json series = series_json(key, reader.series(job, key, points));
-      const bool lacks = series["points"].empty();
+    for (const std::string& key : asked.keys) {
+      json series = series_json(key, reader.series(job, key, asked.points, asked.steps));
+      const bool lacks = series["points"].empty() && !has(reader.metrics(job), key);
       if (!lacks) series["job"] = job.value;
       (lacks ? lacking : list).push_back(lacks ? json{{"job", job.value}, {"key", key}} : std::move(series));
     }
@@ -117,12 +139,11 @@ awaitable<ServerReply> get_metrics(Api& api, Call call) {
 }
 
 awaitable<ServerReply> get_series(Api& api, Call call) {
-  const std::vector<std::string> keys = keys_asked(call.query);
-  const int points = points_asked(call.query);
+  const SeriesAsked asked = series_asked(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
-  const auto query = [id, keys, points](Reader& reader) { return read_series(reader, *id, keys, points); };
+  const auto query = [id, asked](Reader& reader) { return read_series(reader, *id, asked); };
   SeriesFound found = co_await api.pool.read(query);
   if (found.reply) co_return std::move(*found.reply);
   if (found.missing.empty()) co_return no_such(call, "job", call.path[0]);
@@ -131,15 +152,12 @@ awaitable<ServerReply> get_series(Api& api, Call call) {
 
 awaitable<ServerReply> get_series_of_jobs(Api& api, Call call) {
   const std::vector<JobId> jobs = jobs_asked(call.query);
-  const std::vector<std::string> keys = keys_asked(call.query);
-  const int points = points_asked(call.query);
-  if (jobs.size() * keys.size() * static_cast<std::size_t>(points) > kMostPoints)
+  const SeriesAsked asked = series_asked(call.query);
+  if (jobs.size() * asked.keys.size() * static_cast<std::size_t>(asked.points) > kMostPoints)
     call.query.refuse("points",
                       "is too many: jobs × keys × points may be 500,000; ask for fewer of one of them");
   if (!call.query.problems().empty()) co_return bad_query(call);
-  const auto query = [jobs, keys, points](Reader& reader) {
-    return read_series_of(reader, jobs, keys, points);
-  };
+  const auto query = [jobs, asked](Reader& reader) { return read_series_of(reader, jobs, asked); };
   std::optional<ServerReply> reply = co_await api.pool.read(query);
   if (!reply) co_return no_such(call, "job", to_string(jobs.front()));
   co_return std::move(*reply);

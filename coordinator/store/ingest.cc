@@ -49,12 +49,12 @@ JobNews& NewsDesk::of(AttemptId attempt) {
   return news;
 }
 
-void NewsDesk::add_point(AttemptId attempt, std::string_view key, SeriesPoint point) {
+Series& NewsDesk::series(AttemptId attempt, std::string_view key) {
   of(attempt);
   auto& points = entries_[attempt.job].points;
-  auto series = points.find(key);
-  if (series == points.end()) series = points.emplace(std::string(key), Series{}).first;
-  series->second.push_back(point);
+  auto found = points.find(key);
+  if (found == points.end()) found = points.emplace(std::string(key), Series{}).first;
+  return found->second;
 }
 
 void NewsDesk::publish(Ingested& answer) && {
@@ -147,6 +147,7 @@ Ingestor::Taken Ingestor::take(const NodeId& node, const StreamChunk& chunk, boo
 
 void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, NewsDesk& news) {
   progress_.reset();
+  slots_.clear();
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     const bool whole = end != std::string_view::npos;
@@ -206,17 +207,34 @@ void Ingestor::take_event(TaskId task, const WorkerEvent& event, NewsDesk& news)
 
 void Ingestor::take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news) {
   const Time time = from_millis(line.time_ms);
-  for (const auto& [key, value] : line.values) {
-    if (!series_.add(task.attempt, key, {line.step, time, value})) {
+  const std::string target_metric = target_of(task.attempt.job).metric;
+  for (std::size_t i = 0; i < line.values.size(); ++i) {
+    const auto& [key, value] = line.values[i];
+    const Slot& to = slot(i, task.attempt, key, news);
+    if (!to.series) {
       refuse_metric(task.attempt.job, time, key, news);
       continue;
     }
-    news.add_point(task.attempt, key, {line.step, time, value});
+    const SeriesPoint point{line.step, time, value};
+    series_.add(*to.series, task.attempt, point);
+    to.news->push_back(point);
+    if (key != target_metric) continue;
     const Target& target = target_of(task.attempt.job);
     if (key == target.metric && value >= target.at_least && value <= target.at_most)
       take_body(task, time, TargetEvent{line.step, target.metric, value}, news);
   }
   if (task.rank == 0) note_progress(line.step, std::nullopt, time);
+}
+
+// Keys borrow from the piece at hand, as those of lines do.
+const Ingestor::Slot& Ingestor::slot(std::size_t at, AttemptId attempt, std::string_view key,
+                                     NewsDesk& news) {
+  if (at >= slots_.size()) slots_.resize(at + 1);
+  Slot& slot = slots_[at];
+  if (slot.series && slot.key == key) return slot;
+  slot = {key, series_.find(attempt, key), nullptr};
+  if (slot.series) slot.news = &news.series(attempt, key);
+  return slot;
 }
 
 void Ingestor::refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news) {
@@ -273,6 +291,7 @@ void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e, NewsDesk
   MetricsLine line{to_millis(time), e.step, {}};
   for (const auto& [key, value] : e.values) line.values.emplace_back(key, value);
   take_metrics(task, line, news);
+  slots_.clear();  // the keys were the event's
 }
 
 void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsDesk&) {

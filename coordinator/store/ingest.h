@@ -24,7 +24,7 @@ namespace podium {
 class NewsDesk {
  public:
   JobNews& of(AttemptId attempt);
-  void add_point(AttemptId attempt, std::string_view key, SeriesPoint point);
+  Series& series(AttemptId attempt, std::string_view key);  // to add points to; stays where it is
   void note(std::string text) { notes_.insert(std::move(text)); }
   void publish(Ingested& answer) &&;
 
@@ -67,6 +67,14 @@ class Ingestor {
     double at_least = 0, at_most = 0;
   };
 
+  // Where a value of a metrics line goes. Lines of a task name the same metrics in the same order, mostly:
+  // each value is looked for where that of the line before went.
+  struct Slot {
+    std::string_view key;
+    SeriesTable::State* series = nullptr;  // null: refused
+    Series* news = nullptr;
+  };
+
   bool knows(TaskId task, const NodeId& node);
   Stream find_stream(const StreamChunk& chunk);
   void put_stream(const StreamChunk& chunk, const Stream& stream);
@@ -74,6 +82,7 @@ class Ingestor {
   std::string take_line(TaskId task, std::string_view line, NewsDesk& news);
   void leave_out(TaskId task, std::string_view line, Stream& stream, const std::string& why);
   void take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news);
+  const Slot& slot(std::size_t at, AttemptId attempt, std::string_view key, NewsDesk& news);
   void refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news);
   const Target& target_of(JobId job);
   void take_event(TaskId task, const WorkerEvent& event, NewsDesk& news);
@@ -106,6 +115,7 @@ class Ingestor {
   };
   std::optional<PieceProgress> progress_;
   MetricsLine metrics_;
+  std::vector<Slot> slots_;  // of the piece's last line
   WriterClock clock_;
 };
 

@@ -1,5 +1,7 @@
 #include "coordinator/store/migrations.h"
 
+#include "coordinator/store/row_packer.h"
+
 namespace podium {
 
 int schema_version(Database& database) {
@@ -22,6 +24,7 @@ void migrate(Database& database, int up_to) {
     database.run("PRAGMA user_version = " + std::to_string(version));
     transaction.commit();
   }
+  pack_rows(database);
 }
 
 }  // namespace podium

@@ -1,13 +1,27 @@
 #include "coordinator/store/pruner.h"
 
+#include <algorithm>
 #include <limits>
-#include <map>
+#include <vector>
 
 namespace podium {
 namespace {
 
 constexpr int kHistoryAtOnce = 1000;
-constexpr int kPointsAtOnce = 10'000;
+constexpr int kChunksAtOnce = 32;
+
+std::vector<StoredPoint> thinned(const std::vector<StoredPoint>& points, std::int64_t to) {
+  Thinner thinner(points.size(), static_cast<int>(to));
+  for (const StoredPoint& point : points)
+    thinner.add(SeriesPoint{point.step, from_millis(point.time_ms), point.value});
+  std::vector<StoredPoint> stay;
+  auto at = points.begin();
+  for (const SeriesPoint& kept : std::move(thinner).finish()) {
+    at = std::ranges::lower_bound(at, points.end(), kept.step, {}, &StoredPoint::step);
+    stay.push_back(*at);
+  }
+  return stay;
+}
 
 }  // namespace
 
@@ -20,13 +34,10 @@ Pruner::Pruner(Database& database, const Retention& retention)
       delete_history_(database,
                       "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE job = ?1 LIMIT ?2)"),
       long_series_(database,
-                   "SELECT id, (SELECT count(*) FROM points WHERE series = s.id) AS size FROM series s"
-                   " WHERE job = ?1 AND points > ?2"),
-      read_points_(database,
-                   "SELECT step, attempt, time_ms, value FROM points WHERE series = ?1 AND step >= ?2"
-                   " ORDER BY step LIMIT ?3"),
-      delete_points_(database, "DELETE FROM points WHERE series = ?1 AND step BETWEEN ?2 AND ?3"),
-      put_point_(database, "INSERT INTO points VALUES (?1, ?2, ?3, ?4, ?5)") {}
+                   "SELECT id, (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
+                   " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
+                   " FROM series s WHERE job = ?1 AND points > ?2"),
+      chunks_(database) {}
 
 bool Pruner::prune(Time now) {
   const std::int64_t now_ms = to_millis(now);
@@ -61,22 +72,24 @@ bool Pruner::thin_points(std::int64_t until) {
   return true;
 }
 
-// The next points of the series at hand, of which as large a part stays as of all; false at its end.
+// The next chunks of the series at hand, of whose points as large a part stays as of all, in one chunk; false
+// at its end.
 bool Pruner::thin_piece() {
   LongSeries& series = series_.front();
-  Series points;
-  std::map<std::int64_t, int> attempts;
-  for (read_points_.start(series.id, series.next_step, kPointsAtOnce); read_points_.next();) {
-    points.push_back({read_points_.integer(0), from_millis(read_points_.integer(2)), read_points_.real(3)});
-    attempts[points.back().step] = read_points_.small(1);
+  Transaction transaction(database_);
+  OpenChunk open = chunks_.open_chunk(series.id);
+  if (open.points > 0) chunks_.merge(series.id, open, {});
+  std::vector<StoredPoint> points;
+  for (int i = 0; i < kChunksAtOnce; ++i) {
+    const std::vector<StoredPoint> more =
+        chunks_.take_chunk(series.id, points.empty() ? series.next_step : points.back().step);
+    if (more.empty()) break;
+    points.insert(points.end(), more.begin(), more.end());
   }
   if (points.empty()) return false;
-  const auto stay = static_cast<int>(std::int64_t{kPointsKept} * std::ssize(points) / series.count);
-  Transaction transaction(database_);
-  delete_points_.run(series.id, points.front().step, points.back().step);
-  for (const SeriesPoint& point : thin(points, stay))
-    put_point_.run(series.id, point.step, attempts.at(point.step), to_millis(point.time), point.value);
+  chunks_.close(series.id, thinned(points, kPointsKept * std::ssize(points) / series.count));
   transaction.commit();
+  if (points.back().step == INT64_MAX) return false;
   series.next_step = points.back().step + 1;
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <deque>
 
+#include "coordinator/store/chunk_writer.h"
 #include "coordinator/store/retention.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/tracking/series.h"
@@ -32,7 +33,8 @@ class Pruner {
 
   Database& database_;
   Retention retention_;
-  Statement next_job_, delete_history_, long_series_, read_points_, delete_points_, put_point_;
+  Statement next_job_, delete_history_, long_series_;
+  ChunkWriter chunks_;
   Walk history_, points_;
   bool deleting_ = false;  // of history_.job there may be more
 

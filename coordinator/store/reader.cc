@@ -77,18 +77,6 @@ std::vector<MetricSummary> Reader::metrics(JobId job) {
   return all;
 }
 
-Series Reader::series(JobId job, const std::string& key, int points) {
-  Statement find(impl_->database,
-                 "SELECT s.id, (SELECT count(*) FROM points WHERE series = s.id) FROM series s"
-                 " WHERE s.job = ?1 AND s.key = ?2");
-  if (!find.start(job.value, key).next()) return {};
-  Thinner thinner(static_cast<std::size_t>(find.integer(1)), points);
-  Statement rows(impl_->database, "SELECT step, time_ms, value FROM points WHERE series = ?1 ORDER BY step");
-  for (rows.start(find.integer(0)); rows.next();)
-    thinner.add({rows.integer(0), from_millis(rows.integer(1)), rows.real(2)});
-  return std::move(thinner).finish();
-}
-
 bool Reader::is_task_of(TaskId task, const NodeId& node) {
   Statement row(impl_->database,
                 "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4");

@@ -217,10 +217,10 @@ class Reader {
   std::vector<CheckpointView> checkpoints(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
-  // Of a job that this reader has read. Of long series a few hundred points are read, spread evenly.
+  // Of a job that this reader has read. Of long series the points of a few chunks are read, spread evenly.
   ComparedJob compared(const JobView& job, const ComparisonQuery& query);
-  // Thinned to about `points`; empty for an unknown key.
-  Series series(JobId job, const std::string& key, int points);
+  // Thinned to about `points`, extremes and the first break among them; empty for an unknown key.
+  Series series(JobId job, const std::string& key, int points, const StepRange& range = {});
 
   // Of a job that is there.
   LedgerRows ledger(JobId job);

@@ -1,8 +1,10 @@
 // Reader: what jobs are compared by.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "coordinator/store/chunk_reader.h"
 #include "coordinator/store/reader_impl.h"
 
 namespace podium {
@@ -10,7 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kMostSearched = 5'000;  // points of a series, for the step of its extremes
 constexpr int kRuns = 16;  // of points that follow each other, for the median of a long series
 constexpr int kRunLength = 32;
 constexpr std::size_t kMostThroughputs = 4;  // metrics of a job
@@ -35,29 +36,37 @@ std::vector<SeriesRow> series_of(Database& database, JobId job) {
   return all;
 }
 
+std::optional<std::int64_t> least_of(std::optional<std::int64_t> a, std::optional<std::int64_t> b) {
+  return a && b ? std::min(a, b) : a ? a : b;
+}
+
+// Chunks know where their extremes are; what is open is read.
 void find_steps(Database& database, SeriesRow& series) {
-  if (series.points > kMostSearched) return;
-  Statement row(database,
-                "SELECT min(step) FILTER (WHERE value = ?2), min(step) FILTER (WHERE value = ?3) FROM points"
-                " WHERE series = ?1");
-  row.start(series.id, series.ends.least, series.ends.greatest);
-  if (!row.next()) return;
-  series.ends.least_step = row.optional_integer(0);
-  series.ends.greatest_step = row.optional_integer(1);
+  MetricEnds& ends = series.ends;
+  Statement row(
+      database,
+      "SELECT min(low_step) FILTER (WHERE low_value = ?2), min(high_step) FILTER (WHERE high_value = ?3)"
+      " FROM chunks WHERE series = ?1");
+  if (row.start(series.id, ends.least, ends.greatest).next()) {
+    ends.least_step = row.optional_integer(0);
+    ends.greatest_step = row.optional_integer(1);
+  }
+  for (const StoredPoint& point : ChunkReader(database, series.id).open({})) {
+    if (point.value == ends.least) ends.least_step = least_of(ends.least_step, point.step);
+    if (point.value == ends.greatest) ends.greatest_step = least_of(ends.greatest_step, point.step);
+  }
 }
 
 std::vector<double> values_of(Database& database, const SeriesRow& series) {
   std::vector<double> values;
+  ChunkReader reader(database, series.id);
   const bool is_short = series.points <= kRuns * kRunLength;
-  Statement rows(database,
-                 "SELECT value FROM points WHERE series = ?1 AND step >= ?2 AND value IS NOT NULL"
-                 " ORDER BY step LIMIT ?3");
   for (int i = 0; i < (is_short ? 1 : kRuns); ++i) {
     const double share = static_cast<double>(i) / kRuns;
     const double steps = static_cast<double>(series.top_step - series.first_step);
     const std::int64_t from = series.first_step + static_cast<std::int64_t>(share * steps);
-    for (rows.start(series.id, from, is_short ? series.points : kRunLength); rows.next();)
-      values.push_back(rows.real(0));
+    for (const StoredPoint& point : reader.some(from, is_short ? kRuns * kRunLength : kRunLength))
+      if (!std::isnan(point.value)) values.push_back(point.value);
   }
   return values;
 }
@@ -69,7 +78,7 @@ std::optional<double> median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The step of its best value is looked for of the job's target alone: that reads all points.
+// The step of its best value is looked for of the job's target alone.
 void add_metrics(Database& database, const std::vector<std::string>& patterns, ComparedJob& compared) {
   for (SeriesRow& series : series_of(database, compared.id)) {
     const std::string& key = series.ends.key;
@@ -131,6 +140,7 @@ void add_hardware(Database& database, const JobView& job, ComparedJob& compared)
 ComparedJob Reader::compared(const JobView& job, const ComparisonQuery& query) {
   ComparedJob compared;
   compared.id = job.id;
+  const Moment moment(impl_->database);
   compared.spec = json::parse(job_spec(job.id).value_or("{}"));
   Statement source(impl_->database, "SELECT source FROM experiments WHERE id = ?1 AND source != ''");
   if (source.start(job.experiment.value).next()) compared.source = json::parse(source.text(0));

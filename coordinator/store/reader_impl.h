@@ -6,6 +6,18 @@
 
 namespace podium {
 
+// All statements within see the database as of one moment.
+class Moment {
+ public:
+  explicit Moment(Database& database) : database_(database) { database_.run("BEGIN"); }
+  ~Moment() { sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr); }
+  Moment(const Moment&) = delete;
+  Moment& operator=(const Moment&) = delete;
+
+ private:
+  Database& database_;
+};
+
 class Reader::Impl {
  public:
   explicit Impl(const std::filesystem::path& folder)

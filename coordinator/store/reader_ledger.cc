@@ -11,18 +11,6 @@
 namespace podium {
 namespace {
 
-// All statements within see the database as of one moment.
-class Moment {
- public:
-  explicit Moment(Database& database) : database_(database) { database_.run("BEGIN"); }
-  ~Moment() { sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr); }
-  Moment(const Moment&) = delete;
-  Moment& operator=(const Moment&) = delete;
-
- private:
-  Database& database_;
-};
-
 struct JobPlace {
   JobId job;
   ExperimentId experiment;

@@ -9,6 +9,15 @@ namespace {
 
 constexpr std::size_t kJobsCached = 256;
 
+// By step, of each step the last that came.
+void put_in_order(std::vector<StoredPoint>& points) {
+  const auto same = [](const StoredPoint& a, const StoredPoint& b) { return a.step == b.step; };
+  if (std::ranges::adjacent_find(points, std::ranges::greater_equal{}, &StoredPoint::step) == points.end())
+    return;
+  std::ranges::stable_sort(points, {}, &StoredPoint::step);
+  points.erase(points.begin(), std::unique(points.rbegin(), points.rend(), same).base());
+}
+
 }  // namespace
 
 SeriesTable::SeriesTable(Database& db)
@@ -24,10 +33,7 @@ SeriesTable::SeriesTable(Database& db)
           db,
           "UPDATE series SET attempt = ?2, last_step = ?3, last_ms = ?4, last_value = ?5, min_value = ?6,"
           " max_value = ?7, points = ?8, first_step = ?9, top_step = ?10 WHERE id = ?1"),
-      insert_point_(db, "INSERT INTO points VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"),
-      replace_point_(db,
-                     "UPDATE points SET attempt = ?3, time_ms = ?4, value = ?5"
-                     " WHERE series = ?1 AND step = ?2 AND attempt <= ?3") {}
+      chunks_(db) {}
 
 SeriesTable::JobSeries& SeriesTable::job_series(JobId id) {
   if (const auto known = jobs_.find(id); known != jobs_.end()) return known->second;
@@ -37,7 +43,8 @@ SeriesTable::JobSeries& SeriesTable::job_series(JobId id) {
   return job;
 }
 
-SeriesTable::State* SeriesTable::find(JobSeries& job, AttemptId attempt, std::string_view key) {
+SeriesTable::State* SeriesTable::find(AttemptId attempt, std::string_view key) {
+  JobSeries& job = job_series(attempt.job);
   if (const auto known = job.known.find(key); known != job.known.end()) return &known->second;
   State state;
   find_series_.start(attempt.job.value, key);
@@ -52,65 +59,60 @@ SeriesTable::State* SeriesTable::find(JobSeries& job, AttemptId attempt, std::st
              find_series_.integer(7),
              find_series_.integer(8),
              find_series_.integer(9),
-             false};
+             {},
+             {}};
     find_series_.start();
+    state.open = chunks_.open_chunk(state.id);
   } else {
     if (job.count >= kMostMetrics || key.size() > kLongestMetricName) return nullptr;
     insert_series_.run(attempt.job.value, key);
     ++job.count;
     const double none = std::nan("");
-    state = {database_.last_insert_id(), attempt.number, 0, 0, none, none, none, 0, 0, 0, true};
+    state = {database_.last_insert_id(), attempt.number, 0, 0, none, none, none, 0, 0, 0, {}, {}};
   }
   return &job.known.emplace(std::string(key), state).first->second;
 }
 
-bool SeriesTable::add(AttemptId attempt, std::string_view key, const SeriesPoint& point) {
-  writing_ = attempt;
-  State* series = find(job_series(attempt.job), attempt, key);
-  if (!series) return false;
+void SeriesTable::add(State& series, AttemptId attempt, const SeriesPoint& point) {
   const std::int64_t time_ms = to_millis(point.time);
-  rows_.push_back({series, point.step, time_ms, point.value});
-  series->changed = true;
+  if (series.fresh.empty()) changed_.push_back(&series);
+  series.fresh.push_back({point.step, time_ms, point.value, attempt.number});
   // fmin and fmax leave out a NaN.
-  series->min = std::fmin(series->min, point.value);
-  series->max = std::fmax(series->max, point.value);
-  if (std::pair{int{attempt.number}, point.step} < std::pair{series->attempt, series->last_step}) return true;
-  series->attempt = attempt.number;
-  series->last_step = point.step;
-  series->last_ms = time_ms;
-  series->last = point.value;
-  return true;
+  series.min = std::fmin(series.min, point.value);
+  series.max = std::fmax(series.max, point.value);
+  if (std::pair{int{attempt.number}, point.step} < std::pair{series.attempt, series.last_step}) return;
+  series.attempt = attempt.number;
+  series.last_step = point.step;
+  series.last_ms = time_ms;
+  series.last = point.value;
 }
 
-void SeriesTable::put(const Row& row, int attempt) {
-  State& series = *row.series;
-  insert_point_.run(series.id, row.step, attempt, row.time_ms, row.value);
-  if (sqlite3_changes(database_.handle()) == 0)
-    return replace_point_.run(series.id, row.step, attempt, row.time_ms, row.value);
-  series.first_step = series.points == 0 ? row.step : std::min(series.first_step, row.step);
-  series.top_step = series.points == 0 ? row.step : std::max(series.top_step, row.step);
-  ++series.points;
+void SeriesTable::write(State& series) {
+  std::vector<StoredPoint> points = std::exchange(series.fresh, {});
+  put_in_order(points);
+  const std::int64_t first = points.front().step, last = points.back().step;
+  const bool is_new = series.points == 0;
+  if (is_new || first > series.top_step) {
+    chunks_.append(series.id, series.open, points);
+    series.points += std::ssize(points);
+  } else {
+    series.points += chunks_.merge(series.id, series.open, points);
+  }
+  series.first_step = is_new ? first : std::min(series.first_step, first);
+  series.top_step = is_new ? last : std::max(series.top_step, last);
+  update_series_.run(series.id, series.attempt, series.last_step, series.last_ms, series.last, series.min,
+                     series.max, series.points, series.first_step, series.top_step);
 }
 
 void SeriesTable::write() {
-  // In the order of the table's key, so that each series' rows go to neighbouring places; equal steps keep
-  // their order.
-  std::ranges::stable_sort(rows_, [](const Row& a, const Row& b) {
-    return std::pair{a.series->id, a.step} < std::pair{b.series->id, b.step};
-  });
-  for (const Row& row : rows_) put(row, writing_.number);
-  for (const Row& row : rows_) {
-    State& series = *row.series;
-    if (!std::exchange(series.changed, false)) continue;
-    update_series_.run(series.id, series.attempt, series.last_step, series.last_ms, series.last, series.min,
-                       series.max, series.points, series.first_step, series.top_step);
-  }
-  rows_.clear();
+  std::ranges::sort(changed_, {}, &State::id);  // in the order of the tables' keys
+  for (State* series : changed_) write(*series);
+  changed_.clear();
 }
 
 void SeriesTable::forget() {
   jobs_.clear();
-  rows_.clear();
+  changed_.clear();
 }
 
 }  // namespace podium

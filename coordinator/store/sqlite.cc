@@ -54,6 +54,12 @@ void Statement::bind(int index, std::string_view value) {
   sqlite3_bind_text(handle_.get(), index, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
 }
 
+// No pointer would be NULL, which no bytes are not.
+void Statement::bind(int index, Blob value) {
+  sqlite3_bind_blob(handle_.get(), index, value.bytes.empty() ? "" : value.bytes.data(),
+                    static_cast<int>(value.bytes.size()), SQLITE_STATIC);
+}
+
 double Statement::real(int column) const {
   return is_null(column) ? std::numeric_limits<double>::quiet_NaN()
                          : sqlite3_column_double(handle_.get(), column);
@@ -63,6 +69,11 @@ std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
   return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column)))
                : "";
+}
+
+std::string_view Statement::blob(int column) const {
+  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
+  return {bytes, bytes ? static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column)) : 0};
 }
 
 std::optional<std::int64_t> Statement::optional_integer(int column) const {

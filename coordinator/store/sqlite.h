@@ -44,6 +44,11 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
+// Bytes that are no text.
+struct Blob {
+  std::string_view bytes;
+};
+
 // Prepared once, used many times: `for (statement.start(a, b); statement.next();) statement.text(0)`, or
 // `run(a, b)`.
 class Statement {
@@ -71,6 +76,7 @@ class Statement {
   void bind(int index, bool value) { bind(index, std::int64_t{value}); }
   void bind(int index, double value);
   void bind(int index, std::string_view value);
+  void bind(int index, Blob value);
   void bind(int index, const std::string& value) { bind(index, std::string_view(value)); }
   void bind(int index, const char* value) { bind(index, std::string_view(value)); }
   void bind(int index, std::nullopt_t);
@@ -85,6 +91,7 @@ class Statement {
   int small(int column) const { return sqlite3_column_int(handle_.get(), column); }
   double real(int column) const;  // NULL reads as NaN
   std::string text(int column) const;
+  std::string_view blob(int column) const;  // until the next row
   std::optional<std::int64_t> optional_integer(int column) const;
   std::optional<double> optional_real(int column) const;
 

@@ -17,32 +17,41 @@ std::size_t Thinner::bucket_of(std::size_t index) const {
   return 1 + (index - 1) * buckets_ / (total_ - 2);
 }
 
+void Thinner::go_to_bucket_of_next() {
+  const std::size_t bucket = buckets_ == 0 ? index_ : bucket_of(index_);
+  if (bucket != bucket_) close_bucket();
+  bucket_ = bucket;
+  ++index_;
+}
+
 void Thinner::add(const SeriesPoint& point) {
-  const std::size_t index = index_++;
-  if (buckets_ == 0) return kept_.push_back(point);
-  if (bucket_of(index) != bucket_) {
-    close_bucket();
-    bucket_ = bucket_of(index);
-  }
-  const Kept here{index, point};
-  if (std::isnan(point.value)) {
-    if (!broken_) broken_ = here;
-    return;
-  }
-  if (!low_ || point.value < low_->point.value) low_ = here;
-  if (!high_ || point.value > high_->point.value) high_ = here;
+  go_to_bucket_of_next();
+  if (!std::isnan(point.value))
+    look_at(point);
+  else if (!here_.broken)
+    here_.broken = point;
+}
+
+void Thinner::add(const SeriesRun& run) {
+  go_to_bucket_of_next();
+  if (run.low) look_at(*run.low);
+  if (run.high) look_at(*run.high);
+  if (!here_.broken) here_.broken = run.broken;
+}
+
+void Thinner::look_at(const SeriesPoint& number) {
+  if (!here_.low || number.value < here_.low->value) here_.low = number;
+  if (!here_.high || number.value > here_.high->value) here_.high = number;
 }
 
 void Thinner::close_bucket() {
-  std::vector<Kept> bucket;
-  for (auto* slot : {&low_, &high_, &broken_}) {
-    if (*slot) bucket.push_back(**slot);
-    slot->reset();
-  }
-  std::ranges::sort(bucket, {}, &Kept::index);
-  const auto same = std::ranges::unique(bucket, {}, &Kept::index);
-  bucket.erase(same.begin(), same.end());
-  for (const Kept& kept : bucket) kept_.push_back(kept.point);
+  const auto begin = std::ssize(kept_);
+  for (const auto& mark : {here_.low, here_.high, here_.broken})
+    if (mark) kept_.push_back(*mark);
+  here_ = {};
+  std::sort(kept_.begin() + begin, kept_.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  const auto same = [](const SeriesPoint& a, const SeriesPoint& b) { return a.step == b.step; };
+  kept_.erase(std::unique(kept_.begin() + begin, kept_.end(), same), kept_.end());
 }
 
 Series Thinner::finish() && {

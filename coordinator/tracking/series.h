@@ -20,30 +20,41 @@ struct SeriesPoint {
 
 using Series = std::vector<SeriesPoint>;  // by step
 
+// Both ends are within.
+struct StepRange {
+  std::int64_t first = INT64_MIN, last = INT64_MAX;
+
+  bool holds(std::int64_t step) const { return first <= step && step <= last; }
+};
+
+// What a run of points comes to.
+struct SeriesRun {
+  std::optional<SeriesPoint> low, high, broken;  // the first lowest and highest numbers, and the first NaN
+};
+
 // Keeps about `points` of `total`: the first, the last, and of buckets of equal count each one's minimum,
 // maximum and first NaN, for a curve that breaks should be seen to break. Holds only what it keeps, so a long
-// series can be streamed through it.
+// series can be streamed through it. It thins runs of points likewise, of which it keeps the marks.
 class Thinner {
  public:
   Thinner(std::size_t total, int points);
 
-  void add(const SeriesPoint& point);  // by step, `total` times
+  // By step, `total` times.
+  void add(const SeriesPoint& point);
+  void add(const SeriesRun& run);
   Series finish() &&;
 
  private:
-  struct Kept {
-    std::size_t index = 0;
-    SeriesPoint point;
-  };
-
   std::size_t bucket_of(std::size_t index) const;
+  void go_to_bucket_of_next();
+  void look_at(const SeriesPoint& number);
   void close_bucket();
 
   std::size_t total_;
   std::size_t buckets_;  // 0: keep everything
   std::size_t index_ = 0;
   std::size_t bucket_ = 0;
-  std::optional<Kept> low_, high_, broken_;
+  SeriesRun here_;  // of the bucket
   Series kept_;
 };
 

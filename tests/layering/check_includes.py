@@ -16,7 +16,8 @@ LAYERS = {
     "common/git": ["common/base"],
     "coordinator/core": ["common/model"],
     "coordinator/forecast": ["coordinator/core"],
-    "coordinator/store": ["coordinator/core", "coordinator/tracking"],
+    "coordinator/store": ["coordinator/core", "coordinator/tracking", "coordinator/store/chunks"],
+    "coordinator/store/chunks": ["common/base"],
     "coordinator/tracking": ["common/model"],
     "coordinator/specs": ["coordinator/core", "common/spec", "common/git"],
     "coordinator/loop": ["coordinator/core", "coordinator/store", "common/net"],
@@ -55,7 +56,7 @@ PRIVATE_LIBRARIES = {
 }
 
 # The scheduler's core, its forecasts and the agent's core are pure: no clock, randomness, I/O or logging.
-PURE = ["coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking"]
+PURE = ["coordinator/core", "coordinator/forecast", "agent/core", "coordinator/tracking", "coordinator/store/chunks"]
 IMPURE_HEADERS = re.compile(
     r"^(common/base/(file|logging)\.h|spdlog/|iostream|fstream|filesystem|random|thread|mutex|unistd\.h|sys/|fcntl\.h|ctime|cstdio)"
 )

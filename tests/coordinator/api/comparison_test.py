@@ -198,6 +198,15 @@ class ComparisonTest(unittest.TestCase):
         self.assertEqual(answer["series"], expected)
         self.assertEqual([point[2] for point in expected[1]["points"]], LOSSES["eval/mlm_loss"])
 
+    def test_a_part_of_a_series_that_is_empty_is_not_lacking(self):
+        whole = self.series([self.first], ["eval/mlm_loss"])["series"][0]["points"]
+        step = whole[1][0]
+        part = self.series([self.first], ["eval/mlm_loss"], first_step=step)
+        self.assertEqual(part["series"][0]["points"], whole[1:])
+        beyond = self.series([self.first], ["eval/mlm_loss", "none"], first_step=whole[-1][0] + 1)
+        self.assertEqual(beyond["series"][0]["points"], [])
+        self.assertEqual(beyond["lacking"], [{"job": self.first, "key": "none"}])
+
     def test_series_are_bounded(self):
         self.series([self.first], [], status=400)
         self.series([999999], ["eval/score"], status=404)

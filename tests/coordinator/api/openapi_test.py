@@ -129,6 +129,8 @@ class OpenapiTest(unittest.TestCase):
         series = self.call("GET", "/jobs/{job}/series", path=path + "/series?key=train/loss").json()["series"]
         self.assertEqual(series[0]["points"][1], [2, 1002, 0.5])
         self.assertEqual(series[0]["points"][50], [51, 2000, "NaN"])
+        some = path + "/series?key=train/loss&first_step=50&last_step=50"
+        self.assertEqual(len(self.call("GET", "/jobs/{job}/series", path=some).json()["series"][0]["points"]), 1)
         doubt = self.call("GET", "/jobs/{job}/projection", path=path + "/projection").json()["doubt"]
         self.assertEqual(doubt, "it has no target")
         unknown = self.call("GET", "/jobs/{job}/series", 404, path=path + "/series?key=train/loss&key=train/los").json()
@@ -513,7 +515,8 @@ class OpenapiTest(unittest.TestCase):
             self.call("GET", "/jobs", 400, path="/jobs?" + query)
         both = self.call("GET", "/jobs", 400, path="/jobs?limit=0&order=up").json()
         self.assertEqual(len(both["errors"]), 2)
-        for query in ("", "key=a&points=1", "key=a&points=20001", "&".join(["key=a"] * 65)):
+        for query in ("", "key=a&points=1", "key=a&points=20001", "key=a&first_step=-1", "key=a&first_step=2&last_step=1",
+                      "&".join(["key=a"] * 65)):
             self.call("GET", "/jobs/{job}/series", 400, path="/jobs/1/series?" + query)
         for query in ("stream=events", "offset=1&tail=1", "rank=-1", "tail=9999999"):
             self.call("GET", "/jobs/{job}/logs", 400, path="/jobs/1/logs?" + query)

@@ -117,5 +117,72 @@ TEST(Crash, TheCoreKnowsEveryCheckpointWhoseOffsetIsOnDisk) {
   EXPECT_EQ(store.load({}).state.jobs.at({1}).checkpoint, 50);
 }
 
+// Of a connection: kills the process at the commit of the transaction that closed the chunk of this number.
+struct KillAtCommit {
+  int chunks_left;
+  bool closed = false;
+};
+
+void note_insert(void* state, int operation, const char*, const char* table, sqlite3_int64) {
+  auto& kill = *static_cast<KillAtCommit*>(state);
+  if (operation == SQLITE_INSERT && std::string_view(table) == "chunk_data" && --kill.chunks_left == 0)
+    kill.closed = true;
+}
+
+int kill_if_closed(void* state) {
+  if (static_cast<KillAtCommit*>(state)->closed) ::kill(::getpid(), SIGKILL);
+  return 0;
+}
+
+KillAtCommit kill_at_commit{0};
+
+int watch(sqlite3* database, char**, const sqlite3_api_routines*) {
+  sqlite3_update_hook(database, note_insert, &kill_at_commit);
+  sqlite3_commit_hook(database, kill_if_closed, &kill_at_commit);
+  return SQLITE_OK;
+}
+
+// Points one a transaction, as a training tells them; tells the pipe each step that was acknowledged.
+[[noreturn]] void write_until_a_chunk_is_closed(const std::filesystem::path& home, int pipe, int chunks) {
+  kill_at_commit.chunks_left = chunks;
+  sqlite3_auto_extension(reinterpret_cast<void (*)()>(watch));
+  Store store(home, at_once());
+  std::int64_t offset = 0;
+  for (std::int64_t step = 1;; ++step) {
+    const auto answer = ingest_now(store, chunk(1, offset, metrics_line(step, static_cast<double>(step))));
+    offset = answer->positions.at(0).next;
+    if (::write(pipe, &step, sizeof step) != sizeof step) ::_exit(1);
+  }
+}
+
+TEST(Crash, BetweenClosingAChunkAndItsCommitNothingIsLost) {
+  for (const int chunks : {1, 2, 5}) {
+    TempFolder home;
+    {
+      Store store(home.path(), at_once());
+      start_job(store);
+    }
+    int pipe[2];
+    ASSERT_EQ(::pipe(pipe), 0);
+    const pid_t child = ::fork();
+    if (child == 0) write_until_a_chunk_is_closed(home.path(), pipe[1], chunks);
+    ::close(pipe[1]);
+    std::int64_t acknowledged = 0;
+    while (::read(pipe[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged) {
+    }
+    ::close(pipe[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "no chunk was closed";
+    Store store(home.path(), at_once());
+    const Series kept = store.open_reader()->series({1}, "train/loss", 100'000);
+    ASSERT_EQ(std::ssize(kept), acknowledged) << "what was not committed is not there, all else is";
+    for (std::int64_t i = 0; i < acknowledged; ++i) {
+      EXPECT_EQ(kept[static_cast<std::size_t>(i)].step, i + 1);
+      EXPECT_EQ(kept[static_cast<std::size_t>(i)].value, static_cast<double>(i + 1));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace podium

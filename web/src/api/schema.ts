@@ -585,7 +585,7 @@ export interface paths {
         };
         /**
          * The points of some metrics, thinned for a screen
-         * @description Each bucket keeps its least and largest value. 404 for a metric that the job has not: the answer names those that it has.
+         * @description Each bucket keeps its least and largest value, and the first that is no number. 404 for a metric that the job has not: the answer names those that it has.
          */
         get: operations["get_series"];
         put?: never;
@@ -1973,6 +1973,10 @@ export interface components {
         limit: number;
         /** @description next_page_token of the page before */
         page_token: string;
+        /** @description Only points from this step on */
+        first_step: number;
+        /** @description Only points up to this step */
+        last_step: number;
     };
     requestBodies: {
         Submission: {
@@ -2864,6 +2868,10 @@ export interface operations {
                 key: string[];
                 /** @description About how many of each */
                 points?: number;
+                /** @description Only points from this step on */
+                first_step?: components["parameters"]["first_step"];
+                /** @description Only points up to this step */
+                last_step?: components["parameters"]["last_step"];
             };
             header?: never;
             path: {
@@ -2896,6 +2904,10 @@ export interface operations {
                 key: string[];
                 /** @description About how many of each */
                 points?: number;
+                /** @description Only points from this step on */
+                first_step?: components["parameters"]["first_step"];
+                /** @description Only points up to this step */
+                last_step?: components["parameters"]["last_step"];
             };
             header?: never;
             path?: never;

@@ -1,0 +1,84 @@
+#include "coordinator/store/chunk_reader.h"
+
+#include <algorithm>
+
+#include "coordinator/store/chunk_errors.h"
+#include "coordinator/store/chunks/codec.h"
+
+namespace podium {
+namespace {
+
+std::optional<StoredPoint> mark(Statement& row, int column) {
+  if (row.is_null(column)) return std::nullopt;
+  return StoredPoint{row.integer(column), row.integer(column + 1), row.real(column + 2), 0};
+}
+
+ChunkRow chunk_row(Statement& row) {
+  ChunkRow chunk{{row.integer(0), row.integer(1), row.real(2), 0},
+                 {row.integer(3), row.integer(4), row.real(5), 0},
+                 {row.integer(6), row.integer(7), row.real(8), mark(row, 9), mark(row, 12), mark(row, 15)},
+                 row.integer(18)};
+  return chunk;
+}
+
+}  // namespace
+
+ChunkReader::ChunkReader(Database& db, std::int64_t series)
+    : series_(series),
+      // From the last chunk that begins no later than the range does.
+      chunks_(
+          db,
+          "SELECT first_step, first_ms, first_value, last_step, last_ms, last_value, points, numbers, sum,"
+          " low_step, low_ms, low_value, high_step, high_ms, high_value, broken_step, broken_ms, NULL, data"
+          " FROM chunks WHERE series = ?1 AND first_step <= ?3 AND last_step >= ?2 AND first_step >="
+          " coalesce((SELECT max(first_step) FROM chunks WHERE series = ?1 AND first_step <= ?2), ?2)"
+          " ORDER BY first_step"),
+      blocks_(db, "SELECT blocks FROM chunk_data WHERE id = ?1"),
+      points_(db, "SELECT points FROM chunk_data WHERE id = ?1"),
+      open_(db, "SELECT points FROM open_points WHERE series = ?1 AND first_step <= ?2 ORDER BY first_step") {
+}
+
+std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
+  std::vector<ChunkRow> rows;
+  for (chunks_.start(series_, range.first, range.last); chunks_.next();) rows.push_back(chunk_row(chunks_));
+  return rows;
+}
+
+std::vector<RollUp> ChunkReader::blocks(const ChunkRow& chunk) {
+  const bool found = blocks_.start(chunk.data).next();
+  return whole(decode_roll_ups(found ? blocks_.blob(0) : ""), series_);
+}
+
+std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRange& range) {
+  const bool found = points_.start(chunk.data).next();
+  auto points = whole(decode_points(found ? points_.blob(0) : ""), series_);
+  if (!range.holds(chunk.first.step) || !range.holds(chunk.last.step))
+    std::erase_if(points, [&](const StoredPoint& point) { return !range.holds(point.step); });
+  return points;
+}
+
+std::vector<StoredPoint> ChunkReader::open(const StepRange& range) {
+  std::vector<StoredPoint> points;
+  for (open_.start(series_, range.last); open_.next();)
+    for (const StoredPoint& point : whole(decode_points(open_.blob(0)), series_))
+      if (range.holds(point.step)) points.push_back(point);
+  return points;
+}
+
+std::vector<StoredPoint> ChunkReader::some(std::int64_t from_step, std::size_t most) {
+  const StepRange range{from_step, INT64_MAX};
+  std::vector<StoredPoint> found;
+  for (chunks_.start(series_, range.first, range.last); found.size() < most && chunks_.next();) {
+    const auto more = points(chunk_row(chunks_), range);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  chunks_.start();
+  if (found.size() < most) {
+    const auto more = open(range);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+}  // namespace podium

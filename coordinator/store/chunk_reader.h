@@ -1,0 +1,37 @@
+// Series from the tables of chunk_writer.h, on a reader's connection and within one moment of the database.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinator/store/chunks/roll_up.h"
+#include "coordinator/store/sqlite.h"
+#include "coordinator/tracking/series.h"
+
+namespace podium {
+
+// A closed chunk, unread.
+struct ChunkRow {
+  StoredPoint first, last;  // without their attempts
+  RollUp all;
+  std::int64_t data = 0;
+};
+
+class ChunkReader {
+ public:
+  ChunkReader(Database& database, std::int64_t series);
+
+  std::vector<ChunkRow> chunks(const StepRange& range);  // that hold any of its steps
+  std::vector<RollUp> blocks(const ChunkRow& chunk);
+  std::vector<StoredPoint> points(const ChunkRow& chunk, const StepRange& range);
+  std::vector<StoredPoint> open(const StepRange& range);
+
+  // From this step on, at most so many.
+  std::vector<StoredPoint> some(std::int64_t from_step, std::size_t most);
+
+ private:
+  std::int64_t series_;
+  Statement chunks_, blocks_, points_, open_;
+};
+
+}  // namespace podium
