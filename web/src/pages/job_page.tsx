@@ -5,7 +5,6 @@ import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
-import { ProjectionLine } from "../job/projection_line";
 import { NotHere } from "../ui/notice";
 import { SpecView } from "../job/spec_view";
 import { lazy } from "../ui/lazy";
@@ -18,6 +17,7 @@ import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
+const ProjectionLine = lazy(async () => (await import("../job/projection_line")).ProjectionLine, null);
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 
 export function JobPage({ id }: { id: number }) {
