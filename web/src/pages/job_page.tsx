@@ -17,7 +17,6 @@ import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
-const ProjectionLine = lazy(async () => (await import("../job/projection_line")).ProjectionLine, null);
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
 
 export function JobPage({ id }: { id: number }) {
@@ -37,7 +36,6 @@ export function JobPage({ id }: { id: number }) {
     <div class="page job-page">
       <JobHeader job={job} series={series.data} shown={shown} />
       {job.state === "queued" && <WhyPanel id={id} changes={changes} />}
-      {projection && <ProjectionLine projection={projection} />}
       <JobCharts job={job} shown={series} projection={projection} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">
