@@ -44,7 +44,10 @@ describe.each(samples(201))("$name", ({ hash, ready }) => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
         await page.locator(ready).first().waitFor();
-        await page.waitForFunction((theme) => document.documentElement.dataset["theme"] === theme, colorScheme);
+        await page.waitForFunction(
+          (theme) => document.documentElement.dataset["theme"] === theme,
+          colorScheme,
+        );
         const rules = colorScheme === "light" ? everyRule : themeRules;
         expect(await violations(page, rules), `${colorScheme}, ${width} px`).toEqual([]);
       }

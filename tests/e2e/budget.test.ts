@@ -16,6 +16,7 @@ const apart: [name: RegExp, most: number][] = [
   [/\/editor-[^/]*\.js$/, 120_000],
   [/\/uplot-[^/]*\.js$/, 30_000],
   [/\/curves-[^/]*\.js$/, 15_000],
+  [/\/overlay-[^/]*\.js$/, 15_000],
   [/\/chart-[^/]*\.js$/, 15_000],
 ];
 /** What the first window and those around it may weigh, of however many. */

@@ -257,7 +257,9 @@ describe("cancel", () => {
 describe("what its curve foretells", () => {
   it("is a sentence, and a fan in the chart of the target's metric that the legend hides", async () => {
     const page = await stage.open(`#/jobs/${stage.quickstart}?table=target`);
-    await page.getByText(/^Expected to reach its target in .*; 8 of 10 times .*% that it does before/).waitFor();
+    await page
+      .getByText(/^Expected to reach its target in .*; 8 of 10 times .*% that it does before/)
+      .waitFor();
     const chart = page.getByRole("region", { name: "Target", exact: true });
     const beyond = chart.getByRole("cell", { name: /^2,000$/ });
     await beyond.waitFor();

@@ -36,7 +36,9 @@ describe("a study of sizes", () => {
   it("shows the exact identity: the product of the three parts is the efficiency of the time", async () => {
     const page = await open();
     const table = region(page, "Efficiency of the time to train as a table");
-    const cells = await table.getByRole("row").nth(2).getByRole("cell").allTextContents();
+    const row = table.getByRole("row").nth(2);
+    await row.waitFor();
+    const cells = await row.getByRole("cell").allTextContents();
     const [whole, ...parts] = cells.map((text) => Number.parseFloat(text) / 100);
     expect(parts).toHaveLength(3);
     expect(parts.reduce((product, part) => product * part, 1)).toBeCloseTo(whole!, 2);
@@ -46,7 +48,7 @@ describe("a study of sizes", () => {
   it("puts what others published beside it when it is chosen, tagged, with its source, in the address", async () => {
     const page = await open();
     await expect.poll(() => sizes(page).count()).toBe(6);
-    await page.getByLabel("Beside it, published").selectOption("megatron-weak-scaling");
+    await page.getByLabel("Published figures beside it").selectOption("megatron-weak-scaling");
     await page.waitForFunction(() => location.hash.includes("published=megatron-weak-scaling"));
     const others = sizes(page).filter({ hasText: "published" });
     await expect.poll(() => others.count()).toBe(6);

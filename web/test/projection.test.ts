@@ -28,6 +28,12 @@ describe("the sentence", () => {
     );
   });
 
+  it("says so when it may be any moment", () => {
+    expect(projectionSentence(projection(), 12 * minute)).toContain(
+      "target any moment, at step 1,000; 8 of 10 times between now and 6m",
+    );
+  });
+
   it("says that the late ones may not reach it", () => {
     const of = projection({
       reaches: 0.7,

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Comparison, StudyMember } from "../src/api/types";
-import { gridOf, placeOn, ranked, resultsOf, shareOfBest, sweptAxes, type Result } from "../src/model/sweep";
+import {
+  gridOf,
+  placeOn,
+  ranked,
+  resultsOf,
+  shareOfBest,
+  sweptAxes,
+  usualResult,
+  type Result,
+} from "../src/model/sweep";
 
 const member = (job: number, parameters: Record<string, unknown>): StudyMember => ({
   ...{ job, name: `t${job}`, state: "succeeded" as const, devices: 1, kind: "gpu", parameters },
@@ -33,6 +42,12 @@ it("results of all parts are put together by name; what is not finite is none", 
     [3, 0.4],
   ]);
   expect([...f1!.values]).toEqual([[3, 0.9]]);
+});
+
+it("the usual result is one of which somebody says what is better", () => {
+  expect(usualResult([result([], null), { ...result([], "more"), name: "f1" }])!.name).toBe("f1");
+  expect(usualResult([result([], null)])!.name).toBe("r");
+  expect(usualResult([])).toBeUndefined();
 });
 
 describe("trials", () => {

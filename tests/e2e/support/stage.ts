@@ -1,7 +1,7 @@
 // What most tests stand on: a browser, a fake coordinator, and pages that must leave no error behind.
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { makeCluster } from "../fake/cluster";
+import { makeCluster, type Cluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
 import { FakeCoordinator } from "../fake/server";
 import { addStudies } from "../fake/studies";
@@ -16,9 +16,29 @@ export interface Stage {
   openBeside(page: Page, hash: string): Promise<Page>;
 }
 
+/** Changes replace what is in the maps; what is in several copies cannot be changed in place. */
+function frozen(cluster: Cluster): Cluster {
+  for (const all of [cluster.jobs, cluster.nodes, cluster.experiments])
+    for (const one of all.values()) freeze(one);
+  return cluster;
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.values(value).forEach(freeze);
+  Object.freeze(value);
+}
+
+const copyOf = ({ jobs, nodes, experiments }: Cluster): Cluster => ({
+  jobs: new Map(jobs),
+  nodes: new Map(nodes),
+  experiments: new Map(experiments),
+});
+
 /** A fresh coordinator and fresh pages for every test of the file, one browser for all. */
 export function useStage(jobs: number, nodes = 20, { studies = false } = {}): Stage {
   let browser: Browser;
+  let model: Cluster;
   let opened: Watched[] = [];
   const stage: Stage = {
     coordinator: new FakeCoordinator(makeCluster(0, 0, 0)),
@@ -37,11 +57,12 @@ export function useStage(jobs: number, nodes = 20, { studies = false } = {}): St
     },
   };
   beforeAll(async () => {
+    model = frozen(makeCluster(jobs, nodes, Date.now()));
     browser = await launch();
   });
   afterAll(() => browser.close());
   beforeEach(async () => {
-    const cluster = makeCluster(jobs, nodes, Date.now());
+    const cluster = copyOf(model);
     addQuickstart(cluster, stage.quickstart, Date.now());
     if (studies) addStudies(cluster, stage.quickstart + 1, Date.now());
     stage.coordinator = new FakeCoordinator(cluster);

@@ -1,7 +1,7 @@
 // A chart's values as a table: for the keyboard, for screen readers, and to copy from.
-import { formatNumber, formatPlain } from "../model/numbers";
+import { formatPlain } from "../model/numbers";
 import { formatDuration } from "../model/times";
-import { shownColumns, titleOf, within, type Aligned, type Axis, type Range } from "./line";
+import { shownColumns, titleOf, valueText, within, type Aligned, type Axis, type Range } from "./line";
 import type { Figure } from "./plot_options";
 
 /** More rows than this are thinned evenly. */
@@ -37,7 +37,7 @@ export function ChartTable({ title, figure, data, range }: Properties) {
               <td class="number">{placeOf(figure.x, data.xs[index]!)}</td>
               {columns.map(({ id, row }) => (
                 <td key={id} class="number">
-                  {textOf(row[index])}
+                  {textOf(figure.y, row[index])}
                 </td>
               ))}
             </tr>
@@ -56,7 +56,8 @@ export function ChartTable({ title, figure, data, range }: Properties) {
 const placeOf = (axis: Axis, x: number) =>
   axis.numbers === "duration" ? formatDuration(x) : formatPlain(x, 12);
 
-const textOf = (value: number | null | undefined) => (value == null ? "" : formatNumber(value));
+const textOf = (axis: Axis, value: number | null | undefined) =>
+  value == null ? "" : valueText(axis, value);
 
 /** The newest first, and always among those shown. */
 function thinned(rows: readonly number[]): number[] {

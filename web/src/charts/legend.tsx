@@ -1,8 +1,7 @@
 // The entries under a chart: each reads out its value under the crosshair and shows and hides what it stands for.
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { formatNumber } from "../model/numbers";
-import { entryOf, seriesOf, valueAt, type Aligned, type Marker } from "./line";
+import { entryOf, seriesOf, valueAt, valueText, type Aligned, type Axis, type Marker } from "./line";
 import type { Figure } from "./plot_options";
 
 interface Properties {
@@ -27,7 +26,7 @@ export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
             shown={!hidden.has(line.id)}
             onToggle={() => onToggle(line.id)}
           >
-            <Reading cursor={cursor} row={data.rows[index]!} />
+            <Reading cursor={cursor} row={data.rows[index]!} axis={figure.y} />
             {note?.(line.id)}
           </Entry>
         ),
@@ -41,7 +40,7 @@ export function Legend({ figure, data, cursor, note, onToggle }: Properties) {
           shown={!hidden.has(id)}
           onToggle={() => onToggle(id)}
         >
-          <span class="legend-value number">{formatNumber(value)}</span>
+          <span class="legend-value number">{valueText(figure.y, value)}</span>
         </Entry>
       ))}
     </div>
@@ -73,7 +72,13 @@ function Entry({ label, colour, shape, shown, onToggle, children }: EntryPropert
   );
 }
 
-function Reading({ cursor, row }: { cursor: Signal<number | null>; row: readonly (number | null)[] }) {
+interface ReadingProperties {
+  cursor: Signal<number | null>;
+  row: readonly (number | null)[];
+  axis: Axis;
+}
+
+function Reading({ cursor, row, axis }: ReadingProperties) {
   const value = valueAt(row, cursor.value);
-  return <span class="legend-value number">{value === null ? "–" : formatNumber(value)}</span>;
+  return <span class="legend-value number">{value === null ? "–" : valueText(axis, value)}</span>;
 }

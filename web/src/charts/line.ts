@@ -1,4 +1,6 @@
 // What a chart draws, whatever it is about: lines with their kinds, values to compare with, and places on the x axis.
+import { formatNumber } from "../model/numbers";
+import { formatDuration } from "../model/times";
 
 export type Kind = "line" | "steps" | "scatter" | "area" | "bars" | "band";
 
@@ -70,6 +72,10 @@ export interface Axis {
 
 export const titleOf = ({ title, unit }: Axis) => (unit ? `${title} (${unit})` : title);
 
+/** A value of the axis, for a reader. */
+export const valueText = ({ numbers }: Axis, value: number) =>
+  numbers === "duration" ? formatDuration(value) : formatNumber(value);
+
 export const entryOf = (line: Line) => line.of ?? line.id;
 
 export interface Aligned {
@@ -127,7 +133,7 @@ export function shownColumns(
   data: Aligned,
 ): ValueColumn[] {
   return seriesOf(figure.lines).flatMap(({ line, ys }, index) => {
-    if (line.style.faint || figure.hidden.has(line.id)) return [];
+    if (line.style.faint || figure.hidden.has(entryOf(line))) return [];
     const edge = line.lows === undefined ? "" : ys === line.lows ? ", from" : ", to";
     return [{ id: line.id + edge, title: line.label + edge, row: data.rows[index]! }];
   });

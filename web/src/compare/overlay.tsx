@@ -138,6 +138,7 @@ function OverlayToolbar({ settings, axis, hasTokens, comparison, grouping }: Too
         Curves
         <select
           class="compare-by"
+          aria-label="Curves"
           value={grouping ?? "each"}
           onChange={({ currentTarget: { value } }) => setParams({ by: value })}
         >

@@ -49,7 +49,9 @@ export function OverlayChart(properties: Properties) {
       marks: [],
       x,
       y: {
-        title: `${metric.split("/").pop()!.replaceAll("_", " ")}${settings.difference ? `, difference to job ${comparison.base}` : ""}`,
+        title: settings.difference
+          ? `minus job ${comparison.base}`
+          : metric.split("/").pop()!.replaceAll("_", " "),
         numbers: "plain",
       },
       logarithmic: settings.logarithmic,

@@ -9,6 +9,7 @@ import { route } from "../state/router";
 import { settingsFrom } from "./chart_settings";
 import { ChartToolbar } from "./chart_toolbar";
 import { MetricChart } from "./metric_chart";
+import { ProjectionLine } from "./projection_line";
 import { extentOfAll } from "./metric_figure";
 
 interface Properties {
@@ -26,6 +27,7 @@ export function Curves({ job, series, shown, projection }: Properties) {
   const extent = useMemo(() => extentOfAll(series, { axis, startMs }), [series, axis, startMs]);
   return (
     <section aria-label="Curves">
+      {projection && <ProjectionLine projection={projection} />}
       <ChartGroup>
         <ChartToolbar settings={settings} shown={shown} />
         <div class="chart-grid">

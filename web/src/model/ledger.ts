@@ -1,5 +1,6 @@
 // Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the whole. Pure.
 import type { JobLedger, LedgerKind, LedgerPiece, LedgerRow, LedgerTable } from "../api/types";
+import { formatPlain } from "./numbers";
 import { niceSeconds } from "./time_line";
 import { formatDuration } from "./times";
 
@@ -81,7 +82,11 @@ export const shareText = (share: number) =>
 
 export const deviceHours = (ms: number) => {
   const hours = ms / 3_600_000;
-  return hours.toLocaleString("en-US", { maximumFractionDigits: hours < 10 ? 2 : hours < 100 ? 1 : 0 });
+  return hours < 1
+    ? formatPlain(hours, 2)
+    : hours < 100
+      ? formatPlain(hours, 3)
+      : formatPlain(Math.round(hours), 12);
 };
 
 /** What a job's time came to, in a sentence. */

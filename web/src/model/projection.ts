@@ -11,7 +11,8 @@ export const isProjected = ({ state, target }: Job) =>
 /** Below it the odds are told in the first place. */
 const likely = 0.5;
 
-const inText = (timeMs: number, nowMs: number) => formatDuration(Math.max(0, timeMs - nowMs) / 1000);
+const inText = (timeMs: number, nowMs: number) =>
+  timeMs - nowMs < 1000 ? "now" : formatDuration((timeMs - nowMs) / 1000);
 
 /** "" where there is nothing to tell: the job has no target. */
 export function projectionSentence(
@@ -29,9 +30,11 @@ export function projectionSentence(
   }
   const early = time_ms.p10 === null ? "now" : inText(time_ms.p10, nowMs);
   const late = time_ms.p90 === null ? "after its end" : inText(time_ms.p90, nowMs);
+  const half = inText(time_ms.p50, nowMs);
+  const when = half === "now" ? "any moment" : `in ${half}`;
   const range = time_ms.p90 === null ? `from ${early} on, or not at all` : `between ${early} and ${late}`;
   return (
-    `Expected to reach its target in ${inText(time_ms.p50, nowMs)}, at step ${formatCount(step.p50)}; ` +
+    `Expected to reach its target ${when}, at step ${formatCount(step.p50)}; ` +
     `8 of 10 times ${range}. ${odds} that it does ${end}.`
   );
 }

@@ -141,7 +141,8 @@ export function publishedSentence(rows: readonly PublishedRow[], rate: RateUnit)
       (best, row) => (best === null || row.devices > best.devices ? row : best),
       null,
     );
-    if (most) return `Published: ${publishedValue(most)} on ${most.devices} × ${most.hardware}, ${most.date}`;
+    if (most)
+      return `Published: ${publishedValue(most)} on ${formatPlain(most.devices, 9)} × ${most.hardware}, ${most.date}`;
   }
   return rows.length === 0 ? "" : "Of what was published nothing is measured in the units of these charts.";
 }

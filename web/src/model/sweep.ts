@@ -30,6 +30,10 @@ export function resultsOf(parts: readonly Comparison[]): Result[] {
   return [...results].map(([name, result]) => ({ name, ...result }));
 }
 
+/** The first of which somebody says what is better: the target's, where there is one. */
+export const usualResult = (results: readonly Result[]): Result | undefined =>
+  results.find(({ outcome }) => outcome.better !== null) ?? results[0];
+
 export interface Trial {
   member: StudyMember;
   value: number | null;

@@ -5,7 +5,6 @@ import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
-import { ProjectionLine } from "../job/projection_line";
 import { NotHere } from "../ui/notice";
 import { SpecView } from "../job/spec_view";
 import { lazy } from "../ui/lazy";
@@ -37,7 +36,6 @@ export function JobPage({ id }: { id: number }) {
     <div class="page job-page">
       <JobHeader job={job} series={series.data} shown={shown} />
       {job.state === "queued" && <WhyPanel id={id} changes={changes} />}
-      {projection && <ProjectionLine projection={projection} />}
       <JobCharts job={job} shown={series} projection={projection} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">

@@ -106,6 +106,7 @@ function Benchmarks({ all, benchmark }: { all: readonly PublishedRow[]; benchmar
     <label class="study-choice">
       Beside it, published{" "}
       <select
+        aria-label="Published figures beside it"
         value={benchmark !== null && names.includes(benchmark) ? benchmark : ""}
         onChange={({ currentTarget: { value } }) => pushParams({ published: value })}
       >

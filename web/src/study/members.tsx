@@ -68,7 +68,7 @@ export function Members({ study }: { study: Study }) {
                     <span class="number">{member.job}</span> {member.name}
                   </a>
                 </th>
-                <td>
+                <td class="study-state">
                   <JobStateBadge state={member.state} />
                 </td>
                 <td class="number" data-title="Devices">

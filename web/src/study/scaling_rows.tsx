@@ -123,9 +123,10 @@ const linked = (lit: Signal<number | null>, devices: number, more = "") => ({
 });
 
 function Figure({ title, children }: { title: string; children: ComponentChildren }) {
+  const none = children === null || children === false;
   return (
-    <td class="number" data-title={title}>
-      {children === null || children === false ? <span class="muted">–</span> : children}
+    <td class={none ? "number is-none" : "number"} data-title={title}>
+      {none ? <span class="muted">–</span> : children}
     </td>
   );
 }

@@ -18,6 +18,7 @@ import {
   shareOfBest,
   sweptAxes,
   type Result,
+  usualResult,
   type SweptAxis,
   type Trial,
 } from "../model/sweep";
@@ -39,10 +40,11 @@ export function SweepView({ study }: { study: Study }) {
   );
   const axes = useMemo(() => sweptAxes({ members }), [members]);
   const results = shown.data;
-  const result = results?.find(({ name }) => name === params.get("result")) ?? results?.[0];
+  const usual = results ? usualResult(results) : undefined;
+  const result = results?.find(({ name }) => name === params.get("result")) ?? usual;
   const trials = useMemo(() => ranked(members, result), [members, result]);
   if (!results) return <NotYet what="the results" shown={shown} />;
-  if (!result)
+  if (!result || !usual)
     return (
       <Notice kind="empty" title="No results yet">
         None of its jobs has started.
@@ -54,9 +56,10 @@ export function SweepView({ study }: { study: Study }) {
         <label class="study-choice">
           Result{" "}
           <select
+            aria-label="Result"
             value={result.name}
             onChange={({ currentTarget: { value } }) =>
-              setParams({ result: value === results[0]!.name ? null : value })
+              setParams({ result: value === usual?.name ? null : value })
             }
           >
             {results.map(({ name }) => (
@@ -278,7 +281,7 @@ function TrialRow({ trial, trials, result, axes }: ViewProperties & { trial: Tri
         {member.seed !== null && <span class="tag">seed {member.seed}</span>}
         {member.artificial && <span class="tag tag-warn">artificial devices</span>}
       </th>
-      <td>
+      <td class="study-state">
         <JobStateBadge state={member.state} />
       </td>
       {axes.map(({ path }) => (
