@@ -47,7 +47,6 @@ const comparison = (change: Partial<Comparison>): Comparison => ({
   fields: [],
   differing: 0,
   same: 0,
-  differing: 0,
   left_out: 0,
   outcomes: [],
   metrics: [],
