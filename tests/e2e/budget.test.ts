@@ -1,5 +1,5 @@
-// What goes over the wire, gzipped: the first load, then what each page adds to it. The editor, the charts and the
-// library that draws them are files of their own, loaded where there is something to edit or to draw.
+// What goes over the wire, gzipped: the first load, then what each page adds to it. The editor, the library that draws
+// and what stands on it are files of their own, loaded where there is something to edit or to draw, and weighed apart.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -12,12 +12,11 @@ import { badge, rows, useStage } from "./support/stage";
 
 const firstLoad = 110_000;
 const page = 15_000;
+/** What it draws with is loaded after a page stands: files that stand on the library that draws, by one rule for all pages. */
+const drawing = 15_000;
 const apart: [name: RegExp, most: number][] = [
   [/\/editor-[^/]*\.js$/, 120_000],
   [/\/uplot-[^/]*\.js$/, 30_000],
-  [/\/curves-[^/]*\.js$/, 15_000],
-  [/\/overlay-[^/]*\.js$/, 15_000],
-  [/\/chart-[^/]*\.js$/, 15_000],
 ];
 /** What the first window and those around it may weigh, of however many. */
 const openingJobs = 100_000;
@@ -33,9 +32,28 @@ function watchFiles(opened: Page): Set<string> {
   return files;
 }
 
+/** What a page draws with may come after it is ready. */
+async function settled(files: Set<string>): Promise<void> {
+  for (let before = -1; before !== files.size;) {
+    before = files.size;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
 const sizeOf = (file: string) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length;
 const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + sizeOf(file), 0);
 const isApart = (file: string) => apart.some(([name]) => name.test(file));
+
+/** Whether a script cannot be loaded without the library that draws. */
+function draws(file: string, seen = new Set<string>()): boolean {
+  if (!file.endsWith(".js") || seen.has(file)) return false;
+  seen.add(file);
+  const text = readFileSync(join(dist, file), "utf8");
+  const imported = [...text.matchAll(/(?:from|import)\s*["']\.\/([^"']+\.js)["']/g)].map(
+    ([, name]) => `/assets/${name}`,
+  );
+  return imported.some((name) => /\/uplot-/.test(name) || draws(name, seen));
+}
 
 describe("gzipped", () => {
   it("the first load is under 110 kB", async () => {
@@ -59,10 +77,16 @@ describe("gzipped", () => {
       const files = watchFiles(opened);
       await opened.evaluate((to) => (location.hash = to), hash);
       await opened.locator(ready).first().waitFor();
-      const own = [...files].filter((file) => !isApart(file));
-      console.log(`${route} adds ${(sum(own) / 1000).toFixed(1)} kB`);
+      await settled(files);
+      const added = [...files].filter((file) => !isApart(file));
+      const drawn = added.filter((file) => draws(file));
+      const own = added.filter((file) => !drawn.includes(file));
+      console.log(
+        `${route} adds ${(sum(own) / 1000).toFixed(1)} kB, draws with ${(sum(drawn) / 1000).toFixed(1)} kB`,
+      );
       expect(own.length, "a page has a file of its own").toBeGreaterThan(0);
       expect(sum(own)).toBeLessThan(page);
+      expect(sum(drawn)).toBeLessThan(drawing);
     },
   );
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Projection } from "../src/api/types";
-import { endWithFan, fanOf, isProjected, projectionSentence } from "../src/model/projection";
+import { isProjected } from "../src/model/progress";
+import { endWithFan, fanOf, projectionSentence } from "../src/model/projection";
 import { job } from "./samples";
 
 const minute = 60_000;

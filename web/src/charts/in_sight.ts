@@ -2,6 +2,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
+/** Of the frame's part that scrolls: a margin counts at its edges only where it is the root. */
 const margin = "300px";
 
 export function useInSight(element: RefObject<HTMLElement>): boolean {
@@ -9,7 +10,7 @@ export function useInSight(element: RefObject<HTMLElement>): boolean {
   useEffect(() => {
     const observer = new IntersectionObserver(
       (entries) => setInSight(entries.some(({ isIntersecting }) => isIntersecting)),
-      { rootMargin: margin },
+      { root: element.current!.closest("main"), rootMargin: margin },
     );
     observer.observe(element.current!);
     return () => observer.disconnect();

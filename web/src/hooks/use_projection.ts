@@ -1,7 +1,7 @@
 // What the curve of a job foretells, while the job runs towards a target.
 import { getProjection } from "../api/client";
 import type { Job, Projection } from "../api/types";
-import { isProjected } from "../model/projection";
+import { isProjected } from "../model/progress";
 import { useInterval } from "./use_interval";
 import { useQuery } from "./use_query";
 

@@ -21,6 +21,10 @@ export function secondsToLastStep(job: Job, attempt: Attempt | undefined): numbe
 
 export const threshold = (target: Target) => target.at_least ?? target.at_most ?? NaN;
 
+/** Whether anything is foretold of when it reaches its target. */
+export const isProjected = ({ state, target }: Job) =>
+  state === "running" && target !== null && target.reached_ms === null;
+
 export function describeTarget(target: Target): string {
   const bound = target.at_least != null ? "≥" : "≤";
   return `Target ${bound} ${formatPlain(threshold(target))} · ${target.metric}`;

@@ -1,12 +1,8 @@
 // When a job that runs reaches its target, as its curve foretells it: in words, and how far ahead it is drawn. Pure.
-import type { Job, Projection } from "../api/types";
+import type { Projection } from "../api/types";
 import { formatCount, fromWire } from "./numbers";
 import type { Point, XAxis } from "./series";
 import { formatDuration } from "./times";
-
-/** Only of these anything is foretold. */
-export const isProjected = ({ state, target }: Job) =>
-  state === "running" && target !== null && target.reached_ms === null;
 
 /** Below it the odds are told in the first place. */
 const likely = 0.5;

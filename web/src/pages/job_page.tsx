@@ -1,23 +1,24 @@
 // One job: how it stands, its curves, its attempts on a time line, its tasks, log, spec and history.
 import type { JobDetail } from "../api/types";
-import { HistoryList } from "../job/history_list";
 import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
 import { JobHeader } from "../job/job_header";
 import { LogTail } from "../job/log_tail";
 import { NotHere } from "../ui/notice";
-import { SpecView } from "../job/spec_view";
 import { lazy } from "../ui/lazy";
 import { Tabs } from "../ui/tabs";
 import { TimeLineView } from "../job/time_line_view";
-import { WhyPanel } from "../job/why_panel";
 import { useJob } from "../hooks/use_job";
 import { useProjection } from "../hooks/use_projection";
 import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
+// Parts that most who open the page do not look at.
+const WhyPanel = lazy(async () => (await import("../job/why_panel")).WhyPanel, null);
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);
+const SpecView = lazy(async () => (await import("../job/spec_view")).SpecView, null);
+const HistoryList = lazy(async () => (await import("../job/history_list")).HistoryList, null);
 
 export function JobPage({ id }: { id: number }) {
   const shown = useJob(id);
