@@ -14,6 +14,7 @@
 #include "cli/fields.h"
 #include "cli/follow.h"
 #include "cli/humanise.h"
+#include "cli/job_text.h"
 #include "cli/print.h"
 #include "cli/spec_history.h"
 #include "cli/table.h"
@@ -47,7 +48,6 @@ struct Search {
 // A commit's training, if there is one.
 struct Trial {
   std::int64_t job = 0;
-  bool ended = false;
   std::optional<double> value;
   Verdict verdict = Verdict::untried;
 };
@@ -114,7 +114,9 @@ Search begin(const Options& options, const Client& client, const SpecHistory& hi
   return search;
 }
 
-// The newest training of each commit that did not fail, or else the newest.
+bool told_nothing(const json& job) { return has_ended(job) && text_field(job, "state") != "succeeded"; }
+
+// The newest training of each commit that told something or still may, or else the newest.
 std::map<std::string, json> trained(const Client& client, const Search& search) {
   std::map<std::string, json> jobs;
   const json reply = client.get_pages("/experiments", {}, "experiments", kMostExperiments);
@@ -129,12 +131,9 @@ std::map<std::string, json> trained(const Client& client, const Search& search) 
         search.versions, [&commit](const SpecVersion& version) { return version.commit.hash == commit; });
     if (!is_asked || experiment.at("jobs").size() <= search.place) continue;
     const auto known = jobs.find(commit);
-    if (known != jobs.end() && known->second.at("state") != "failed" &&
-        known->second.at("state") != "cancelled")
-      continue;
+    if (known != jobs.end() && !told_nothing(known->second)) continue;
     const json job = client.get("/jobs/" + experiment.at("jobs").at(search.place).dump());
-    if (known == jobs.end() || (job.at("state") != "failed" && job.at("state") != "cancelled"))
-      jobs[commit] = job;
+    if (known == jobs.end() || !told_nothing(job)) jobs[commit] = job;
   }
   return jobs;
 }
@@ -146,18 +145,16 @@ std::vector<Trial> look(const Client& client, const Search& search) {
     Trial& trial = trials[i];
     const SpecVersion& version = search.versions[i];
     if (i + 1 == trials.size()) {  // its content is the bad job's
-      trial = {search.options.bad, true, search.bad, Verdict::bad};
+      trial = {search.options.bad, search.bad, Verdict::bad};
       continue;
     }
     if (!version.text) trial.verdict = Verdict::skipped;
     const auto known = jobs.find(version.commit.hash);
     if (known == jobs.end()) continue;
-    const std::string state = text_field(known->second, "state");
     trial.job = integer_field(known->second, "id");
-    trial.ended = state == "succeeded" || state == "failed" || state == "cancelled";
-    if (!trial.ended) continue;
+    if (!has_ended(known->second)) continue;
     trial.verdict = Verdict::skipped;
-    if (state != "succeeded") continue;
+    if (told_nothing(known->second)) continue;
     const auto value = values_of(client, {trial.job}, search.options.metric);
     if (value.empty()) continue;
     trial.value = value.begin()->second;

@@ -12,12 +12,13 @@ class BoardRuns {
  public:
   explicit BoardRuns(Database& database)
       : put_(database,
-             "INSERT OR IGNORE INTO board_runs (job, benchmark, started_ms, reached_ms, attempts, devices, "
+             "INSERT INTO board_runs (job, benchmark, started_ms, reached_ms, attempts, devices, "
              "nodes,"
              " models, versions, artificial, shared)"
              " SELECT job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, "
              "artificial,"
-             " shared FROM reached_runs WHERE job = ?1") {}
+             " shared FROM reached_runs WHERE job = ?1"
+             " AND NOT EXISTS (SELECT 1 FROM board_runs WHERE board_runs.job = ?1)") {}
 
   void put(JobId job) { put_.run(job.value); }
 

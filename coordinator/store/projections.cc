@@ -61,6 +61,7 @@ struct Projections::Visitor {
   void operator()(const JobRecalled& e) const {
     tables.job_failures_.run(e.job.value, 0);
     tables.attempt_recalled_.run(e.job.value, enum_name(kRestartCauses, RestartCause::requeue));
+    tables.trial_recalled_.run(e.job.value);
   }
   void operator()(const JobExtended& e) const {
     tables.job_walltime_.run(e.job.value, std::int64_t{e.walltime.count()});
@@ -136,6 +137,7 @@ Projections::Projections(Database& db)
       insert_trial_(db, "INSERT INTO trials (job) VALUES (?1)"),
       rung_reached_(db, "INSERT INTO rung_reports (job, rung, step, value) VALUES (?1, ?2, ?3, ?4)"),
       trial_paused_(db, "UPDATE trials SET paused = 1 WHERE job = ?1"),
+      trial_recalled_(db, "UPDATE trials SET paused = 0 WHERE job = ?1"),
       trial_promoted_(db, "UPDATE trials SET rung = ?2, paused = 0 WHERE job = ?1"),
       promoted_attempt_(
           db,

@@ -14,14 +14,12 @@ std::vector<T> list_of(const std::string& text) {
 
 // Of columns job, started_ms, reached_ms, devices, models, artificial, shared.
 BoardRun run_row(const Statement& row) {
-  BoardRun run{{row.integer(0)},
-               list_of<int>(row.text(3)),
-               list_of<std::string>(row.text(4)),
-               row.small(5) != 0,
-               {},
-               from_millis(row.integer(1)),
-               from_millis(row.integer(2))};
-  for (const std::int64_t job : list_of<std::int64_t>(row.text(6))) run.shared_with.push_back({job});
+  BoardRun run{
+      {row.integer(0)}, list_of<int>(row.text(3)),   list_of<std::string>(row.text(4)), row.small(5) != 0,
+      std::nullopt,     from_millis(row.integer(1)), from_millis(row.integer(2))};
+  if (row.is_null(6)) return run;
+  run.shared_with.emplace();
+  for (const std::int64_t job : list_of<std::int64_t>(row.text(6))) run.shared_with->push_back({job});
   return run;
 }
 

@@ -29,21 +29,32 @@ class RowPacker {
 
   // How many rows it packed: none when all are.
   std::int64_t pack_piece() {
+    Transaction transaction(database_);
+    std::int64_t packed = 0;
+    while (packed < kRowsAtOnce) {
+      const std::int64_t more = pack_series();
+      if (more == 0) break;
+      packed += more;
+    }
+    transaction.commit();
+    return packed;
+  }
+
+ private:
+  // Of the first series that has rows.
+  std::int64_t pack_series() {
     if (!first_series_.start().next()) return 0;
     const std::int64_t series = first_series_.integer(0);
     first_series_.start();
     std::vector<StoredPoint> points;
     for (read_.start(series, kRowsAtOnce); read_.next();)
       points.push_back({read_.integer(0), read_.integer(1), read_.real(2), read_.small(3)});
-    Transaction transaction(database_);
     OpenChunk none;
     chunks_.merge(series, none, points);
     delete_.run(series, points.back().step);
-    transaction.commit();
     return std::ssize(points);
   }
 
- private:
   Database& database_;
   ChunkWriter chunks_;
   Statement first_series_, read_, delete_;

@@ -95,7 +95,10 @@ std::vector<std::string> exclusions(const BoardRun& run) {
   if (run.devices.size() > 1)
     out.push_back(
         fmt::format("it did not run on one number of devices: {}", fmt::join(run.devices, " and ")));
-  if (!run.shared_with.empty()) out.push_back("it shared nodes with " + some_jobs(run.shared_with));
+  if (!run.shared_with)
+    out.push_back("whether it shared its nodes was not recorded");
+  else if (!run.shared_with->empty())
+    out.push_back("it shared nodes with " + some_jobs(*run.shared_with));
   return out;
 }
 

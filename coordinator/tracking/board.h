@@ -31,7 +31,8 @@ struct BoardRun {
   std::vector<int> devices;                // of its attempts until the target, different ones, ascending
   std::vector<std::string> device_models;  // different ones, sorted
   bool artificial = false;                 // some of them were made up
-  std::vector<JobId> shared_with;          // jobs that held devices of its nodes at the same time
+  // Jobs that held devices of its nodes at the same time; nothing where that is not known.
+  std::optional<std::vector<JobId>> shared_with;
   Time started, reached;
 
   double seconds() const;

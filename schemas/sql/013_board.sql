@@ -11,7 +11,7 @@ CREATE TABLE board_runs (
   models        TEXT NOT NULL,     -- of devices of the job's kind
   versions      TEXT NOT NULL,     -- of the agents
   artificial    INTEGER NOT NULL,  -- some device was made up
-  shared        TEXT NOT NULL      -- JSON list of the jobs that held devices of its nodes at the same time
+  shared        TEXT               -- JSON list of the jobs that held devices of its nodes at the same time; NULL: not known
 );
 CREATE INDEX board_runs_by_benchmark ON board_runs (benchmark, reached_ms);
 
@@ -50,14 +50,19 @@ SELECT
           WHERE run_hardware.job = run.id AND json_extract(device.value, '$[2]')) AS artificial,
   (SELECT json_group_array(job) FROM (
      SELECT DISTINCT around.job AS job
-     FROM attempts AS mine JOIN tasks AS my_task ON my_task.job = mine.job AND my_task.attempt = mine.number
-     CROSS JOIN attempts AS around
-       ON coalesce(around.ended_ms, 9223372036854775807) > +mine.created_ms
-       AND around.created_ms < min(coalesce(mine.ended_ms, run.target_reached_ms), run.target_reached_ms)
-       AND around.job != mine.job
-     CROSS JOIN tasks AS its_task ON its_task.job = around.job AND its_task.attempt = around.number
-       AND its_task.node = my_task.node
-     WHERE mine.job = run.id ORDER BY 1)) AS shared
+     FROM attempts AS around INDEXED BY attempts_by_end
+     WHERE coalesce(around.ended_ms, 9223372036854775807) >
+           +(SELECT min(created_ms) FROM attempts AS mine WHERE mine.job = run.id)
+       AND around.created_ms < run.target_reached_ms AND around.job != run.id
+       AND EXISTS (
+         SELECT 1 FROM tasks AS its_task
+         CROSS JOIN attempts AS mine ON mine.job = run.id
+           AND around.created_ms < min(coalesce(mine.ended_ms, run.target_reached_ms), run.target_reached_ms)
+           AND coalesce(around.ended_ms, 9223372036854775807) > mine.created_ms
+         CROSS JOIN tasks AS my_task ON my_task.job = mine.job AND my_task.attempt = mine.number
+           AND my_task.node = its_task.node
+         WHERE its_task.job = around.job AND its_task.attempt = around.number)
+     ORDER BY 1)) AS shared
 FROM jobs AS run
 WHERE run.target_reached_ms > run.started_ms;
 
@@ -70,6 +75,8 @@ JOIN node_hardware ON node_hardware.node = tasks.node AND node_hardware.since_ms
   (SELECT max(since_ms) FROM node_hardware AS at WHERE at.node = tasks.node AND at.since_ms <= attempts.created_ms)
 WHERE jobs.target_reached_ms IS NULL OR attempts.created_ms <= jobs.target_reached_ms;
 
+-- Of runs of before in a large database who shared their nodes is not looked up: that takes hours.
 INSERT INTO board_runs
-SELECT job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, artificial, shared
+SELECT job, benchmark, started_ms, reached_ms, attempts, devices, nodes, models, versions, artificial,
+       CASE WHEN (SELECT count(*) FROM attempts) <= 5000 THEN shared END
 FROM reached_runs;

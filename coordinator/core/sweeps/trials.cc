@@ -93,10 +93,13 @@ class Settling {
     }
   }
 
-  // Whether no trial trains or may come to, but by a promotion.
+  // Whether no trial trains or may come to, but by a promotion. One that is held may: its node tells of a
+  // later attempt, or an operator has not decided yet.
   bool all_wait() const {
     return std::ranges::all_of(halving_.trials, [this](const auto& entry) {
-      return entry.second.over || (entry.second.paused && draft(entry.first).job().state == JobState::queued);
+      if (entry.second.over) return true;
+      const Job& job = draft(entry.first).job();
+      return entry.second.paused && job.state == JobState::queued && !job.held;
     });
   }
 

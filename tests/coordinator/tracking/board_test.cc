@@ -24,7 +24,13 @@ const json kBert{{"family", "bert"}, {"preset", "bert-large"}, {"layers", 24}, {
 BoardRun run(std::int64_t job, std::int64_t start, std::int64_t seconds, const std::string& device = "H200",
              int devices = 8) {
   const Time started = from_millis(1000 * start);
-  return {{job}, {devices}, {device}, false, {}, started, started + std::chrono::seconds(seconds)};
+  return {{job},
+          {devices},
+          {device},
+          false,
+          std::vector<JobId>{},
+          started,
+          started + std::chrono::seconds(seconds)};
 }
 
 TEST(Benchmarks, AreNamedByModelTaskAndTarget) {
@@ -69,6 +75,8 @@ TEST(Records, AreExcludedForEachReasonOnItsOwn) {
   bad.devices = {4, 8};
   EXPECT_THAT(exclusions(bad), ElementsAre("it did not run on one number of devices: 4 and 8"));
   bad = run(1, 0, 10);
+  bad.shared_with = std::nullopt;
+  EXPECT_THAT(exclusions(bad), ElementsAre("whether it shared its nodes was not recorded"));
   bad.shared_with = {{2}, {3}, {4}, {5}};
   bad.artificial = true;
   EXPECT_THAT(exclusions(bad), ElementsAre("it ran on devices that were made up",
