@@ -14,6 +14,8 @@ const firstLoad = 110_000;
 const page = 15_000;
 /** What it draws with is loaded after a page stands: files that stand on the library that draws, by one rule for all pages. */
 const drawing = 15_000;
+/** Whose samples have curves in sight. */
+const drawingRoutes = ["jobs/:id", "compare"];
 const apart: [name: RegExp, most: number][] = [
   [/\/editor-[^/]*\.js$/, 120_000],
   [/\/uplot-[^/]*\.js$/, 30_000],
@@ -77,6 +79,7 @@ describe("gzipped", () => {
       const files = watchFiles(opened);
       await opened.evaluate((to) => (location.hash = to), hash);
       await opened.locator(ready).first().waitFor();
+      if (drawingRoutes.includes(route)) await opened.locator("canvas").first().waitFor();
       await settled(files);
       const added = [...files].filter((file) => !isApart(file));
       const drawn = added.filter((file) => draws(file));
