@@ -43,7 +43,7 @@ it("a narrow window shows the first three pages, and the others in a menu that t
   await links.first().waitFor();
   expect(await links.allTextContents()).toEqual(["Jobs", "Experiments", "Queue"]);
   await nav.getByRole("button", { name: "More pages" }).click();
-  expect(await links.allTextContents()).toEqual(["Jobs", "Experiments", "Queue", "Nodes", "Accounts"]);
+  expect(await links.allTextContents()).toEqual(["Jobs", "Experiments", "Queue", "Nodes", "Accounts", "Ledger"]);
   await page.keyboard.press("Escape");
   await expect.poll(() => links.count()).toBe(3);
   await nav.getByRole("button", { name: "More pages" }).click();
@@ -54,7 +54,7 @@ it("a narrow window shows the first three pages, and the others in a menu that t
   await nav.getByRole("button", { name: "Nodes, more pages" }).waitFor();
   await page.locator(".node").first().waitFor();
   await page.setViewportSize({ width: 1440, height: 900 });
-  expect(await links.allTextContents()).toEqual(["Jobs", "Experiments", "Queue", "Nodes", "Accounts"]);
+  expect(await links.allTextContents()).toEqual(["Jobs", "Experiments", "Queue", "Nodes", "Accounts", "Ledger"]);
 });
 
 it("Back undoes the choice of a tab, and neither moves the page", async () => {

@@ -255,7 +255,9 @@ function Ranking({ trials, result, axes }: ViewProperties) {
               <th scope="col" class="number">
                 {result.name}
               </th>
-              <th scope="col" aria-label="As a bar" />
+              <th scope="col">
+                <span class="visually-hidden">As a bar</span>
+              </th>
             </tr>
           </thead>
           <tbody>
