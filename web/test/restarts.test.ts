@@ -1,16 +1,6 @@
 import { expect, it } from "vitest";
 import { describeLimit, describeOthers, describeRestarts } from "../src/model/restarts";
-import { job } from "./samples";
-
-const none = {
-  failures: 0,
-  requeues: 0,
-  moves: 0,
-  node_losses: 0,
-  preemptions: 0,
-  resizes: 0,
-  promotions: 0,
-};
+import { job, noRestarts as none } from "./samples";
 
 it("restarts are told by what brought them about", () => {
   expect(describeRestarts(none)).toBe("");

@@ -1,6 +1,16 @@
 // Values to test with: a running job, and an attempt of it.
 import type { Attempt, Job } from "../src/api/types";
 
+export const noRestarts = {
+  failures: 0,
+  requeues: 0,
+  moves: 0,
+  node_losses: 0,
+  preemptions: 0,
+  resizes: 0,
+  promotions: 0,
+};
+
 export function job(changes: Partial<Job> = {}): Job {
   return {
     id: 12,
@@ -27,15 +37,7 @@ export function job(changes: Partial<Job> = {}): Job {
     ran_seconds: 0,
     running_since_ms: 1_001_000,
     restarts: 0,
-    restart_counts: {
-      failures: 0,
-      requeues: 0,
-      moves: 0,
-      node_losses: 0,
-      preemptions: 0,
-      resizes: 0,
-      promotions: 0,
-    },
+    restart_counts: noRestarts,
     restarts_used: 0,
     reason: "",
     progress: { step: 120, steps: 2000, updated_ms: 1_061_000 },

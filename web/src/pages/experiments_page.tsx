@@ -1,9 +1,7 @@
 // Every experiment: a spec, the commit it came from, and how its jobs stand.
 import type { Experiment } from "../api/types";
 import { Ago } from "../ui/badges";
-import { FilterBox } from "../ui/filter_box";
-import { AsOf } from "../ui/as_of";
-import { NoRows, NotYet } from "../ui/notice";
+import { NamedList } from "../ui/named_list";
 import { SourceLine } from "../job/spec_view";
 import { useExperimentStates } from "../hooks/use_experiment_states";
 import { useExperiments } from "../hooks/use_lists";
@@ -12,7 +10,6 @@ import { useSpecs } from "../hooks/use_specs";
 import { countSpecs } from "../model/specs";
 import { formatCount } from "../model/numbers";
 import { formatOrder } from "../model/order";
-import { route } from "../state/router";
 import { DataTable, type Column } from "../ui/data_table";
 import { StateCountList } from "../ui/state_counts";
 import "../styles/experiments.css";
@@ -20,45 +17,26 @@ import "../styles/experiments.css";
 const specsMs = 60_000;
 
 export function ExperimentsPage() {
-  const list = useExperiments();
-  if (!list.data) {
-    return (
-      <div class="page">
-        <h1 class="visually-hidden">Experiments</h1>
-        <NotYet what="the experiments" shown={list} />
-      </div>
-    );
-  }
-  const text = route.value.params.get("q") ?? "";
-  const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   return (
-    <div class="page page-fill">
-      <h1 class="visually-hidden">Experiments</h1>
-      <div class="toolbar">
-        <FilterBox value={text} label="Filter experiments" placeholder="Filter by name" />
-        <span class="toolbar-summary muted" role="status">
-          {formatCount(matching.length)} {matching.length === 1 ? "experiment" : "experiments"}
-        </span>
-        <AsOf shown={list} />
-        <a href="#/studies" class="specs-link">
-          Studies
-        </a>
-        <SpecsLink />
-      </div>
-      {matching.length > 0 ? (
-        <Table experiments={matching} view={text} />
-      ) : (
-        <NoRows
-          one="experiment"
-          list={list}
-          complete
-          filtered={list.data.length > 0}
-          empty="No experiments yet"
-        >
+    <NamedList
+      one="experiment"
+      many="experiments"
+      list={useExperiments()}
+      table={(rows, text) => <Table experiments={rows} view={text} />}
+      hint={
+        <>
           Submit one with <code>podium submit experiment.yaml</code> or <a href="#/submit">here</a>.
-        </NoRows>
-      )}
-    </div>
+        </>
+      }
+      links={
+        <>
+          <a href="#/studies" class="specs-link">
+            Studies
+          </a>
+          <SpecsLink />
+        </>
+      }
+    />
   );
 }
 

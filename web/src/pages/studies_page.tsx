@@ -2,47 +2,27 @@
 import { useStudies } from "../hooks/use_lists";
 import { useSorted } from "../hooks/use_order";
 import { formatOrder } from "../model/order";
-import { formatCount } from "../model/numbers";
-import { route } from "../state/router";
-import { AsOf } from "../ui/as_of";
 import { Ago } from "../ui/badges";
 import { DataTable, type Column } from "../ui/data_table";
-import { FilterBox } from "../ui/filter_box";
-import { NoRows, NotYet } from "../ui/notice";
+import { NamedList } from "../ui/named_list";
 import { StateCountList } from "../ui/state_counts";
 import type { StudyFields } from "../api/types";
 import "../styles/study.css";
 
 export function StudiesPage() {
-  const list = useStudies();
-  if (!list.data)
-    return (
-      <div class="page">
-        <h1 class="visually-hidden">Studies</h1>
-        <NotYet what="the studies" shown={list} />
-      </div>
-    );
-  const text = route.value.params.get("q") ?? "";
-  const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   return (
-    <div class="page page-fill">
-      <h1 class="visually-hidden">Studies</h1>
-      <div class="toolbar">
-        <FilterBox value={text} label="Filter studies" placeholder="Filter by name" />
-        <span class="toolbar-summary muted" role="status">
-          {formatCount(matching.length)} {matching.length === 1 ? "study" : "studies"}
-        </span>
-        <AsOf shown={list} />
-      </div>
-      {matching.length > 0 ? (
-        <Table studies={matching} view={text} />
-      ) : (
-        <NoRows one="study" list={list} complete filtered={list.data.length > 0} empty="No studies yet">
+    <NamedList
+      one="study"
+      many="studies"
+      list={useStudies()}
+      table={(rows, text) => <Table studies={rows} view={text} />}
+      hint={
+        <>
           A spec with <code>scaling:</code> or <code>sweep:</code> becomes one:{" "}
           <a href="#/submit">submit one</a>.
-        </NoRows>
-      )}
-    </div>
+        </>
+      }
+    />
   );
 }
 

@@ -1,0 +1,60 @@
+// A page that lists all of one thing, filtered by name: "/" and its text are in the address.
+import type { ComponentChildren } from "preact";
+import type { Shown } from "../hooks/use_query";
+import { formatCount } from "../model/numbers";
+import { route } from "../state/router";
+import { AsOf } from "./as_of";
+import { FilterBox } from "./filter_box";
+import { NoRows, NotYet } from "./notice";
+
+interface Properties<T> {
+  one: string;
+  many: string;
+  list: Shown<readonly T[]>;
+  /** `text`: by which they were filtered. */
+  table: (rows: readonly T[], text: string) => ComponentChildren;
+  /** Where there is none at all: how to come to one. */
+  hint: ComponentChildren;
+  /** At the toolbar's end. */
+  links?: ComponentChildren;
+}
+
+export function NamedList<T extends { name: string }>({
+  one,
+  many,
+  list,
+  table,
+  hint,
+  links,
+}: Properties<T>) {
+  const title = <h1 class="visually-hidden">{many[0]!.toUpperCase() + many.slice(1)}</h1>;
+  if (!list.data)
+    return (
+      <div class="page">
+        {title}
+        <NotYet what={`the ${many}`} shown={list} />
+      </div>
+    );
+  const text = route.value.params.get("q") ?? "";
+  const matching = list.data.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  return (
+    <div class="page page-fill">
+      {title}
+      <div class="toolbar">
+        <FilterBox value={text} label={`Filter ${many}`} placeholder="Filter by name" />
+        <span class="toolbar-summary muted" role="status">
+          {formatCount(matching.length)} {matching.length === 1 ? one : many}
+        </span>
+        <AsOf shown={list} />
+        {links}
+      </div>
+      {matching.length > 0 ? (
+        table(matching, text)
+      ) : (
+        <NoRows one={one} list={list} complete filtered={list.data.length > 0} empty={`No ${many} yet`}>
+          {hint}
+        </NoRows>
+      )}
+    </div>
+  );
+}
