@@ -194,8 +194,9 @@ std::string conclusion(const Search& search, const BisectionStep& step) {
                        printable(commit.summary));
   }
   if (step.next)
-    return fmt::format("{} commits may be the first bad one: {} trainings or one more tell\n", step.left,
-                       std::bit_width(step.left - 1));
+    return fmt::format(
+        "{} commits may be the first bad one: at most {} trainings tell, and one for each that fails\n",
+        step.left, std::bit_width(step.left - 1));
   std::string text = "the first bad commit is one of these, of which the others could not be trained:\n";
   for (const std::size_t i : step.suspects)
     text += fmt::format("  {}  {}\n", short_hash(search.versions[i]),
