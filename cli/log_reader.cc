@@ -172,21 +172,29 @@ void LogReader::take(const Part& part) {
       text.find('\n') != std::string_view::npos)
     text.remove_prefix(text.find('\n') + 1);
   source.next = part.next;
-  if (sources_.size() == 1) return show_(std::string(text));
-  const std::string before = prefix(source);
+  if (sources_.size() == 1 && !wish_.as_json) return show_(std::string(text));
   std::string lines;
-  for (const std::string& line : source.lines.feed(text, now_millis())) lines += before + line + "\n";
+  for (const std::string& line : source.lines.feed(text, now_millis())) lines += shown(source, line);
   if (!lines.empty()) show_(lines);
 }
 
 void LogReader::show_unended() {
   for (Source& source : sources_)
-    if (const auto line = source.lines.unended(now_millis())) show_(prefix(source) + *line + "\n");
+    if (const auto line = source.lines.unended(now_millis())) show_(shown(source, *line));
 }
 
 void LogReader::finish() {
   for (Source& source : sources_)
-    if (const auto line = source.lines.rest()) show_(prefix(source) + *line + "\n");
+    if (const auto line = source.lines.rest()) show_(shown(source, *line));
+}
+
+std::string LogReader::shown(const Source& source, const std::string& line) const {
+  if (!wish_.as_json) return prefix(source) + line + "\n";
+  const json object{{"attempt", attempt_},
+                    {"rank", source.rank},
+                    {"stream", source.out ? "stdout" : "stderr"},
+                    {"line", line}};
+  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 // "[3] ", "[3 stderr] "; of one rank alone "" and "[stderr] ".

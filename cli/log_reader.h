@@ -1,6 +1,6 @@
 // What a job's processes wrote, of one rank or of all, in one request a round however many they are. Each
 // line comes with its rank, and its stream where there are both, in front, and whole; one source alone comes
-// as its bytes are.
+// as its bytes are, unless its lines are wished for as JSON.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -31,6 +31,7 @@ struct LogWish {
   std::optional<int> rank;     // none: all
   bool out = true, err = true;
   std::optional<Tail> tail;  // none: a screen or two
+  bool as_json = false;      // each line as {"attempt", "rank", "stream", "line"}
 };
 
 class LogReader {
@@ -70,6 +71,7 @@ class LogReader {
   nlohmann::json question() const;
   std::vector<Part> parts_of(std::string_view answer);
   void take(const Part& part);
+  std::string shown(const Source& source, const std::string& line) const;
   std::string prefix(const Source& source) const;
 
   LogWish wish_;

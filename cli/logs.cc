@@ -35,8 +35,9 @@ struct Options {
   std::string tail;
 };
 
-LogWish wish_of(const Options& options) {
+LogWish wish_of(const Options& options, bool as_json) {
   LogWish wish;
+  wish.as_json = as_json;
   if (options.attempt > 0) wish.attempt = options.attempt;
   if (options.rank >= 0) wish.rank = options.rank;
   wish.out = !options.err;
@@ -104,7 +105,7 @@ awaitable<void> read(const Options& options, Connection& connection, LogReader& 
 }
 
 void run(const Options& options, Session& session) {
-  LogReader reader(wish_of(options), [](const std::string& text) { print(text); });
+  LogReader reader(wish_of(options, session.json), [](const std::string& text) { print(text); });
   const Client client(session);
   boost::asio::io_context loop(1);
   Connection connection(loop.get_executor(), client);
@@ -135,12 +136,14 @@ void add_logs(CLI::App& app, Session& session) {
 Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr]. Of a
 line that is rewritten, as progress bars are, the last state is shown, once a second; a line without an end when nothing
 has been added for a second. One output alone comes as it was written.
+With --json each line is an object {"attempt", "rank", "stream", "line"}; bytes that are no UTF-8 are replaced in it.
 
 Examples:
   podium logs 12                       the end of what each rank wrote
   podium logs 12 --tail 30 --follow
   podium logs 12 --rank 1 --follow
-  podium logs 12 --attempt 1 --stdout --all > attempt-1.txt)");
+  podium logs 12 --attempt 1 --stdout --all > attempt-1.txt
+  podium logs 12 --all --json | jq -r 'select(.rank == 3).line')");
   command->callback([options, &session] { run(*options, session); });
 }
 

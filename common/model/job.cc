@@ -57,7 +57,15 @@ bool is_terminal(JobState state) {
 std::string_view to_string(JobState state) { return enum_name(kStates, state); }
 std::string_view to_string(AttemptEnd end) { return enum_name(kEnds, end); }
 std::string_view to_string(When when) { return enum_name(kWhens, when); }
-JobState job_state_from(std::string_view text) { return enum_value(kStates, text, "job state"); }
+JobState job_state_from(std::string_view text) {
+  std::string names;
+  for (const auto& [state, name] : kStates) {
+    if (name == text) return state;
+    names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument("\"" + std::string(text) + "\" is no state of a job; they are " + names);
+}
+
 AttemptEnd attempt_end_from(std::string_view text) { return enum_value(kEnds, text, "attempt end"); }
 When when_from(std::string_view text) { return enum_value(kWhens, text, "when"); }
 std::string_view to_string(Within within) { return enum_name(kWithin, within); }

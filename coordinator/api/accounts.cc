@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/account_figures.h"
+#include "coordinator/api/body.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/account_rules.h"
@@ -36,7 +37,7 @@ std::map<std::string, std::optional<int>> devices_of(const json& body, const cha
   std::map<std::string, std::optional<int>> devices;
   if (!body.contains(key)) return devices;
   const std::string where = std::string("/") + key;
-  if (!body[key].is_object()) errors.push_back({ErrorCode::invalid, "must be devices by kind", where});
+  if (!body[key].is_object()) errors.push_back(malformed("must be devices by kind", where));
   if (!body[key].is_object()) return devices;
   for (const auto& [kind, number] : body[key].items())
     if (number.is_null())
@@ -44,20 +45,19 @@ std::map<std::string, std::optional<int>> devices_of(const json& body, const cha
     else if (number.is_number_integer())
       devices[kind] = static_cast<int>(std::clamp<std::int64_t>(number.get<std::int64_t>(), -1, INT32_MAX));
     else
-      errors.push_back({ErrorCode::invalid, "must be a whole number, or null", where + "/" + kind});
+      errors.push_back(malformed("must be a whole number, or null", where + "/" + kind));
   return devices;
 }
 
 Result<ChangeAccount> parse_change(const std::string& account, const std::string& text) {
-  const json body = json::parse(text, nullptr, false);
-  if (!body.is_object()) return Error{ErrorCode::invalid, "the body must be a JSON object", ""};
+  const Result<json> parsed = parse_object(text);
+  if (!parsed) return parsed.errors();
+  const json& body = *parsed;
   Errors errors;
-  for (const auto& [key, value] : body.items())
-    if (key != "share" && key != "quota" && key != "limit")
-      errors.push_back({ErrorCode::invalid, "is not known", "/" + key});
+  refuse_unknown(body, {"share", "quota", "limit"}, errors);
   ChangeAccount change{account, {}, devices_of(body, "quota", errors), devices_of(body, "limit", errors)};
   if (body.contains("share") && !body["share"].is_number_integer())
-    errors.push_back({ErrorCode::invalid, "must be a whole number", "/share"});
+    errors.push_back(malformed("must be a whole number", "/share"));
   else if (body.contains("share"))
     change.share =
         static_cast<int>(std::clamp<std::int64_t>(body["share"].get<std::int64_t>(), -1, INT32_MAX));
@@ -93,7 +93,7 @@ awaitable<ServerReply> get_account(Api& api, Call call) {
 awaitable<ServerReply> post_account(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const Result<ChangeAccount> change = parse_change(call.path[0], call.request.body);
-  if (!change) co_return problem(400, describe(change.errors()), call.request.id, change.errors());
+  if (!change) co_return bad_request(call, change.errors());
   const Command command = *change;
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);

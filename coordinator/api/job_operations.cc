@@ -1,7 +1,10 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/base/units.h"
+#include "coordinator/api/body.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
@@ -83,28 +86,49 @@ awaitable<std::vector<RequeueJob>> requeues(Api& api, std::vector<JobId> jobs) {
 }
 
 constexpr std::size_t kMostJobs = 1000;  // of one request
+const std::vector<std::string> kOperations{"cancel", "hold", "release", "requeue"};
 
 struct Operations {
   std::string name;
   std::vector<JobId> jobs;
 };
 
-std::optional<Operations> read_operations(const std::string& text) {
-  const json body = json::parse(text, nullptr, false);
-  if (!body.is_object() || body.size() != 2 || !body.contains("operation") || !body.contains("jobs"))
-    return std::nullopt;
-  const json &name = body["operation"], &jobs = body["jobs"];
-  if (!name.is_string() || !jobs.is_array() || jobs.empty() || jobs.size() > kMostJobs) return std::nullopt;
-  Operations operations{name.get<std::string>(), {}};
-  for (const json& job : jobs) {
-    if (!job.is_number_integer() || job.get<std::int64_t>() < 1) return std::nullopt;
-    operations.jobs.push_back(JobId{job.get<std::int64_t>()});
+void read_name(const json& value, std::string& name, Errors& errors) {
+  if (value.is_string()) name = value.get<std::string>();
+  if (std::ranges::find(kOperations, name) == kOperations.end())
+    errors.push_back(malformed(fmt::format("must be one of {}", fmt::join(kOperations, ", ")), "/operation"));
+}
+
+void read_jobs(const json& value, std::vector<JobId>& jobs, Errors& errors) {
+  if (!value.is_array() || value.empty() || value.size() > kMostJobs)
+    return errors.push_back(malformed(fmt::format("must be a list of 1 to {} jobs", kMostJobs), "/jobs"));
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto job = whole_number(value[i], 1);
+    if (job)
+      jobs.push_back(JobId{*job});
+    else
+      errors.push_back(malformed("must be the number of a job", fmt::format("/jobs/{}", i)));
   }
+}
+
+Result<Operations> read_operations(const std::string& text) {
+  const Result<json> body = parse_object(text);
+  if (!body) return body.errors();
+  Operations operations;
+  Errors errors;
+  need(*body, "operation", "what is to be done?", errors);
+  need(*body, "jobs", "to which jobs?", errors);
+  refuse_unknown(*body, {"operation", "jobs"}, errors);
+  if (body->contains("operation")) read_name(body->at("operation"), operations.name, errors);
+  if (body->contains("jobs")) read_jobs(body->at("jobs"), operations.jobs, errors);
+  if (!errors.empty()) return errors;
+  std::ranges::sort(operations.jobs);
+  const auto repeated = std::ranges::unique(operations.jobs);
+  operations.jobs.erase(repeated.begin(), repeated.end());
   return operations;
 }
 
-// Nothing for an operation that there is not.
-awaitable<std::optional<std::vector<Command>>> commands_of(Api& api, Operations wanted) {
+awaitable<std::vector<Command>> commands_of(Api& api, Operations wanted) {
   std::vector<Command> commands;
   for (const JobId job : wanted.jobs) {
     if (wanted.name == "cancel") commands.emplace_back(CancelJob{job});
@@ -115,7 +139,7 @@ awaitable<std::optional<std::vector<Command>>> commands_of(Api& api, Operations 
     std::vector<RequeueJob> known = co_await requeues(api, wanted.jobs);
     for (RequeueJob& each : known) commands.emplace_back(std::move(each));
   }
-  co_return commands.empty() ? std::nullopt : std::optional(std::move(commands));
+  co_return commands;
 }
 
 awaitable<json> results_of(Api& api, std::vector<JobId> jobs, std::vector<Errors> errors) {
@@ -139,26 +163,52 @@ awaitable<json> results_of(Api& api, std::vector<JobId> jobs, std::vector<Errors
   co_return results;
 }
 
+Result<Duration> read_walltime(const std::string& text) {
+  const Result<json> body = parse_object(text);
+  if (!body) return body.errors();
+  Errors errors;
+  need(*body, "walltime", "how long may the job run?", errors);
+  refuse_unknown(*body, {"walltime"}, errors);
+  std::optional<Duration> walltime;
+  if (body->contains("walltime")) {
+    const json& value = body->at("walltime");
+    if (value.is_string()) walltime = parse_duration(value.get<std::string>());
+    if (!walltime) errors.push_back(malformed("must be a duration such as \"96h\"", "/walltime"));
+  }
+  if (!errors.empty()) return errors;
+  return *walltime;
+}
+
+// The core says which are right.
+Result<int> read_priority(const std::string& text) {
+  const Result<json> body = parse_object(text);
+  if (!body) return body.errors();
+  Errors errors;
+  need(*body, "priority", "which, from 0 to 100?", errors);
+  refuse_unknown(*body, {"priority"}, errors);
+  std::int64_t priority = 0;
+  if (body->contains("priority")) {
+    const json& value = body->at("priority");
+    if (value.is_number_integer())
+      priority = std::clamp<std::int64_t>(value.get<std::int64_t>(), -1, INT32_MAX);
+    else
+      errors.push_back(malformed("must be a whole number from 0 to 100", "/priority"));
+  }
+  if (!errors.empty()) return errors;
+  return static_cast<int>(priority);
+}
+
 }  // namespace
 
 // Each job is atomic, not all of them together: the turn that takes them refuses each for itself.
 awaitable<ServerReply> post_job_operations(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  std::optional<Operations> wanted = read_operations(call.request.body);
-  std::optional<std::vector<Command>> commands;
+  const Result<Operations> wanted = read_operations(call.request.body);
+  if (!wanted) co_return bad_request(call, wanted.errors());
   std::vector<KeyLock::Held> held;
-  if (wanted) {
-    std::ranges::sort(wanted->jobs);
-    const auto repeated = std::ranges::unique(wanted->jobs);
-    wanted->jobs.erase(repeated.begin(), repeated.end());
-    if (wanted->name == "requeue") held = co_await keep_ended(api, wanted->jobs);
-    commands = co_await commands_of(api, *wanted);
-  }
-  if (!commands)
-    co_return bad_request(call,
-                          "the body must be {\"operation\": \"cancel\", \"hold\", \"release\" or "
-                          "\"requeue\", \"jobs\": [12, 13]}, of at most 1000 jobs");
-  const std::vector<Errors> errors = co_await api.loop.run_each(*commands);
+  if (wanted->name == "requeue") held = co_await keep_ended(api, wanted->jobs);
+  const std::vector<Command> commands = co_await commands_of(api, *wanted);
+  const std::vector<Errors> errors = co_await api.loop.run_each(commands);
   const json results = co_await results_of(api, wanted->jobs, errors);
   co_return json_reply(200, {{"results", results}});
 }
@@ -187,11 +237,8 @@ awaitable<ServerReply> post_requeue(Api& api, Call call) {
 
 awaitable<ServerReply> post_walltime(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const json body = json::parse(call.request.body, nullptr, false);
-  const bool whole =
-      body.is_object() && body.size() == 1 && body.contains("walltime") && body["walltime"].is_string();
-  const auto walltime = whole ? parse_duration(body["walltime"].get<std::string>()) : std::nullopt;
-  if (!walltime) co_return bad_request(call, "the body must be {\"walltime\": \"96h\"}");
+  const Result<Duration> walltime = read_walltime(call.request.body);
+  if (!walltime) co_return bad_request(call, walltime.errors());
   ExtendJob operation;
   operation.walltime = *walltime;
   co_return co_await operate(api, std::move(call), 200, operation);
@@ -199,14 +246,10 @@ awaitable<ServerReply> post_walltime(Api& api, Call call) {
 
 awaitable<ServerReply> post_priority(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const json body = json::parse(call.request.body, nullptr, false);
-  const bool whole = body.is_object() && body.size() == 1 && body.contains("priority") &&
-                     body["priority"].is_number_integer();
-  // Far beyond what an int holds is as wrong as 101; the core says what is right.
-  if (!whole) co_return bad_request(call, "the body must be {\"priority\": 0 to 100}");
-  const std::int64_t priority = std::clamp<std::int64_t>(body["priority"].get<std::int64_t>(), -1, INT32_MAX);
+  const Result<int> priority = read_priority(call.request.body);
+  if (!priority) co_return bad_request(call, priority.errors());
   PrioritiseJob operation;
-  operation.priority = static_cast<int>(priority);
+  operation.priority = *priority;
   co_return co_await operate(api, std::move(call), 200, operation);
 }
 

@@ -19,10 +19,8 @@ void read_states(Query& query, JobFilter& filter) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     try {
       filter.states.push_back(job_state_from(list.substr(at, end - at)));
-    } catch (const std::invalid_argument&) {
-      query.refuse("state", "\"" + list.substr(at, end - at) +
-                                "\" is no state of a job; they are queued, starting, running, stopping, "
-                                "succeeded, failed and cancelled");
+    } catch (const std::invalid_argument& error) {
+      query.refuse("state", error.what());
     }
     at = end + 1;
   }
@@ -78,6 +76,22 @@ JobFilter read_filter(Query& query) {
   return filter;
 }
 
+// Filters that name what there is not and has not been: a slip that would read as "no such jobs".
+Errors unknown_names(Reader& reader, const JobFilter& filter) {
+  const auto any = [&reader](const JobFilter& wanted) { return reader.jobs(wanted).total > 0; };
+  Errors errors;
+  const auto refuse = [&errors](const char* field, const std::string& message) {
+    errors.push_back({ErrorCode::invalid, message, field});
+  };
+  if (filter.experiment && !reader.experiment(*filter.experiment))
+    refuse("experiment", "there is no experiment " + to_string(*filter.experiment));
+  if (!filter.experiment_name.empty() && !any({.experiment_name = filter.experiment_name, .limit = 1}))
+    refuse("experiment_name", "there is no experiment of the name \"" + filter.experiment_name + "\"");
+  if (!filter.account.empty() && !any({.account = filter.account, .limit = 1}))
+    refuse("account", "there is no account \"" + filter.account + "\"");
+  return errors;
+}
+
 std::string next_page_token(const JobFilter& filter, const JobPage& page) {
   return std::to_string(filter.sort.key == JobSortKey::id ? page.jobs.back().id.value
                                                           : filter.offset + std::ssize(page.jobs));
@@ -104,9 +118,19 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
 awaitable<ServerReply> get_jobs(Api& api, Call call) {
   const JobFilter filter = read_filter(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
-  const auto query = [filter](Reader& reader) { return reader.jobs(filter); };
+  const bool known_account = api.loop.state().accounts.contains(filter.account);
+  const auto query = [filter, known_account](Reader& reader) -> Result<JobPage> {
+    JobPage page = reader.jobs(filter);
+    if (page.total > 0) return page;
+    JobFilter named = filter;
+    if (known_account) named.account.clear();
+    if (const Errors errors = unknown_names(reader, named); !errors.empty()) return errors;
+    return page;
+  };
   const std::int64_t revision = api.live.take_id();
-  JobPage page = co_await api.pool.read(query);
+  Result<JobPage> found = co_await api.pool.read(query);
+  if (!found) co_return bad_request(call, found.errors());
+  JobPage page = std::move(found).value();
   json body{{"total", page.total}, {"states", json::object()}};
   for (const auto& [state, count] : page.by_state) body["states"][to_string(state)] = count;
   if (page.more) body["next_page_token"] = next_page_token(filter, page);

@@ -1,6 +1,9 @@
 // What tasks wrote: one task's, and what is new of all that an attempt has.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "coordinator/api/body.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -54,44 +57,44 @@ struct LogsQuery {
   std::vector<Source> sources;
 };
 
-// A whole number from `least`, or nothing.
-std::optional<std::int64_t> whole(const json& value, std::int64_t least) {
-  const bool is_one = value.is_number_integer() && value.get<std::int64_t>() >= least;
-  return is_one ? std::optional(value.get<std::int64_t>()) : std::nullopt;
-}
-
-bool add_sources(const json& positions, StreamKind stream, LogsQuery& wanted) {
-  if (!positions.is_array()) return false;
+void add_sources(const json& positions, StreamKind stream, LogsQuery& wanted, Errors& errors) {
+  const std::string where = fmt::format("/{}", to_string(stream));
+  if (!positions.is_array())
+    return errors.push_back(malformed("must be a list with a position for each rank", where));
   for (std::size_t rank = 0; rank < positions.size(); ++rank) {
     if (positions[rank].is_null()) continue;
-    const auto from = whole(positions[rank], kTail);
-    if (!from) return false;
-    wanted.sources.push_back({static_cast<std::int32_t>(rank), stream, *from});
+    if (const auto from = whole_number(positions[rank], kTail))
+      wanted.sources.push_back({static_cast<std::int32_t>(rank), stream, *from});
+    else
+      errors.push_back(
+          malformed("must be a byte to go on from, -1 for the tail, or null to leave the rank out",
+                    fmt::format("{}/{}", where, rank)));
   }
-  return true;
 }
 
-std::optional<LogsQuery> read_logs_query(const std::string& text, JobId job) {
-  const json body = json::parse(text, nullptr, false);
-  if (!body.is_object()) return std::nullopt;
+std::optional<std::int64_t> number_of(const json& body, const char* key, std::int64_t least, Errors& errors) {
+  if (!body.contains(key)) return std::nullopt;
+  const auto number = whole_number(body[key], least);
+  if (!number)
+    errors.push_back(
+        malformed(fmt::format("must be a whole number from {}", least), fmt::format("/{}", key)));
+  return number;
+}
+
+Result<LogsQuery> read_logs_query(const std::string& text, JobId job) {
+  const Result<json> body = parse_object(text);
+  if (!body) return body.errors();
+  Errors errors;
+  refuse_unknown(*body, {"attempt", "tail_bytes", "tail_lines", "stdout", "stderr"}, errors);
   LogsQuery wanted;
   wanted.job = job;
-  for (const auto& [key, value] : body.items()) {
-    if (key == "stdout" || key == "stderr") {
-      if (!add_sources(value, stream_kind_from(key), wanted)) return std::nullopt;
-      continue;
-    }
-    const auto number = whole(value, key == "attempt" ? 1 : 0);
-    if (!number) return std::nullopt;
-    if (key == "attempt")
-      wanted.attempt = number;
-    else if (key == "tail_bytes")
-      wanted.tail_bytes = *number;
-    else if (key == "tail_lines")
-      wanted.tail_lines = number;
-    else
-      return std::nullopt;
-  }
+  wanted.attempt = number_of(*body, "attempt", 1, errors);
+  wanted.tail_bytes = number_of(*body, "tail_bytes", 0, errors).value_or(0);
+  wanted.tail_lines = number_of(*body, "tail_lines", 0, errors);
+  for (const StreamKind stream : {StreamKind::out, StreamKind::err})
+    if (const auto positions = body->find(to_string(stream)); positions != body->end())
+      add_sources(*positions, stream, wanted, errors);
+  if (!errors.empty()) return errors;
   return wanted;
 }
 
@@ -172,12 +175,9 @@ awaitable<ServerReply> post_logs(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kLargestLogsBody)) co_return std::move(*refusal);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
-  const std::optional<LogsQuery> wanted = read_logs_query(call.request.body, *id);
-  if (!wanted)
-    co_return bad_request(call,
-                          "the body must be {\"attempt\": 1, \"tail_lines\": 30, \"stdout\": [-1, 4096, "
-                          "null], \"stderr\": []}");
-  const auto query = [wanted](Reader& reader) { return read_logs(reader, *wanted); };
+  const Result<LogsQuery> wanted = read_logs_query(call.request.body, *id);
+  if (!wanted) co_return bad_request(call, wanted.errors());
+  const auto query = [wanted = *wanted](Reader& reader) { return read_logs(reader, wanted); };
   std::optional<std::string> text = co_await api.pool.read(query);
   if (!text) co_return no_such(call, "such attempt or rank of job", call.path[0]);
   ServerReply reply;

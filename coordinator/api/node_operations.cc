@@ -2,6 +2,7 @@
 // the node as it is then.
 #include <nlohmann/json.hpp>
 
+#include "coordinator/api/body.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -10,10 +11,6 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
-
-Error malformed(const std::string& message, const std::string& where) {
-  return {ErrorCode::invalid, message, where};
-}
 
 // 9999-12-31; a time beyond it is a mistake in the unit.
 constexpr std::int64_t kLatest = 253'402'300'799'999;
@@ -107,10 +104,10 @@ Result<Command> read_adopt(const NodeId& node, const json& body) {
 awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(const NodeId&, const json&)) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const NodeId node{call.path[0]};
-  const json body = json::parse(call.request.body, nullptr, false);
-  if (!body.is_object()) co_return bad_request(call, "the body must be a JSON object");
-  const Result<Command> command = read(node, body);
-  if (!command) co_return problem(400, describe(command.errors()), call.request.id, command.errors());
+  const Result<json> body = parse_object(call.request.body);
+  if (!body) co_return bad_request(call, body.errors());
+  const Result<Command> command = read(node, *body);
+  if (!command) co_return bad_request(call, command.errors());
   const Result<Events> events = co_await api.loop.run(*command);
   if (!events) co_return problem(events.errors(), call.request.id);
   const Node& changed = *find_node(api.loop.state(), node);

@@ -27,6 +27,10 @@ ServerReply bad_request(const Call& call, const std::string& detail) {
   return problem(400, detail, call.request.id);
 }
 
+ServerReply bad_request(const Call& call, const Errors& errors) {
+  return problem(400, describe(errors), call.request.id, errors);
+}
+
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which) {
   return problem(404, "there is no " + std::string(what) + " " + which.substr(0, 200), call.request.id);
 }

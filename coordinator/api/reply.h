@@ -16,6 +16,7 @@ ServerReply json_reply(int status, const nlohmann::json& body);
 // 400 with everything that is wrong with the query.
 ServerReply bad_query(const Call& call);
 ServerReply bad_request(const Call& call, const std::string& detail);
+ServerReply bad_request(const Call& call, const Errors& errors);
 
 // 404: "there is no job 12".
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which);

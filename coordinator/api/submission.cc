@@ -3,15 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "common/net/code_snapshot.h"
+#include "coordinator/api/body.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
-
-Error malformed(const std::string& message, const std::string& where) {
-  return {ErrorCode::invalid, message, where};
-}
 
 void check_source(const json& source, const std::string& at, Errors& errors) {
   if (!source.is_object()) return errors.push_back(malformed("must be an object", at + "/source"));
@@ -30,7 +27,7 @@ bool is_commit(const json& value) {
 }
 
 Result<Submission> read_submission(const json& in, const std::string& at) {
-  if (!in.is_object()) return malformed("the body must be a JSON object with \"spec\", the YAML text", at);
+  if (!in.is_object()) return malformed("must be a JSON object with \"spec\", the YAML text", at);
   Submission submission;
   submission.file = "spec.yaml";
   Errors errors;
@@ -62,18 +59,22 @@ Result<Submission> read_submission(const json& in, const std::string& at) {
 }  // namespace
 
 Result<Submission> parse_submission(std::string_view body) {
-  return read_submission(json::parse(body, nullptr, false), "");
+  const Result<json> in = parse_object(body);
+  if (!in) return in.errors();
+  return read_submission(*in, "");
 }
 
 Result<std::vector<Submission>> parse_submissions(std::string_view body) {
-  const json in = json::parse(body, nullptr, false);
-  if (!in.is_object() || !in.contains("specs") || in.size() > 1)
-    return malformed("the body must be a JSON object with \"specs\" alone, a list of submissions", "");
-  const json& specs = in.at("specs");
+  const Result<json> in = parse_object(body);
+  if (!in) return in.errors();
+  Errors errors;
+  need(*in, "specs", "a list of submissions", errors);
+  refuse_unknown(*in, {"specs"}, errors);
+  if (!errors.empty()) return errors;
+  const json& specs = in->at("specs");
   if (!specs.is_array() || specs.empty() || specs.size() > kMostSubmissions)
     return malformed("must be a list of 1 to " + std::to_string(kMostSubmissions) + " submissions", "/specs");
   std::vector<Submission> submissions;
-  Errors errors;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     Result<Submission> one = read_submission(specs[i], "/specs/" + std::to_string(i));
     errors.insert(errors.end(), one.errors().begin(), one.errors().end());

@@ -206,9 +206,9 @@ TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
             "podium: --account: is wrong\n");
   fake_.on("POST /api/v1/accounts/nlp", 422, refuse("/quota/gpu"));
   EXPECT_EQ(program_.run({"accounts", "set", "nlp"}).err, "podium: --quota gpu: is wrong\n");
-  const json state{{"message", "query parameter \"state\" \"foo\" is no state of a job"}, {"where", "state"}};
-  fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {state}}}.dump());
-  EXPECT_EQ(program_.run({"list", "--state", "foo"}).err, "podium: --state: \"foo\" is no state of a job\n");
+  const json sort{{"message", "query parameter \"sort\" \"foo\" is no order"}, {"where", "sort"}};
+  fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {sort}}}.dump());
+  EXPECT_EQ(program_.run({"list", "--sort", "foo"}).err, "podium: --sort: \"foo\" is no order\n");
   fake_.on("POST /api/v1/nodes/node-1/labels", 422, refuse("/labels/rack"));
   EXPECT_EQ(program_.run({"nodes", "label", "node-1", "rack=r1"}).err, "podium: label rack: is wrong\n");
   const json rank{{"message", "query parameter \"experiment_name\" is wrong"}, {"where", "experiment_name"}};
@@ -217,6 +217,18 @@ TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
   program_.run({"list"});
   EXPECT_EQ(program_.run({"list", "--experiment", "x"}).err, "podium: --experiment: is wrong\n");
   EXPECT_EQ(program_.run({"extend", "12", "--walltime", "long"}).status, 2);
+}
+
+// It asked the coordinator first, and ended with the status of a refusal.
+TEST_F(Commands, FiltersThatAreWrittenWrongAreRefusedBeforeAnybodyIsAsked) {
+  const auto state = program_.run({"list", "--state", "running,bogus"});
+  EXPECT_EQ(state.status, 2);
+  EXPECT_THAT(state.err, HasSubstr("\"bogus\" is no state of a job; they are queued, starting, running, "
+                                   "stopping, succeeded, failed, cancelled, stopped"));
+  const auto label = program_.run({"cancel", "--label", "team", "--yes"});
+  EXPECT_EQ(label.status, 2);
+  EXPECT_THAT(label.err, HasSubstr("must be written KEY=VALUE"));
+  EXPECT_TRUE(fake_.asked("GET /api/v1/jobs").empty());
 }
 
 // Methods, headers and routes are no words of who types commands.

@@ -74,6 +74,24 @@ TEST_F(Output, IsOfAllRanksAndBothStreamsInOneRequest) {
   EXPECT_EQ(fake_.asked("POST /api/v1/jobs/12/logs").size(), 1u);
 }
 
+TEST_F(Output, AsJsonIsAnObjectALine) {
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 3, 2));
+  answer(test::output(0, "stdout", "say \"hi\"\nmore") + test::output(0, "stderr", "") +
+         test::output(1, "stdout", "") + test::output(1, "stderr", "caf\xe9\n"));
+  const auto both = program_.run({"--json", "logs", "12"});
+  EXPECT_EQ(both.out,
+            "{\"attempt\":3,\"line\":\"say \\\"hi\\\"\",\"rank\":0,\"stream\":\"stdout\"}\n"
+            "{\"attempt\":3,\"line\":\"caf\xef\xbf\xbd\",\"rank\":1,\"stream\":\"stderr\"}\n"
+            "{\"attempt\":3,\"line\":\"more\",\"rank\":0,\"stream\":\"stdout\"}\n");
+}
+
+TEST_F(Output, OfOneStreamAloneAsJsonIsAnObjectALine) {
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 3, 2));
+  answer(test::output(1, "stdout", "alone\n"));
+  EXPECT_EQ(program_.run({"logs", "12", "--rank", "1", "--stdout", "--json"}).out,
+            "{\"attempt\":3,\"line\":\"alone\",\"rank\":1,\"stream\":\"stdout\"}\n");
+}
+
 // What an attempt wrote between the last look and its end was lost.
 TEST_F(Output, GoesOnToTheNextAttemptOnceTheOneBeforeIsRead) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 1));
