@@ -40,14 +40,16 @@ struct StepsDone {
   Time at;                 // when it was at `step`
 };
 
-// What is left at the pace of its attempt so far; nothing where it has no pace yet.
+// What is left at the pace of its attempt so far, less than nothing where it is overdue; nothing where it has
+// no pace yet.
 std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now);
 
 struct Estimates {
   WalltimeShares shares;
   std::map<JobId, Duration> by_pace;  // left_at_pace of running jobs
 
-  // How long a job would run from now on.
+  // How long a job would run from now on. One that is overdue, by its pace or by what is usual, is expected
+  // to be so for as long again.
   Duration left(const Job& job, Outlook outlook, Time now) const;
 };
 

@@ -416,5 +416,42 @@ TEST(Estimates, AJobBeyondItsUsualTimeTakesItsUsualPartOfTheRest) {
   EXPECT_EQ(Estimates().left(job, Outlook::latest, start + hours(11)), Duration{});
 }
 
+// "Expected now" was said of the job behind one that ran for ten times what jobs usually take, for all of
+// that time.
+TEST(Estimates, AJobThatIsOverdueIsExpectedToBeForAsLongAgain) {
+  const Time start = from_millis(1'000'000);
+  Job job;
+  job.request.walltime = hours(24 * 30);
+  job.attempt.emplace();
+  job.attempt->created = start;
+  job.attempt->started = start;
+  Estimates estimates;
+  estimates.shares = {1.0 / (24 * 30), 0.5 / (24 * 30), 20};  // an hour and half an hour
+  EXPECT_EQ(estimates.left(job, Outlook::expected, start + minutes(20)), minutes(40));
+  EXPECT_EQ(estimates.left(job, Outlook::expected, start + hours(11)), hours(10));
+  EXPECT_EQ(estimates.left(job, Outlook::earliest, start + hours(18) + minutes(30)), hours(2));
+  EXPECT_EQ(estimates.left(job, Outlook::expected, start + hours(24 * 30 - 10)), hours(6));
+}
+
+// Its last step is done, or no step has come for long: at its pace it should have ended before now.
+TEST(Estimates, AJobThatIsOverdueByItsPaceIsSoForAsLongAgain) {
+  const Time start = from_millis(1'000'000);
+  Job job;
+  job.id = JobId{7};
+  job.request.walltime = hours(2);
+  job.attempt.emplace();
+  job.attempt->created = start;
+  job.attempt->started = start;
+  const Time now = start + minutes(25);
+  const auto left = left_at_pace(job, {100, 100, start + minutes(10)}, now);
+  EXPECT_EQ(left, -minutes(15));
+  Estimates estimates;
+  estimates.by_pace[job.id] = *left;
+  EXPECT_EQ(estimates.left(job, Outlook::expected, now), minutes(15));
+  EXPECT_EQ(estimates.left(job, Outlook::earliest, now), seconds(100));
+  estimates.by_pace[job.id] = -hours(4);
+  EXPECT_EQ(estimates.left(job, Outlook::expected, start + hours(1)), hours(1)) << "its walltime ends it";
+}
+
 }  // namespace
 }  // namespace podium
