@@ -117,6 +117,20 @@ TEST_F(Commands, WhatIsCancelledIsNamedOrChosenAndNotBoth) {
             "/api/v1/jobs?state=running&experiment_name=three&sort=id&limit=1000");
 }
 
+TEST_F(Commands, OfThoseThatAFilterChoosesHeldJobsAloneAreReleased) {
+  json held = test::job_json(12, "queued"), refused = test::job_json(14, "queued");
+  held["held"] = refused["held"] = true;
+  fake_.on("GET /api/v1/jobs", json{{"jobs", {held, test::job_json(13, "queued"), refused}}, {"total", 3}});
+  fake_.on(
+      "POST /api/v1/jobs/operations",
+      json{{"results", {done(test::job_json(12, "queued")), {{"id", 14}, {"refusal", "job 14 has ended"}}}}});
+  const auto ran = program_.run({"release", "--state", "queued", "--yes"});
+  EXPECT_EQ(ran.out, "1 job: now 1 queued\n");
+  EXPECT_EQ(ran.err, "podium: job 14 has ended\n");
+  EXPECT_EQ(json::parse(fake_.asked("POST /api/v1/jobs/operations").at(0).body),
+            (json{{"operation", "release"}, {"jobs", {12, 14}}}));
+}
+
 // "$EXP", which is not set.
 TEST_F(Commands, AnEmptyFilterChoosesNobodyElsesJobs) {
   for (const char* filter : {"--experiment", "--name", "--label", "--account", "--state"}) {

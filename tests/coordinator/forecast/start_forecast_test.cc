@@ -378,6 +378,9 @@ TEST(Estimates, LearnFromEnoughJobs) {
   EXPECT_EQ(learnt.jobs, 11);
   EXPECT_DOUBLE_EQ(learnt.expected, 0.6);
   EXPECT_DOUBLE_EQ(learnt.earliest, 0.2);
+  runs.pop_back();  // ten are left, of 0.2 to 1.1
+  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, 0.6);
+  EXPECT_DOUBLE_EQ(learn_shares(runs).earliest, 0.2);
 }
 
 // Ten specs with a mistake let every job seem to end at once.
@@ -401,6 +404,7 @@ TEST(Estimates, FollowThePaceOfTheAttempt) {
   EXPECT_EQ(left_at_pace(job, {50, 100, start + minutes(10)}, start + minutes(12)), minutes(48));
   EXPECT_EQ(left_at_pace(job, {40, 100, start + minutes(10)}, start), std::nullopt) << "no pace yet";
   EXPECT_EQ(left_at_pace(job, {50, 0, start + minutes(10)}, start), std::nullopt) << "steps are unknown";
+  EXPECT_EQ(left_at_pace(job, {50, 100, start}, start), std::nullopt) << "steps that took no time";
 }
 
 TEST(Estimates, AJobBeyondItsUsualTimeTakesItsUsualPartOfTheRest) {
