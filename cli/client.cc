@@ -34,6 +34,14 @@ std::optional<Duration> parse_timeout(const std::string& text) {
 
 Duration usual_timeout(Patience patience) { return patience == Patience::great ? 5min : 1min; }
 
+// The text of JSON pointer steps: RFC 6901.
+std::string unescaped(std::string text) {
+  for (const auto& [escape, character] : {std::pair{"~1", "/"}, std::pair{"~0", "~"}})
+    for (std::size_t at = 0; (at = text.find(escape, at)) != std::string::npos; ++at)
+      text.replace(at, 2, character);
+  return text;
+}
+
 // A value of the request's body by what the user wrote for it: an option, or a key of the spec.
 std::string name_of(const std::string& pointer) {
   static const std::map<std::string, std::string> options{
@@ -44,9 +52,9 @@ std::string name_of(const std::string& pointer) {
   const std::string first = pointer.substr(1, end - 1);
   const auto option = options.find(first);
   std::string rest = pointer.substr(end);
-  if (option != options.end()) return option->second + (rest.empty() ? "" : " " + rest.substr(1));
+  if (option != options.end()) return option->second + (rest.empty() ? "" : " " + unescaped(rest.substr(1)));
   std::ranges::replace(rest, '/', '.');
-  return first + rest;
+  return first + unescaped(rest);
 }
 
 // A parameter of the request's query by the option that gives it.

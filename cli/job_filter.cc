@@ -1,9 +1,8 @@
 #include "cli/job_filter.h"
 
-#include <algorithm>
 #include <stdexcept>
 
-#include "common/model/job.h"
+#include "common/model/job_choice.h"
 
 namespace podium::cli {
 
@@ -16,35 +15,26 @@ const CLI::Validator kNotEmpty(
     },
     "");
 
-const CLI::Validator kStates(
-    [](std::string& text) {
-      for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        try {
-          job_state_from(text.substr(at, end - at));
-        } catch (const std::invalid_argument& error) {
-          return std::string(error.what());
-        }
-        at = end + 1;
-      }
-      return std::string();
-    },
-    "");
-
-const CLI::Validator kLabel(
-    [](std::string& text) {
-      const std::size_t colon = text.find_first_of(":=");
-      const bool written = colon != std::string::npos && colon > 0;
-      return std::string(written ? "" : "must be written KEY=VALUE");
-    },
-    "");
+// What `read` does not take, said before the coordinator is asked.
+template <class Read>
+CLI::Validator readable_by(Read read) {
+  return {[read](std::string& text) {
+            try {
+              read(text);
+              return std::string();
+            } catch (const std::invalid_argument& error) {
+              return std::string(error.what());
+            }
+          },
+          ""};
+}
 
 }  // namespace
 
 void add_filters(CLI::App& command, JobFilter& filter) {
   command.add_option("-s,--state", filter.state, "Only these states, separated by commas")
       ->check(kNotEmpty)
-      ->check(kStates)
+      ->check(readable_by(job_states_from))
       ->type_name("STATES");
   command
       .add_option("-e,--experiment", filter.experiment,
@@ -56,7 +46,7 @@ void add_filters(CLI::App& command, JobFilter& filter) {
       ->type_name("TEXT");
   command.add_option("-l,--label", filter.label, "Only jobs with this label")
       ->check(kNotEmpty)
-      ->check(kLabel)
+      ->check(readable_by(label_from))
       ->type_name("KEY=VALUE");
   command.add_option("-a,--account", filter.account, "Only jobs of this account and those below it")
       ->check(kNotEmpty)

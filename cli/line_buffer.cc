@@ -9,6 +9,17 @@ namespace {
 constexpr std::int64_t kSilence = 1000;
 constexpr std::size_t kLongestLine = 64 * 1024;  // a longer one comes in parts
 
+// At most so many bytes of the text that do not end within a character of UTF-8, where it is UTF-8.
+std::size_t whole_characters(std::string_view text, std::size_t room) {
+  constexpr std::size_t kLongestCharacter = 4;
+  const auto continues = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t end = room;
+  while (end > 0 && room - end < kLongestCharacter && continues(end)) --end;
+  return continues(end) ? room : end;
+}
+
 }  // namespace
 
 std::vector<std::string> LineBuffer::feed(std::string_view text, std::int64_t now) {
@@ -31,7 +42,7 @@ void LineBuffer::add(std::string_view text, std::vector<std::string>& lines) {
     rewritten_ = true;
   }
   for (; line_.size() + text.size() > kLongestLine; end(lines)) {
-    const std::size_t room = kLongestLine - line_.size();
+    const std::size_t room = whole_characters(text, kLongestLine - line_.size());
     line_ += text.substr(0, room);
     text.remove_prefix(room);
   }

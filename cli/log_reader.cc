@@ -179,6 +179,7 @@ void LogReader::take(const Part& part) {
 }
 
 void LogReader::show_unended() {
+  if (wish_.as_json) return;  // whoever reads objects would take it for a line of its own
   for (Source& source : sources_)
     if (const auto line = source.lines.unended(now_millis())) show_(shown(source, *line));
 }

@@ -136,7 +136,8 @@ void add_logs(CLI::App& app, Session& session) {
 Lines of several ranks begin with [RANK]; of standard error, where both are shown, with [stderr] or [RANK stderr]. Of a
 line that is rewritten, as progress bars are, the last state is shown, once a second; a line without an end when nothing
 has been added for a second. One output alone comes as it was written.
-With --json each line is an object {"attempt", "rank", "stream", "line"}; bytes that are no UTF-8 are replaced in it.
+With --json each line is an object {"attempt", "rank", "stream", "line"} once it has ended; bytes that are no UTF-8 are
+replaced in it. A line of more than 64 KiB comes in parts.
 
 Examples:
   podium logs 12                       the end of what each rank wrote

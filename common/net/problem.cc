@@ -89,11 +89,14 @@ ServerReply problem(int status, const std::string& detail, const std::string& re
   return reply;
 }
 
+std::string detail_of(const Errors& errors) {
+  return errors.size() == 1 ? describe(errors)
+                            : std::to_string(errors.size()) + " problems, listed in errors";
+}
+
 ServerReply problem(const Errors& errors, const std::string& request_id) {
   PODIUM_CHECK(!errors.empty(), "a problem needs an error");
-  const std::string detail =
-      errors.size() == 1 ? describe(errors) : std::to_string(errors.size()) + " problems, listed in errors";
-  return problem(status_of(errors.front().code), detail, request_id, errors);
+  return problem(status_of(errors.front().code), detail_of(errors), request_id, errors);
 }
 
 }  // namespace podium

@@ -12,6 +12,9 @@ namespace podium {
 // {"message", "where"}, and "pointer" where there is one.
 nlohmann::json error_json(const Error& error);
 
+// The one that there is, or how many there are.
+std::string detail_of(const Errors& errors);
+
 // `errors` are listed one by one beside `detail`, which says it in one sentence.
 ServerReply problem(int status, const std::string& detail, const std::string& request_id,
                     const Errors& errors = {});

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/spec/source_map.h"
 #include "coordinator/api/account_figures.h"
 #include "coordinator/api/body.h"
 #include "coordinator/api/reply.h"
@@ -37,7 +38,7 @@ std::map<std::string, std::optional<int>> devices_of(const json& body, const cha
   std::map<std::string, std::optional<int>> devices;
   if (!body.contains(key)) return devices;
   const std::string where = std::string("/") + key;
-  if (!body[key].is_object()) errors.push_back(malformed("must be devices by kind", where));
+  if (!body[key].is_object()) refuse(errors, "must be devices by kind", where);
   if (!body[key].is_object()) return devices;
   for (const auto& [kind, number] : body[key].items())
     if (number.is_null())
@@ -45,7 +46,7 @@ std::map<std::string, std::optional<int>> devices_of(const json& body, const cha
     else if (number.is_number_integer())
       devices[kind] = static_cast<int>(std::clamp<std::int64_t>(number.get<std::int64_t>(), -1, INT32_MAX));
     else
-      errors.push_back(malformed("must be a whole number, or null", where + "/" + kind));
+      refuse(errors, "must be a whole number, or null", where + "/" + pointer_step(kind));
   return devices;
 }
 
@@ -57,7 +58,7 @@ Result<ChangeAccount> parse_change(const std::string& account, const std::string
   refuse_unknown(body, {"share", "quota", "limit"}, errors);
   ChangeAccount change{account, {}, devices_of(body, "quota", errors), devices_of(body, "limit", errors)};
   if (body.contains("share") && !body["share"].is_number_integer())
-    errors.push_back(malformed("must be a whole number", "/share"));
+    refuse(errors, "must be a whole number", "/share");
   else if (body.contains("share"))
     change.share =
         static_cast<int>(std::clamp<std::int64_t>(body["share"].get<std::int64_t>(), -1, INT32_MAX));

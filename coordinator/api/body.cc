@@ -2,36 +2,50 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
+#include "common/spec/source_map.h"
 #include "common/spec/suggest.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
+using Parsing = json::parse_event_t;
 
 // Notices keys that an object has twice, of which the parser keeps the last only.
 class Duplicates {
  public:
-  bool operator()(int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) open_.emplace_back();
-    if (event == json::parse_event_t::object_end) open_.pop_back();
-    if (event == json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second)
-      found_.push_back(malformed("the key \"" + parsed.get<std::string>().substr(0, 100) +
-                                     "\" is given more than once in one object",
-                                 ""));
-    return true;
+  void see(Parsing event, const json& parsed) {
+    if (event == Parsing::object_start) open_.emplace_back();
+    if (event == Parsing::object_end) open_.pop_back();
+    if (event != Parsing::key) return;
+    open_.back().last = parsed.get<std::string>();
+    if (!open_.back().keys.insert(open_.back().last).second)
+      refuse(found_, "is given more than once", path());
   }
 
   const Errors& found() const { return found_; }
 
  private:
-  std::vector<std::set<std::string>> open_;
+  struct Object {
+    std::set<std::string> keys;
+    std::string last;
+  };
+
+  // By its keys; places in lists are not counted.
+  std::string path() const {
+    std::string pointer;
+    for (const Object& object : open_) pointer += "/" + pointer_step(object.last);
+    return pointer;
+  }
+
+  std::vector<Object> open_;
   Errors found_;
 };
 
 // "parse error at line 1, column 5: …", without the library's own tag before it.
-std::string reason_of(const json::parse_error& error) {
+std::string reason_of(const json::exception& error) {
   const std::string text = error.what();
   const std::size_t tag = text.find("] ");
   return tag == std::string::npos ? text : text.substr(tag + 2);
@@ -39,36 +53,46 @@ std::string reason_of(const json::parse_error& error) {
 
 }  // namespace
 
-Error malformed(const std::string& message, const std::string& where) {
-  return {ErrorCode::invalid, message, where};
+Error malformed(const std::string& message, const std::string& pointer) {
+  return {ErrorCode::invalid, message, pointer};
+}
+
+void refuse(Errors& errors, const std::string& message, const std::string& pointer) {
+  if (errors.size() < kMostMistakes) return errors.push_back(malformed(message, pointer));
+  if (errors.size() == kMostMistakes) errors.push_back(malformed("there are more mistakes than these", ""));
 }
 
 Result<json> parse_object(std::string_view text) {
   Duplicates duplicates;
+  const auto see = [&duplicates](int, Parsing event, const json& parsed) {
+    duplicates.see(event, parsed);
+    return true;
+  };
   try {
-    json body = json::parse(text, [&duplicates](int depth, json::parse_event_t event, json& parsed) {
-      return duplicates(depth, event, parsed);
-    });
+    json body = json::parse(text, see);
     if (!body.is_object())
       return malformed("the body must be a JSON object, not " + std::string(body.type_name()), "");
     if (!duplicates.found().empty()) return duplicates.found();
     return body;
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {
     return malformed("the body is no JSON: " + reason_of(error), "");
   }
 }
 
-void need(const json& body, std::string_view key, const std::string& what, Errors& errors) {
-  if (!body.contains(key)) errors.push_back(malformed("is missing: " + what, "/" + std::string(key)));
+void need(const json& object, std::string_view key, const std::string& what, Errors& errors,
+          const std::string& at) {
+  if (!object.contains(key)) refuse(errors, "is missing: " + what, at + "/" + pointer_step(key));
 }
 
-void refuse_unknown(const json& body, std::initializer_list<std::string_view> known, Errors& errors) {
+void refuse_unknown(const json& object, std::initializer_list<std::string_view> known, Errors& errors,
+                    const std::string& at) {
   const std::vector<std::string> names(known.begin(), known.end());
-  for (const auto& [key, value] : body.items()) {
+  for (const auto& [key, value] : object.items()) {
+    if (errors.size() > kMostMistakes) return;
     if (std::ranges::find(names, key) != names.end()) continue;
-    const auto meant = closest(key, names);
-    errors.push_back(
-        malformed(meant ? "is not known; did you mean \"" + *meant + "\"?" : "is not known", "/" + key));
+    const auto meant = closest(key.substr(0, 100), names);
+    refuse(errors, meant ? "is not known; did you mean \"" + *meant + "\"?" : "is not known",
+           at + "/" + pointer_step(key));
   }
 }
 

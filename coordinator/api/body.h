@@ -1,5 +1,5 @@
-// The JSON body of a request that an operator or a tool wrote. What is wrong with it is told all at once,
-// each problem with its JSON pointer (RFC 6901).
+// The JSON body of a request that an operator or a tool wrote. What is wrong with it is told at once, each
+// mistake with its JSON pointer (RFC 6901); of a body that is nothing but mistakes the first of them.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,23 @@
 
 namespace podium {
 
+inline constexpr std::size_t kMostMistakes =
+    20;  // of one body; who asks is not to make an answer of any size
+
 // One JSON object (RFC 8259) in which no key is given twice.
 Result<nlohmann::json> parse_object(std::string_view text);
 
-// "the operation is …" at "/operation": what is wrong with one value of a body.
-Error malformed(const std::string& message, const std::string& where);
-// A key that the body must have and does not.
-void need(const nlohmann::json& body, std::string_view key, const std::string& what, Errors& errors);
-// A key that is none of `known`.
-void refuse_unknown(const nlohmann::json& body, std::initializer_list<std::string_view> known,
-                    Errors& errors);
+// What is wrong with the value at `pointer`.
+Error malformed(const std::string& message, const std::string& pointer);
+// Adds it; once there are kMostMistakes, only that there are more.
+void refuse(Errors& errors, const std::string& message, const std::string& pointer);
+
+// A key that the object at `at` must have and does not.
+void need(const nlohmann::json& object, std::string_view key, const std::string& what, Errors& errors,
+          const std::string& at = "");
+// Keys of the object at `at` that are none of `known`.
+void refuse_unknown(const nlohmann::json& object, std::initializer_list<std::string_view> known,
+                    Errors& errors, const std::string& at = "");
 
 // A whole number from `least` that an int64 holds; nothing for anything else.
 std::optional<std::int64_t> whole_number(const nlohmann::json& value, std::int64_t least);

@@ -40,8 +40,9 @@ awaitable<ServerReply> post_code(Api& api, Call call) {
   };
   const Kept kept = co_await api.streams.read(std::move(work));
   if (!kept.fault.empty())
-    co_return problem({Error{ErrorCode::invalid, kept.fault + "; post a folder as \"podium submit\" packs it", ""}},
-                      call.request.id);
+    co_return problem(
+        {Error{ErrorCode::invalid, kept.fault + "; post a folder as \"podium submit\" packs it", ""}},
+        call.request.id);
   if (!kept.has_room)
     co_return problem(507,
                       "the code of living jobs takes all the room that there is for code; submit again when "

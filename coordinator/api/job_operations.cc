@@ -96,18 +96,18 @@ struct Operations {
 void read_name(const json& value, std::string& name, Errors& errors) {
   if (value.is_string()) name = value.get<std::string>();
   if (std::ranges::find(kOperations, name) == kOperations.end())
-    errors.push_back(malformed(fmt::format("must be one of {}", fmt::join(kOperations, ", ")), "/operation"));
+    refuse(errors, fmt::format("must be one of {}", fmt::join(kOperations, ", ")), "/operation");
 }
 
 void read_jobs(const json& value, std::vector<JobId>& jobs, Errors& errors) {
   if (!value.is_array() || value.empty() || value.size() > kMostJobs)
-    return errors.push_back(malformed(fmt::format("must be a list of 1 to {} jobs", kMostJobs), "/jobs"));
+    return refuse(errors, fmt::format("must be a list of 1 to {} jobs", kMostJobs), "/jobs");
   for (std::size_t i = 0; i < value.size(); ++i) {
     const auto job = whole_number(value[i], 1);
     if (job)
       jobs.push_back(JobId{*job});
     else
-      errors.push_back(malformed("must be the number of a job", fmt::format("/jobs/{}", i)));
+      refuse(errors, "must be the number of a job", fmt::format("/jobs/{}", i));
   }
 }
 
@@ -173,7 +173,7 @@ Result<Duration> read_walltime(const std::string& text) {
   if (body->contains("walltime")) {
     const json& value = body->at("walltime");
     if (value.is_string()) walltime = parse_duration(value.get<std::string>());
-    if (!walltime) errors.push_back(malformed("must be a duration such as \"96h\"", "/walltime"));
+    if (!walltime) refuse(errors, "must be a duration such as \"96h\"", "/walltime");
   }
   if (!errors.empty()) return errors;
   return *walltime;
@@ -192,7 +192,7 @@ Result<int> read_priority(const std::string& text) {
     if (value.is_number_integer())
       priority = std::clamp<std::int64_t>(value.get<std::int64_t>(), -1, INT32_MAX);
     else
-      errors.push_back(malformed("must be a whole number from 0 to 100", "/priority"));
+      refuse(errors, "must be a whole number from 0 to 100", "/priority");
   }
   if (!errors.empty()) return errors;
   return static_cast<int>(priority);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <tuple>
 
+#include "common/model/job_choice.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/accounts.h"
 
 namespace podium {
 namespace {
@@ -15,25 +19,22 @@ using nlohmann::json;
 
 void read_states(Query& query, JobFilter& filter) {
   const std::string list = query.text("state").value_or("");
-  for (std::size_t at = 0; at < list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    try {
-      filter.states.push_back(job_state_from(list.substr(at, end - at)));
-    } catch (const std::invalid_argument& error) {
-      query.refuse("state", error.what());
-    }
-    at = end + 1;
+  if (list.empty()) return;
+  try {
+    filter.states = job_states_from(list);
+  } catch (const std::invalid_argument& error) {
+    query.refuse("state", error.what());
   }
 }
 
 void read_label(Query& query, JobFilter& filter) {
   const std::optional<std::string> label = query.text("label");
   if (!label) return;
-  const std::size_t colon = label->find_first_of(":=");
-  if (colon == std::string::npos || colon == 0)
-    return query.refuse("label", "must be written key:value or key=value");
-  filter.label_key = label->substr(0, colon);
-  filter.label_value = label->substr(colon + 1);
+  try {
+    std::tie(filter.label_key, filter.label_value) = label_from(*label);
+  } catch (const std::invalid_argument& error) {
+    query.refuse("label", error.what());
+  }
 }
 
 void read_sort(Query& query, JobFilter& filter) {
@@ -77,19 +78,21 @@ JobFilter read_filter(Query& query) {
 }
 
 // Filters that name what there is not and has not been: a slip that would read as "no such jobs".
-Errors unknown_names(Reader& reader, const JobFilter& filter) {
+struct Unknown {
+  const char* field;
+  std::string why;
+};
+
+std::vector<Unknown> unknown_names(Reader& reader, const JobFilter& filter) {
   const auto any = [&reader](const JobFilter& wanted) { return reader.jobs(wanted).total > 0; };
-  Errors errors;
-  const auto refuse = [&errors](const char* field, const std::string& message) {
-    errors.push_back({ErrorCode::invalid, message, field});
-  };
+  std::vector<Unknown> unknown;
   if (filter.experiment && !reader.experiment(*filter.experiment))
-    refuse("experiment", "there is no experiment " + to_string(*filter.experiment));
+    unknown.push_back({"experiment", to_string(*filter.experiment) + " is the number of no experiment"});
   if (!filter.experiment_name.empty() && !any({.experiment_name = filter.experiment_name, .limit = 1}))
-    refuse("experiment_name", "there is no experiment of the name \"" + filter.experiment_name + "\"");
+    unknown.push_back({"experiment_name", "\"" + filter.experiment_name + "\" is the name of no experiment"});
   if (!filter.account.empty() && !any({.account = filter.account, .limit = 1}))
-    refuse("account", "there is no account \"" + filter.account + "\"");
-  return errors;
+    unknown.push_back({"account", "\"" + filter.account + "\" is no account"});
+  return unknown;
 }
 
 std::string next_page_token(const JobFilter& filter, const JobPage& page) {
@@ -118,19 +121,19 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
 awaitable<ServerReply> get_jobs(Api& api, Call call) {
   const JobFilter filter = read_filter(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
-  const bool known_account = api.loop.state().accounts.contains(filter.account);
-  const auto query = [filter, known_account](Reader& reader) -> Result<JobPage> {
+  const bool known_account = account_exists(api.loop.state(), filter.account);
+  const auto query = [filter, known_account](Reader& reader) {
     JobPage page = reader.jobs(filter);
-    if (page.total > 0) return page;
     JobFilter named = filter;
     if (known_account) named.account.clear();
-    if (const Errors errors = unknown_names(reader, named); !errors.empty()) return errors;
-    return page;
+    std::vector<Unknown> unknown;
+    if (page.total == 0) unknown = unknown_names(reader, named);
+    return std::pair(std::move(page), std::move(unknown));
   };
   const std::int64_t revision = api.live.take_id();
-  Result<JobPage> found = co_await api.pool.read(query);
-  if (!found) co_return bad_request(call, found.errors());
-  JobPage page = std::move(found).value();
+  auto [page, unknown] = co_await api.pool.read(query);
+  for (const Unknown& name : unknown) call.query.refuse(name.field, name.why);
+  if (!unknown.empty()) co_return bad_query(call);
   json body{{"total", page.total}, {"states", json::object()}};
   for (const auto& [state, count] : page.by_state) body["states"][to_string(state)] = count;
   if (page.more) body["next_page_token"] = next_page_token(filter, page);

@@ -59,25 +59,21 @@ struct LogsQuery {
 
 void add_sources(const json& positions, StreamKind stream, LogsQuery& wanted, Errors& errors) {
   const std::string where = fmt::format("/{}", to_string(stream));
-  if (!positions.is_array())
-    return errors.push_back(malformed("must be a list with a position for each rank", where));
+  if (!positions.is_array()) return refuse(errors, "must be a list with a position for each rank", where);
   for (std::size_t rank = 0; rank < positions.size(); ++rank) {
     if (positions[rank].is_null()) continue;
     if (const auto from = whole_number(positions[rank], kTail))
       wanted.sources.push_back({static_cast<std::int32_t>(rank), stream, *from});
     else
-      errors.push_back(
-          malformed("must be a byte to go on from, -1 for the tail, or null to leave the rank out",
-                    fmt::format("{}/{}", where, rank)));
+      refuse(errors, "must be a byte to go on from, -1 for the tail, or null to leave the rank out",
+             fmt::format("{}/{}", where, rank));
   }
 }
 
 std::optional<std::int64_t> number_of(const json& body, const char* key, std::int64_t least, Errors& errors) {
   if (!body.contains(key)) return std::nullopt;
   const auto number = whole_number(body[key], least);
-  if (!number)
-    errors.push_back(
-        malformed(fmt::format("must be a whole number from {}", least), fmt::format("/{}", key)));
+  if (!number) refuse(errors, fmt::format("must be a whole number from {}", least), fmt::format("/{}", key));
   return number;
 }
 

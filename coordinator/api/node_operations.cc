@@ -2,6 +2,7 @@
 // the node as it is then.
 #include <nlohmann/json.hpp>
 
+#include "common/spec/source_map.h"
 #include "coordinator/api/body.h"
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
@@ -20,35 +21,32 @@ void read_time(const json& value, const std::string& where, std::optional<Time>&
   if (value.is_number_integer() && value >= 0 && value <= kLatest)
     time = from_millis(value.get<std::int64_t>());
   else
-    errors.push_back(malformed("must be milliseconds since 1970", where));
+    refuse(errors, "must be milliseconds since 1970", where);
 }
 
 void read_text(const json& value, const std::string& where, std::string& text, Errors& errors) {
   if (value.is_string())
     text = value.get<std::string>();
   else
-    errors.push_back(malformed("must be a string", where));
+    refuse(errors, "must be a string", where);
 }
 
-// The reason and the times, which drains and reservations share; false for another key.
+// The reason and the times, which drains and reservations share.
 template <class Operation>
-bool read_window(const std::string& key, const json& value, Operation& operation, Errors& errors) {
+void read_window(const std::string& key, const json& value, Operation& operation, Errors& errors) {
   if (key == "from_ms")
     read_time(value, "/from_ms", operation.from, errors);
   else if (key == "until_ms")
     read_time(value, "/until_ms", operation.until, errors);
   else if (key == "reason")
     read_text(value, "/reason", operation.reason, errors);
-  else
-    return false;
-  return true;
 }
 
 Result<Command> read_drain(const NodeId& node, const json& body) {
   DrainNode drain{node, "", {}, {}};
   Errors errors;
-  for (const auto& [key, value] : body.items())
-    if (!read_window(key, value, drain, errors)) errors.push_back(malformed("is not known", "/" + key));
+  refuse_unknown(body, {"from_ms", "until_ms", "reason"}, errors);
+  for (const auto& [key, value] : body.items()) read_window(key, value, drain, errors);
   if (!errors.empty()) return errors;
   return Command(std::move(drain));
 }
@@ -56,12 +54,13 @@ Result<Command> read_drain(const NodeId& node, const json& body) {
 Result<Command> read_reserve(const NodeId& node, const json& body) {
   ReserveNode reserve{node, "", "", {}, {}};
   Errors errors;
-  if (!body.contains("account")) errors.push_back(malformed("is missing: whose jobs may start?", "/account"));
+  need(body, "account", "whose jobs may start?", errors);
+  refuse_unknown(body, {"account", "from_ms", "until_ms", "reason"}, errors);
   for (const auto& [key, value] : body.items()) {
     if (key == "account")
       read_text(value, "/account", reserve.account, errors);
-    else if (!read_window(key, value, reserve, errors))
-      errors.push_back(malformed("is not known", "/" + key));
+    else
+      read_window(key, value, reserve, errors);
   }
   if (!errors.empty()) return errors;
   return Command(std::move(reserve));
@@ -69,23 +68,28 @@ Result<Command> read_reserve(const NodeId& node, const json& body) {
 
 template <class Operation>
 Result<Command> read_empty(const NodeId& node, const json& body) {
-  if (!body.empty()) return malformed("is not known", "/" + body.begin().key());
+  Errors errors;
+  refuse_unknown(body, {}, errors);
+  if (!errors.empty()) return errors;
   return Command(Operation{node});
 }
 
 Result<Command> read_labels(const NodeId& node, const json& body) {
-  const auto labels = body.find("labels");
-  if (body.size() != 1 || labels == body.end() || !labels->is_object())
-    return malformed("the body must be {\"labels\": {\"key\": \"value\", \"gone\": null}}", "");
-  LabelNode command{node, {}};
   Errors errors;
-  for (const auto& [key, value] : labels->items()) {
+  need(body, "labels", "which, as in {\"rack\": \"r7\", \"gone\": null}?", errors);
+  refuse_unknown(body, {"labels"}, errors);
+  if (!errors.empty()) return errors;
+  const json& labels = body.at("labels");
+  if (!labels.is_object())
+    return malformed("must be an object such as {\"rack\": \"r7\", \"gone\": null}", "/labels");
+  LabelNode command{node, {}};
+  for (const auto& [key, value] : labels.items()) {
     if (value.is_null())
       command.labels[key] = std::nullopt;
     else if (value.is_string())
       command.labels[key] = value.get<std::string>();
     else
-      errors.push_back(malformed("must be a string, or null to take the label back", "/labels/" + key));
+      refuse(errors, "must be a string, or null to take the label back", "/labels/" + pointer_step(key));
   }
   if (!errors.empty()) return errors;
   return Command(std::move(command));
@@ -93,11 +97,15 @@ Result<Command> read_labels(const NodeId& node, const json& body) {
 
 Result<Command> read_adopt(const NodeId& node, const json& body) {
   AdoptNode adopt{node, false};
-  for (const auto& [key, value] : body.items()) {
-    if (key != "stop") return malformed("is not known", "/" + key);
-    if (!value.is_boolean()) return malformed("must be true or false", "/stop");
-    adopt.stop = value.get<bool>();
+  Errors errors;
+  refuse_unknown(body, {"stop"}, errors);
+  if (const auto stop = body.find("stop"); stop != body.end()) {
+    if (stop->is_boolean())
+      adopt.stop = stop->get<bool>();
+    else
+      refuse(errors, "must be true or false", "/stop");
   }
+  if (!errors.empty()) return errors;
   return Command(std::move(adopt));
 }
 

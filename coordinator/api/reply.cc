@@ -15,20 +15,14 @@ ServerReply json_reply(int status, const nlohmann::json& body) {
   return reply;
 }
 
-ServerReply bad_query(const Call& call) {
-  const Errors problems = call.query.problems();
-  const std::string detail = problems.size() == 1
-                                 ? problems.front().message
-                                 : std::to_string(problems.size()) + " problems, listed in errors";
-  return problem(400, detail, call.request.id, problems);
-}
+ServerReply bad_query(const Call& call) { return bad_request(call, call.query.problems()); }
 
 ServerReply bad_request(const Call& call, const std::string& detail) {
   return problem(400, detail, call.request.id);
 }
 
 ServerReply bad_request(const Call& call, const Errors& errors) {
-  return problem(400, describe(errors), call.request.id, errors);
+  return problem(400, detail_of(errors), call.request.id, errors);
 }
 
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which) {

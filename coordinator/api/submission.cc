@@ -11,13 +11,12 @@ namespace {
 using nlohmann::json;
 
 void check_source(const json& source, const std::string& at, Errors& errors) {
-  if (!source.is_object()) return errors.push_back(malformed("must be an object", at + "/source"));
+  if (!source.is_object()) return refuse(errors, "must be an object", at + "/source");
+  refuse_unknown(source, {"repository", "commit", "path", "dirty"}, errors, at + "/source");
   for (const auto& [key, value] : source.items()) {
     const bool text = key == "repository" || key == "commit" || key == "path";
-    if (!text && key != "dirty") errors.push_back(malformed("is not known", at + "/source/" + key));
-    if (text && !value.is_string()) errors.push_back(malformed("must be a string", at + "/source/" + key));
-    if (key == "dirty" && !value.is_boolean())
-      errors.push_back(malformed("must be true or false", at + "/source/dirty"));
+    if (text && !value.is_string()) refuse(errors, "must be a string", at + "/source/" + key);
+    if (key == "dirty" && !value.is_boolean()) refuse(errors, "must be true or false", at + "/source/dirty");
   }
 }
 
@@ -31,6 +30,8 @@ Result<Submission> read_submission(const json& in, const std::string& at) {
   Submission submission;
   submission.file = "spec.yaml";
   Errors errors;
+  need(in, "spec", "the YAML text", errors, at);
+  refuse_unknown(in, {"spec", "file", "code", "code_commit", "source"}, errors, at);
   for (const auto& [key, value] : in.items()) {
     if (key == "spec" && value.is_string())
       submission.spec = value.get<std::string>();
@@ -41,17 +42,14 @@ Result<Submission> read_submission(const json& in, const std::string& at) {
     else if (key == "code_commit" && is_commit(value))
       submission.code_commit = value.get<std::string>();
     else if (key == "code_commit")
-      errors.push_back(malformed("must be a commit in full: 40 hexadecimal digits", at + "/code_commit"));
+      refuse(errors, "must be a commit in full: 40 hexadecimal digits", at + "/code_commit");
     else if (key == "code")
-      errors.push_back(malformed("must be the sha256 that POST /code answered", at + "/code"));
+      refuse(errors, "must be the sha256 that POST /code answered", at + "/code");
     else if (key == "spec" || key == "file")
-      errors.push_back(malformed("must be a string", at + "/" + key));
+      refuse(errors, "must be a string", at + "/" + key);
     else if (key == "source" && !value.is_null())
       check_source(value, at, errors), submission.source = value.dump();
-    else if (key != "source")
-      errors.push_back(malformed("is not known", at + "/" + key));
   }
-  if (!in.contains("spec")) errors.push_back(malformed("is missing", at + "/spec"));
   if (!errors.empty()) return errors;
   return submission;
 }

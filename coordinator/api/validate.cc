@@ -39,8 +39,7 @@ awaitable<ServerReply> post_validate(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
   const auto parse = [&body = call.request.body] { return parse_submission(body); };
   const Result<Submission> submission = co_await api.checks.run(parse);
-  if (!submission)
-    co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
+  if (!submission) co_return bad_request(call, submission.errors());
   const Result<LoadedExperiment> judged = co_await judge(api, *submission);
   co_await api.loop.durable();
   if (!judged) co_return problem(judged.errors(), call.request.id);
@@ -51,8 +50,7 @@ awaitable<ServerReply> post_verdicts(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kLargestBody)) co_return std::move(*refusal);
   const auto parse = [&body = call.request.body] { return parse_submissions(body); };
   const Result<std::vector<Submission>> submissions = co_await api.checks.run(parse);
-  if (!submissions)
-    co_return problem(400, describe(submissions.errors()), call.request.id, submissions.errors());
+  if (!submissions) co_return bad_request(call, submissions.errors());
   json verdicts = json::array();
   for (const Submission& submission : *submissions) {
     const Result<LoadedExperiment> judged = co_await judge(api, submission);

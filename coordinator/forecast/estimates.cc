@@ -39,6 +39,8 @@ std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time
   return part(took, pace) - (now - done.at);
 }
 
+// Of one that is overdue, by so much: by its pace until its walltime ends, by what is usual not longer than
+// jobs without a history take of the rest, and not less than the usual part of it.
 Duration Estimates::left(const Job& job, Outlook outlook, Time now) const {
   const Duration walltime = job.request.walltime;
   const Duration ran = job.attempt ? now - job.attempt->created : Duration{};
@@ -54,7 +56,9 @@ Duration Estimates::left(const Job& job, Outlook outlook, Time now) const {
   const Duration usual = part(walltime, share) - ran;
   if (usual > Duration{}) return usual;
   const double at_most = early ? WalltimeShares{}.earliest : WalltimeShares{}.expected;
-  return std::max(part(most, share), std::min(again(-usual), part(most, at_most)));
+  const Duration left_over = std::max(part(most, share), std::min(again(-usual), part(most, at_most)));
+  // Over the quickest tenth's time and within the expected one.
+  return early ? std::min(left_over, left(job, Outlook::expected, now)) : left_over;
 }
 
 }  // namespace podium

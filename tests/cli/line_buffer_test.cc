@@ -64,5 +64,18 @@ TEST(LineBuffer, AnEndlessLineComesInParts) {
   EXPECT_THAT(buffer.rest(), Optional(SizeIs(200'000 - 3 * 65'536)));
 }
 
+// Half a character is no UTF-8 in either part.
+TEST(LineBuffer, CutsNoCharacterOfALongLine) {
+  std::string text = "a";
+  for (int i = 0; i < 30'000; ++i) text += "\u20ac";
+  LineBuffer buffer;
+  const std::vector<std::string> parts = buffer.feed(text + "\n", 0);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0] + parts[1], text);
+  EXPECT_EQ(parts[1].substr(0, 3), "\u20ac");
+  EXPECT_EQ(buffer.feed(std::string(70'000, '\x80') + "\n", 0).size(), 2u)
+      << "what is no UTF-8 is cut anywhere";
+}
+
 }  // namespace
 }  // namespace podium

@@ -223,13 +223,15 @@ TEST_F(Commands, RefusalsNameWhatTheUserWrote) {
   const json sort{{"message", "query parameter \"sort\" \"foo\" is no order"}, {"where", "sort"}};
   fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {sort}}}.dump());
   EXPECT_EQ(program_.run({"list", "--sort", "foo"}).err, "podium: --sort: \"foo\" is no order\n");
-  fake_.on("POST /api/v1/nodes/node-1/labels", 422, refuse("/labels/rack"));
-  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "rack=r1"}).err, "podium: label rack: is wrong\n");
-  const json rank{{"message", "query parameter \"experiment_name\" is wrong"}, {"where", "experiment_name"}};
+  fake_.on("POST /api/v1/nodes/node-1/labels", 422, refuse("/labels/a~1b"));
+  EXPECT_EQ(program_.run({"nodes", "label", "node-1", "a/b=r1"}).err, "podium: label a/b: is wrong\n");
+  const json rank{{"message", "query parameter \"experiment_name\" \"x\" is the name of no experiment"},
+                  {"where", "experiment_name"}};
   fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {rank}}}.dump());
   fake_.on("GET /api/v1/jobs", 400, json{{"status", 400}, {"errors", {rank}}}.dump());
   program_.run({"list"});
-  EXPECT_EQ(program_.run({"list", "--experiment", "x"}).err, "podium: --experiment: is wrong\n");
+  EXPECT_EQ(program_.run({"list", "--experiment", "x"}).err,
+            "podium: --experiment: \"x\" is the name of no experiment\n");
   EXPECT_EQ(program_.run({"extend", "12", "--walltime", "long"}).status, 2);
 }
 
@@ -241,7 +243,7 @@ TEST_F(Commands, FiltersThatAreWrittenWrongAreRefusedBeforeAnybodyIsAsked) {
                                    "stopping, succeeded, failed, cancelled, stopped"));
   const auto label = program_.run({"cancel", "--label", "team", "--yes"});
   EXPECT_EQ(label.status, 2);
-  EXPECT_THAT(label.err, HasSubstr("must be written KEY=VALUE"));
+  EXPECT_THAT(label.err, HasSubstr("must be written key:value or key=value"));
   EXPECT_TRUE(fake_.asked("GET /api/v1/jobs").empty());
 }
 

@@ -92,6 +92,18 @@ TEST_F(Output, OfOneStreamAloneAsJsonIsAnObjectALine) {
             "{\"attempt\":3,\"line\":\"alone\",\"rank\":1,\"stream\":\"stdout\"}\n");
 }
 
+TEST_F(Output, AsJsonHasALineOnceItHasEnded) {
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 1));
+  for (int look = 0; look < 3; ++look) fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 1));
+  fake_.on("GET /api/v1/jobs/12", job_of_ranks("succeeded", 1, 1));
+  answer(test::output(0, "stdout", "half"));
+  for (int look = 0; look < 3; ++look) answer("");
+  answer(test::output(0, "stdout", " whole\n", 4));
+  answer("");
+  EXPECT_EQ(program_.run({"logs", "12", "--stdout", "--follow", "--json"}).out,
+            "{\"attempt\":1,\"line\":\"half whole\",\"rank\":0,\"stream\":\"stdout\"}\n");
+}
+
 // What an attempt wrote between the last look and its end was lost.
 TEST_F(Output, GoesOnToTheNextAttemptOnceTheOneBeforeIsRead) {
   fake_.on("GET /api/v1/jobs/12", job_of_ranks("running", 1, 1));

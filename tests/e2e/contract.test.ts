@@ -204,6 +204,7 @@ describe.each([
         "sort=mood",
         "offset=-1",
         "offset=1&page_token=1",
+        "experiment=999999",
       ])
         expect((await fetch(`${client.prefix}/jobs?${query}`)).status, query).toBe(400);
     });

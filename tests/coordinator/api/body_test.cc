@@ -1,5 +1,6 @@
 #include "coordinator/api/body.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace podium {
@@ -20,14 +21,14 @@ TEST(Body, SaysWhereItIsNoJson) {
   EXPECT_TRUE(said("{\n  \"a\": 1,\n}").starts_with("the body is no JSON: parse error at line 3, column 1"))
       << said("{\n  \"a\": 1,\n}");
   EXPECT_TRUE(said("").starts_with("the body is no JSON"));
-  EXPECT_TRUE(said("{} {}").starts_with("the body is no JSON"));
+  for (const char* wrong : {"{} {}", R"({"a": 1e999})", R"({"a": [-1e999]})", "{\"a\": \"\xff\"}"})
+    EXPECT_TRUE(said(wrong).starts_with("the body is no JSON")) << wrong;
 }
 
 // Of two values of one key the parser keeps the last: whoever wrote the first was not told.
 TEST(Body, HasEachKeyOnce) {
-  EXPECT_EQ(said(R"({"a": 1, "b": {"c": 1, "c": 2}, "a": 2})"),
-            "the key \"c\" is given more than once in one object\n"
-            "the key \"a\" is given more than once in one object");
+  EXPECT_EQ(said(R"({"a": 1, "b/1": {"c": 1, "c": 2}, "a": 2})"),
+            "/b~11/c: is given more than once\n/a: is given more than once");
   EXPECT_EQ(said(R"({"a": [{"c": 1}, {"c": 2}]})"), "");
 }
 
@@ -47,6 +48,22 @@ TEST(Body, NamesKeysThatAreMissingOrUnknown) {
   EXPECT_EQ(
       describe(errors),
       "/operation: is missing: what is to be done?\n/operatoin: is not known; did you mean \"operation\"?");
+}
+
+// Who asks decides neither how large the answer is nor how long it takes.
+TEST(Body, TellsSoManyMistakesAndNotMore) {
+  std::string twice = "{";
+  nlohmann::json unknown;
+  for (int i = 0; i < 1000; ++i) {
+    twice += (i > 0 ? "," : "") + fmt::format(R"("k{}": 1, "k{}": 2)", i, i);
+    unknown[fmt::format("k{}", i)] = i;
+  }
+  EXPECT_EQ(parse_object(twice + "}").errors().size(), kMostMistakes + 1);
+  Errors errors;
+  refuse_unknown(unknown, {"operation"}, errors, "/specs/0");
+  EXPECT_EQ(errors.size(), kMostMistakes + 1);
+  EXPECT_EQ(describe({errors.front(), errors.back()}),
+            "/specs/0/k0: is not known\nthere are more mistakes than these");
 }
 
 }  // namespace

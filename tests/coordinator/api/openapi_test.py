@@ -364,11 +364,15 @@ class OpenapiTest(unittest.TestCase):
         self.call("GET", "/queue", 400, path="/queue?kind=zzz")
         unknown = self.call("GET", "/jobs", 400, path="/jobs?state=running,foo").json()["detail"]
         self.assertIn('"foo" is no state of a job; they are queued, starting, running', unknown)
-        for field, value, message in (("account", "nope", 'there is no account "nope"'),
-                                      ("experiment", "999", "there is no experiment 999"),
-                                      ("experiment_name", "nope", 'there is no experiment of the name "nope"')):
+        for field, value, message in (("account", "nope", '"nope" is no account'), ("account", "nl", '"nl" is no account'),
+                                      ("account", "nlp/bert/x", '"nlp/bert/x" is no account'),
+                                      ("experiment", "999", "999 is the number of no experiment"),
+                                      ("experiment_name", "nope", '"nope" is the name of no experiment')):
             refused = self.call("GET", "/jobs", 400, path=f"/jobs?{field}={value}").json()["errors"]
-            self.assertEqual([(error["where"], error["message"]) for error in refused], [(field, message)])
+            expected = [(field, f'query parameter "{field}" {message}')]
+            self.assertEqual([(error["where"], error["message"]) for error in refused], expected)
+        both = self.call("GET", "/jobs", 400, path="/jobs?account=nlp&experiment=999&experiment_name=nope").json()["errors"]
+        self.assertEqual([error["where"] for error in both], ["experiment", "experiment_name"])
         self.assertEqual(self.call("GET", "/jobs", path="/jobs?account=nlp/bert&name=nope").json()["total"], 0)
         by_label = [self.call("GET", "/jobs", path=f"/jobs?label=team{sign}test").json()["total"] for sign in ":="]
         self.assertEqual((by_label[0] > 0, by_label[0]), (True, by_label[1]))

@@ -457,5 +457,25 @@ TEST(Estimates, AJobThatIsOverdueByItsPaceIsSoForAsLongAgain) {
   EXPECT_EQ(estimates.left(job, Outlook::expected, start + hours(1)), hours(1)) << "its walltime ends it";
 }
 
+TEST(Estimates, AreInTheOrderOfTheirOutlooks) {
+  const Time start = from_millis(1'000'000);
+  Job job;
+  job.id = JobId{7};
+  job.request.walltime = hours(10);
+  job.attempt.emplace();
+  job.attempt->created = start;
+  Estimates learnt, paced;
+  learnt.shares = {0.01, 0.005, 20};
+  for (int minute = 0; minute < 620; ++minute) {
+    const Time now = start + minutes(minute);
+    paced.by_pace[job.id] = minutes(300 - minute);
+    for (const Estimates& estimates : {Estimates(), learnt, paced}) {
+      const auto left = [&](Outlook outlook) { return estimates.left(job, outlook, now); };
+      EXPECT_LE(left(Outlook::earliest), left(Outlook::expected)) << minute;
+      EXPECT_LE(left(Outlook::expected), left(Outlook::latest)) << minute;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace podium

@@ -18,8 +18,10 @@ export interface JobQuery {
   order: SortOrder;
 }
 
-export function jobQueryFrom(query: Query): JobQuery {
+export function jobQueryFrom(query: Query, experiments: ReadonlyMap<number, unknown>): JobQuery {
   const experiment = query.integer("experiment", 0, 1, Number.MAX_SAFE_INTEGER);
+  if (experiment > 0 && !experiments.has(experiment))
+    query.refuse("experiment", `${experiment} is the number of no experiment`);
   const name = (query.text("name") ?? "").toLowerCase();
   const states = (query.text("state") ?? "").split(",").filter(Boolean);
   if (states.some((state) => !(jobStates as readonly string[]).includes(state)))

@@ -85,7 +85,7 @@ function withoutSpec({ spec: _, ...experiment }: ExperimentDetail): Experiment {
 }
 
 function readJobs(coordinator: FakeCoordinator, all: Job[], query: Query): Answer {
-  const { states, matches, order } = jobQueryFrom(query);
+  const { states, matches, order } = jobQueryFrom(query, coordinator.cluster.experiments);
   const matching = all.filter(matches);
   const listed = sorted(
     matching.filter(({ state }) => states.length === 0 || states.includes(state)),
