@@ -1,0 +1,59 @@
+// What axe-core has to say of pages. It looks at each in either theme, wide and narrow; accessibility_*.test.ts share the pages
+// among them, for each takes seconds.
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { samples, type Sample } from "./pages";
+import { useStage } from "./stage";
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+const everyRule = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
+/** All that a theme decides. */
+const themeRules = ["color-contrast"];
+
+export async function violations(page: Page, rules: readonly string[] = everyRule): Promise<string[]> {
+  // Through the debugger, not a script element: the content security policy stays as it is.
+  await page.evaluate(axeSource);
+  const found = await page.evaluate<Violation[]>(
+    `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then((r) => r.violations)`,
+  );
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
+  );
+}
+
+export const isOfOneJob = ({ route }: Sample) => route === "jobs/:id";
+export const isOfSeveralJobs = ({ route }: Sample) => route === "compare" || route.startsWith("studies");
+
+/** Of those pages, each in its test. */
+export function looksAt(isMeant: (sample: Sample) => boolean): void {
+  const stage = useStage(200, 20, { studies: true });
+  describe.each(samples(stage.quickstart).filter(isMeant))("$name", ({ hash, ready }) => {
+    it("in either theme, wide and narrow", async () => {
+      const page = await stage.open(hash);
+      for (const width of [1440, 768, 390, 320]) await looksAtWidth(page, width, ready);
+    });
+  });
+}
+
+async function looksAtWidth(page: Page, width: number, ready: string): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.locator(ready).first().waitFor();
+    await page.waitForFunction((theme) => document.documentElement.dataset["theme"] === theme, colorScheme);
+    const rules = colorScheme === "light" ? everyRule : themeRules;
+    expect(await violations(page, rules), `${colorScheme}, ${width} px`).toEqual([]);
+  }
+  expect(
+    await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+    `no sideways scrolling at ${width} px`,
+  ).toBe(true);
+}
