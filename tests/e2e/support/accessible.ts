@@ -56,4 +56,28 @@ async function looksAtWidth(page: Page, width: number, ready: string): Promise<v
     await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
     `no sideways scrolling at ${width} px`,
   ).toBe(true);
+  expect(await page.evaluate(cutTexts), `nothing cut off at ${width} px`).toEqual([]);
+}
+
+/** Titles, buttons and rows that are cut, and what else is cut without an ellipsis. */
+function cutTexts(): string[] {
+  const isSeen = (element: Element) =>
+    element.checkVisibility() &&
+    element.clientWidth > 1 &&
+    getComputedStyle(element.closest("thead, .visually-hidden") ?? element).clipPath === "none";
+  const overflows = (element: Element) => element.scrollWidth > element.clientWidth + 1;
+  const isWhole = (element: Element) =>
+    element.matches("th, [role=columnheader], .data-row, button, .button, .chip");
+  const isMarked = (element: Element, style: CSSStyleDeclaration) =>
+    style.textOverflow === "ellipsis" &&
+    !/flex|grid/.test(style.display) &&
+    [...element.children].every((child) => !/flex|grid/.test(getComputedStyle(child).display));
+  return [...document.querySelectorAll("body *")]
+    .filter((element) => {
+      if (!isSeen(element) || !overflows(element) || element.textContent.trim() === "") return false;
+      if (isWhole(element)) return true;
+      const style = getComputedStyle(element);
+      return /hidden|clip/.test(style.overflowX) && !isMarked(element, style);
+    })
+    .map((element) => `${element.tagName} ${element.className}: ${element.textContent.slice(0, 60)}`);
 }
