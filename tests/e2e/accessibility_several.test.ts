@@ -1,4 +1,0 @@
-// axe-core finds nothing to complain about on pages that set jobs beside each other.
-import { isOfSeveralJobs, looksAt } from "./support/accessible";
-
-looksAt(isOfSeveralJobs);
