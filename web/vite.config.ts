@@ -32,5 +32,6 @@ export default defineConfig({
     rollupOptions: { output: { manualChunks: (id) => (id.includes("/uplot/") ? "uplot" : undefined) } },
   },
   server: { proxy: { "/api": { target: coordinator, changeOrigin: true } } },
-  test: { include: ["test/**/*.test.ts"] },
+  // One process for all files: starting one for each takes longer than all tests.
+  test: { include: ["test/**/*.test.ts"], isolate: false },
 });

@@ -1,4 +1,4 @@
-// Screenshots of every page in both themes and four widths: `npm run shots -- FOLDER`. For people to look at.
+// Screenshots of every page in both themes and four widths: `npm run shots -- FOLDER [HOW_NAMES_BEGIN]`. For people to look at.
 import { mkdir } from "node:fs/promises";
 import { makeCluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";
@@ -10,20 +10,22 @@ import { samples } from "./pages";
 const folder = process.argv[2] ?? "shots";
 const wanted = process.argv[3] ?? "";
 await mkdir(folder, { recursive: true });
-const cluster = makeCluster(10_000, 20, Date.now());
-addQuickstart(cluster, 10_001, Date.now());
-addStudies(cluster, 10_002, Date.now());
+const jobs = 2000;
+const cluster = makeCluster(jobs, 20, Date.now());
+addQuickstart(cluster, jobs + 1, Date.now());
+addStudies(cluster, jobs + 2, Date.now());
 const coordinator = new FakeCoordinator(cluster);
 await coordinator.start();
 
-const pages = samples(10_001).map(({ name, hash }) => ({ name: name.replaceAll(" ", "-"), hash }));
+const pages = samples(jobs + 1).map((sample) => ({ ...sample, name: sample.name.replaceAll(" ", "-") }));
 const browser = await launch();
 for (const colorScheme of ["light", "dark"] as const) {
   for (const width of [1440, 768, 390, 320]) {
     const { page, errors } = await openPage(browser, { colorScheme, viewport: { width, height: 900 } });
-    for (const { name, hash } of pages.filter((each) => each.name.startsWith(wanted))) {
+    for (const { name, hash, ready } of pages.filter((each) => each.name.startsWith(wanted))) {
       await page.goto(`${coordinator.url}/${hash}`);
-      await page.waitForTimeout(1500);
+      await page.locator(ready).first().waitFor();
+      await page.waitForTimeout(500);
       const height = await page.evaluate(() => 60 + (document.querySelector(".page")?.scrollHeight ?? 840));
       await page.setViewportSize({ width, height: Math.max(900, height) });
       await page.waitForTimeout(300);

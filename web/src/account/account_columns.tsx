@@ -49,7 +49,9 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
     number: true,
     from: 860,
     sortable: true,
-    cell: ({ row, leads }) => leads && formatCount(row.account.share),
+    cell: ({ row, leads }) => (
+      <span class={leads ? undefined : "account-again"}>{formatCount(row.account.share)}</span>
+    ),
   },
   { key: "kind", title: "Kind", width: "44px", cell: ({ kind }) => kind },
   {
@@ -64,7 +66,7 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
     key: "borrowed",
     title: "Borrowed",
     hint: "Held devices that accounts with quotas may take back",
-    width: "76px",
+    width: "84px",
     number: true,
     from: 960,
     sortable: true,

@@ -34,7 +34,7 @@ export function Results({ settings, comparison }: Properties) {
               <tr key={outcomeName(outcome)}>
                 <th scope="row">
                   <span class="compare-key" title={outcomeRule(outcome)}>
-                    {breakable(outcomeName(outcome))}
+                    {breakable(outcomeName(outcome), nameParts)}
                   </span>
                 </th>
                 {jobs.map(({ id }, index) => {
@@ -62,8 +62,12 @@ export function Results({ settings, comparison }: Properties) {
   );
 }
 
-/** Long names may go on in the next line after any of their parts. */
-const breakable = (name: string) => name.replace(/[/._]/g, "$&\u200b");
+/** What is long may go on in the next line after any of its parts. */
+const breakable = (text: string, after: RegExp) =>
+  text.split(after).map((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
+
+const nameParts = /(?<=[/._])/;
+const valueParts = /(?<=[/_:@,])/;
 
 /** What makes a value the better one, for each way in which it is told. */
 function Rules({ outcomes }: { outcomes: readonly ComparedOutcome[] }) {
@@ -147,13 +151,13 @@ function Fields({ title, fields }: { title: string; fields: readonly ComparedFie
       {fields.map((field) => (
         <tr key={field.key} class={field.differs ? "" : "is-alike"}>
           <th scope="row">
-            <span class="compare-key">{breakable(field.key)}</span>
+            <span class="compare-key">{breakable(field.key, nameParts)}</span>
           </th>
           {fieldValues(field).map(({ common, own }, index) => (
             <td key={index}>
               <span class="compare-value" title={common + own}>
-                {common && <span class="muted">{common}</span>}
-                {own}
+                {common && <span class="muted">{breakable(common, valueParts)}</span>}
+                {breakable(own, valueParts)}
               </span>
             </td>
           ))}

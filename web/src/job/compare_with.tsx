@@ -14,7 +14,7 @@ export function CompareWith({ job }: { job: Job }) {
     </>
   );
   return (
-    <Menu face={face} className="button button-small compare-with">
+    <Menu face={face} className="button compare-with">
       <Offers job={job} />
     </Menu>
   );

@@ -19,7 +19,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     key: "name",
     title: "Name",
-    width: "minmax(160px, 2fr)",
+    width: "minmax(130px, 2fr)",
     wraps: true,
     sortable: true,
     cell: ({ id, name }) => (
@@ -32,7 +32,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     key: "detail",
     title: "Reason",
-    width: "minmax(170px, 3.4fr)",
+    width: "minmax(140px, 3.4fr)",
     wraps: true,
     from: 730,
     has: ({ reason }) => reason !== "",
@@ -41,7 +41,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     key: "progress",
     title: "Progress",
-    width: "minmax(150px, 1fr)",
+    width: "minmax(152px, 1fr)",
     sortable: true,
     has: ({ progress }) => progress !== null,
     cell: (job) => (

@@ -20,11 +20,7 @@ export function JobList({ experiment }: { experiment: number | null }) {
   return (
     <>
       <div class="toolbar">
-        <FilterBox
-          value={view.text}
-          label="Filter jobs"
-          placeholder="Filter by name, number, or label as key:value"
-        />
+        <FilterBox value={view.text} label="Filter jobs" placeholder="Name, number or key:value" />
         <StateChips
           states={jobStates}
           chosen={view.states}

@@ -1,6 +1,6 @@
 // The figures of a job in a row of boxes.
 import type { ComponentChildren } from "preact";
-import type { JobDetail } from "../api/types";
+import type { JobDetail, Target } from "../api/types";
 import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
 import { describeDevices, describeLayout, layoutOf } from "../model/layout";
@@ -62,8 +62,12 @@ function ProgressStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }
       {job.progress ? (
         <>
           {formatCount(job.progress.step)}
-          <span class="muted"> / {formatCount(job.progress.steps)} steps</span>
-          <span class="stat-percent">{Math.floor(fraction(job) * 100)}%</span>
+          <span class="muted">
+            {" "}
+            / {formatCount(job.progress.steps)}
+            <span class="stat-unit"> steps</span>
+          </span>
+          <span class="stat-percent">{Math.floor(fraction(job) * 100)} %</span>
         </>
       ) : (
         <span class="muted">no step yet</span>
@@ -79,7 +83,11 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
   const points = series?.get(target.metric) ?? [];
   const part = targetFraction(target, points[0]?.value ?? null);
   return (
-    <Stat name={describeTarget(target)} wide note={targetNote(job)}>
+    <Stat
+      name={describeTarget(target)}
+      wide
+      note={<TargetNote target={target} isOver={job.ended_ms !== null} />}
+    >
       {target.latest == null ? (
         <span class="muted">not evaluated yet</span>
       ) : (
@@ -90,7 +98,7 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
       )}
       {part !== null && (
         <span class="stat-percent" title="Of the way from the first value to the target">
-          {Math.floor(part * 100)}%
+          {Math.floor(part * 100)} %
         </span>
       )}
       <span
@@ -103,17 +111,18 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
   );
 }
 
-function targetNote(job: JobDetail): ComponentChildren {
-  const { target } = job;
-  if (!target) return undefined;
-  if (target.reached_ms !== null) {
-    return (
-      <span class="good" title={formatAbsolute(target.reached_ms)}>
-        reached{target.reached_step !== null && ` at step ${formatCount(target.reached_step)}`}
-      </span>
-    );
-  }
-  return job.ended_ms === null ? undefined : <span class="warn">not reached</span>;
+function TargetNote({ target, isOver }: { target: Target; isOver: boolean }) {
+  return (
+    <>
+      {target.metric}
+      {target.reached_ms !== null && (
+        <span class="stat-line good" title={formatAbsolute(target.reached_ms)}>
+          reached{target.reached_step !== null && ` at step ${formatCount(target.reached_step)}`}
+        </span>
+      )}
+      {target.reached_ms === null && isOver && <span class="stat-line warn">not reached</span>}
+    </>
+  );
 }
 
 function ClockStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {

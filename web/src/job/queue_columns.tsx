@@ -71,7 +71,7 @@ function Waited({ sinceMs }: { sinceMs: number }) {
 const devices = (text: (job: WaitingJob) => ComponentChildren): Column<WaitingJob> => ({
   key: "devices",
   title: "Devices",
-  width: "64px",
+  width: "72px",
   number: true,
   value: (job) => job.devices,
   cell: text,

@@ -1,6 +1,6 @@
 // Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the whole. Pure.
 import type { JobLedger, LedgerKind, LedgerPiece, LedgerRow, LedgerTable } from "../api/types";
-import { formatPlain } from "./numbers";
+import { formatCount, formatPlain } from "./numbers";
 import { niceSeconds } from "./time_line";
 import { formatDuration } from "./times";
 
@@ -237,7 +237,7 @@ export function tableSentence({ all, by }: LedgerTable, range: string): string {
     all.goodput === null
       ? "what of it counted nobody can say"
       : `${shareText(all.goodput)} of it were steps that count`;
-  const of = by === "job" ? "" : `, by ${all.jobs} ${all.jobs === 1 ? "job" : "jobs"}`;
+  const of = by === "job" ? "" : `, by ${formatCount(all.jobs)} ${all.jobs === 1 ? "job" : "jobs"}`;
   return `${hours} device hours were held ${range}${of}; ${counted}.`;
 }
 

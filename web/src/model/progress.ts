@@ -27,7 +27,7 @@ export const isProjected = ({ state, target }: Job) =>
 
 export function describeTarget(target: Target): string {
   const bound = target.at_least != null ? "≥" : "≤";
-  return `Target ${bound} ${formatPlain(threshold(target))} · ${target.metric}`;
+  return `Target ${bound} ${formatPlain(threshold(target))}`;
 }
 
 /** 0 at the first value seen, 1 at the threshold: how much of the way to the target is behind us. */

@@ -58,7 +58,7 @@ interface TableProperties {
 }
 
 const newestFirst = { key: "id", descending: true };
-const cardHeight = 64;
+const cardHeight = 72;
 
 function Table({ experiments, view }: TableProperties) {
   const { rows, order, onSort } = useSorted(experiments, columns, newestFirst);

@@ -80,7 +80,7 @@ export function LedgerPage() {
           onChange={(value) => setParams({ range: value === "7d" ? null : value })}
         />
         <label class="ledger-account">
-          Account{" "}
+          Account
           <input
             type="text"
             value={account}
@@ -90,12 +90,12 @@ export function LedgerPage() {
             onChange={({ currentTarget: { value } }) => setParams({ account: value.trim() })}
           />
         </label>
-        <label>
+        <label class="ledger-waits">
           <input
             type="checkbox"
             checked={waits}
             onChange={({ currentTarget: { checked } }) => setParams({ waits: checked ? "1" : null })}
-          />{" "}
+          />
           also while jobs waited
         </label>
       </div>

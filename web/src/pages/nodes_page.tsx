@@ -40,11 +40,7 @@ export function NodesPage() {
     <div class="page">
       <h1 class="visually-hidden">Nodes</h1>
       <div class="toolbar">
-        <FilterBox
-          value={filter.text}
-          label="Filter nodes"
-          placeholder="Filter by name, address, or label as key:value"
-        />
+        <FilterBox value={filter.text} label="Filter nodes" placeholder="Name, address or key:value" />
         <StateChips
           states={nodeStates}
           chosen={filter.states}

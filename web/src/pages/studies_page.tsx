@@ -27,7 +27,7 @@ export function StudiesPage() {
 }
 
 const newestFirst = { key: "id", descending: true };
-const cardHeight = 64;
+const cardHeight = 72;
 
 function Table({ studies, view }: { studies: readonly StudyFields[]; view: string }) {
   const { rows, order, onSort } = useSorted(studies, columns, newestFirst);
@@ -61,7 +61,7 @@ const columns: readonly Column<StudyFields>[] = [
   {
     key: "name",
     title: "Name",
-    width: "minmax(160px, 2fr)",
+    width: "minmax(130px, 2fr)",
     value: ({ name }) => name,
     cell: ({ id, name }) => (
       <a href={`#/studies/${id}`} tabIndex={-1} title={name}>
@@ -69,11 +69,11 @@ const columns: readonly Column<StudyFields>[] = [
       </a>
     ),
   },
-  { key: "kind", title: "Kind", width: "80px", value: ({ kind }) => kind, cell: ({ kind }) => kind },
+  { key: "kind", title: "Kind", width: "70px", value: ({ kind }) => kind, cell: ({ kind }) => kind },
   {
     key: "over",
     title: "Over",
-    width: "minmax(140px, 2fr)",
+    width: "minmax(110px, 2fr)",
     from: 640,
     cell: (study) => <span title={overText(study)}>{overText(study)}</span>,
   },

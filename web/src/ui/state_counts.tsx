@@ -12,7 +12,9 @@ export function StateCountList({ counts }: { counts: Record<string, number | und
           some && (
             <span key={state} class={`badge state-${state}`}>
               <JobStateIcon state={state} />
-              {formatCount(some)} {state}
+              <span>
+                {formatCount(some)} <span class="state-word">{state}</span>
+              </span>
             </span>
           )
         );
