@@ -58,6 +58,12 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/specs_page")).SpecsPage,
   },
   {
+    path: "board",
+    title: "Board",
+    key: "b",
+    load: async () => (await import("./pages/board_page")).BoardPage,
+  },
+  {
     path: "queue",
     title: "Queue",
     key: "q",

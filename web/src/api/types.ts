@@ -67,6 +67,15 @@ export type ScalingRow = ScalingTable["rows"][number];
 /** What others published. */
 export type PublishedRow = Schemas["PublishedRow"];
 
+/** What a time-to-train is compared within. */
+export type Benchmark = Schemas["Benchmark"];
+export type BenchmarkDetails = Schemas["BenchmarkDetails"];
+export type BoardClass = Schemas["BoardClass"];
+export type BoardRecord = Schemas["BoardRecord"];
+export type BoardRun = Schemas["BoardRun"];
+/** A job that repeats another, and what is different from then. */
+export type Reproduction = Schemas["Reproduction"];
+
 export type LedgerKind = Schemas["LedgerKind"];
 export type LedgerPiece = Schemas["LedgerPiece"];
 export type JobLedger = Schemas["JobLedger"];
