@@ -56,9 +56,6 @@ export function RunTable({ board }: { board: BenchmarkDetails }) {
               ))}
               <th scope="col">Where it comes from</th>
               <th scope="col">On the board</th>
-              <th scope="col">
-                <span class="visually-hidden">Again</span>
-              </th>
             </tr>
           </thead>
           <tbody>
@@ -109,8 +106,6 @@ function RunRow({ run, standing }: { run: BoardRun; standing: Standing }) {
       </td>
       <td class="board-standing" data-title="On the board">
         <StandingText standing={standing} job={run.job} />
-      </td>
-      <td class="board-again">
         <ReproduceButton job={{ id: run.job, name: run.name }} small />
       </td>
     </tr>

@@ -22,6 +22,7 @@ export function SortHead({ column: { key, title, hint, number }, order, onSort }
         {title}
         <span aria-hidden="true">{sorted === "none" ? "" : sorted === "descending" ? " ↓" : " ↑"}</span>
       </button>
+      <span class="head-name">{title}</span>
     </th>
   );
 }
