@@ -81,6 +81,12 @@ export const samples = (job: number): Sample[] => [
   },
   { route: "studies/:id", name: "a study on slots", hash: "#/studies/9101", ready: ".study-sizes td" },
   { route: "studies/:id", name: "a sweep", hash: "#/studies/9200", ready: ".study-grid td" },
+  {
+    route: "studies/:id",
+    name: "a sweep that ends its losing trials",
+    hash: "#/studies/9300",
+    ready: ".study-trials td",
+  },
   { route: "studies/:id", name: "a study that is not there", hash: "#/studies/999999", ready: ".notice" },
   {
     route: "compare",

@@ -62,6 +62,10 @@ export type Study = Omit<Schemas["Study"], "members" | "tables"> & {
   members: StudyMember[];
   tables: ScalingTable[];
 };
+/** How a sweep ends its losing trials. */
+export type Asha = NonNullable<Schemas["Asha"]>;
+/** Of such a sweep. */
+export type Trial = NonNullable<Schemas["Trial"]>;
 export type StudyPage = Reading<"/studies">;
 export type ScalingRow = ScalingTable["rows"][number];
 /** What others published. */
