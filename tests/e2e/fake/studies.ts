@@ -154,6 +154,7 @@ function makeMember(id: number, study: number, nowMs: number, changes: Partial<J
     time_to_train_seconds: state === "succeeded" ? seconds : null,
     ...changes,
   };
+  if (state === "queued" && job.reason === "") job.reason = "waits for its turn";
   return job;
 }
 

@@ -10,6 +10,13 @@ export interface Sample {
 
 /** `job` is the one of fake/quickstart.ts; the newest others wait. */
 export const samples = (job: number): Sample[] => [
+  { route: "overview", name: "the overview", hash: "#/overview", ready: ".overview-page .map-piece" },
+  {
+    route: "overview",
+    name: "the overview by job",
+    hash: "#/overview?colour=job&attention=all&range=30d",
+    ready: ".overview-page .map-piece",
+  },
   { route: "jobs", name: "jobs", hash: "#/jobs", ready: ".data-rows .data-row" },
   { route: "jobs/:id", name: "one job with its log", hash: `#/jobs/${job}`, ready: ".log-text" },
   {
