@@ -236,6 +236,22 @@ describe.each([
       expect(nlp).toMatchObject({ account: "contract", share: 3 });
     });
 
+    it("has the board, each benchmark of it, and knows no other", async () => {
+      for (const { id, runs } of await client.getBoard())
+        expect((await client.getBenchmark(id)).all).toHaveLength(runs);
+      expect(await problemOf(client.getBenchmark("no-such-benchmark"))).toMatchObject({ status: 404 });
+    });
+
+    it("repeats a job once, however often it is asked under one key", async () => {
+      const first = await client.reproduceJob(job, "key-again", subject.token);
+      const again = await client.reproduceJob(job, "key-again", subject.token);
+      expect([first.reproduces, again.job.id]).toEqual([job, first.job.id]);
+      expect(first.job.labels["reproduces"]).toBe(String(job));
+      const found = await client.getJobPage({ q: `reproduces:${job}` });
+      expect(found.jobs.map(({ id }) => id)).toContain(first.job.id);
+      await client.operateJob(first.job.id, "cancel", subject.token);
+    });
+
     it("has the specs in git", async () => {
       for (const { specs } of await client.getSpecs())
         for (const { state, experiment } of specs) expect(experiment !== null).toBe(state === "submitted");

@@ -1,6 +1,7 @@
 // Studies: the sentence, the charts, and figures of one's own beside published ones but never among them.
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { ashaOf, ashaStudy } from "./fake/asha";
 import { scalingStudy, slotStudy, studyOf, sweepStudy } from "./fake/studies";
 import { rows, useStage } from "./support/stage";
 
@@ -134,10 +135,55 @@ describe("a sweep", () => {
   });
 });
 
+describe("a sweep that ends its losing trials", () => {
+  const trials = (page: Page) => region(page, "Trials as a table").locator("tbody tr");
+  const asha = () => ashaOf(jobsOf(ashaStudy).map((id) => stage.coordinator.cluster.jobs.get(id)!));
+
+  it("shows its best, and how many came to each rung, went on and wait there", async () => {
+    const page = await stage.open(`#/studies/${ashaStudy}`);
+    const { best, rungs } = asha();
+    await page.locator(".study-sentence", { hasText: `Best so far: job ${best!.job}, lr 0.001` }).waitFor();
+    const rows = region(page, "Rungs as a table").locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(rungs.length);
+    const cells = await rows.first().locator("td.number").allTextContents();
+    expect(cells).toEqual(["200", "7", "3", "4", "0"]);
+    expect(cells.slice(0, 3)).toEqual([rungs[0]!.step, rungs[0]!.told, rungs[0]!.went_on].map(String));
+  });
+
+  it("lists its trials, the furthest first, with the best marked and each state", async () => {
+    const page = await stage.open(`#/studies/${ashaStudy}`);
+    await expect.poll(() => trials(page).count()).toBe(jobsOf(ashaStudy).length);
+    expect(await trials(page).first().textContent()).toContain("best so far");
+    await trials(page).filter({ hasText: "paused at rung 2" }).waitFor();
+    await trials(page).filter({ hasText: "failed" }).waitFor();
+    await trials(page).filter({ hasText: "NaN" }).waitFor();
+  });
+
+  it("sorts them by the values of a rung, those that never told last, in the address", async () => {
+    const page = await stage.open(`#/studies/${ashaStudy}`);
+    const button = region(page, "Trials").getByRole("button", { name: "step 200" });
+    await button.click();
+    await page.waitForFunction(() => location.hash.includes("sort=-rung1"));
+    await button.click();
+    const values = (await trials(page).locator('td[data-title="step 200"]').allTextContents()).map(Number);
+    const told = values.filter(Number.isFinite);
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(values.slice(told.length).every(Number.isNaN)).toBe(true);
+  });
+
+  it("keeps the result over the parameter", async () => {
+    const page = await stage.open(`#/studies/${ashaStudy}`);
+    await page
+      .getByRole("region", { name: /over lr$/ })
+      .locator("canvas")
+      .waitFor();
+  });
+});
+
 it("studies are listed, newest first, and reached from their experiments", async () => {
   const page = await stage.open("#/experiments");
   await page.getByRole("link", { name: "Studies" }).click();
-  await rows(page).first().getByText("bert-mini-sweep").waitFor();
+  await rows(page).first().getByText("bert-mini-asha").waitFor();
   const count = [...stage.coordinator.cluster.experiments.values()].filter(
     ({ jobs }) => jobs.length > 1,
   ).length;

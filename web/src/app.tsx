@@ -52,7 +52,7 @@ function Header() {
   const section = sectionOf(route.value.path);
   return (
     <header class="header">
-      <a class="brand" href="#/jobs">
+      <a class="brand" href="#/overview">
         <Logo />
         <span class="brand-word">Podium</span>
       </a>

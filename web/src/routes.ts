@@ -16,6 +16,12 @@ export interface PageRoute {
 }
 
 export const routes: readonly PageRoute[] = [
+  {
+    path: "overview",
+    title: "Overview",
+    key: "o",
+    load: async () => (await import("./pages/overview_page")).OverviewPage,
+  },
   { path: "jobs", title: "Jobs", key: "j", load: async () => (await import("./pages/jobs_page")).JobsPage },
   { path: "jobs/:id", title: "Job", key: null, load: async () => (await import("./pages/job_page")).JobPage },
   {
@@ -58,6 +64,12 @@ export const routes: readonly PageRoute[] = [
     load: async () => (await import("./pages/specs_page")).SpecsPage,
   },
   {
+    path: "board",
+    title: "Board",
+    key: "b",
+    load: async () => (await import("./pages/board_page")).BoardPage,
+  },
+  {
     path: "queue",
     title: "Queue",
     key: "q",
@@ -96,9 +108,9 @@ export interface Match {
   id: number;
 }
 
-/** An address without a path is the jobs'. Null: there is no such page. */
+/** An address without a path is the overview's. Null: there is no such page. */
 export function matchRoute(path: readonly string[]): Match | null {
-  const [section = "jobs", ...rest] = path;
+  const [section = "overview", ...rest] = path;
   const number = Number(rest[0]);
   const isNumber = /^[1-9]\d*$/.test(rest[0] ?? "") && Number.isSafeInteger(number);
   if (rest.length > 1 || (rest.length === 1 && !isNumber)) return null;
@@ -109,7 +121,7 @@ export function matchRoute(path: readonly string[]): Match | null {
 
 /** Of the one in the navigation that an address belongs to. */
 export function sectionOf(path: readonly string[]): string {
-  const first = path[0] ?? "jobs";
+  const first = path[0] ?? "overview";
   return routes.find((page) => page.path === first)?.section ?? first;
 }
 

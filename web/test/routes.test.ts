@@ -9,7 +9,7 @@ const titles = (...paths: string[][]) =>
 
 it("addresses lead to pages, with a number where one belongs", () => {
   expect(titles([], ["jobs"], ["jobs", "57"], ["experiments", "9"], ["queue"])).toEqual([
-    "Jobs",
+    "Overview",
     "Jobs",
     "Job 57",
     "Experiment 9",
@@ -25,7 +25,7 @@ it("whatever else is no page", () => {
 
 it("every address belongs to a page of the navigation", () => {
   const sections = [[], ["jobs", "57"], ["experiments", "9"], ["specs"]].map(sectionOf);
-  expect(sections).toEqual(["jobs", "jobs", "experiments", "experiments"]);
+  expect(sections).toEqual(["overview", "jobs", "experiments", "experiments"]);
 });
 
 it("no two pages have one key or one path", () => {

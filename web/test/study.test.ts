@@ -11,6 +11,7 @@ import {
   rateUnit,
   studyMarks,
   timeSpread,
+  sweptPaths,
 } from "../src/model/study";
 import { studyFigures } from "../src/study/figures";
 
@@ -263,4 +264,15 @@ describe("the charts", () => {
     expect(line(throughput, "published")).toBeUndefined();
     expect(line(time, "ideal")!.xs, "nothing is foretold of others' sizes").toEqual([8, 16, 32, 64]);
   });
+});
+
+it("the paths of a sweep are what it varies, not how it draws and judges trials", () => {
+  const sweep = {
+    "training.optimizer.lr": [1, 2],
+    trials: 8,
+    seed: 1,
+    asha: {},
+  } as unknown as Study["sweep"];
+  expect(sweptPaths(sweep)).toEqual(["training.optimizer.lr"]);
+  expect(sweptPaths(null)).toEqual([]);
 });

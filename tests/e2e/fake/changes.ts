@@ -15,6 +15,7 @@ export function changeBy(coordinator: FakeCoordinator, call: Call): Answer {
   if (resource === "accounts") return changeAccount(coordinator, id, call.body as AccountChange);
   if (resource === "nodes") return changeNode(coordinator, id, operation, call.body);
   if (resource === "jobs" && id === "operations") return changeJobs(coordinator, call.body);
+  if (resource === "jobs" && operation === "reproduce") return reproduce(coordinator, call, Number(id));
   if (resource === "jobs") return changeJob(coordinator, id, operation, call.body);
   throw noSuch(call.path.join("/"));
 }
@@ -130,6 +131,25 @@ function queue(coordinator: FakeCoordinator, spec: string): Submitted {
   experiments.set(experiment, { ...made, spec });
   coordinator.putJob(job);
   return { experiment: made, jobs: [job] };
+}
+
+/** The same key again gives the job that it made the first time. */
+function reproduce(coordinator: FakeCoordinator, call: Call, id: number): Answer {
+  const { jobs, experiments } = coordinator.cluster;
+  const original = jobs.get(id);
+  if (!original) throw noSuch(`job ${id}`);
+  const key = String(call.request.headers["idempotency-key"]);
+  const known = coordinator.submissions.find((one) => one.key === key);
+  const { spec } = experiments.get(original.experiment)!;
+  const submitted = known?.submitted ?? queue(coordinator, spec);
+  const [made] = submitted.jobs;
+  const job = { ...made!, name: original.name, labels: { reproduces: String(id) } };
+  if (!known) {
+    coordinator.submissions.push({ key, spec, submitted });
+    coordinator.putJob(job);
+  }
+  const differences = coordinator.differences;
+  return ok({ reproduces: id, job: coordinator.read(job), differences }, known ? 200 : 201);
 }
 
 /** Just enough of a check for the submit page: keys with a known misspelling, each at its line. */

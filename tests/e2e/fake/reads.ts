@@ -1,6 +1,7 @@
 // What the made-up coordinator answers to readings.
 import { thinned } from "../../../web/src/model/series";
 import type { Experiment, ExperimentDetail, Job } from "../../../web/src/api/types";
+import { readBenchmark, readBoard } from "./board";
 import { noSuch, ok, pageOf, type Answer, type Call, type Query } from "./call";
 import { comparisonOf, seriesOfJobs } from "./comparison";
 import { makeSeries, metricsOf } from "./curves";
@@ -25,6 +26,7 @@ export function readFrom(coordinator: FakeCoordinator, call: Call): Answer {
     if (!experiment) throw noSuch(`experiment ${id}`);
     return ok(experiment);
   }
+  if (resource === "board" && part === undefined) return readBenchmark(coordinator, id, query);
   if (resource === "studies" && part === undefined) return readStudy(coordinator, Number(id), query);
   if (resource === "nodes" && part === undefined) {
     const node = coordinator.cluster.nodes.get(id);
@@ -70,6 +72,8 @@ function readList(coordinator: FakeCoordinator, resource: string, query: Query):
       return readStudies(coordinator, query);
     case "ledger":
       return readLedger(coordinator, query);
+    case "board":
+      return readBoard(coordinator, query);
     case "published":
       return readPublished(query);
     case "specs":

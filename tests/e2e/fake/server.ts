@@ -43,6 +43,11 @@ export class FakeCoordinator {
   /** Bodies of what operators asked for, by path. */
   readonly asked: { path: string; body: unknown }[] = [];
   readonly cancelled: number[] = [];
+  /** From when the original of a reproduction ran. */
+  differences: string[] = [
+    "the original ran under podium 0.0.9; the nodes have 0.1.0 now",
+    "the original was submitted with uncommitted changes; its spec is repeated as it was then",
+  ];
   readonly submissions: { key: string; spec: string; submitted: Submitted }[] = [];
   private server: Server | null = null;
   private readonly sockets = new Set<Socket>();

@@ -10,6 +10,7 @@ import type {
   Study,
   StudyFields,
 } from "../../../web/src/api/types";
+import { addTrials, ashaOf, ashaStudy, ashaSweep, trialOf } from "./asha";
 import { noSuch, ok, pageOf, Refusal, type Answer, type Query } from "./call";
 import { countsOf, sampleSpec, type Cluster } from "./cluster";
 import { makeSeries } from "./curves";
@@ -56,6 +57,11 @@ const shapes: Record<number, Shape> = {
   },
 };
 
+shapes[ashaStudy] = {
+  ...{ name: "bert-mini-asha", scaling: null, sweep: ashaSweep, kind: "cpu" },
+  samplesAStep: () => 64,
+};
+
 /** Jobs without a shape of their own differ in their seed alone. */
 const plain: Shape = {
   name: "",
@@ -94,6 +100,7 @@ export function addStudies(cluster: Cluster, firstJob: number, nowMs: number): v
         state === "failed" ? "rank 0 on node-3 exited with 75: loss is not finite at step 310" : "";
       add(sweepStudy, { devices: 4, state, labels, reason });
     }
+  addTrials((changes) => add(ashaStudy, changes));
 }
 
 const makeExperiment = (id: number, nowMs: number) => ({
@@ -147,6 +154,7 @@ function makeMember(id: number, study: number, nowMs: number, changes: Partial<J
     time_to_train_seconds: state === "succeeded" ? seconds : null,
     ...changes,
   };
+  if (state === "queued" && job.reason === "") job.reason = "waits for its turn";
   return job;
 }
 
@@ -292,7 +300,7 @@ export function studyOf(cluster: Cluster, id: number, published: PublishedRow[])
   const jobs = jobsOf(cluster, id);
   return {
     ...fieldsOf(cluster, id),
-    asha: null,
+    asha: id === ashaStudy ? ashaOf(jobs) : null,
     members: jobs.map((job) => ({
       job: job.id,
       name: job.name,
@@ -300,18 +308,20 @@ export function studyOf(cluster: Cluster, id: number, published: PublishedRow[])
       devices: job.devices,
       kind: job.kind,
       parameters:
-        id === sweepStudy
-          ? {
-              "training.optimizer.lr": Number(job.labels["lr"]),
-              "training.batch.global": Number(job.labels["batch"]),
-            }
-          : {},
-      seed: id === sweepStudy || id === slotStudy ? null : 1 + (job.id % 3),
+        id === ashaStudy
+          ? { "training.optimizer.lr": Number(job.labels["lr"]) }
+          : id === sweepStudy
+            ? {
+                "training.optimizer.lr": Number(job.labels["lr"]),
+                "training.batch.global": Number(job.labels["batch"]),
+              }
+            : {},
+      seed: [sweepStudy, slotStudy, ashaStudy].includes(id) ? null : 1 + (job.id % 3),
       restarts: job.restarts,
       artificial: id === slotStudy && job.devices === 4,
       reason: job.reason,
       time_to_train_seconds: job.time_to_train_seconds,
-      trial: null,
+      trial: id === ashaStudy ? trialOf(job) : null,
     })),
     tables: shape.scaling ? [tableOf(jobs, shape, cluster)] : [],
     warnings: warningsOf(id, jobs),

@@ -10,6 +10,13 @@ export interface Sample {
 
 /** `job` is the one of fake/quickstart.ts; the newest others wait. */
 export const samples = (job: number): Sample[] => [
+  { route: "overview", name: "the overview", hash: "#/overview", ready: ".overview-page .map-piece" },
+  {
+    route: "overview",
+    name: "the overview by job",
+    hash: "#/overview?colour=job&attention=all&range=30d",
+    ready: ".overview-page .map-piece",
+  },
   { route: "jobs", name: "jobs", hash: "#/jobs", ready: ".data-rows .data-row" },
   { route: "jobs/:id", name: "one job with its log", hash: `#/jobs/${job}`, ready: ".log-text" },
   {
@@ -34,6 +41,19 @@ export const samples = (job: number): Sample[] => [
   { route: "jobs/:id", name: "a job that waits", hash: `#/jobs/${job - 3}`, ready: ".why-sooner" },
   { route: "jobs/:id", name: "a job that is not there", hash: "#/jobs/999999", ready: ".notice" },
   { route: "jobs/:id", name: "a job that is held", hash: `#/jobs/${job - 4}`, ready: ".badge.held" },
+  { route: "board", name: "the board", hash: "#/board", ready: ".board-all td" },
+  {
+    route: "board",
+    name: "the board beside what is published",
+    hash: "#/board?published=bert-large-pretraining&table=records",
+    ready: ".board-published td",
+  },
+  {
+    route: "board",
+    name: "a benchmark that is not there",
+    hash: "#/board?benchmark=none",
+    ready: ".board-columns .notice",
+  },
   { route: "queue", name: "the queue", hash: "#/queue", ready: ".queue-table .data-rows .data-row" },
   { route: "queue", name: "who is held", hash: "#/queue?of=apart", ready: ".queue-table .c-change button" },
   { route: "accounts", name: "accounts", hash: "#/accounts", ready: ".data-rows .data-row" },
@@ -68,6 +88,12 @@ export const samples = (job: number): Sample[] => [
   },
   { route: "studies/:id", name: "a study on slots", hash: "#/studies/9101", ready: ".study-sizes td" },
   { route: "studies/:id", name: "a sweep", hash: "#/studies/9200", ready: ".study-grid td" },
+  {
+    route: "studies/:id",
+    name: "a sweep that ends its losing trials",
+    hash: "#/studies/9300",
+    ready: ".study-trials td",
+  },
   { route: "studies/:id", name: "a study that is not there", hash: "#/studies/999999", ready: ".notice" },
   {
     route: "compare",

@@ -6,6 +6,8 @@ import type {
   Account,
   AccountChange,
   Accounts,
+  Benchmark,
+  BenchmarkDetails,
   Comparison,
   Drain,
   Reservation,
@@ -27,6 +29,7 @@ import type {
   Projection,
   PublishedRow,
   Queue,
+  Reproduction,
   SpecRepositories,
   Study,
   StudyPage,
@@ -190,6 +193,12 @@ export const getStudy = (id: number, signal?: AbortSignal) => json<Study>(`/stud
 export const getPublished = async (signal?: AbortSignal) =>
   (await json<{ published: PublishedRow[] }>("/published", { signal })).published;
 
+export const getBoard = async (signal?: AbortSignal) =>
+  (await json<{ benchmarks: Benchmark[] }>("/board", { signal })).benchmarks;
+
+export const getBenchmark = (id: string, signal?: AbortSignal) =>
+  json<BenchmarkDetails>(`/board/${encodeURIComponent(id)}`, { signal });
+
 export const getJobLedger = (id: number, signal?: AbortSignal) =>
   json<JobLedger>(`/jobs/${id}/ledger`, { signal });
 
@@ -237,6 +246,10 @@ export type JobOperation = "cancel" | "hold" | "release" | "requeue";
 
 export const operateJob = (id: number, operation: JobOperation, token: string) =>
   json<Job>(`/jobs/${id}/${operation}`, { token });
+
+/** Its spec and code once more; the same key again gives the job that it made the first time. */
+export const reproduceJob = (id: number, key: string, token: string) =>
+  json<Reproduction>(`/jobs/${id}/reproduce`, { token, headers: { "Idempotency-Key": key } });
 
 /** Of the jobs in one request. */
 export const mostOperated = 1000;

@@ -1276,8 +1276,7 @@ export interface components {
             /** @description Until the target */
             restarts: number;
             seed: number | null;
-            /** @description Repository, commit and path of its spec, and whether they had uncommitted changes */
-            source: Record<string, never> | null;
+            source: components["schemas"]["Source"];
             file: string;
             /** @description Of the spec as it was submitted */
             spec_sha256: string;

@@ -62,10 +62,23 @@ export type Study = Omit<Schemas["Study"], "members" | "tables"> & {
   members: StudyMember[];
   tables: ScalingTable[];
 };
+/** How a sweep ends its losing trials. */
+export type Asha = NonNullable<Schemas["Asha"]>;
+/** Of such a sweep. */
+export type Trial = NonNullable<Schemas["Trial"]>;
 export type StudyPage = Reading<"/studies">;
 export type ScalingRow = ScalingTable["rows"][number];
 /** What others published. */
 export type PublishedRow = Schemas["PublishedRow"];
+
+/** What a time-to-train is compared within. */
+export type Benchmark = Schemas["Benchmark"];
+export type BenchmarkDetails = Schemas["BenchmarkDetails"];
+export type BoardClass = Schemas["BoardClass"];
+export type BoardRecord = Schemas["BoardRecord"];
+export type BoardRun = Schemas["BoardRun"];
+/** A job that repeats another, and what is different from then. */
+export type Reproduction = Schemas["Reproduction"];
 
 export type LedgerKind = Schemas["LedgerKind"];
 export type LedgerPiece = Schemas["LedgerPiece"];

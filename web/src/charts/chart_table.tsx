@@ -1,6 +1,5 @@
 // A chart's values as a table: for the keyboard, for screen readers, and to copy from.
 import { formatPlain } from "../model/numbers";
-import { formatDuration } from "../model/times";
 import { shownColumns, titleOf, valueText, within, type Aligned, type Axis, type Range } from "./line";
 import type { Figure } from "./plot_options";
 
@@ -54,7 +53,7 @@ export function ChartTable({ title, figure, data, range }: Properties) {
 }
 
 const placeOf = (axis: Axis, x: number) =>
-  axis.numbers === "duration" ? formatDuration(x) : formatPlain(x, 12);
+  axis.numbers === "plain" ? formatPlain(x, 12) : valueText(axis, x);
 
 const textOf = (axis: Axis, value: number | null | undefined) =>
   value == null ? "" : valueText(axis, value);

@@ -1,7 +1,7 @@
 // What is drawn beside the curves: where something began, and values to compare with.
 import type uPlot from "uplot";
 import { formatPlain } from "../model/numbers";
-import type { Mark, Reference } from "./line";
+import { valueText, type Axis, type Mark, type Reference } from "./line";
 import { colourOf } from "./palette";
 
 /** A label that would run into the one before it is left out; its line is drawn. */
@@ -24,21 +24,28 @@ export function drawMarks(plot: uPlot, marks: readonly Mark[], font: string): vo
   ctx.restore();
 }
 
-export function drawReferences(plot: uPlot, references: readonly Reference[], font: string): void {
+const labelHeight = 14;
+
+/** A label that would run into another is left out; its line is drawn, and the legend names it. */
+export function drawReferences(plot: uPlot, references: readonly Reference[], y: Axis, font: string): void {
   const { ctx, bbox } = plot;
+  const written: number[] = [];
   ctx.save();
   for (const { label, value, colour } of references) {
-    const y = Math.round(plot.valToPos(value, "y", true));
-    if (!(y >= bbox.top && y <= bbox.top + bbox.height)) continue;
+    const at = Math.round(plot.valToPos(value, "y", true));
+    if (!(at >= bbox.top && at <= bbox.top + bbox.height)) continue;
     prepare(ctx, colourOf(colour), font);
-    line(ctx, bbox.left, y, bbox.left + bbox.width, y);
-    const below = y - bbox.top < 16 * devicePixelRatio;
+    line(ctx, bbox.left, at, bbox.left + bbox.width, at);
+    const below = at - bbox.top < 16 * devicePixelRatio;
+    const place = at + (below ? labelHeight * devicePixelRatio : 0);
+    if (written.some((other) => Math.abs(other - place) < labelHeight * devicePixelRatio)) continue;
+    written.push(place);
     ctx.textBaseline = below ? "top" : "bottom";
     writeOver(
       ctx,
-      `${label} ${formatPlain(value)}`,
+      `${label} ${y.numbers === "plain" ? formatPlain(value) : valueText(y, value)}`,
       bbox.left + bbox.width - 4 * devicePixelRatio,
-      y + (below ? 3 : -2) * devicePixelRatio,
+      at + (below ? 3 : -2) * devicePixelRatio,
     );
   }
   ctx.restore();

@@ -1,6 +1,6 @@
 // What a chart draws, whatever it is about: lines with their kinds, values to compare with, and places on the x axis.
 import { formatNumber } from "../model/numbers";
-import { formatDuration } from "../model/times";
+import { formatAbsolute, formatDuration } from "../model/times";
 
 export type Kind = "line" | "steps" | "scatter" | "area" | "bars" | "band";
 
@@ -16,6 +16,8 @@ export interface Style {
   dots?: boolean;
   /** Drawn faintly: context for another line. */
   faint?: boolean;
+  /** Not in tables: another line has its values. */
+  drawnOnly?: boolean;
 }
 
 export interface Line {
@@ -60,8 +62,8 @@ export interface Mark {
 export interface Axis {
   title: string;
   unit?: string;
-  /** "duration": seconds. */
-  numbers: "plain" | "duration";
+  /** "duration": seconds. "date": milliseconds since 1970; of x alone. */
+  numbers: "plain" | "duration" | "date";
   /** Of x: logarithmic to this base. */
   base?: 2 | 10;
   /** Of x: where its ticks stand, with what is written at them where that is no number. */
@@ -74,7 +76,11 @@ export const titleOf = ({ title, unit }: Axis) => (unit ? `${title} (${unit})` :
 
 /** A value of the axis, for a reader. */
 export const valueText = ({ numbers }: Axis, value: number) =>
-  numbers === "duration" ? formatDuration(value) : formatNumber(value);
+  numbers === "date"
+    ? formatAbsolute(value)
+    : numbers === "duration"
+      ? formatDuration(value)
+      : formatNumber(value);
 
 export const entryOf = (line: Line) => line.of ?? line.id;
 
@@ -127,13 +133,13 @@ export interface ValueColumn {
   row: readonly (number | null)[];
 }
 
-/** The values that are on show: without what is hidden, and without what is only drawn behind a smoothed line. */
+/** The values that are on show: without what is hidden, and without what is only drawn for another line. */
 export function shownColumns(
   figure: { lines: readonly Line[]; hidden: ReadonlySet<string> },
   data: Aligned,
 ): ValueColumn[] {
   return seriesOf(figure.lines).flatMap(({ line, ys }, index) => {
-    if (line.style.faint || figure.hidden.has(entryOf(line))) return [];
+    if (line.style.faint || line.style.drawnOnly || figure.hidden.has(entryOf(line))) return [];
     const edge = line.lows === undefined ? "" : ys === line.lows ? ", from" : ", to";
     return [{ id: line.id + edge, title: line.label + edge, row: data.rows[index]! }];
   });

@@ -1,6 +1,7 @@
 // uPlot's options for a figure. What may change without building the plot anew (marks, references, colours, names of
 // axes) is asked of `figure()` at every drawing.
 import uPlot from "uplot";
+import { dateTicks } from "../model/date_ticks";
 import { niceSeconds } from "../model/time_line";
 import { drawMarks, drawReferences } from "./drawing";
 import { seriesOf, titleOf, type Axis, type Line, type Mark, type Range, type Reference } from "./line";
@@ -74,7 +75,7 @@ export function plotOptions(
       setSelect: [(plot) => tellSelection(plot, events)],
       drawClear: [(plot) => drawMarks(plot, figure().marks, font())],
       draw: [
-        (plot) => drawReferences(plot, shownReferences(figure()), font()),
+        (plot) => drawReferences(plot, shownReferences(figure()), figure().y, font()),
         (plot) => drawMarkers(plot, figure(), font()),
       ],
       ready: [(plot) => plot.over.addEventListener("click", () => events.onPick())],
@@ -131,6 +132,7 @@ function axisOptions(axis: Axis): uPlot.Axis {
 function xAxis(axis: Axis): uPlot.Axis {
   const { ticks } = axis;
   if (ticks) return { ...axisOptions(axis), ...ticksAt(axis, ticks), size: 22, gap: 4 };
+  if (axis.numbers === "date") return { ...axisOptions(axis), ...dates, size: 22, gap: 4 };
   return {
     ...axisOptions(axis),
     ...(axis.numbers === "duration" ? { incrs: niceSeconds } : {}),
@@ -140,6 +142,20 @@ function xAxis(axis: Axis): uPlot.Axis {
     values: (_, ticks) => ticks.map((tick) => tickLabel(axis, tick)),
   };
 }
+
+const dateSpace = 70;
+const datesOf = (plot: uPlot, min: number, max: number) =>
+  dateTicks(min, max, Math.max(3, Math.floor(plot.bbox.width / devicePixelRatio / dateSpace)));
+
+const dates: Partial<uPlot.Axis> = {
+  splits: (plot, _, min, max) => datesOf(plot, min, max).map(({ at }) => at),
+  filter: (_, ticks) => ticks,
+  values: (plot, ticks) => {
+    const { min, max } = plot.scales["x"]!;
+    const labels = new Map(datesOf(plot, min!, max!).map(({ at, label }) => [at, label]));
+    return ticks.map((tick) => labels.get(tick) ?? "");
+  },
+};
 
 /** Those that would run into the one before are left out. */
 function ticksAt(axis: Axis, ticks: NonNullable<Axis["ticks"]>): Partial<uPlot.Axis> {

@@ -8,6 +8,8 @@ import { JobOperations } from "./job_operations";
 import { commandLine, commandOf } from "../model/command";
 import type { SeriesMap } from "../model/series";
 import { JobStats } from "./job_stats";
+import { ReproduceButton } from "./reproduce_button";
+import { Reproductions } from "./reproductions";
 import "../styles/job_page.css";
 
 interface Properties {
@@ -34,6 +36,7 @@ export function JobHeader({ job, series, shown }: Properties) {
           <span class="muted">
             submitted <Ago ms={job.submitted_ms} />
           </span>
+          <ReproduceButton job={job} />
           <JobOperations job={job} />
         </span>
       </div>
@@ -42,6 +45,7 @@ export function JobHeader({ job, series, shown }: Properties) {
           {job.reason}
         </p>
       )}
+      <Reproductions job={job} />
       {command && (
         <pre class="command" tabIndex={0} aria-label="Command">
           {commandLine(command)}

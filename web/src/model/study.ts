@@ -19,6 +19,12 @@ export const parametersText = (parameters: Record<string, unknown>) =>
     .map(([path, value]) => `${shortPath(path)} ${textOf(value)}`)
     .join(", ");
 
+/** Beside them a sweep says how many trials it draws and how they are judged. */
+const isOfSweep = (key: string) => ["trials", "seed", "asha"].includes(key);
+
+export const sweptPaths = (sweep: Study["sweep"]) =>
+  Object.keys(sweep ?? {}).filter((key) => !isOfSweep(key));
+
 export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
 
 export const devicesText = (count: number) => (count === 1 ? "1 device" : `${formatPlain(count)} devices`);

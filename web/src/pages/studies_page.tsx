@@ -2,6 +2,7 @@
 import { useStudies } from "../hooks/use_lists";
 import { useSorted } from "../hooks/use_order";
 import { formatOrder } from "../model/order";
+import { sweptPaths } from "../model/study";
 import { Ago } from "../ui/badges";
 import { DataTable, type Column } from "../ui/data_table";
 import { NamedList } from "../ui/named_list";
@@ -49,7 +50,7 @@ function Table({ studies, view }: { studies: readonly StudyFields[]; view: strin
 }
 
 function overText({ scaling, sweep }: StudyFields): string {
-  const swept = Object.keys(sweep ?? {});
+  const swept = sweptPaths(sweep);
   return [
     ...(scaling ? [`${scaling.devices.join(", ")} devices`] : []),
     ...(swept.length > 0 ? [swept.join(", ")] : []),

@@ -3,7 +3,14 @@ import type { PublishedRow, Study } from "../api/types";
 import { usePublished, useStudy } from "../hooks/use_study";
 import { useTitle } from "../hooks/use_title";
 import { compareHash, mostJobs } from "../model/compare_address";
-import { benchmarksOf, parametersText, publishedSentence, rateUnit, studyMarks } from "../model/study";
+import {
+  benchmarksOf,
+  parametersText,
+  publishedSentence,
+  rateUnit,
+  studyMarks,
+  sweptPaths,
+} from "../model/study";
 import { formatPlain } from "../model/numbers";
 import { pushParams, route } from "../state/router";
 import { Members, Warnings } from "../study/members";
@@ -16,6 +23,7 @@ import "../styles/study.css";
 
 const loading = <Notice kind="loading" title="Loading the charts…" />;
 const ScalingView = lazy(async () => (await import("../study/scaling_view")).ScalingView, loading);
+const AshaView = lazy(async () => (await import("../study/asha_view")).AshaView, null);
 const SweepView = lazy(async () => (await import("../study/sweep_view")).SweepView, loading);
 
 export function StudyPage({ id }: { id: number }) {
@@ -46,6 +54,7 @@ export function StudyPage({ id }: { id: number }) {
           </span>
         </span>
       </header>
+      {study.asha && <AshaView study={study} asha={study.asha} />}
       {study.kind === "scaling" ? <Scaling study={study} /> : <SweepView study={study} />}
       <Warnings study={study} />
       {study.kind === "scaling" && <Members study={study} />}
@@ -58,9 +67,10 @@ function describe({ scaling, sweep }: Study): string {
     const repeats = scaling.repeat > 1 ? `, ${scaling.repeat} seeds of each size` : "";
     return `${scaling.mode} scaling over ${scaling.devices.map((count) => formatPlain(count)).join(", ")} devices${repeats}`;
   }
-  const paths = Object.entries(sweep ?? {}).map(([path, values]) =>
-    Array.isArray(values) ? `${path} (${values.length})` : path,
-  );
+  const paths = sweptPaths(sweep).map((path) => {
+    const values = sweep?.[path];
+    return Array.isArray(values) ? `${path} (${values.length})` : path;
+  });
   return paths.length > 0 ? `sweep over ${paths.join(", ")}` : "sweep";
 }
 

@@ -79,7 +79,7 @@ export function SweepView({ study }: { study: Study }) {
       </div>
       <OverParameters study={study} axes={axes} trials={trials} result={result} />
       {axes.length === 2 && <Grid axes={[axes[0]!, axes[1]!]} trials={trials} result={result} />}
-      <Ranking trials={trials} result={result} axes={axes} />
+      {study.asha === null && <Ranking trials={trials} result={result} axes={axes} />}
     </>
   );
 }

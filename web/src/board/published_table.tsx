@@ -1,0 +1,67 @@
+// What others published, apart from one's own runs and of other looks: a row says what it was measured on and who says so.
+import type { PublishedRow } from "../api/types";
+import { formatPlain } from "../model/numbers";
+import { publishedPlace, publishedTags, publishedValue } from "../model/study";
+
+export function PublishedTable({ rows }: { rows: readonly PublishedRow[] }) {
+  return (
+    <section class="panel board-published" aria-label="Published">
+      <header class="panel-head">
+        <h2>Published elsewhere</h2>
+        <span class="muted">
+          other hardware, code and rules: no row of it is a record here
+          {rows.some((row) => publishedPlace(row, "samples")?.measure !== "time") &&
+            "; only times are drawn in the chart"}
+        </span>
+      </header>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Published as a table">
+        <table class="table cards">
+          <thead>
+            <tr>
+              <th scope="col">What</th>
+              <th scope="col" class="number">
+                Devices
+              </th>
+              <th scope="col" class="number">
+                Figure
+              </th>
+              <th scope="col">Source</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              <tr key={index}>
+                <th scope="row">
+                  <span class="tag">published</span> {row.what}
+                  <span class="board-tags">
+                    {publishedTags(row).map((tag) => (
+                      <span key={tag} class="tag">
+                        {tag}
+                      </span>
+                    ))}
+                  </span>
+                </th>
+                <td class="number" data-title="Devices">
+                  {formatPlain(row.devices, 9)}
+                </td>
+                <td class="number" data-title="Figure">
+                  {publishedValue(row)}
+                </td>
+                <td class="board-source" data-title="Source">
+                  {row.url === null ? (
+                    row.source
+                  ) : (
+                    <a href={row.url} rel="noreferrer noopener" target="_blank">
+                      {row.source}
+                    </a>
+                  )}
+                  {row.note && <span class="muted"> ({row.note})</span>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

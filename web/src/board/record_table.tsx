@@ -1,0 +1,56 @@
+// The records of a benchmark, class by class, the newest first: how each fell.
+import type { BoardClass } from "../api/types";
+import { classKey, fallText, recordRows } from "../model/board";
+import { formatDuration } from "../model/times";
+import { Ago } from "../ui/badges";
+
+export function RecordTable({ classes }: { classes: readonly BoardClass[] }) {
+  return (
+    <section class="panel" aria-label="Records">
+      <header class="panel-head">
+        <h2>Records</h2>
+        <span class="muted">the newest of each kind and number of devices first</span>
+      </header>
+      <div class="scroll-x" tabIndex={0} role="region" aria-label="Records as a table">
+        <table class="table cards board-records">
+          <thead>
+            <tr>
+              <th scope="col">Devices</th>
+              <th scope="col" class="number">
+                Time to train
+              </th>
+              <th scope="col" class="number">
+                Change
+              </th>
+              <th scope="col">Job</th>
+              <th scope="col">Reached</th>
+            </tr>
+          </thead>
+          <tbody>
+            {recordRows(classes).map(({ of, record, holds }) => (
+              <tr key={`${classKey(of)} ${record.job}`} class={holds ? "is-record" : ""}>
+                <th scope="row">
+                  {classKey(of)} {holds && <span class="tag tag-good">record</span>}
+                </th>
+                <td class="number" data-title="Time">
+                  {formatDuration(record.seconds)}
+                </td>
+                <td class="number" data-title="Change">
+                  {fallText(record)}
+                </td>
+                <td data-title="Job">
+                  <a href={`#/jobs/${record.job}`} class="number">
+                    {record.job}
+                  </a>
+                </td>
+                <td data-title="Reached">
+                  <Ago ms={record.reached_ms} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

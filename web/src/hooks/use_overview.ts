@@ -1,0 +1,28 @@
+// What the start page reads: nodes come by the stream, the rest is asked for again when the scheduler moves or time goes by.
+import { getJobPage, getLedger, getQueue } from "../api/client";
+import type { Job, LedgerTable, Queue } from "../api/types";
+import { useInterval } from "./use_interval";
+import { useQuery, type Shown } from "./use_query";
+import { useScheduling } from "./use_scheduling";
+
+const listed = 100;
+const slowMs = 30_000;
+const dayMs = 86_400_000;
+
+export const useWaiting = (): Shown<Queue> =>
+  useQuery("queue", (signal) => getQueue(listed, signal), [useScheduling()]);
+
+export const useNewestFailed = (): Shown<Job[]> =>
+  useQuery(
+    "newest failed",
+    async (signal) => (await getJobPage({ state: "failed", limit: String(listed) }, signal)).jobs,
+    [useInterval(slowMs)],
+  );
+
+/** By day, of the last so many. */
+export const useLedgerDays = (days: number): Shown<LedgerTable> =>
+  useQuery(
+    `ledger days ${days}`,
+    (signal) => getLedger({ by: "day", from_ms: String(Date.now() - (days - 1) * dayMs) }, signal),
+    [useInterval(slowMs)],
+  );

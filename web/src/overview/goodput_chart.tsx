@@ -1,0 +1,58 @@
+// Goodput by day: how much of the device time moved training forward.
+import { useMemo } from "preact/hooks";
+import type { LedgerTable } from "../api/types";
+import { Chart } from "../charts/chart";
+import { ChartGroup, ResetZoom } from "../charts/group";
+import type { Figure } from "../charts/plot_options";
+import { shareText } from "../model/ledger";
+import { goodputDays } from "../model/overview";
+import { formatDay } from "../model/times";
+import { route, setParams } from "../state/router";
+
+const axisTitle = "day (UTC)";
+const none: ReadonlySet<string> = new Set();
+
+export function GoodputChart({ ledger }: { ledger: LedgerTable }) {
+  const days = useMemo(() => goodputDays(ledger), [ledger]);
+  const figure = useMemo<Figure>(
+    () => ({
+      lines: [
+        {
+          id: "goodput",
+          label: "goodput",
+          colour: "--series-2",
+          style: { kind: "line", marker: "dot" },
+          xs: days.map(({ atMs }) => atMs),
+          ys: days.map(({ goodput }) => 100 * goodput),
+        },
+      ],
+      references: [],
+      marks: [],
+      x: {
+        title: axisTitle,
+        numbers: "date",
+        ticks: days.map(({ atMs }) => ({ at: atMs, label: formatDay(atMs) })),
+      },
+      y: { title: "goodput", unit: "%", numbers: "plain", holds: { min: 0, max: 100 } },
+      logarithmic: false,
+      hidden: none,
+    }),
+    [days],
+  );
+  const texts = days.map(({ atMs, goodput }) => `${formatDay(atMs)} ${shareText(goodput)}`);
+  return (
+    <ChartGroup>
+      <Chart
+        title="Goodput by day"
+        file="goodput"
+        figure={figure}
+        summary={`Goodput by day: ${texts.join(", ") || "no day of which it is known"}`}
+        readX={formatDay}
+        onToggle={() => undefined}
+        asTable={route.value.params.get("table") === "goodput"}
+        onTable={(on) => setParams({ table: on ? "goodput" : null })}
+      />
+      <ResetZoom axis={axisTitle} />
+    </ChartGroup>
+  );
+}

@@ -1,0 +1,165 @@
+// The record board: each benchmark with its records, how they fell, and all runs with where they come from.
+import { useMemo } from "preact/hooks";
+import type { Benchmark, BenchmarkDetails, PublishedRow } from "../api/types";
+import { BenchmarkList } from "../board/benchmark_list";
+import { PublishedTable } from "../board/published_table";
+import { RecordTable } from "../board/record_table";
+import { RunTable } from "../board/run_table";
+import { useBenchmark, useBoard } from "../hooks/use_board";
+import { usePublished } from "../hooks/use_study";
+import { useTitle } from "../hooks/use_title";
+import { classKey, commitText, fastest, holderOf, runsText } from "../model/board";
+import { formatCount } from "../model/numbers";
+import { benchmarksOf } from "../model/study";
+import { formatDuration } from "../model/times";
+import { toYaml } from "../model/yaml";
+import { formatHash, pushParams, route, withParams } from "../state/router";
+import { AsOf } from "../ui/as_of";
+import { Ago } from "../ui/badges";
+import { Info } from "../ui/info";
+import { lazy } from "../ui/lazy";
+import { Notice, NotYet } from "../ui/notice";
+import "../styles/board.css";
+
+const loading = <Notice kind="loading" title="Loading the chart…" />;
+const RecordChart = lazy(async () => (await import("../board/record_chart")).RecordChart, loading);
+
+export function BoardPage() {
+  const shown = useBoard();
+  const benchmarks = shown.data;
+  const wanted = route.value.params.get("benchmark");
+  const chosen = wanted ?? benchmarks?.[0]?.id;
+  return (
+    <div class="page board-page">
+      <header class="page-header">
+        <h1>Board</h1>
+        {benchmarks && benchmarks.length > 0 && (
+          <span class="muted">
+            {formatCount(benchmarks.length)} {benchmarks.length === 1 ? "benchmark" : "benchmarks"}
+          </span>
+        )}
+        <Info of="a record">
+          A benchmark is what a time to train is compared within: model, task, data, held-out data and target.
+          Times run from the first start to the target, restarts and waits between included. A run on devices
+          that were made up, of several kinds or numbers, or that shared its nodes with other jobs, sets no
+          record.
+        </Info>
+        <AsOf shown={shown} />
+      </header>
+      {!benchmarks ? (
+        <NotYet what="the board" shown={shown} />
+      ) : chosen === undefined ? (
+        <Notice kind="empty" title="No run has reached a target yet">
+          A spec with <code>target:</code> that reaches it stands here: <a href="#/submit">submit one</a>.
+        </Notice>
+      ) : (
+        <div class="board-columns">
+          <BenchmarkList benchmarks={benchmarks} shown={chosen} hrefOf={hrefOf} nowMs={shown.at} />
+          <Shown key={chosen} id={chosen} benchmarks={benchmarks} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+const hrefOf = (id: string) =>
+  formatHash(withParams(route.value, { benchmark: id, hide: null, table: null }));
+
+function Shown({ id, benchmarks }: { id: string; benchmarks: readonly Benchmark[] }) {
+  const shown = useBenchmark(id);
+  const board = shown.data;
+  useTitle(board && `${board.name} · Board`);
+  if (!board)
+    return shown.notFound ? (
+      <Notice kind="empty" title="There is no such benchmark">
+        {benchmarks.length > 0 ? "Choose one of the list." : "No run has reached a target yet."}
+      </Notice>
+    ) : (
+      <NotYet what="the benchmark" shown={shown} />
+    );
+  return (
+    <div class="board-main">
+      <header class="page-header">
+        <h2>{board.name}</h2>
+        <span class="muted">{runsText(board)}</span>
+        <AsOf shown={shown} />
+      </header>
+      <Headline board={board} />
+      <Details board={board} nowMs={shown.at} />
+    </div>
+  );
+}
+
+/** The fastest record in large type, with what it can be believed by. */
+function Headline({ board }: { board: BenchmarkDetails }) {
+  const best = fastest(board.classes);
+  if (!best)
+    return (
+      <Notice kind="empty" title="No run may set a record yet">
+        All that reached the target are below, each with the reason.
+      </Notice>
+    );
+  const holder = holderOf(best);
+  const run = board.all.find(({ job }) => job === holder.job);
+  return (
+    <p class="board-headline">
+      <strong class="number">{formatDuration(holder.seconds)}</strong> on {classKey(best)}, by{" "}
+      <a href={`#/jobs/${holder.job}`}>job {holder.job}</a>, <Ago ms={holder.reached_ms} />
+      <span class="muted"> · commit {commitText(run?.source ?? null) ?? "not recorded"}</span>
+    </p>
+  );
+}
+
+function Details({ board, nowMs }: { board: BenchmarkDetails; nowMs: number }) {
+  const all = usePublished();
+  const name = route.value.params.get("published");
+  const published = useMemo(
+    () => (all.data ?? []).filter(({ benchmark }) => benchmark === name),
+    [all.data, name],
+  );
+  return (
+    <>
+      <div class="chart-toolbar">
+        <Choose rows={all.data ?? []} name={name} />
+        {all.error && (
+          <span class="error-text" role="alert">
+            What others published could not be loaded: {all.error}
+          </span>
+        )}
+      </div>
+      {board.classes.length > 0 && <RecordChart board={board} published={published} nowMs={nowMs} />}
+      {board.classes.length > 0 && <RecordTable classes={board.classes} />}
+      {published.length > 0 && <PublishedTable rows={published} />}
+      <RunTable board={board} />
+      <details class="panel board-identity">
+        <summary>What its runs have in common</summary>
+        <pre class="code" tabIndex={0} aria-label="What its runs have in common">
+          {toYaml(board.identity)}
+        </pre>
+      </details>
+    </>
+  );
+}
+
+/** Absent where nothing is published. */
+function Choose({ rows, name }: { rows: readonly PublishedRow[]; name: string | null }) {
+  const names = benchmarksOf(rows);
+  if (names.length === 0) return null;
+  return (
+    <label class="board-choice">
+      Beside it, published{" "}
+      <select
+        aria-label="Published figures beside it"
+        value={name !== null && names.includes(name) ? name : ""}
+        onChange={({ currentTarget: { value } }) => pushParams({ published: value })}
+      >
+        <option value="">nothing</option>
+        {names.map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
