@@ -28,10 +28,11 @@ NodeOrders checked_orders(const std::string& body, const NodeId& node) {
 }  // namespace
 
 Link::Link(asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
-           const NodeDevices& devices, Supervisor& supervisor)
+           const NodeDevices& devices, PackageEnergy& energy, Supervisor& supervisor)
     : connection_(executor, coordinator, "/sync"),
       node_(std::move(node)),
       devices_(devices),
+      energy_(energy),
       supervisor_(supervisor),
       timer_(executor) {}
 
@@ -63,6 +64,7 @@ asio::awaitable<void> Link::sync() {
                     ClockTelling{wall_clock_.now(), heard_, answered_},
                     supervisor_.highest_job()};
   report.ended = supervisor_.ended_attempts(report.interrupted);
+  report.package_joules = energy_.look();
   const Headers headers{{"Content-Type", "application/json"}};
   const Time sent = supervisor_.now();
   const std::string answer = co_await connection_.post(headers, dump(to_json(report)), answer_timeout_);

@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "agent/coordinator.h"
+#include "agent/device/package_energy.h"
 #include "agent/supervisor.h"
 
 namespace podium {
@@ -14,7 +15,7 @@ class Link {
  public:
   // `node` but for its devices, which are those of `devices` whenever a report is written.
   Link(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
-       const NodeDevices& devices, Supervisor& supervisor);
+       const NodeDevices& devices, PackageEnergy& energy, Supervisor& supervisor);
 
   boost::asio::awaitable<void> run();  // until the executor stops
 
@@ -28,6 +29,7 @@ class Link {
   CoordinatorConnection connection_;
   NodeDescription node_;
   const NodeDevices& devices_;
+  PackageEnergy& energy_;
   Supervisor& supervisor_;
   boost::asio::steady_timer timer_;
   Duration answer_timeout_ = lease::answer_timeout(lease::kUsual);

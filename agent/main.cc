@@ -15,6 +15,7 @@
 #include "agent/device/artificial_devices.h"
 #include "agent/device/cpu_slots.h"
 #include "agent/device/nvml_probe.h"
+#include "agent/device/package_energy.h"
 #include "agent/gpu_watch.h"
 #include "agent/home.h"
 #include "agent/link.h"
@@ -165,7 +166,9 @@ int run(const AgentOptions& options) {
     link->report_now();
     shipper->look_now();
   });
-  Link the_link(loop.get_executor(), coordinator, std::move(node), devices, supervisor);
+  PackageEnergy energy(options.powercap);
+  spdlog::info("devices: {}", energy.note());
+  Link the_link(loop.get_executor(), coordinator, std::move(node), devices, energy, supervisor);
   Shipper the_shipper(loop.get_executor(), coordinator, supervisor, options.spool_limit, options.log_limit);
   link = &the_link;
   shipper = &the_shipper;

@@ -60,6 +60,8 @@ void describe_options(CLI::App& app, AgentOptions& options, RawOptions& raw) {
   app.add_option("--artificial-gpus", options.artificial_gpus, "Made-up GPUs to offer, to try schedules")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app.add_option("--powercap", options.powercap, "Folder of the kernel's counters of the processors' energy")
+      ->capture_default_str();
   app.add_option("--address", options.address,
                  "Where other nodes reach this one (default: found on the way out)");
   app.add_option("--machine", raw.machine,

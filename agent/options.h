@@ -15,6 +15,7 @@ namespace podium {
 struct AgentOptions {
   std::string name;
   Url coordinator;
+  std::filesystem::path powercap = "/sys/class/powercap";
   std::filesystem::path token_file;
   std::string ca_file;
   std::filesystem::path home;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cli/costs_text.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
 #include "cli/job_text.h"
@@ -61,21 +62,25 @@ Row field_row(const json& field) {
   return row;
 }
 
-std::string outcome_name(const json& outcome) {
+std::string outcome_name(const json& outcome, const std::string& currency) {
   const std::string metric = text_field(outcome, "metric"), measure = text_field(outcome, "measure");
   if (measure == "device_time") return "device hours";
+  if (measure.starts_with("cost")) return in_words(measure) + ", " + currency;
   return metric.empty() ? in_words(measure) : metric + " " + measure;
 }
 
 std::string outcome_value(const json& value, const std::string& measure) {
   if (!value.is_number()) return human_value(value);
   if (measure == "time_to_train" || measure == "run_time") return human_seconds(value.get<double>());
+  if (measure.starts_with("energy")) return human_joules(value.get<double>());
+  if (measure.starts_with("cost")) return human_amount(value.get<double>(), "");
   return human_value(measure == "device_time" ? value.get<double>() / 3600 : value.get<double>());
 }
 
-Row outcome_row(const json& outcome, const json& jobs) {
+Row outcome_row(const json& outcome, const json& comparison) {
   const std::string measure = text_field(outcome, "measure");
-  Row row{outcome_name(outcome), {}};
+  const json& jobs = comparison.at("jobs");
+  Row row{outcome_name(outcome, text_field(comparison, "currency")), {}};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     std::string text = outcome_value(outcome.at("values").at(i), measure);
     const json& step = outcome.at("steps").at(i);
@@ -195,8 +200,7 @@ std::string difference_text(const json& share) {
 std::string comparison_text(const json& comparison, const Terminal& terminal) {
   std::vector<Row> fields, outcomes;
   for (const json& field : comparison.at("fields")) fields.push_back(field_row(field));
-  for (const json& outcome : comparison.at("outcomes"))
-    outcomes.push_back(outcome_row(outcome, comparison.at("jobs")));
+  for (const json& outcome : comparison.at("outcomes")) outcomes.push_back(outcome_row(outcome, comparison));
   const std::vector<Row> head = head_rows(comparison);
   if (comparison.at("jobs").size() <= kMostColumns)
     return side_by_side(comparison, {head, fields, outcomes}, terminal) + rest_text(comparison);

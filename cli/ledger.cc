@@ -8,6 +8,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/costs_text.h"
 #include "cli/ledger_text.h"
 #include "cli/moment.h"
 #include "cli/print.h"
@@ -34,7 +35,8 @@ void show_job(const Options& options, const Session& session) {
   const json ledger = Client(session).get(fmt::format("/jobs/{}/ledger", options.job));
   const Terminal terminal = detect_terminal();
   if (session.json) return print(ledger.dump() + "\n");
-  print(ledger_text(ledger, terminal) + (options.attempts ? attempts_ledger_text(ledger, terminal) : ""));
+  print(ledger_text(ledger, terminal) + costs_text(ledger) +
+        (options.attempts ? attempts_ledger_text(ledger, terminal) : ""));
 }
 
 void show_many(const Options& options, const Session& session) {
@@ -73,6 +75,9 @@ first thing that podium why names. A job that waits counts with the fewest devic
 all of its own until its end.
 
 Goodput = steps that count / (all device time that was held, but for what programs of your own did not tell).
+
+What a job drew is told where its nodes can measure it, with the share of the device time of which it is known; what it
+cost where the coordinator has prices of device-hours (--price).
 
 Examples:
   podium ledger 12

@@ -7,6 +7,7 @@
 #include "cli/board_text.h"
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/costs_text.h"
 #include "cli/failure.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
@@ -78,6 +79,7 @@ std::string nodes_text(const json& job) {
 struct Besides {
   std::string expected;    // when a job that runs reaches its target
   std::string reproduces;  // the job that it repeats, with the times of both
+  std::string energy, cost;
 };
 
 std::string page_of(const json& job, const Besides& besides, const Terminal& terminal) {
@@ -109,6 +111,8 @@ std::string page_of(const json& job, const Besides& besides, const Terminal& ter
   text += row("target", target_text(job));
   text += row("expected", besides.expected);
   text += row("time to train", time_to_train_text(job));
+  text += row("energy", besides.energy);
+  text += row("cost", besides.cost);
   text += row("reproduces", besides.reproduces);
   text += row("restarts", restarts_text(job));
   const std::string attempts = attempts_table(job.value("attempts", json::array()), terminal);
@@ -134,11 +138,20 @@ std::string reproduces_text(Client& client, const json& job) {
   }
 }
 
+// Of a job that has held devices, what it drew and cost.
+json ledger_of(Client& client, const json& job) {
+  if (field(job, "attempts").empty()) return json::object();
+  return client.get(fmt::format("/jobs/{}/ledger", integer_field(job, "id")));
+}
+
 void run(std::int64_t id, const Session& session) {
   Client client(session);
   const json job = client.get(fmt::format("/jobs/{}", id));
   if (session.json) return print(job.dump() + "\n");
-  print(page_of(job, {expected_text(client, job), reproduces_text(client, job)}, detect_terminal()));
+  const json ledger = ledger_of(client, job);
+  print(page_of(
+      job, {expected_text(client, job), reproduces_text(client, job), energy_text(ledger), cost_text(ledger)},
+      detect_terminal()));
 }
 
 }  // namespace

@@ -114,6 +114,35 @@ void add_published(CLI::App& app, Config& config) {
       ->check(CLI::Validator(check_published, ""));
 }
 
+std::string check_price(const std::string& text) { return describe(parse_price(text).errors()); }
+
+void add_prices(CLI::App& app, Prices& prices) {
+  auto* currency =
+      app.add_option("--currency", prices.currency, "what prices are in, like USD")->type_name("NAME");
+  auto* price =
+      app.add_option_function<std::vector<std::string>>(
+             "--price",
+             [&prices](const std::vector<std::string>& texts) {
+               for (const std::string& text : texts) prices.list.push_back(*parse_price(text));
+             },
+             "of a device-hour, for what jobs cost: of a kind, and of a model where it has another; may be "
+             "repeated")
+          ->type_name("KIND[/MODEL]=AMOUNT")
+          ->check(CLI::Validator(check_price, ""));
+  price->needs(currency);
+  currency->needs(price);
+}
+
+// Each device has one price.
+std::string check_prices(const Prices& prices) {
+  for (std::size_t i = 0; i < prices.list.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (prices.list[i].kind == prices.list[j].kind && prices.list[i].model == prices.list[j].model)
+        return "--price is given twice for " + prices.list[i].kind +
+               (prices.list[i].model.empty() ? "" : "/" + prices.list[i].model);
+  return "";
+}
+
 void add_duration(CLI::App& app, const std::string& name, Duration& value, const std::string& help) {
   app.add_option_function<std::string>(
          name, [&value](const std::string& text) { value = *parse_duration(text); }, help)
@@ -222,6 +251,7 @@ void add_options(CLI::App& app, Config& config) {
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
   add_published(app, config);
+  add_prices(app, config.prices);
   auto* certificate =
       app.add_option("--tls-cert", config.tls_certificate, "serve HTTPS with this certificate chain (PEM)")
           ->type_name("FILE")
@@ -308,6 +338,8 @@ std::optional<Config> read_config(int argc, char** argv, int& exit_code) {
     app.parse(argc, argv);
     settle_limits(config);
     if (const std::string wrong = check_limits(config.limits); !wrong.empty())
+      throw CLI::ValidationError(wrong);
+    if (const std::string wrong = check_prices(config.prices); !wrong.empty())
       throw CLI::ValidationError(wrong);
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error);

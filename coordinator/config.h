@@ -11,6 +11,7 @@
 #include "coordinator/core/state.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
+#include "coordinator/tracking/cost.h"
 
 namespace podium {
 
@@ -33,6 +34,7 @@ struct Config {
   Limits limits;                                             // as settled
   SchedulingOptions scheduling;
   StoreOptions store;
+  Prices prices;
 
   bool loopback_only() const;
 };

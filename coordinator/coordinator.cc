@@ -43,6 +43,7 @@ ApiOptions api_options(const Config& config, const Tokens& tokens) {
   options.web = config.web.empty() ? config.web : std::filesystem::canonical(config.web);
   options.code = config.home / "code";
   options.published = config.published;
+  options.prices = config.prices;
   options.version = PODIUM_VERSION;
   return options;
 }

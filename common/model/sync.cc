@@ -71,6 +71,7 @@ json to_json(const NodeReport& report) {
                     {"answered_ms", to_millis(report.clock->answered)}};
   for (const DeviceReading& reading : report.readings) out["readings"].push_back(to_json(reading));
   for (const AttemptId attempt : report.ended) out["ended"].push_back(ended_json(attempt));
+  if (report.package_joules) out["package_joules"] = *report.package_joules;
   return out;
 }
 
@@ -87,6 +88,7 @@ NodeReport node_report_from_json(const json& in) {
   for (const json& reading : in.value("readings", json::array()))
     report.readings.push_back(device_reading_from_json(reading));
   for (const json& attempt : in.value("ended", json::array())) report.ended.push_back(ended_from(attempt));
+  if (in.contains("package_joules")) report.package_joules = in.at("package_joules").get<double>();
   return report;
 }
 

@@ -56,14 +56,17 @@ struct NodeReport {
   std::vector<TaskReport> tasks;
   std::int64_t orders_seen = 0;              // the version of the orders this report answers; 0: none yet
   std::vector<DeviceReading> readings = {};  // of the devices that measure anything
-  bool interrupted = false;                  // the sync before it was not answered with orders, or there was none
-  ClusterName cluster = {};                  // whose orders its tasks follow
+  bool interrupted = false;  // the sync before it was not answered with orders, or there was none
+  ClusterName cluster = {};  // whose orders its tasks follow
   std::optional<ClockTelling> clock = {};
   std::int64_t highest_job = 0;  // of those that this cluster has in the shared folder
   // Of each job the newest attempt that has ended here and was forgotten, or that the shared fence forbids an
   // order for (one more for another of its number): of jobs whose ordered attempt is no newer and, when
   // `interrupted`, of the newest kMostEnded. The database behind the coordinator may be an older one now.
   std::vector<AttemptId> ended = {};
+  // Joules that the processor packages of the node drew together since its agent started; absent where the
+  // kernel does not tell.
+  std::optional<double> package_joules = {};
 
   bool operator==(const NodeReport&) const = default;
 };

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -160,6 +162,38 @@ Errors refuse_unnoticed_start(const Api& api, const NodeReport& report) {
            "/interrupted"}};
 }
 
+bool tells_energy(const NodeReport& report) {
+  return report.package_joules ||
+         std::ranges::any_of(report.readings, [](const DeviceReading& r) { return r.power.has_value(); });
+}
+
+// Who has held devices of the node up to now.
+std::vector<HolderOnNode> holders_on(const ClusterState& state, const NodeId& id) {
+  std::map<JobId, HolderOnNode> holders;
+  const Node* node = find_node(state, id);
+  if (!node) return {};
+  for (const DeviceSlot& slot : node->devices) {
+    const Job* job = slot.holder ? find_job(state, *slot.holder) : nullptr;
+    if (!job || !job->attempt) continue;
+    HolderOnNode& holder = holders[job->id];
+    holder.attempt = job->attempt_id();
+    holder.since = job->attempt->created;
+    holder.kind = slot.device.kind;
+    holder.devices.push_back(slot.device.index);
+  }
+  std::vector<HolderOnNode> list;
+  for (auto& [job, holder] : holders) list.push_back(std::move(holder));
+  return list;
+}
+
+// What was measured on a disk that is nearly full is absent: its room is for what cannot wait.
+void keep_energy(Api& api, std::vector<EnergyShare> shares) {
+  if (shares.empty() || api.store.refusal()) return;
+  Commit commit;
+  commit.energy = std::move(shares);
+  api.store.commit(std::move(commit), [] {});
+}
+
 bool is_off(const Api& api, const NodeId& id) {
   const Node* node = find_node(api.loop.state(), id);
   return node && node->clock && node->clock->off();
@@ -183,11 +217,16 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   if (const Errors errors = refuse_unnoticed_start(api, *report); !errors.empty())
     co_return problem(errors, call.request.id);
   const bool was_off = is_off(api, report->node.id);
+  const Time heard = api.loop.now();
+  const std::vector<HolderOnNode> holders =
+      tells_energy(*report) ? holders_on(api.loop.state(), report->node.id) : std::vector<HolderOnNode>{};
   const Command reported = NodeReported{*report};
   const Result<Events> taken = co_await api.loop.run(reported);
   if (!taken) co_return problem(taken.errors(), call.request.id);
   tell_clock(api, report->node.id, was_off);
   api.readings[report->node.id] = report->readings;
+  keep_energy(api, api.energy.take(report->node.id, heard,
+                                   {report->node.boot, report->readings, report->package_joules}, holders));
   if (!report->interrupted) co_await api.holds.wait(report->node.id, report->orders_seen);
   NodeOrders orders = co_await whole_orders(api, report->node.id);
   orders.clock = api.loop.now();

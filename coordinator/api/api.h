@@ -24,6 +24,8 @@
 #include "coordinator/loop/sync_holds.h"
 #include "coordinator/loop/work_pool.h"
 #include "coordinator/store/store.h"
+#include "coordinator/tracking/cost.h"
+#include "coordinator/tracking/energy.h"
 
 namespace podium {
 
@@ -40,6 +42,7 @@ struct ApiOptions {
   std::filesystem::path web;   // the dashboard's folder; "" for none
   std::filesystem::path code;  // the folder of jobs' code
   std::vector<PublishedRow> published;
+  Prices prices;
   std::string version;
 };
 
@@ -62,7 +65,8 @@ struct Api {
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
   std::map<NodeId, std::vector<DeviceReading>>
-      readings{};  // of the last report of each node that has reported
+      readings{};        // of the last report of each node that has reported
+  EnergyMeter energy{};  // of those reports
 };
 
 // A request that has found its route.

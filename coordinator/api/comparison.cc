@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
+#include "coordinator/api/job_costs.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -46,7 +47,19 @@ struct Read {
   std::vector<JobId> missing;
 };
 
-Read read_jobs(Reader& reader, const Asked& asked, Time now) {
+ComparedJob read_compared(Reader& reader, const JobView& view, const ComparisonQuery& query,
+                          const Prices& prices) {
+  ComparedJob job = reader.compared(view, query);
+  if (prices.empty() && reader.energy(view.id).empty()) return job;  // a long ledger takes its time
+  const JobCosts costs = costs_of(reader, view, make_ledger(reader.ledger(view.id), query.now), prices);
+  if (costs.energy && costs.energy->covered >= kEnoughCovered) job.joules = costs.energy->all.joules;
+  if (costs.energy) job.joules_to_target = costs.energy->to_target;
+  if (costs.cost) job.cost = costs.cost->all.amount;
+  if (costs.cost) job.cost_to_target = costs.cost->to_target;
+  return job;
+}
+
+Read read_jobs(Reader& reader, const Asked& asked, const Prices& prices, Time now) {
   Read read;
   for (const JobId id : asked.jobs) {
     if (std::optional<JobView> view = reader.job(id))
@@ -60,7 +73,7 @@ Read read_jobs(Reader& reader, const Asked& asked, Time now) {
     for (const JobView& view : read.views)
       if (view.target) query.metrics.push_back(view.target->metric);
   }
-  for (const JobView& view : read.views) read.jobs.push_back(reader.compared(view, query));
+  for (const JobView& view : read.views) read.jobs.push_back(read_compared(reader, view, query, prices));
   return read;
 }
 
@@ -110,7 +123,7 @@ json keys_json(const std::vector<ComparedJob>& jobs) {
 }
 
 // Without the jobs, whose reasons only the loop's thread knows.
-json comparison_json(const Read& read, const Asked& asked) {
+json comparison_json(const Read& read, const Asked& asked, const Prices& prices) {
   std::size_t base = 0;
   for (std::size_t i = 0; i < read.jobs.size(); ++i)
     if (read.jobs[i].id == asked.base) base = i;
@@ -140,7 +153,8 @@ json comparison_json(const Read& read, const Asked& asked) {
           {"sources", std::move(sources)},    {"artificial", std::move(artificial)},
           {"fields", std::move(fields)},      {"same", comparison.fields.size() - differing},
           {"differing", differing},           {"left_out", left_out},
-          {"outcomes", std::move(outcomes)},  {"metrics", keys_json(read.jobs)}};
+          {"outcomes", std::move(outcomes)},  {"metrics", keys_json(read.jobs)},
+          {"currency", prices.currency}};
 }
 
 struct Answer {
@@ -154,9 +168,9 @@ awaitable<ServerReply> get_comparison(Api& api, Call call) {
   const Asked asked = read_asked(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const std::int64_t revision = api.live.take_id();
-  const auto query = [asked, now = api.loop.now()](Reader& reader) {
-    Read read = read_jobs(reader, asked, now);
-    json body = read.jobs.empty() ? json() : comparison_json(read, asked);
+  const auto query = [asked, &prices = api.options.prices, now = api.loop.now()](Reader& reader) {
+    Read read = read_jobs(reader, asked, prices, now);
+    json body = read.jobs.empty() ? json() : comparison_json(read, asked, prices);
     return Answer{std::move(read.views), std::move(body)};
   };
   Answer answer = co_await api.pool.read(query);

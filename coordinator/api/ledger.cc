@@ -1,10 +1,12 @@
-// GET /jobs/{job}/ledger: where a job's time went. GET /ledger: where that of many jobs went.
+// GET /jobs/{job}/ledger: where a job's time went, what it drew and cost. GET /ledger: where that of many
+// jobs went.
 #include "coordinator/tracking/ledger.h"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "coordinator/api/job_costs.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 
@@ -91,9 +93,11 @@ awaitable<ServerReply> get_job_ledger(Api& api, Call call) {
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   const Time now = api.loop.now();
-  const auto body = co_await api.pool.read([id, now](Reader& reader) -> std::optional<json> {
+  const Prices& prices = api.options.prices;
+  const auto body = co_await api.pool.read([id, now, &prices](Reader& reader) -> std::optional<json> {
     const LedgerRows rows = reader.ledger(*id);
-    if (rows.marks.empty()) return std::nullopt;
+    const std::optional<JobView> job = reader.job(*id);
+    if (rows.marks.empty() || !job) return std::nullopt;
     const std::vector<LedgerPiece> pieces = make_ledger(rows, now);
     const LedgerSums sums = sums_of(pieces);
     json out{{"job", id->value},
@@ -104,6 +108,9 @@ awaitable<ServerReply> get_job_ledger(Api& api, Call call) {
              {"goodput", or_null(goodput(sums))},
              {"pieces", json::array()},
              {"totals", json::array()}};
+    const JobCosts costs = costs_of(reader, *job, pieces, prices);
+    out["energy"] = to_json(costs.energy);
+    out["cost"] = to_json(costs.cost, prices);
     for (const LedgerPiece& piece : merge_short(pieces, kMostPieces))
       out["pieces"].push_back(piece_json(piece));
     for (const LedgerTotal& total : totals_of(pieces)) out["totals"].push_back(total_json(total));

@@ -50,20 +50,6 @@ Series rate_series(Reader& reader, JobId job, const std::vector<MetricSummary>& 
   return {};
 }
 
-// In the steps after `first`, up to `last`.
-double samples_between(const TrainingSpec& training, std::int64_t first, std::int64_t last) {
-  double samples = 0;
-  std::int64_t begin = 0;
-  const auto add = [&](const ScheduleSpec& schedule, const BatchSpec& batch) {
-    const std::int64_t from = std::max(first, begin), to = std::min(last, begin + schedule.steps);
-    if (to > from) samples += static_cast<double>((to - from) * batch.global);
-    begin += schedule.steps;
-  };
-  add(training.schedule, training.batch);
-  for (const PhaseSpec& phase : training.phases) add(phase.schedule, phase.batch);
-  return samples;
-}
-
 std::optional<double> samples_to_target(Reader& reader, const JobView& job, const JobSpec& spec) {
   if (!job.time_to_train_seconds || !spec.command.empty()) return std::nullopt;
   std::optional<std::int64_t> last = job.target ? job.target->reached_step : std::nullopt;
@@ -198,6 +184,19 @@ std::string some_of(const std::set<std::string>& names) {
 }
 
 }  // namespace
+
+double samples_between(const TrainingSpec& training, std::int64_t first, std::int64_t last) {
+  double samples = 0;
+  std::int64_t begin = 0;
+  const auto add = [&](const ScheduleSpec& schedule, const BatchSpec& batch) {
+    const std::int64_t from = std::max(first, begin), to = std::min(last, begin + schedule.steps);
+    if (to > from) samples += static_cast<double>((to - from) * batch.global);
+    begin += schedule.steps;
+  };
+  add(training.schedule, training.batch);
+  for (const PhaseSpec& phase : training.phases) add(phase.schedule, phase.batch);
+  return samples;
+}
 
 std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& experiment, const json& spec,
                                       const std::optional<SweepView>& sweep, Time now) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/model/spec.h"
 #include "coordinator/store/reader.h"
 #include "coordinator/tracking/scaling.h"
 
@@ -28,6 +29,9 @@ struct StudyWarning {
   JobId job;
   std::string sentence;
 };
+
+// That are trained on in the steps after `first`, up to `last`.
+double samples_between(const TrainingSpec& training, std::int64_t first, std::int64_t last);
 
 // `spec`: the experiment's, as it was written; `sweep`: of trials that are judged.
 std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& experiment,

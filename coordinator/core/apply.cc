@@ -1,7 +1,6 @@
 // apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and
 // indexes in step. Every change of what node_orders() returns must bump that node's version, and while
 // nothing is held back no other does.
-#include <algorithm>
 #include <utility>
 
 #include "common/base/check.h"
@@ -127,8 +126,7 @@ void follow_sweep(ClusterState& state, ExperimentId experiment, const Event& eve
   if (sweep == state.sweeps.end()) return;
   follow(sweep->second, event);
   if (!std::holds_alternative<JobStateChanged>(event.body)) return;
-  const auto over = [](const auto& trial) { return trial.second.over; };
-  if (std::ranges::all_of(sweep->second.trials, over)) state.sweeps.erase(sweep);
+  if (sweep->second.over == sweep->second.trials.size()) state.sweeps.erase(sweep);
 }
 
 void apply_to_existing_job(ClusterState& state, const Event& event, JobId id) {
@@ -183,16 +181,7 @@ void queue_job(ClusterState& state, const JobQueued& queued, Time at) {
 void recall_job(ClusterState& state, const JobRecalled& recalled, Time at) {
   PODIUM_CHECK(recalled.job < state.next_job && !state.jobs.contains(recalled.job),
                "only a job that has ended is recalled");
-  Job& job = state.jobs[recalled.job];
-  job.id = recalled.job;
-  job.experiment = recalled.experiment;
-  job.request = recalled.request;
-  job.state = recalled.from;
-  job.submitted = at;  // it passes nobody who waited meanwhile
-  job.attempts = recalled.attempts;
-  job.astray = true;  // nobody remembers how its last attempt ended
-  job.served = recalled.served;
-  job.attained = recalled.attained;
+  Job& job = state.jobs[recalled.job] = recalled_job(recalled, at);
   join_pool(state, job.request);
   enter_indexes(state, job);
 }
@@ -210,7 +199,7 @@ struct ClusterApplier {
   void operator()(const SweepBegun& e) const {
     Halving& halving = state.sweeps[e.experiment];
     halving.rule = e.rule;
-    for (int i = 0; i < e.trials; ++i) halving.trials.try_emplace({e.first.value + i});
+    for (int i = 0; i < e.trials; ++i) add_trial(halving, {e.first.value + i}, {});
   }
   void operator()(const RungReached& e) const { follow_sweep(state, e.experiment, {at, e}); }
   void operator()(const NodeJoined& e) const {

@@ -137,6 +137,20 @@ struct JobApplier {
 
 }  // namespace
 
+Job recalled_job(const JobRecalled& recalled, Time at) {
+  Job job;
+  job.id = recalled.job;
+  job.experiment = recalled.experiment;
+  job.request = recalled.request;
+  job.state = recalled.from;
+  job.submitted = at;  // it passes nobody who waited meanwhile
+  job.attempts = recalled.attempts;
+  job.astray = true;  // nobody remembers how its last attempt ended
+  job.served = recalled.served;
+  job.attained = recalled.attained;
+  return job;
+}
+
 void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }
 
 }  // namespace podium

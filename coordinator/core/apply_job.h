@@ -7,4 +7,7 @@ namespace podium {
 
 void apply_to_job(Job& job, const Event& event);
 
+// A job that had ended, as it is again before its state changes.
+Job recalled_job(const JobRecalled& recalled, Time at);
+
 }  // namespace podium

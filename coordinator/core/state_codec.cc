@@ -224,7 +224,7 @@ void read_sweeps(const json& in, ClusterState& state) {
     Halving& halving = state.sweeps[{entry.at("experiment").get<std::int64_t>()}];
     halving.rule = asha_from_json(entry.at("rule"));
     for (const json& trial : entry.at("trials"))
-      halving.trials[job_from(trial.at("job"))] = trial_from(trial);
+      add_trial(halving, job_from(trial.at("job")), trial_from(trial));
   }
 }
 

@@ -1,9 +1,10 @@
 #include "coordinator/store/chunk_writer.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <optional>
 
-#include "coordinator/store/chunk_errors.h"
 #include "coordinator/store/chunks/codec.h"
 #include "coordinator/store/chunks/roll_up.h"
 
@@ -12,6 +13,11 @@ namespace {
 
 // Then the open chunk is closed even though it is not full, for what is read row by row should be few rows.
 constexpr std::int64_t kMostOpenRows = 64;
+
+// Of a chunk in which a few steps are logged again only a piece of about so many points is written anew, for
+// more are likely to follow there; one of up to kWholeChunk is as well written whole.
+constexpr std::size_t kPiece = 2 * kPointsInBlock;
+constexpr std::size_t kWholeChunk = 4 * kPiece;
 
 // Both by step. Of a step that both have, the one of the later attempt, and of one attempt the new one.
 std::vector<StoredPoint> merged(std::span<const StoredPoint> old, std::span<const StoredPoint> fresh) {
@@ -34,6 +40,29 @@ std::vector<StoredPoint> merged(std::span<const StoredPoint> old, std::span<cons
   return all;
 }
 
+bool has_room(const OpenChunk& open, std::int64_t rows, std::span<const StoredPoint> points) {
+  return open.rows + rows < kMostOpenRows &&
+         open.points + std::ssize(points) < static_cast<std::int64_t>(kPointsInChunk);
+}
+
+struct Cut {
+  std::size_t begin = 0, end = 0;
+};
+
+// The piece of `all` that has `points`, or all where these lie far apart, or it is small. Pieces lie on a
+// grid, so that a chunk is cut a few dozen times at most.
+Cut cut_around(std::span<const StoredPoint> all, std::span<const StoredPoint> points) {
+  const Cut whole{0, all.size()};
+  if (all.size() <= kWholeChunk) return whole;
+  const auto place = [&](std::int64_t step) {
+    const auto found = std::ranges::lower_bound(all, step, {}, &StoredPoint::step);
+    return static_cast<std::size_t>(found - all.begin());
+  };
+  Cut cut{place(points.front().step) / kPiece * kPiece, (place(points.back().step) / kPiece + 1) * kPiece};
+  if (cut.end + kPiece > all.size()) cut.end = all.size();
+  return cut.end - cut.begin > kWholeChunk - kPiece ? whole : cut;
+}
+
 template <class T>
 std::optional<T> part(const std::optional<StoredPoint>& point, T StoredPoint::*member) {
   return point ? std::optional((*point).*member) : std::nullopt;
@@ -44,9 +73,12 @@ std::optional<T> part(const std::optional<StoredPoint>& point, T StoredPoint::*m
 ChunkWriter::ChunkWriter(Database& db)
     : database_(db),
       count_open_(db, "SELECT count(*), coalesce(sum(count), 0) FROM open_points WHERE series = ?1"),
-      read_open_(db, "SELECT points FROM open_points WHERE series = ?1 ORDER BY first_step"),
+      open_row_(db, "SELECT max(first_step) FROM open_points WHERE series = ?1 AND first_step <= ?2"),
+      read_open_(db,
+                 "SELECT points, first_step, count FROM open_points WHERE series = ?1"
+                 " AND first_step BETWEEN ?2 AND ?3 ORDER BY first_step"),
       put_open_(db, "INSERT INTO open_points (series, first_step, count, points) VALUES (?1, ?2, ?3, ?4)"),
-      delete_open_(db, "DELETE FROM open_points WHERE series = ?1"),
+      delete_open_(db, "DELETE FROM open_points WHERE series = ?1 AND first_step BETWEEN ?2 AND ?3"),
       find_chunk_(
           db,
           "SELECT first_step, last_step, points, data FROM chunks WHERE series = ?1 AND first_step <= ?2"
@@ -64,7 +96,16 @@ ChunkWriter::ChunkWriter(Database& db)
           " ?17, ?18, ?19)"),
       put_data_(db, "INSERT INTO chunk_data (blocks, points) VALUES (?1, ?2)"),
       delete_chunk_(db, "DELETE FROM chunks WHERE series = ?1 AND first_step = ?2"),
-      delete_data_(db, "DELETE FROM chunk_data WHERE id = ?1") {}
+      delete_data_(db, "DELETE FROM chunk_data WHERE id = ?1"),
+      keep_chunk_(db,
+                  "INSERT INTO damaged_chunks (series, first_step, last_step, count, blocks, points)"
+                  " SELECT ?1, ?2, ?3, ?4, d.blocks, d.points FROM (SELECT 1)"
+                  " LEFT JOIN chunk_data d ON d.id = ?5"),
+      keep_open_(db,
+                 "INSERT INTO damaged_chunks (series, first_step, count, points)"
+                 " SELECT series, first_step, count, points FROM open_points"
+                 " WHERE series = ?1 AND first_step = ?2"),
+      name_of_(db, "SELECT job, key FROM series WHERE id = ?1") {}
 
 OpenChunk ChunkWriter::open_chunk(std::int64_t series) {
   OpenChunk open;
@@ -73,34 +114,60 @@ OpenChunk ChunkWriter::open_chunk(std::int64_t series) {
   return open;
 }
 
-std::vector<StoredPoint> ChunkWriter::take_open(std::int64_t series, OpenChunk& open) {
+// Those of its rows that begin in this range.
+std::vector<StoredPoint> ChunkWriter::take_open(std::int64_t series, OpenChunk& open, std::int64_t from,
+                                                std::int64_t to) {
   std::vector<StoredPoint> points;
-  points.reserve(static_cast<std::size_t>(open.points));
-  for (read_open_.start(series); read_open_.next();) {
-    const auto more = whole(decode_points(read_open_.blob(0)), series);
-    points.insert(points.end(), more.begin(), more.end());
+  for (read_open_.start(series, from, to); read_open_.next();) {
+    const auto more = decode_points(read_open_.blob(0));
+    if (more) {
+      points.insert(points.end(), more->begin(), more->end());
+    } else {
+      keep_open_.run(series, read_open_.integer(1));
+      tell_damage(series, "what came from step " + std::to_string(read_open_.integer(1)) + " on",
+                  more.errors().front().message);
+    }
+    --open.rows;
+    open.points -= read_open_.integer(2);
   }
-  if (!points.empty()) delete_open_.run(series);
-  open = {};
+  delete_open_.run(series, from, to);
   return points;
 }
 
-void ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
-  const auto count = std::ssize(points);
-  if (open.rows + 1 >= kMostOpenRows || open.points + count >= static_cast<std::int64_t>(kPointsInChunk)) {
-    merge(series, open, points);
-    return;
-  }
+void ChunkWriter::put_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
+  if (points.empty()) return;
   const std::string packed = encode_points(points);
-  put_open_.run(series, points.front().step, count, Blob{packed});
+  put_open_.run(series, points.front().step, std::int64_t{std::ssize(points)}, Blob{packed});
   ++open.rows;
-  open.points += count;
+  open.points += std::ssize(points);
+}
+
+std::int64_t ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
+  if (!has_room(open, 1, points)) return close_open(series, open, points);
+  put_open(series, open, points);
+  return std::ssize(points);
 }
 
 std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
-  const std::vector<StoredPoint> opened = take_open(series, open);
-  const std::vector<StoredPoint> all = merged(opened, points);
-  return put_in_place(series, all) - std::ssize(opened);
+  if (points.empty() || !has_room(open, 2, points)) return close_open(series, open, points);
+  std::optional<std::int64_t> row;
+  for (open_row_.start(series, points.front().step); open_row_.next();) row = open_row_.optional_integer(0);
+  if (!row) return close_open(series, open, points);
+  const std::int64_t before = open.points;
+  const std::vector<StoredPoint> all = merged(take_open(series, open, *row, points.back().step), points);
+  const Cut cut = cut_around(all, points);
+  const std::span<const StoredPoint> rest = all;
+  put_open(series, open, rest.first(cut.begin));
+  put_open(series, open, rest.subspan(cut.begin, cut.end - cut.begin));
+  put_open(series, open, rest.subspan(cut.end));
+  return open.points - before;
+}
+
+std::int64_t ChunkWriter::close_open(std::int64_t series, OpenChunk& open,
+                                     std::span<const StoredPoint> points) {
+  const std::int64_t opened = open.points;
+  const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
+  return put_in_place(series, all) - opened;
 }
 
 // Each chunk has the steps from its first to that of the next, the first one all before as well.
@@ -125,19 +192,52 @@ std::int64_t ChunkWriter::merge_into(std::int64_t series, const Closed& chunk,
   const bool apart = points.front().step > chunk.last_step || points.back().step < chunk.first_step;
   const bool full = chunk.points >= static_cast<std::int64_t>(kPointsInChunk);
   std::vector<StoredPoint> old;
+  std::int64_t had = 0;
   if (chunk.there && !(full && apart)) {
-    old = points_of(series, chunk);
-    remove(series, chunk);
+    old = take(series, chunk);
+    had = chunk.points;
   }
   const std::vector<StoredPoint> all = merged(old, points);
-  // At the end more will follow: whole chunks, and one with the rest. Elsewhere equal parts, with room in
-  // each.
-  const std::size_t parts = (all.size() + kPointsInChunk - 1) / kPointsInChunk;
-  const std::size_t most = is_last ? kPointsInChunk : (all.size() + parts - 1) / parts;
-  for (std::span<const StoredPoint> rest = all; !rest.empty();
-       rest = rest.subspan(std::min(most, rest.size())))
-    close(series, rest.first(std::min(most, rest.size())));
-  return std::ssize(all) - std::ssize(old);
+  if (old.empty() || apart || !close_piece(series, all, points, is_last)) close_all(series, all, is_last);
+  return std::ssize(all) - had;
+}
+
+// At the end more will follow: whole chunks, and one with the rest. Elsewhere equal parts, with room in each.
+void ChunkWriter::close_all(std::int64_t series, std::span<const StoredPoint> points, bool is_last) {
+  if (points.empty()) return;
+  const std::size_t parts = (points.size() + kPointsInChunk - 1) / kPointsInChunk;
+  const std::size_t most = is_last ? kPointsInChunk : (points.size() + parts - 1) / parts;
+  for (; !points.empty(); points = points.subspan(std::min(most, points.size())))
+    close(series, points.first(std::min(most, points.size())));
+}
+
+// Cuts out the piece of a chunk that has the points just logged, for the next such to find it small; false
+// where they are many, or the chunk is.
+bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> all,
+                              std::span<const StoredPoint> points, bool is_last) {
+  const Cut cut = cut_around(all, points);
+  if (cut.end - cut.begin == all.size()) return false;
+  const std::span<const StoredPoint> before = all.first(cut.begin);
+  if (is_last && cut.end == all.size())
+    close_all(series, joined_before(series, before), false);
+  else
+    close_all(series, before, false);
+  close_all(series, all.subspan(cut.begin, cut.end - cut.begin), is_last);
+  close_all(series, all.subspan(cut.end), is_last);
+  return true;
+}
+
+// What a growing series leaves behind fills the chunk before.
+std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series,
+                                                    std::span<const StoredPoint> points) {
+  std::vector<StoredPoint> joined;
+  if (!points.empty()) {
+    const Closed chunk = chunk_at(series, points.front().step);
+    if (chunk.there && chunk.points + std::ssize(points) <= static_cast<std::int64_t>(kPointsInChunk))
+      joined = take(series, chunk);
+  }
+  joined.insert(joined.end(), points.begin(), points.end());
+  return joined;
 }
 
 ChunkWriter::Closed ChunkWriter::chunk_row(Statement& row) {
@@ -156,11 +256,31 @@ ChunkWriter::Closed ChunkWriter::chunk_from(std::int64_t series, std::int64_t st
   return chunk_row(next_chunk_.start(series, step));
 }
 
-std::vector<StoredPoint> ChunkWriter::points_of(std::int64_t series, const Closed& chunk) {
+// Of a chunk that is damaged nothing: it is set aside, so that its series, and all others that come with it,
+// go on.
+std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& chunk) {
   const bool found = read_points_.start(chunk.data).next();
-  auto points = whole(decode_points(found ? read_points_.blob(0) : ""), series);
+  auto points = decode_points(found ? read_points_.blob(0) : "");
   read_points_.start();
-  return points;
+  if (!points) {
+    keep_chunk_.run(series, chunk.first_step, chunk.last_step, chunk.points, chunk.data);
+    tell_damage(
+        series,
+        "the chunk of steps " + std::to_string(chunk.first_step) + " to " + std::to_string(chunk.last_step),
+        points.errors().front().message);
+  }
+  remove(series, chunk);
+  return points ? std::move(points).value() : std::vector<StoredPoint>{};
+}
+
+void ChunkWriter::tell_damage(std::int64_t series, const std::string& what, const std::string& why) {
+  std::string name;
+  for (name_of_.start(series); name_of_.next();)
+    name = fmt::format(" ({} of job {})", name_of_.text(1), name_of_.integer(0));
+  spdlog::error(
+      "podium.db is damaged: metric series {}{}: {}: {}. It is set aside in the table damaged_chunks and new "
+      "points are taken; to have its points again, restore a backup of the coordinator's home",
+      series, name, what, why);
 }
 
 void ChunkWriter::remove(std::int64_t series, const Closed& chunk) {
@@ -183,10 +303,12 @@ void ChunkWriter::close(std::int64_t series, std::span<const StoredPoint> points
 }
 
 std::vector<StoredPoint> ChunkWriter::take_chunk(std::int64_t series, std::int64_t from_step) {
-  const Closed chunk = chunk_from(series, from_step);
-  if (!chunk.there) return {};
-  std::vector<StoredPoint> points = points_of(series, chunk);
-  remove(series, chunk);
+  std::vector<StoredPoint> points;
+  while (points.empty()) {  // one that is damaged has none
+    const Closed chunk = chunk_from(series, from_step);
+    if (!chunk.there) break;
+    points = take(series, chunk);
+  }
   return points;
 }
 

@@ -1,11 +1,13 @@
 // The tables `open_points`, `chunks` and `chunk_data`, in the caller's transaction. Closed chunks are
 // disjoint and lie below the open points, so that to read a series is to read one after the other. Points
 // that come in order are written once when they come and once when their chunk is closed; points among those
-// that are there close what is open at once, and replace the chunks that their steps fall into.
+// that are there replace the rows and chunks that their steps fall into: where they are few a piece of these,
+// so that steps that are logged again one by one cost no more than a piece each.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "coordinator/store/chunks/point.h"
@@ -26,10 +28,12 @@ class ChunkWriter {
   OpenChunk open_chunk(std::int64_t series);
 
   // Points by step, each step once, all beyond those that the series has. Closes the chunk when it is full.
-  void append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
+  // Returns by how many points the series grew: by fewer than came, or less than none, where damage was
+  // found.
+  std::int64_t append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
 
   // Points by step, each step once. A point that is there stays where the new one is of an earlier attempt.
-  // Closes what is open. Returns by how many points the series grew.
+  // Returns by how many points the series grew. Without points: closes what is open.
   std::int64_t merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
 
   // Makes a chunk of points by step that lie between two others.
@@ -44,20 +48,29 @@ class ChunkWriter {
     bool there = false;  // else there is no such chunk
   };
 
-  std::vector<StoredPoint> take_open(std::int64_t series, OpenChunk& open);
+  std::vector<StoredPoint> take_open(std::int64_t series, OpenChunk& open, std::int64_t from,
+                                     std::int64_t to);
+  void put_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
+  std::int64_t close_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
   static Closed chunk_row(Statement& row);
   Closed chunk_at(std::int64_t series, std::int64_t step);
   Closed chunk_from(std::int64_t series, std::int64_t step);
-  std::vector<StoredPoint> points_of(std::int64_t series, const Closed& chunk);
+  std::vector<StoredPoint> take(std::int64_t series, const Closed& chunk);
+  void tell_damage(std::int64_t series, const std::string& what, const std::string& why);
   std::int64_t put_in_place(std::int64_t series, std::span<const StoredPoint> points);
   std::int64_t merge_into(std::int64_t series, const Closed& chunk, std::span<const StoredPoint> points,
                           bool is_last);
+  void close_all(std::int64_t series, std::span<const StoredPoint> points, bool is_last);
+  bool close_piece(std::int64_t series, std::span<const StoredPoint> all, std::span<const StoredPoint> points,
+                   bool is_last);
+  std::vector<StoredPoint> joined_before(std::int64_t series, std::span<const StoredPoint> points);
   void remove(std::int64_t series, const Closed& chunk);
 
   Database& database_;
-  Statement count_open_, read_open_, put_open_, delete_open_;
+  Statement count_open_, open_row_, read_open_, put_open_, delete_open_;
   Statement find_chunk_, next_chunk_, read_points_;
   Statement put_chunk_, put_data_, delete_chunk_, delete_data_;
+  Statement keep_chunk_, keep_open_, name_of_;
 };
 
 }  // namespace podium

@@ -68,12 +68,7 @@ bool Pruner::thin_points(std::int64_t until) {
             {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
     return true;
   }
-  try {
-    if (!thin_piece()) series_.pop_front();
-  } catch (...) {
-    series_.pop_front();  // a chunk that is damaged must not keep the others from being thinned
-    throw;
-  }
+  if (!thin_piece()) series_.pop_front();
   return true;
 }
 
@@ -91,7 +86,10 @@ bool Pruner::thin_piece() {
     if (more.empty()) break;
     points.insert(points.end(), more.begin(), more.end());
   }
-  if (points.empty()) return false;
+  if (points.empty()) {
+    transaction.commit();  // what was damaged is set aside
+    return false;
+  }
   chunks_.close(series.id, thinned(points, kPointsKept * std::ssize(points) / series.count));
   transaction.commit();
   if (points.back().step == INT64_MAX) return false;

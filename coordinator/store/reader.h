@@ -20,6 +20,8 @@
 #include "coordinator/store/ledger_table.h"
 #include "coordinator/store/log_files.h"
 #include "coordinator/tracking/comparison.h"
+#include "coordinator/tracking/cost.h"
+#include "coordinator/tracking/energy.h"
 #include "coordinator/tracking/series.h"
 
 namespace podium {
@@ -225,6 +227,10 @@ class Reader {
   // Of a job that is there.
   LedgerRows ledger(JobId job);
   LedgerTable ledger_table(const LedgerFilter& filter, Time now);
+  // What the job's devices drew, by attempt and minute.
+  std::vector<EnergyShare> energy(JobId job);
+  // Of each attempt the devices that it held, by the models that its nodes had then.
+  std::vector<HeldDevices> held_devices(JobId job);
 
   bool is_task_of(TaskId task, const NodeId& node);  // it was given to the node
 

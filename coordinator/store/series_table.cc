@@ -92,12 +92,9 @@ void SeriesTable::write(State& series) {
   put_in_order(points);
   const std::int64_t first = points.front().step, last = points.back().step;
   const bool is_new = series.points == 0;
-  if (is_new || first > series.top_step) {
-    chunks_.append(series.id, series.open, points);
-    series.points += std::ssize(points);
-  } else {
-    series.points += chunks_.merge(series.id, series.open, points);
-  }
+  const bool follows = is_new || first > series.top_step;
+  series.points += follows ? chunks_.append(series.id, series.open, points)
+                           : chunks_.merge(series.id, series.open, points);
   series.first_step = is_new ? first : std::min(series.first_step, first);
   series.top_step = is_new ? last : std::max(series.top_step, last);
   update_series_.run(series.id, series.attempt, series.last_step, series.last_ms, series.last, series.min,

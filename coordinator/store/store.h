@@ -22,6 +22,7 @@
 #include "coordinator/store/reader.h"
 #include "coordinator/store/retention.h"
 #include "coordinator/store/stream_batch.h"
+#include "coordinator/tracking/energy.h"
 
 namespace podium {
 
@@ -50,6 +51,7 @@ struct Commit {
   std::shared_ptr<const ClusterState>
       snapshot;  // after these events, when wants_snapshot() said so; else none
   std::vector<WaitMark> waits = {};
+  std::vector<EnergyShare> energy = {};
 };
 
 // What a restarted coordinator continues with.

@@ -63,6 +63,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       history_(database_),
       ledger_(database_),
       ledger_totals_(database_),
+      energy_(database_),
       ingestor_(database_),
       pruner_(database_, retention),
       last_event_(log_.last()),
@@ -191,7 +192,7 @@ void Store::Writer::keep_house() {
 void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
-    return c.experiment || !c.secrets.empty() || c.snapshot || !c.waits.empty() ||
+    return c.experiment || !c.secrets.empty() || c.snapshot || !c.waits.empty() || !c.energy.empty() ||
            std::ranges::any_of(c.events, is_durable);
   });
   for (bool written = !anything; !written;) {
@@ -261,6 +262,7 @@ void Store::Writer::write_the_rest(const Commit& commit) {
   if (commit.experiment) projections_.take(*commit.experiment);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
   for (const WaitMark& wait : commit.waits) ledger_.take(wait);
+  for (const EnergyShare& share : commit.energy) energy_.add(share);
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on

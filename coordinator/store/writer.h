@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/store/energy_rows.h"
 #include "coordinator/store/event_log.h"
 #include "coordinator/store/ingest.h"
 #include "coordinator/store/ledger_marks.h"
@@ -77,6 +78,7 @@ class Store::Writer {
   History history_;
   LedgerMarks ledger_;
   LedgerTotals ledger_totals_;
+  EnergyRows energy_;
   Ingestor ingestor_;
   Pruner pruner_;
   std::int64_t last_event_;  // that was written

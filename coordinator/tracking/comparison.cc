@@ -17,13 +17,17 @@ constexpr EnumNames<FieldSection, 4> kSections{{{FieldSection::spec, "spec"},
                                                 {FieldSection::labels, "labels"},
                                                 {FieldSection::source, "source"},
                                                 {FieldSection::hardware, "hardware"}}};
-constexpr EnumNames<Measure, 7> kMeasures{{{Measure::best, "best"},
-                                           {Measure::final, "final"},
-                                           {Measure::median, "median"},
-                                           {Measure::time_to_train, "time_to_train"},
-                                           {Measure::run_time, "run_time"},
-                                           {Measure::device_time, "device_time"},
-                                           {Measure::restarts, "restarts"}}};
+constexpr EnumNames<Measure, 11> kMeasures{{{Measure::best, "best"},
+                                            {Measure::final, "final"},
+                                            {Measure::median, "median"},
+                                            {Measure::time_to_train, "time_to_train"},
+                                            {Measure::run_time, "run_time"},
+                                            {Measure::device_time, "device_time"},
+                                            {Measure::restarts, "restarts"},
+                                            {Measure::energy, "energy"},
+                                            {Measure::energy_to_target, "energy_to_target"},
+                                            {Measure::cost, "cost"},
+                                            {Measure::cost_to_target, "cost_to_target"}}};
 constexpr EnumNames<Better, 2> kBetter{{{Better::less, "less"}, {Better::more, "more"}}};
 constexpr EnumNames<BetterBy, 3> kBetterBy{
     {{BetterBy::target, "target"}, {BetterBy::name, "name"}, {BetterBy::measure, "measure"}}};
@@ -185,6 +189,10 @@ class Outcomes {
          [](const ComparedJob& job) { return job.nodes > 0 ? Value(job.device_seconds) : Value(); });
     cost(Measure::restarts,
          [](const ComparedJob& job) { return job.nodes > 0 ? Value(job.restarts) : Value(); });
+    cost(Measure::energy, [](const ComparedJob& job) { return job.joules; });
+    cost(Measure::energy_to_target, [](const ComparedJob& job) { return job.joules_to_target; });
+    cost(Measure::cost, [](const ComparedJob& job) { return job.cost; });
+    cost(Measure::cost_to_target, [](const ComparedJob& job) { return job.cost_to_target; });
   }
 
   Outcome empty(Measure measure, const std::string& metric, std::optional<Direction> direction) const {

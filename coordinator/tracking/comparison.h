@@ -45,6 +45,8 @@ struct ComparedJob {
   double run_seconds = 0;     // of its attempts
   double device_seconds = 0;  // that its attempts held
   int restarts = 0;
+  // Where they were measured, and where its devices have prices.
+  std::optional<double> joules, joules_to_target, cost, cost_to_target;
 };
 
 enum class FieldSection { spec, labels, source, hardware };
@@ -70,13 +72,25 @@ struct Direction {
   bool operator==(const Direction&) const = default;
 };
 
-enum class Measure { best, final, median, time_to_train, run_time, device_time, restarts };
+enum class Measure {
+  best,
+  final,
+  median,
+  time_to_train,
+  run_time,
+  device_time,
+  restarts,
+  energy,
+  energy_to_target,
+  cost,
+  cost_to_target
+};
 
 struct Outcome {
   Measure measure = Measure::final;
   std::string metric;  // of best, final and median
   std::optional<Direction> direction;
-  std::vector<std::optional<double>> values;       // one a job; seconds where it is a time
+  std::vector<std::optional<double>> values;       // one a job; in seconds, joules, the prices' currency
   std::vector<std::optional<std::int64_t>> steps;  // of best and final
   std::vector<std::optional<double>> differences;  // to the base, as a share of its value
   std::vector<JobId> best;                         // none where all are equal, or no direction is known

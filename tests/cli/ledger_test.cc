@@ -57,6 +57,45 @@ TEST_F(Commands, ALedgerTellsWhereTheTimeOfAJobWent) {
   EXPECT_EQ(json::parse(program_.run({"ledger", "12", "--json"}).out), ledger());
 }
 
+TEST_F(Commands, ALedgerTellsWhatAJobDrewAndCostWhereThatIsKnown) {
+  json measured = ledger();
+  measured["energy"] = {{"joules", 5'400'000.0},  {"covered", 0.975},         {"shared", 0.0},
+                        {"samples", 1'000'000.0}, {"joules_per_sample", 5.4}, {"joules_to_target", 1800.0}};
+  measured["cost"] = {{"currency", "USD"},
+                      {"amount", 12.346},
+                      {"to_target", 0.05},
+                      {"parts", json::array()},
+                      {"unpriced", json::array()}};
+  fake_.on("GET /api/v1/jobs/12/ledger", measured);
+  const std::string out = program_.run({"ledger", "12"}).out;
+  EXPECT_THAT(out, HasSubstr("\nenergy  1.5 kWh (of 98 % of the device time); 5.4 J a sample; 1.8 kJ to the "
+                             "target\ncost    12.35 USD; 0.05 USD to the target\n"));
+}
+
+TEST_F(Commands, ALedgerSaysWhyEnergyOrCostIsNotKnown) {
+  json unknown = ledger();
+  unknown["energy"] = {{"joules", nullptr},
+                       {"covered", 0.0},
+                       {"shared", 0.5},
+                       {"samples", nullptr},
+                       {"joules_per_sample", nullptr},
+                       {"joules_to_target", nullptr}};
+  unknown["cost"] = {{"currency", "USD"},
+                     {"amount", nullptr},
+                     {"to_target", nullptr},
+                     {"parts", json::array()},
+                     {"unpriced", {"gpu NVIDIA H200"}}};
+  fake_.on("GET /api/v1/jobs/12/ledger", unknown);
+  const std::string out = program_.run({"ledger", "12"}).out;
+  EXPECT_THAT(out,
+              HasSubstr("energy  not known: for 50 % of the device time other jobs shared the processors\n"));
+  EXPECT_THAT(out, HasSubstr("cost    not known: the coordinator has no --price for gpu NVIDIA H200\n"));
+  unknown["energy"] = unknown["cost"] = nullptr;
+  fake_.on("GET /api/v1/jobs/12/ledger", unknown);
+  program_.run({"ledger", "12"});
+  EXPECT_THAT(program_.run({"ledger", "12"}).out, testing::Not(HasSubstr("energy"))) << "absent is not zero";
+}
+
 TEST_F(Commands, ALedgerTellsOfEachAttempt) {
   fake_.on("GET /api/v1/jobs/12/ledger", ledger());
   const std::string out = program_.run({"ledger", "12", "--attempts"}).out;

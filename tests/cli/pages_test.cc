@@ -77,6 +77,14 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
                       {"last_step", 100},
                       {"tasks", {{{"rank", 0}, {"node", "node-1"}, {"device", 0}, {"state", "exited"}}}}}};
   fake_.on("GET /api/v1/jobs/12", job);
+  fake_.on("GET /api/v1/jobs/12/ledger",
+           {{"energy",
+             {{"joules", 7200.0},
+              {"covered", 1.0},
+              {"shared", 0.0},
+              {"joules_per_sample", nullptr},
+              {"joules_to_target", nullptr}}},
+            {"cost", {{"currency", "EUR"}, {"amount", 1.5}, {"to_target", nullptr}}}});
   const auto ran = program_.run({"show", "12"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   job["devices"] = 16;
@@ -89,7 +97,7 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
         "commit aaaaaaaaaaaa of https://host/r.git, x.yaml (with uncommitted changes)", "team:nlp",
         "2 × cpu, 1 a node", "120/2,000", "train/loss 5.125", "eval/gain_over_unigram 0.12 of at least 0.4",
         "expected      its curve has 3 points; 6 are needed\n", "1m03s", "node lost", "0 on node-1 device 0",
-        "node-2 is lost"})
+        "node-2 is lost", "energy        7.2 kJ\n", "cost          1.50 EUR\n"})
     EXPECT_THAT(ran.out, HasSubstr(text));
 }
 
@@ -164,6 +172,7 @@ TEST_F(Commands, ShowTellsRestartsTimesPlacesAndTheCommand) {
   tasks.push_back({{"rank", 16}, {"node", "gpu-3"}, {"device", 5}});
   job["attempts"] = {{{"number", 4}, {"started_ms", 2000}, {"ended_ms", 3000}, {"tasks", tasks}}};
   fake_.on("GET /api/v1/jobs/12", job);
+  fake_.on("GET /api/v1/jobs/12/ledger", {{"energy", nullptr}, {"cost", nullptr}});
   const std::string out = program_.run({"show", "12"}).out;
   EXPECT_THAT(out, HasSubstr("running, held\n"));
   EXPECT_THAT(out, HasSubstr("restarts      1 of at most 5 after failures; 2 preemptions, 1 resize\n"));
@@ -172,6 +181,7 @@ TEST_F(Commands, ShowTellsRestartsTimesPlacesAndTheCommand) {
   EXPECT_THAT(out, HasSubstr("started       1970-01-01 00:00, "));
   EXPECT_THAT(out, HasSubstr("0–7 on gpu-1 devices 0–7; 8–15 on gpu-2 devices 0–7; 16 on gpu-3 device 5"));
   EXPECT_THAT(out, Not(HasSubstr("steps")));
+  EXPECT_THAT(out, Not(HasSubstr("energy"))) << "absent is not zero";
 }
 
 // RUN TIME was the time since the first start, also while the job was queued.

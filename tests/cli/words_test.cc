@@ -44,6 +44,7 @@ TEST_F(Commands, ShowTellsTheDevicesOfOneProcessANode) {
                    {"commit", std::string(40, 'c')},
                    {"snapshot", std::string(64, 'd')}}}};
   fake_.on("GET /api/v1/jobs/12", job);
+  fake_.on("GET /api/v1/jobs/12/ledger", {{"energy", nullptr}, {"cost", nullptr}});
   const std::string out = program_.run({"show", "12"}).out;
   EXPECT_THAT(out, HasSubstr("0 on gpu-1 devices 0–7; 1 on gpu-2 devices 0–7"));
   EXPECT_THAT(out, HasSubstr("node lost"));

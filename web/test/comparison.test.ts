@@ -48,6 +48,7 @@ const comparison = (change: Partial<Comparison>): Comparison => ({
   differing: 0,
   same: 0,
   left_out: 0,
+  currency: "",
   outcomes: [],
   metrics: [],
   ...change,
@@ -139,6 +140,8 @@ describe("an outcome", () => {
     expect(outcomeText(outcome({ measure: "time_to_train", metric: "" }), 3720)).toBe("1h 2m");
     expect(outcomeText(outcome({ measure: "device_time", metric: "" }), 7200)).toMatch(/^2(\.0+)?$/);
     expect(outcomeText(outcome({ measure: "restarts", metric: "" }), 3)).toBe("3");
+    expect(outcomeText(outcome({ measure: "energy", metric: "" }), 7_200_000)).toBe("2 kWh");
+    expect(outcomeText(outcome({ measure: "cost_to_target", metric: "" }), 8.5, "EUR")).toBe("8.50 EUR");
     expect(outcomeText(outcome({}), null)).toBe("–");
   });
 

@@ -29,6 +29,7 @@ function ledger(pieces: LedgerPiece[], changes: Partial<JobLedger> = {}): JobLed
     .reduce((sum, { device_ms }) => sum + device_ms, 0);
   return {
     ...{ job: 12, now_ms: 0, final: true, devices: 2, held_device_ms: held, goodput: 0.9, pieces, totals },
+    ...{ energy: null, cost: null },
     ...changes,
   };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "common/base/check.h"
 
@@ -19,6 +20,47 @@ bool may_go_on(const Halving& halving, JobId job, int rung) {
   return !trial.over && trial.rung == rung && report_of(halving, job, rung).value;
 }
 
+bool goes_before(const Halving& halving, int rung, JobId a, JobId b) {
+  const auto &of_a = report_of(halving, a, rung).value, &of_b = report_of(halving, b, rung).value;
+  if (of_a.has_value() != of_b.has_value()) return of_a.has_value();
+  if (of_a && *of_a != *of_b) return halving.rule.better(*of_a, *of_b);
+  return a < b;
+}
+
+// Where a trial that has told at a rung stands among the others, or shall.
+template <class Ranking>
+auto place_of(const Halving& halving, Ranking& ranked, int rung, JobId job) {
+  return std::ranges::lower_bound(ranked, job,
+                                  [&](JobId a, JobId b) { return goes_before(halving, rung, a, b); });
+}
+
+void rank(Halving& halving, JobId job, int rung) {
+  std::vector<JobId>& ranked = halving.told[rung];
+  ranked.insert(place_of(halving, ranked, rung, job), job);
+}
+
+void count(Halving& halving, const Trial& trial) {
+  halving.over += trial.over;
+  halving.succeeded += trial.succeeded;
+  if (!trial.over && !trial.paused) ++halving.training[trial.rung];
+}
+
+void discount(Halving& halving, const Trial& trial) {
+  halving.over -= trial.over;
+  halving.succeeded -= trial.succeeded;
+  if (trial.over || trial.paused) return;
+  const auto there = halving.training.find(trial.rung);
+  if (--there->second == 0) halving.training.erase(there);
+}
+
+template <class Change>
+void change(Halving& halving, JobId job, const Change& change) {
+  Trial& trial = halving.trials.at(job);
+  discount(halving, trial);
+  change(trial);
+  count(halving, trial);
+}
+
 std::string ordinal(std::size_t n) {
   const bool teen = n % 100 >= 11 && n % 100 <= 13;
   const char* ending = teen ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
@@ -34,16 +76,46 @@ std::string metric_text(double value) {
   return {text, end};
 }
 
-std::vector<JobId> ranking(const Halving& halving, int rung) {
-  std::vector<JobId> jobs;
-  for (const auto& [job, trial] : halving.trials)
-    if (trial.rung >= rung && trial.reports.contains(rung)) jobs.push_back(job);
-  std::ranges::stable_sort(jobs, [&](JobId a, JobId b) {
-    const auto &of_a = report_of(halving, a, rung).value, &of_b = report_of(halving, b, rung).value;
-    if (!of_a || !of_b) return of_a && !of_b;
-    return halving.rule.better(*of_a, *of_b);
+void add_trial(Halving& halving, JobId job, Trial trial) {
+  const Trial& added = halving.trials.insert_or_assign(job, std::move(trial)).first->second;
+  count(halving, added);
+  for (const auto& [rung, report] : added.reports)
+    if (rung <= added.rung) rank(halving, job, rung);
+}
+
+void tell(Halving& halving, JobId job, int rung, const RungReport& report) {
+  Trial& trial = halving.trials.at(job);
+  if (trial.reports.emplace(rung, report).second && rung <= trial.rung) rank(halving, job, rung);
+}
+
+void pause(Halving& halving, JobId job) {
+  change(halving, job, [](Trial& trial) { trial.paused = true; });
+}
+
+void promote(Halving& halving, JobId job) {
+  change(halving, job, [](Trial& trial) {
+    ++trial.rung;
+    trial.paused = false;
   });
-  return jobs;
+  const Trial& trial = halving.trials.at(job);
+  if (trial.reports.contains(trial.rung)) rank(halving, job, trial.rung);
+}
+
+void change_state(Halving& halving, JobId job, bool over, bool succeeded) {
+  change(halving, job, [&](Trial& trial) {
+    trial.over = over;
+    trial.succeeded = succeeded;
+  });
+}
+
+void recall(Halving& halving, JobId job) {
+  change(halving, job, [](Trial& trial) { trial.paused = false; });
+}
+
+const std::vector<JobId>& ranking(const Halving& halving, int rung) {
+  static const std::vector<JobId> kNone;
+  const auto told = halving.told.find(rung);
+  return told == halving.told.end() ? kNone : told->second;
 }
 
 std::size_t places(const Halving& halving, int rung) {
@@ -52,7 +124,7 @@ std::size_t places(const Halving& halving, int rung) {
 
 std::optional<Decision> next_decision(const Halving& halving) {
   for (int rung = rungs_of(halving); rung >= 1; --rung) {
-    const std::vector<JobId> best = ranking(halving, rung);
+    const std::vector<JobId>& best = ranking(halving, rung);
     const std::size_t go_on = best.size() / static_cast<std::size_t>(halving.rule.reduction);
     for (std::size_t i = 0; i < go_on; ++i)
       if (may_go_on(halving, best[i], rung)) return Decision{best[i], rung, true};
@@ -64,18 +136,25 @@ std::optional<Decision> next_decision(const Halving& halving) {
 }
 
 std::optional<Decision> last_call(const Halving& halving) {
-  if (std::ranges::any_of(halving.trials, [](const auto& entry) { return entry.second.succeeded; }))
-    return std::nullopt;
+  if (halving.succeeded > 0) return std::nullopt;
   for (int rung = rungs_of(halving); rung >= 1; --rung)
     for (const JobId job : ranking(halving, rung))
       if (may_go_on(halving, job, rung)) return Decision{job, rung, true};
   return std::nullopt;
 }
 
+std::size_t yet_to_tell(const Halving& halving, int rung) {
+  std::size_t trials = 0;
+  for (const auto& [at, count] : halving.training)
+    if (at <= rung) trials += count;
+  return trials;
+}
+
 std::string standing(const Halving& halving, JobId job, int rung) {
-  const std::vector<JobId> best = ranking(halving, rung);
-  const auto found = std::ranges::find(best, job);
-  PODIUM_CHECK(found != best.end(), "only a trial that has told at a rung stands somewhere there");
+  const std::vector<JobId>& best = ranking(halving, rung);
+  PODIUM_CHECK(halving.trials.at(job).reports.contains(rung) && halving.trials.at(job).rung >= rung,
+               "only a trial that has told at a rung stands somewhere there");
+  const auto found = place_of(halving, best, rung, job);
   const RungReport& report = report_of(halving, job, rung);
   const std::string at = " at rung " + std::to_string(rung) + " (step " + std::to_string(report.step) + ")";
   const std::string& metric = halving.rule.metric;

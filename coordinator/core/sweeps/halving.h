@@ -34,15 +34,30 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
+// Trials change by the functions below alone, which keep what is derived from them in step: a decision costs
+// a look at each trial and sorts none.
 struct Halving {
   Asha rule;
   std::map<JobId, Trial> trials;
+
+  std::map<int, std::vector<JobId>> told;  // by rung, ranked; see ranking()
+  std::map<int, std::size_t> training;     // by rung, the trials that are neither paused nor over
+  std::size_t over = 0, succeeded = 0;     // trials
   bool operator==(const Halving&) const = default;
 };
 
+void add_trial(Halving& halving, JobId job, Trial trial);
+// The first word of each rung counts.
+void tell(Halving& halving, JobId job, int rung, const RungReport& report);
+void pause(Halving& halving, JobId job);
+void promote(Halving& halving, JobId job);
+void change_state(Halving& halving, JobId job, bool over, bool succeeded);
+// It had ended and goes on by an operator's wish: nobody has paused it.
+void recall(Halving& halving, JobId job);
+
 // The trials that have told at the rung, the best first: by the metric, then by their number. A value that is
 // no number is the worst.
-std::vector<JobId> ranking(const Halving& halving, int rung);
+const std::vector<JobId>& ranking(const Halving& halving, int rung);
 
 // How many of these go on.
 std::size_t places(const Halving& halving, int rung);
@@ -64,6 +79,9 @@ std::optional<Decision> last_call(const Halving& halving);
 
 // A value as sentences have it.
 std::string metric_text(double value);
+
+// How many trials have yet to tell at a rung, of those that may.
+std::size_t yet_to_tell(const Halving& halving, int rung);
 
 // "7th of 9 at rung 2 (step 400) with eval/loss 3.21, of which the best 2 go on", of one that has told there.
 std::string standing(const Halving& halving, JobId job, int rung);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "common/base/check.h"
 #include "coordinator/core/apply_job.h"
@@ -21,13 +24,17 @@ Sweep find_sweep(const ClusterState& state, JobId job) {
 
 std::set<ExperimentId> sweeps_in(const ClusterState& state, const Events& events) {
   std::set<ExperimentId> sweeps;
+  const auto add = [&](ExperimentId experiment) {
+    if (state.sweeps.contains(experiment)) sweeps.insert(experiment);
+  };
   for (const Event& event : events) {
     if (std::holds_alternative<Ticked>(event.body))
       for (const auto& [id, halving] : state.sweeps) sweeps.insert(id);
     if (const auto* reached = std::get_if<RungReached>(&event.body)) sweeps.insert(reached->experiment);
+    if (const auto* recalled = std::get_if<JobRecalled>(&event.body)) add(recalled->experiment);
     const auto* changed = std::get_if<JobStateChanged>(&event.body);
     const Job* job = changed ? find_job(state, changed->job) : nullptr;
-    if (job && state.sweeps.contains(job->experiment)) sweeps.insert(job->experiment);
+    if (job) add(job->experiment);
   }
   return sweeps;
 }
@@ -52,16 +59,31 @@ class Settling {
 
  private:
   void catch_up() {
-    for (; followed_ < events_.size(); ++followed_) follow(halving_, events_[followed_]);
+    for (; followed_ < events_.size(); ++followed_) {
+      const Event& event = events_[followed_];
+      follow(halving_, event);
+      const auto job = job_of(event);
+      if (job && !std::holds_alternative<RungReached>(event.body)) events_of_[*job].push_back(followed_);
+    }
   }
 
   // The job as the events so far leave it.
-  JobDraft draft(JobId id) const {
-    Job job = state_.jobs.at(id);
-    for (const Event& event : events_)
-      if (job_of(event) == id && !std::holds_alternative<RungReached>(event.body)) apply_to_job(job, event);
-    return JobDraft(std::move(job), events_, now_);
+  Job job_now(JobId id) const {
+    const Job* lives = find_job(state_, id);
+    Job job = lives ? *lives : Job{};
+    const auto changes = events_of_.find(id);
+    if (changes == events_of_.end()) return job;
+    for (const std::size_t change : changes->second) {
+      const Event& event = events_[change];
+      if (const auto* recalled = std::get_if<JobRecalled>(&event.body))
+        job = recalled_job(*recalled, event.at);
+      else
+        apply_to_job(job, event);
+    }
+    return job;
   }
+
+  JobDraft draft(JobId id) const { return JobDraft(job_now(id), events_, now_); }
 
   void decide() {
     while (const auto decision = next_decision(halving_)) carry_out(*decision);
@@ -84,23 +106,24 @@ class Settling {
   }
 
   void stop_all() {
-    const auto trials = halving_.trials;
-    for (const auto& [id, trial] : trials) {
-      if (trial.over) continue;
-      draft(id).change_state(JobState::stopped,
-                             "stopped by its sweep: " + standing(halving_, id, trial.rung));
-      catch_up();
-    }
+    for (const auto& [id, trial] : halving_.trials)
+      if (!trial.over)
+        draft(id).change_state(JobState::stopped,
+                               "stopped by its sweep: " + standing(halving_, id, trial.rung));
+    catch_up();
   }
 
   // Whether no trial trains or may come to, but by a promotion. One that is held may: its node tells of a
   // later attempt, or an operator has not decided yet.
   bool all_wait() const {
     return std::ranges::all_of(halving_.trials, [this](const auto& entry) {
-      if (entry.second.over) return true;
-      const Job& job = draft(entry.first).job();
-      return entry.second.paused && job.state == JobState::queued && !job.held;
+      return entry.second.over || (entry.second.paused && waits(entry.first));
     });
+  }
+
+  bool waits(JobId id) const {
+    const auto in_line = [](const Job& job) { return job.state == JobState::queued && !job.held; };
+    return events_of_.contains(id) ? in_line(job_now(id)) : in_line(state_.jobs.at(id));
   }
 
   const ClusterState& state_;
@@ -108,6 +131,7 @@ class Settling {
   Events& events_;
   Time now_;
   std::size_t followed_ = 0;
+  std::map<JobId, std::vector<std::size_t>> events_of_;  // by their place in events_
 };
 
 }  // namespace
@@ -134,19 +158,16 @@ void follow(Halving& halving, const Event& event) {
   const auto job = job_of(event);
   const auto found = job ? halving.trials.find(*job) : halving.trials.end();
   if (found == halving.trials.end()) return;
-  Trial& trial = found->second;
   if (const auto* reached = std::get_if<RungReached>(&event.body)) {
-    trial.reports.emplace(reached->rung, reached->report);
+    tell(halving, *job, reached->rung, reached->report);
   } else if (std::holds_alternative<TrialPaused>(event.body)) {
-    trial.paused = true;
+    pause(halving, *job);
   } else if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
-    PODIUM_CHECK(trial.rung == promoted->rung, "a trial is promoted from the rung where it is");
-    ++trial.rung;
-    trial.paused = false;
+    PODIUM_CHECK(found->second.rung == promoted->rung, "a trial is promoted from the rung where it is");
+    promote(halving, *job);
   } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
-    if (is_terminal(changed->from)) trial.paused = false;  // goes on by an operator's wish
-    trial.over = is_terminal(changed->to);
-    trial.succeeded = changed->to == JobState::succeeded;
+    if (is_terminal(changed->from)) recall(halving, *job);
+    change_state(halving, *job, is_terminal(changed->to), changed->to == JobState::succeeded);
   }
 }
 
@@ -158,9 +179,7 @@ const Halving* sweep_of(const ClusterState& state, const Job& job) {
 std::string why_paused(const ClusterState& state, const Job& job) {
   const Halving& halving = *sweep_of(state, job);
   const int rung = halving.trials.at(job.id).rung;
-  const auto silent = std::ranges::count_if(halving.trials, [rung](const auto& entry) {
-    return !entry.second.over && !entry.second.paused && entry.second.rung <= rung;
-  });
+  const std::size_t silent = yet_to_tell(halving, rung);
   std::string text = "is paused by its sweep: " + standing(halving, job.id, rung);
   if (silent == 0) return text;
   return text + "; " + std::to_string(silent) + (silent == 1 ? " trial has" : " trials have") +

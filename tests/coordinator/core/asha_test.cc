@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <tuple>
 
 #include "coordinator/core/sweeps/trials.h"
 #include "tests/coordinator/core/cluster_fixture.h"
@@ -248,6 +251,67 @@ TEST_F(AshaTest, AnOperatorMayLetAStoppedTrialGoOnAndNoSweepJudgesIt) {
   report(node_);
   EXPECT_EQ(states(), "running over");
   EXPECT_TRUE(tell(1, 2, 99.0)->empty());
+}
+
+TEST_F(AshaTest, ATrialThatIsRequeuedWhileItsSweepDecidesIsJudgedBeforeItStarts) {
+  begin(4);
+  tell(1, 1, 3.0);
+  leave();
+  turn(CancelJob{{1}});
+  EXPECT_EQ(states(), "over running running running");
+  RequeueJob again{{1}};
+  again.ended = {{1}, request_for(1), JobState::cancelled, 1};
+  const auto recalled = turn(again);
+  ASSERT_TRUE(find<TrialPaused>(recalled)) << "it has told at its rung, and is not among the best there";
+  EXPECT_EQ(states(), "paused running running running");
+  EXPECT_EQ(job({1}).attempts, 1) << "it was not started for nothing";
+  tell(2, 1, 4.0);
+  EXPECT_EQ(state_of({1}), JobState::starting) << "it is promoted as any other";
+}
+
+TEST_F(AshaTest, ATrialThatIsRequeuedAsTheLastThatCouldTellLetsItsSweepDecide) {
+  begin(2);
+  tell(1, 1, 3.0);
+  leave();
+  turn(CancelJob{{1}});
+  RequeueJob again{{1}};
+  again.ended = {{1}, request_for(1), JobState::cancelled, 1};
+  turn(again);
+  EXPECT_EQ(states(), "paused running");
+  finish(2);
+  EXPECT_EQ(states(), "over over");
+}
+
+// The order of each rung beside one that is sorted anew, of trials that tell, are promoted and tell again.
+TEST(Halving, WhoStandsWhereIsWhatSortingAllOfThemSays) {
+  std::mt19937 random(7);
+  Halving halving;
+  halving.rule = {"eval/loss", Goal::min, 1, 100, 3};
+  constexpr int kTrials = 60;
+  for (int id = 1; id <= kTrials; ++id) add_trial(halving, {id}, {});
+  std::map<int, std::vector<std::tuple<bool, double, JobId>>> told;
+  std::uniform_int_distribution<int> any(1, kTrials), some_value(0, 12);
+  for (int i = 0; i < 600; ++i) {
+    const JobId job{any(random)};
+    const Trial& trial = halving.trials.at(job);
+    const int rung = trial.rung;
+    if (trial.reports.contains(rung)) {
+      if (rung < 4) promote(halving, job);
+      continue;
+    }
+    const int value = some_value(random);
+    tell(halving, job, rung, {rung, value == 12 ? std::nullopt : std::optional<double>(value)});
+    told[rung].emplace_back(value == 12, value, job);
+    std::ranges::sort(told[rung]);
+    std::vector<JobId> sorted;
+    for (const auto& [broken, metric, id] : told[rung]) sorted.push_back(id);
+    ASSERT_EQ(ranking(halving, rung), sorted);
+    const auto place = std::ranges::find(sorted, job) - sorted.begin() + 1;
+    if (value != 12) {
+      ASSERT_THAT(standing(halving, job, rung), testing::StartsWith(std::to_string(place)));
+    }
+  }
+  EXPECT_GT(told[4].size(), 30u);
 }
 
 TEST_F(AshaTest, ASnapshotKeepsWhatWasToldAndDecided) {

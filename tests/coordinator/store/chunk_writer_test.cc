@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <map>
 #include <numeric>
+#include <sstream>
 
 #include "coordinator/store/chunk_reader.h"
 #include "coordinator/store/migrations.h"
@@ -22,11 +25,8 @@ class ChunkWriterTest : public testing::Test {
   // As series_table.cc does; the writer forgets what is open now and then, as a start does.
   void write(std::vector<StoredPoint> points) {
     Transaction transaction(database_);
-    if (model_.empty() || points.front().step > model_.rbegin()->first)
-      writer_.append(kSeries, open_, points);
-    else
-      grown_ += writer_.merge(kSeries, open_, points) - std::ssize(points);
-    grown_ += std::ssize(points);
+    const bool follows = model_.empty() || points.front().step > model_.rbegin()->first;
+    grown_ += follows ? writer_.append(kSeries, open_, points) : writer_.merge(kSeries, open_, points);
     transaction.commit();
     for (const StoredPoint& point : points) {
       StoredPoint& there = model_.emplace(point.step, point).first->second;
@@ -161,6 +161,110 @@ TEST_F(ChunkWriterTest, AnyOrderHoldsWhatItShould) {
     expect_model();
     if (HasFailure()) FAIL() << "seed " << seed;
   }
+}
+
+TEST_F(ChunkWriterTest, StepsLoggedAgainOneByOneRewriteASmallPieceEach) {
+  write(run(1, 10'000));
+  for (int step = 3000; step < 5000; ++step) {
+    const std::int64_t newest = count("SELECT max(id) FROM chunk_data");
+    write(run(step, 1, 2));
+    const std::int64_t rewritten =
+        count("SELECT coalesce(sum(points), 0) FROM chunks WHERE data > " + std::to_string(newest));
+    if (step % 128 != 1 && step != 3000) {  // where a piece is cut
+      ASSERT_LE(rewritten, 512) << "step " << step;
+    }
+  }
+  expect_model();
+  EXPECT_LT(count("SELECT count(*) FROM chunks"), 3 + 2 * 2000 / 128);
+}
+
+TEST_F(ChunkWriterTest, ASeriesThatTellsItsLastStepTwiceStillFillsItsChunks) {
+  for (int step = 1; step <= 9000; ++step) {
+    write(run(step, 1));
+    write(run(step, 1));
+  }
+  expect_model();
+  EXPECT_LT(count("SELECT count(*) FROM chunks"), 6);
+}
+
+TEST_F(ChunkWriterTest, AStepOfTheOpenChunkLoggedAgainRewritesItsRowAlone) {
+  for (int step = 1; step <= 30; ++step) write(run(100 * step, 100));
+  EXPECT_EQ(open_.rows, 30);
+  for (int i = 0; i < 20; ++i) write(run(1550, 1));
+  EXPECT_EQ(open_.rows, 30);
+  EXPECT_EQ(count("SELECT count(*) FROM chunks"), 0) << "nothing was closed for it";
+  expect_model();
+  write(run(3100, 900));
+  for (int i = 0; i < 20; ++i) write(run(3500, 1));
+  EXPECT_LE(count("SELECT count FROM open_points WHERE first_step <= 3500 ORDER BY first_step DESC LIMIT 1"),
+            512);
+  expect_model();
+}
+
+TEST_F(ChunkWriterTest, OneStepAgainAndAgainCostsAPieceHoweverLongTheSeriesIs) {
+  write(run(0, 8000));
+  write(run(5, 1));
+  const std::int64_t chunks = count("SELECT count(*) FROM chunks");
+  for (int i = 0; i < 300; ++i) write(run(5, 1));
+  expect_model();
+  EXPECT_EQ(count("SELECT count(*) FROM chunks"), chunks);
+  EXPECT_LE(count("SELECT max(points) FROM chunks WHERE first_step <= 5 AND last_step >= 5"), 512);
+}
+
+// Logs what it says to a text while it lives.
+class HeardLog {
+ public:
+  HeardLog() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("heard", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~HeardLog() { spdlog::set_default_logger(before_); }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+TEST_F(ChunkWriterTest, ADamagedChunkIsSetAsideAndNewPointsAreTaken) {
+  write(run(1, 5000));
+  database_.run(
+      "INSERT INTO series (id, job, key, attempt, last_step, last_ms) VALUES (7, 3, 'loss', 1, 0, 0);"
+      "UPDATE chunk_data SET points = substr(points, 1, 100) WHERE id = 1");
+  for (std::int64_t step = 1; step <= 4096; ++step) model_.erase(step);
+  const HeardLog log;
+  write(run(100, 3));
+  write(run(200, 3));
+  expect_model();
+  EXPECT_EQ(count("SELECT first_step FROM damaged_chunks"), 1);
+  EXPECT_EQ(count("SELECT last_step FROM damaged_chunks"), 4096);
+  EXPECT_EQ(count("SELECT count FROM damaged_chunks"), 4096);
+  EXPECT_EQ(count("SELECT length(points) FROM damaged_chunks"), 100) << "its bytes are kept as they are";
+  EXPECT_EQ(count("SELECT length(blocks) > 0 FROM damaged_chunks"), 1);
+  EXPECT_THAT(log.text(),
+              testing::HasSubstr("metric series 7 (loss of job 3): the chunk of steps 1 to 4096"));
+  EXPECT_THAT(log.text(), testing::HasSubstr("restore a backup"));
+  EXPECT_EQ(std::ranges::count(log.text(), '\n'), 1) << "it is said once";
+}
+
+TEST_F(ChunkWriterTest, DamageInAnOpenRowCostsThatRow) {
+  write(run(1, 10));
+  write(run(11, 10));
+  write(run(21, 10));
+  database_.run("UPDATE open_points SET points = x'00' WHERE first_step = 11");
+  for (std::int64_t step = 11; step <= 20; ++step) model_.erase(step);
+  const HeardLog log;
+  write(run(15, 1));
+  expect_model();
+  EXPECT_EQ(count("SELECT first_step FROM damaged_chunks WHERE last_step IS NULL"), 11);
+  EXPECT_THAT(log.text(), testing::HasSubstr("what came from step 11 on"));
+}
+
+TEST_F(ChunkWriterTest, AThinnerGoesOnBeyondADamagedChunk) {
+  write(run(1, 10'000));
+  database_.run("UPDATE chunk_data SET points = x'' WHERE id = 1");
+  const HeardLog log;
+  EXPECT_EQ(writer_.take_chunk(kSeries, 1).front().step, 4097);
 }
 
 TEST_F(ChunkWriterTest, ADamagedChunkIsNamedWithAdvice) {

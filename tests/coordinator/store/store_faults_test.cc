@@ -47,6 +47,25 @@ std::string why_it_does_not_load(const TempFolder& home) {
   return "it loads";
 }
 
+TEST(StoreFaults, StreamsAreTakenWhereAChunkIsDamaged) {
+  TempFolder home;
+  std::string lines;
+  for (int step = 1; step <= 5000; ++step) lines += metrics_line(step, 1.0 / step);
+  Store store(home.path(), at_once());
+  start_job(store);
+  ASSERT_TRUE(ingest_now(store, chunk(1, 0, lines)).ok());
+  change(home, "UPDATE chunk_data SET points = substr(points, 1, length(points) - 1) WHERE id = 1");
+  const std::string again = metrics_line(7, 70), next = metrics_line(5001, 50);
+  const auto answer = ingest_now(store, chunk(1, std::ssize(lines), again + next));
+  ASSERT_TRUE(answer.ok()) << describe(answer.errors());
+  const auto reader = store.open_reader();
+  const Series kept = reader->series({1}, "train/loss", 1'000'000);
+  EXPECT_EQ(kept.size(), 5001u - 4096 + 1) << "what was damaged is gone, with the step that is told anew";
+  EXPECT_EQ(kept.front().value, 70);
+  EXPECT_EQ(kept.back().value, 50);
+  EXPECT_EQ(reader->metrics({1}).at(0).count, std::ssize(kept));
+}
+
 TEST(StoreFaults, ATurnThatTheDiskRefusesIsWrittenOnceItCan) {
   TempFolder home;
   {

@@ -213,6 +213,7 @@ export function comparisonOf(coordinator: FakeCoordinator, query: Query): Answer
     differing: fields.filter(({ differs }) => differs).length,
     same: fields.filter(({ differs }) => !differs).length,
     left_out: 0,
+    currency: "",
     outcomes: outcomesOf(details, place),
     metrics: metricsOf(details),
   });

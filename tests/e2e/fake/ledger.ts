@@ -92,6 +92,8 @@ export function ledgerOf(job: Job, cluster: Cluster, nowMs: number): JobLedger {
     final: job.ended_ms !== null,
     devices: job.devices,
     ...rates(totals),
+    energy: null,
+    cost: null,
     pieces,
     totals,
   };

@@ -505,7 +505,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the job's time went
+         * Where the job's time went, what it drew and cost
          * @description Every device-second from the job's submission to its end, or until now, in exactly one bucket. The totals are of all pieces; of more than 2,000 pieces short neighbours are shown as one, whose `merged` says how many they were. A requeued job is in no bucket between its end and its requeue.
          */
         get: operations["get_job_ledger"];
@@ -1343,8 +1343,43 @@ export interface components {
             devices: number;
             held_device_ms: number;
             goodput: components["schemas"]["Goodput"];
+            energy: components["schemas"]["JobEnergy"];
+            cost: components["schemas"]["JobCost"];
             pieces: components["schemas"]["LedgerPiece"][];
             totals: components["schemas"]["LedgerTotal"][];
+        };
+        /** @description What the job's devices drew: of a GPU its own power, of CPU slots all that the processor packages of the node drew while no other job held devices there. null where nothing was measured; what is absent is not zero. */
+        JobEnergy: null | {
+            /** @description Of the device time that is covered */
+            joules: number | null;
+            /** @description Share of the device time that was held of which it is known. Of a minute and more without a report nothing is guessed */
+            covered: number;
+            /** @description Share in which other jobs held devices of the same nodes, so that nobody can say whose energy it was */
+            shared: number;
+            /** @description Of the steps that count; null of programs */
+            samples: number | null;
+            /** @description Where 95 % of the device time are covered */
+            joules_per_sample: number | null;
+            /** @description Until the target was reached, where 95 % of the device time until then are covered */
+            joules_to_target: number | null;
+        };
+        /** @description The device-hours that were held, at the prices that the coordinator is run with now. null without prices, and of a job that has held nothing */
+        JobCost: null | {
+            /** @example USD */
+            currency: string;
+            /** @description null where a part has no price */
+            amount: number | null;
+            /** @description Until the target was reached */
+            to_target: number | null;
+            parts: {
+                /** @enum {unknown} */
+                kind: "cpu" | "gpu";
+                model: string;
+                per_device_hour: number;
+                device_hours: number;
+            }[];
+            /** @description Devices without a price, as "gpu NVIDIA H200" */
+            unpriced: string[];
         };
         LedgerRow: {
             /** @description A job's or experiment's number, an account, a node (empty: of none, while jobs waited), or a day as 2026-03-01 */
@@ -1544,7 +1579,7 @@ export interface components {
             now_ms: components["schemas"]["Millis"];
             /** @description What to know first comes first */
             blockers: components["schemas"]["Blocker"][];
-            /** @description `latest_ms`: if every job takes all of its walltime; `expected_ms`: if they take what jobs usually take, and running ones go on at their pace; `earliest_ms`: if they are as quick as the quickest tenth. null where the forecast finds no start, and `note` then says why; `not_before_ms` is how far it then saw: it does not start before. `reserved_ms`: promised if no node fails and no job comes that goes before it. */
+            /** @description `latest_ms`: if every job takes all of its walltime; `expected_ms`: if they take what jobs usually take, and running ones go on at their pace, those that are overdue for about as long again; `earliest_ms`: if they are as quick as the quickest tenth. null where the forecast finds no start, and `note` then says why; `not_before_ms` is how far it then saw: it does not start before. `reserved_ms`: promised if no node fails and no job comes that goes before it. */
             start: {
                 earliest_ms: components["schemas"]["MillisOrNull"];
                 expected_ms: components["schemas"]["MillisOrNull"];
@@ -1714,6 +1749,8 @@ export interface components {
             differing: number;
             /** @description Fields beyond 2,000 */
             left_out: number;
+            /** @description Of costs; empty without prices */
+            currency: string;
             /** @description The target's first; at most 200 of metrics */
             outcomes: components["schemas"]["ComparedOutcome"][];
             /** @description Every metric that any of them has, by name, at most 500 */
@@ -1734,11 +1771,11 @@ export interface components {
         };
         ComparedOutcome: {
             /**
-             * @description best and final of a metric; median of a throughput (beyond 512 points of 16 runs of 32, spread evenly over the steps); time_to_train, run_time (of all attempts) and device_time (that attempts held devices, times their number), in seconds; restarts
+             * @description best and final of a metric; median of a throughput (beyond 512 points of 16 runs of 32, spread evenly over the steps); time_to_train, run_time (of all attempts) and device_time (that attempts held devices, times their number), in seconds; restarts; energy and energy_to_target in joules, where 95 % of the device time are covered; cost and cost_to_target in the currency of the prices
              * @enum {unknown}
              */
-            measure: "best" | "final" | "median" | "time_to_train" | "run_time" | "device_time" | "restarts";
-            /** @description "" of times and restarts */
+            measure: "best" | "final" | "median" | "time_to_train" | "run_time" | "device_time" | "restarts" | "energy" | "energy_to_target" | "cost" | "cost_to_target";
+            /** @description "" of all but best, final and median */
             metric: string;
             /** @enum {unknown} */
             better: "less" | "more" | null;
@@ -1886,7 +1923,9 @@ export interface components {
                 /** @description The `clock_ms` of that answer; 0: there was none */
                 answered_ms: number;
             };
-            /** @description What devices measure now, for GET /metrics alone; what one does not measure is absent */
+            /** @description That the node's processor packages drew since its agent started; absent where the kernel does not tell */
+            package_joules?: number;
+            /** @description What devices measure now, for GET /metrics and, of the power, for what jobs drew; what one does not measure is absent */
             readings?: {
                 /** @description Its index */
                 device: number;
@@ -2379,14 +2418,15 @@ export interface operations {
             query?: {
                 /** @description States, separated by commas */
                 state?: string;
+                /** @description One that there is; 400 otherwise */
                 experiment?: number;
-                /** @description Of all experiments of this name */
+                /** @description Of all experiments of this name; 400 where there is none */
                 experiment_name?: string;
                 /** @description Part of the name */
                 name?: string;
                 /** @description `key:value` or `key=value` */
                 label?: string;
-                /** @description An account and all below it */
+                /** @description An account and all below it; 400 where there is none and no job was ever of it */
                 account?: string;
                 /** @description Words that all match, as in the dashboard's search box: `#12` is job 12, `12` too or part of a name, `key:value` a label whose value has that part, `account:nlp` an account and all below it, anything else part of a name. Case does not matter. */
                 q?: string;

@@ -40,7 +40,7 @@ export function Results({ settings, comparison }: Properties) {
                 {jobs.map(({ id }, index) => {
                   const difference = differenceText(numberOf(outcome.differences[index]));
                   const step = outcome.steps[index];
-                  const text = outcomeText(outcome, numberOf(outcome.values[index]));
+                  const text = outcomeText(outcome, numberOf(outcome.values[index]), comparison.currency);
                   return (
                     <td key={id} class="compare-figure">
                       {outcome.best.includes(id) ? <strong title="The best">{text}</strong> : text}

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { JobLedger, LedgerKind } from "../api/types";
 import { useJobLedger } from "../hooks/use_job_ledger";
+import { costRule, costText, energyRule, energyText } from "../model/costs";
 import {
   deviceHours,
   goodputRule,
@@ -59,6 +60,7 @@ export function LedgerView({ job, changes }: { job: number; changes: number }) {
         </Button>
       </div>
       <LedgerBar label={unit === "wall" ? "Time" : "Device time"} parts={parts} lit={lit} />
+      <Costs ledger={ledger} />
       {lanes && <LaneRows lanes={lanes} lit={lit} />}
       {ledger.totals.some(({ kind }) => kind === "running") && (
         <p class="muted">
@@ -69,6 +71,25 @@ export function LedgerView({ job, changes }: { job: number; changes: number }) {
       )}
       <Totals ledger={ledger} unit={unit} onLit={setLit} />
     </div>
+  );
+}
+
+function Costs({ ledger }: { ledger: JobLedger }) {
+  const energy = energyText(ledger);
+  const cost = costText(ledger);
+  return (
+    <>
+      {energy !== null && (
+        <p>
+          Energy <Info of="energy">{energyRule}</Info> <span class="number">{energy}</span>
+        </p>
+      )}
+      {cost !== null && (
+        <p>
+          Cost <Info of="cost">{costRule}</Info> <span class="number">{cost}</span>
+        </p>
+      )}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 // What a comparison of jobs shows. Pure.
 import type { ComparedField, ComparedOutcome, Comparison, Job } from "../api/types";
 import type { CompareAxis } from "./compare_address";
+import { amountText, joulesText } from "./costs";
 import { formatCount, formatNumber, formatPlain, fromWire } from "./numbers";
 import { byStep, type Point } from "./series";
 import { formatDuration } from "./times";
@@ -71,6 +72,10 @@ const measures: Record<ComparedOutcome["measure"], string> = {
   run_time: "Run time",
   device_time: "Device hours",
   restarts: "Restarts",
+  energy: "Energy",
+  energy_to_target: "Energy to target",
+  cost: "Cost",
+  cost_to_target: "Cost to target",
 };
 
 export const outcomeName = ({ measure, metric }: ComparedOutcome) =>
@@ -90,10 +95,13 @@ export function outcomeRule({ measure, metric, better, better_by: by }: Compared
   return `${which}; ${cost}`;
 }
 
-export function outcomeText({ measure }: ComparedOutcome, value: number | null): string {
+/** `currency`: of costs. */
+export function outcomeText({ measure }: ComparedOutcome, value: number | null, currency = ""): string {
   if (value === null) return "–";
   if (measure === "time_to_train" || measure === "run_time") return formatDuration(value);
   if (measure === "device_time") return formatNumber(value / 3600, 3);
+  if (measure === "energy" || measure === "energy_to_target") return joulesText(value);
+  if (measure === "cost" || measure === "cost_to_target") return amountText(value, currency);
   return measure === "restarts" ? String(value) : formatNumber(value);
 }
 
