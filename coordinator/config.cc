@@ -137,7 +137,7 @@ void add_prices(CLI::App& app, Prices& prices) {
 std::string check_prices(const Prices& prices) {
   for (std::size_t i = 0; i < prices.list.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (prices.list[i].kind == prices.list[j].kind && prices.list[i].model == prices.list[j].model)
+      if (of_same_devices(prices.list[i], prices.list[j]))
         return "--price is given twice for " + prices.list[i].kind +
                (prices.list[i].model.empty() ? "" : "/" + prices.list[i].model);
   return "";

@@ -7,11 +7,12 @@ namespace podium {
 
 std::vector<JobState> job_states_from(std::string_view list) {
   std::vector<JobState> states;
-  for (std::size_t at = 0; at <= list.size();) {
+  for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
-    states.push_back(job_state_from(list.substr(at, end - at)));
+    if (end > at) states.push_back(job_state_from(list.substr(at, end - at)));
     at = end + 1;
   }
+  if (states.empty()) job_state_from(list);  // all jobs would be more than was asked for
   return states;
 }
 

@@ -11,7 +11,7 @@
 
 namespace podium {
 
-// "queued,running"
+// "queued,running"; what is empty between commas is passed over.
 std::vector<JobState> job_states_from(std::string_view list);
 
 // "team=nlp" or "team:nlp": key and value.

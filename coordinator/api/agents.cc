@@ -1,10 +1,17 @@
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "common/base/logging.h"
 #include "common/base/units.h"
+#include "common/net/spawn.h"
 #include "common/net/zstd.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -186,12 +193,22 @@ std::vector<HolderOnNode> holders_on(const ClusterState& state, const NodeId& id
   return list;
 }
 
-// What was measured on a disk that is nearly full is absent: its room is for what cannot wait.
-void keep_energy(Api& api, std::vector<EnergyShare> shares) {
-  if (shares.empty() || api.store.refusal()) return;
+constexpr auto kMeasuredTogether = std::chrono::seconds(1);
+
+// Of all nodes together, for each time is a sync of the disk; what a kill takes with it is absent. So is what
+// was measured on a disk that is nearly full: its room is for what cannot wait.
+awaitable<void> keep_measured(Api& api) {
+  boost::asio::steady_timer pause(co_await boost::asio::this_coro::executor, kMeasuredTogether);
+  co_await pause.async_wait(boost::asio::use_awaitable);
   Commit commit;
-  commit.energy = std::move(shares);
-  api.store.commit(std::move(commit), [] {});
+  commit.energy = std::exchange(api.measured, {});
+  if (!api.store.refusal()) api.store.commit(std::move(commit), [] {});
+}
+
+awaitable<void> keep_energy(Api& api, std::vector<EnergyShare> shares) {
+  const bool first = api.measured.empty() && !shares.empty();
+  std::ranges::move(shares, std::back_inserter(api.measured));
+  if (first) spawn(co_await boost::asio::this_coro::executor, "energy", keep_measured(api));
 }
 
 bool is_off(const Api& api, const NodeId& id) {
@@ -225,8 +242,9 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   if (!taken) co_return problem(taken.errors(), call.request.id);
   tell_clock(api, report->node.id, was_off);
   api.readings[report->node.id] = report->readings;
-  keep_energy(api, api.energy.take(report->node.id, heard,
-                                   {report->node.boot, report->readings, report->package_joules}, holders));
+  std::vector<EnergyShare> shares = api.energy.take(
+      report->node.id, heard, {report->node.boot, report->readings, report->package_joules}, holders);
+  co_await keep_energy(api, std::move(shares));
   if (!report->interrupted) co_await api.holds.wait(report->node.id, report->orders_seen);
   NodeOrders orders = co_await whole_orders(api, report->node.id);
   orders.clock = api.loop.now();

@@ -65,8 +65,9 @@ struct Api {
   std::function<std::vector<SpecRepositoryStatus>()> specs;  // of the git repositories that are watched
   std::map<std::pair<std::string, int>, std::uint64_t> requests{};  // answered, by method and status
   std::map<NodeId, std::vector<DeviceReading>>
-      readings{};        // of the last report of each node that has reported
-  EnergyMeter energy{};  // of those reports
+      readings{};                       // of the last report of each node that has reported
+  EnergyMeter energy{};                 // of those reports
+  std::vector<EnergyShare> measured{};  // that is not on its way to the store yet
 };
 
 // A request that has found its route.

@@ -32,8 +32,7 @@ std::optional<double> samples_of(Reader& reader, const JobView& job) {
   const std::vector<AttemptView> attempts = reader.attempts(job.id);
   std::int64_t last = 0;
   for (const AttemptView& attempt : attempts) last = std::max(last, attempt.last_step.value_or(0));
-  const std::int64_t first = attempts.empty() ? 0 : attempts.front().first_step.value_or(0);
-  return samples_between(spec.training, first, last);
+  return samples_between(spec.training, first_step_of(attempts), last);
 }
 
 std::optional<JobEnergy> energy_of(Reader& reader, const JobView& job, const std::vector<LedgerPiece>& pieces,

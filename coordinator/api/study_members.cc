@@ -55,9 +55,7 @@ std::optional<double> samples_to_target(Reader& reader, const JobView& job, cons
   std::optional<std::int64_t> last = job.target ? job.target->reached_step : std::nullopt;
   if (!job.target && job.progress) last = job.progress->step;
   if (!last) return std::nullopt;
-  const std::vector<AttemptView> attempts = reader.attempts(job.id);
-  const std::int64_t first = attempts.empty() ? 0 : attempts.front().first_step.value_or(0);
-  return samples_between(spec.training, first, *last);
+  return samples_between(spec.training, first_step_of(reader.attempts(job.id)), *last);
 }
 
 // Only of a job that told what training does.
@@ -184,6 +182,12 @@ std::string some_of(const std::set<std::string>& names) {
 }
 
 }  // namespace
+
+std::int64_t first_step_of(const std::vector<AttemptView>& attempts) {
+  for (const AttemptView& attempt : attempts)
+    if (attempt.first_step) return *attempt.first_step;
+  return 0;
+}
 
 double samples_between(const TrainingSpec& training, std::int64_t first, std::int64_t last) {
   double samples = 0;

@@ -30,6 +30,9 @@ struct StudyWarning {
   std::string sentence;
 };
 
+// The step from which the job was trained: that of its first attempt that came so far as to tell one.
+std::int64_t first_step_of(const std::vector<AttemptView>& attempts);
+
 // That are trained on in the steps after `first`, up to `last`.
 double samples_between(const TrainingSpec& training, std::int64_t first, std::int64_t last);
 

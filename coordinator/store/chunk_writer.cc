@@ -165,6 +165,7 @@ std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<
 
 std::int64_t ChunkWriter::close_open(std::int64_t series, OpenChunk& open,
                                      std::span<const StoredPoint> points) {
+  open = open_chunk(series);  // whoever thins series closes chunks as well
   const std::int64_t opened = open.points;
   const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
   return put_in_place(series, all) - opened;
@@ -192,14 +193,15 @@ std::int64_t ChunkWriter::merge_into(std::int64_t series, const Closed& chunk,
   const bool apart = points.front().step > chunk.last_step || points.back().step < chunk.first_step;
   const bool full = chunk.points >= static_cast<std::int64_t>(kPointsInChunk);
   std::vector<StoredPoint> old;
-  std::int64_t had = 0;
+  std::int64_t lost = 0;
   if (chunk.there && !(full && apart)) {
     old = take(series, chunk);
-    had = chunk.points;
+    lost = chunk.points - std::ssize(old);
   }
   const std::vector<StoredPoint> all = merged(old, points);
-  if (old.empty() || apart || !close_piece(series, all, points, is_last)) close_all(series, all, is_last);
-  return std::ssize(all) - had;
+  if (old.empty() || apart || !close_piece(series, all, points, is_last, lost))
+    close_all(series, all, is_last);
+  return std::ssize(all) - std::ssize(old) - lost;
 }
 
 // At the end more will follow: whole chunks, and one with the rest. Elsewhere equal parts, with room in each.
@@ -214,12 +216,12 @@ void ChunkWriter::close_all(std::int64_t series, std::span<const StoredPoint> po
 // Cuts out the piece of a chunk that has the points just logged, for the next such to find it small; false
 // where they are many, or the chunk is.
 bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> all,
-                              std::span<const StoredPoint> points, bool is_last) {
+                              std::span<const StoredPoint> points, bool is_last, std::int64_t& lost) {
   const Cut cut = cut_around(all, points);
   if (cut.end - cut.begin == all.size()) return false;
   const std::span<const StoredPoint> before = all.first(cut.begin);
   if (is_last && cut.end == all.size())
-    close_all(series, joined_before(series, before), false);
+    close_all(series, joined_before(series, before, lost), false);
   else
     close_all(series, before, false);
   close_all(series, all.subspan(cut.begin, cut.end - cut.begin), is_last);
@@ -228,13 +230,15 @@ bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> 
 }
 
 // What a growing series leaves behind fills the chunk before.
-std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series,
-                                                    std::span<const StoredPoint> points) {
+std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series, std::span<const StoredPoint> points,
+                                                    std::int64_t& lost) {
   std::vector<StoredPoint> joined;
   if (!points.empty()) {
     const Closed chunk = chunk_at(series, points.front().step);
-    if (chunk.there && chunk.points + std::ssize(points) <= static_cast<std::int64_t>(kPointsInChunk))
+    if (chunk.there && chunk.points + std::ssize(points) <= static_cast<std::int64_t>(kPointsInChunk)) {
       joined = take(series, chunk);
+      lost += chunk.points - std::ssize(joined);
+    }
   }
   joined.insert(joined.end(), points.begin(), points.end());
   return joined;

@@ -62,8 +62,9 @@ class ChunkWriter {
                           bool is_last);
   void close_all(std::int64_t series, std::span<const StoredPoint> points, bool is_last);
   bool close_piece(std::int64_t series, std::span<const StoredPoint> all, std::span<const StoredPoint> points,
-                   bool is_last);
-  std::vector<StoredPoint> joined_before(std::int64_t series, std::span<const StoredPoint> points);
+                   bool is_last, std::int64_t& lost);
+  std::vector<StoredPoint> joined_before(std::int64_t series, std::span<const StoredPoint> points,
+                                         std::int64_t& lost);
   void remove(std::int64_t series, const Closed& chunk);
 
   Database& database_;

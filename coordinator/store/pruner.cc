@@ -68,7 +68,12 @@ bool Pruner::thin_points(std::int64_t until) {
             {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
     return true;
   }
-  if (!thin_piece()) series_.pop_front();
+  try {
+    if (!thin_piece()) series_.pop_front();
+  } catch (...) {
+    series_.pop_front();  // a page that cannot be read must not keep the others from being thinned
+    throw;
+  }
   return true;
 }
 

@@ -71,6 +71,10 @@ Result<Price> parse_price(const std::string& text) {
       ""};
 }
 
+bool of_same_devices(const Price& a, const Price& b) {
+  return a.kind == b.kind && same_text(a.model, b.model);
+}
+
 const Price* price_of(const Prices& prices, const std::string& kind, const std::string& model) {
   const Price* of_kind = nullptr;
   for (const Price& price : prices.list) {

@@ -30,6 +30,8 @@ struct Prices {
 // "gpu=2.50", "gpu/NVIDIA H200=4.10"
 Result<Price> parse_price(const std::string& text);
 
+bool of_same_devices(const Price& a, const Price& b);
+
 // Null where there is none. A model is found without regard to case.
 const Price* price_of(const Prices& prices, const std::string& kind, const std::string& model);
 

@@ -69,11 +69,11 @@ std::vector<EnergyShare> EnergyMeter::take(const NodeId& node, Time now, PowerRe
   const auto known = last_.find(node);
   std::optional<Last> before;
   if (known != last_.end()) {
-    if (now == known->second.at || is_older(report, known->second.report)) return {};
+    if (now <= known->second.at || is_older(report, known->second.report)) return {};
     before = std::move(known->second);
   }
   const Last& newest = last_[node] = {now, std::move(report)};
-  if (!before || now <= before->at || now - before->at > kLongestGap) return {};
+  if (!before || now - before->at > kLongestGap) return {};
   const Span span{before->at, now, before->report, newest.report};
   const bool alone = std::ranges::all_of(
       holders, [&](const HolderOnNode& holder) { return holder.attempt.job == holders.front().attempt.job; });

@@ -77,10 +77,14 @@ describe("attention", () => {
       node("silent", { state: "unknown" }),
       node("gone", { state: "lost" }),
       node("well"),
+      node("worn", { drain: { reason: "a task could not be ended", from_ms: nowMs - 9, until_ms: null } }),
+      node("window", { drain: { reason: "new fans", from_ms: nowMs - 9, until_ms: nowMs + 9 } }),
+      node("planned", { drain: { reason: "later", from_ms: nowMs + 9, until_ms: null } }),
     ];
     expect(texts({ nodes })).toEqual([
       "gone is lost",
       "silent is silent",
+      "worn is drained: a task could not be ended",
       "strange: 1 task that nobody here ordered: podium nodes adopt strange",
       "device 1 of sick: XID 79",
       "clock: its clock is 60 s behind; set it right",
@@ -116,7 +120,7 @@ describe("attention", () => {
     expect(texts({ repositories, queue })).toEqual([
       "specs of nlp could not be read: no route",
       "a.yaml of gpt is refused: unknown key",
-      "job 5 h waits, held, since its submission",
+      "job 5 h is held, and was submitted over a day ago",
     ]);
   });
 });

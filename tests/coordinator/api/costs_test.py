@@ -50,6 +50,11 @@ class CostsTest(unittest.TestCase):
     def ledger(self, job):
         return self.daemon.get(f"/jobs/{job}/ledger").json()
 
+    def settled(self, job):
+        """Of all nodes together it is written once a second."""
+        time.sleep(2.5)
+        return self.ledger(job)
+
     def train(self, node, reports):
         for _ in range(reports):
             time.sleep(0.3)
@@ -83,8 +88,7 @@ class CostsTest(unittest.TestCase):
         before = sum((min(piece["to_ms"], until) - piece["from_ms"]) * piece["devices"] for piece in ledger["pieces"]
                      if piece["attempt"] > 0 and piece["from_ms"] < until) / 1000
         self.assertAlmostEqual(cost["to_target"], before / 3600 * PRICE, delta=1e-9)
-        if energy["joules_to_target"] is not None:
-            self.assertAlmostEqual(energy["joules_to_target"], GPU_WATTS * before, delta=GPU_WATTS * 0.4)
+        self.assertAlmostEqual(energy["joules_to_target"], GPU_WATTS * before, delta=GPU_WATTS * 0.4)
 
         outcomes = {o["measure"]: o["values"] for o in self.daemon.get(f"/compare?job={job}").json()["outcomes"]}
         self.assertEqual(outcomes["energy"], [energy["joules"]])
@@ -95,7 +99,7 @@ class CostsTest(unittest.TestCase):
         node.orders()
         job, _ = self.start(node, gpu_spec("killed"))
         self.train(node, 4)
-        before = self.ledger(job)["energy"]["joules"]
+        before = self.settled(job)["energy"]["joules"]
         self.assertGreater(before, 0)
         self.daemon.kill()
         time.sleep(1.5)
@@ -108,10 +112,10 @@ class CostsTest(unittest.TestCase):
         self.assertLess(after, before + GPU_WATTS * 2 * 0.5, "what was on its way to the disk, and nothing guessed")
         self.train(node, 4)
         node.finish()
-        ledger = self.ledger(job)
+        ledger = self.settled(job)
         held, energy = ledger["held_device_ms"] / 1000, ledger["energy"]
-        self.assertLess(energy["joules"], GPU_WATTS * (held - 2 * 1.4), "the time without a coordinator is absent")
-        self.assertGreater(energy["joules"], GPU_WATTS * (held - 2 * 3.5))
+        self.assertLess(energy["joules"], GPU_WATTS * (held - 2 * 4), "the time without a coordinator is absent")
+        self.assertGreater(energy["joules"], GPU_WATTS * (held - 2 * 6.5))
         self.assertAlmostEqual(energy["joules"], GPU_WATTS * held * energy["covered"], delta=1)
         self.assertLess(energy["covered"], 0.95)
         outcomes = {o["measure"] for o in self.daemon.get(f"/compare?job={job}").json()["outcomes"]}
@@ -124,20 +128,20 @@ class CostsTest(unittest.TestCase):
         job, _ = self.start(node, spec("alone"))
         first = node.package_joules
         self.train(node, 3)
-        energy = self.ledger(job)["energy"]
+        energy = self.settled(job)["energy"]
         # tell() sends two reports and waits for one; what was measured last may be on its way to the disk.
         self.assertGreater(energy["joules"], node.package_joules - first - 300)
         self.assertLessEqual(energy["joules"], node.package_joules)
         reply = self.daemon.submit(spec("other")).json()["jobs"][0]["id"]
-        alone = self.ledger(job)["energy"]["joules"]
+        alone = energy["joules"]
         launches = [launch for launch in node.wait_for_order("start")]
         mine = node.tasks
         node.run(launches)
         node.tasks = mine + node.tasks
         self.train(node, 2)  # what was measured before they shared is on disk
-        settled = self.ledger(job)["energy"]["joules"]
+        settled = self.settled(job)["energy"]["joules"]
         self.train(node, 3)
-        shared = self.ledger(job)["energy"]
+        shared = self.settled(job)["energy"]
         self.assertEqual(shared["joules"], settled, "nobody can say whose it is")
         self.assertGreater(shared["shared"], 0)
         other = self.ledger(reply)["energy"]
@@ -161,7 +165,9 @@ class CostsTest(unittest.TestCase):
 
     def test_prices_that_make_no_sense_are_refused_with_advice(self):
         for options, words in ((("--price", "gpu:2"), "write KIND=AMOUNT"), (("--price", "gpu=2"), "--currency"),
-                               (("--price", "gpu=2", "--price", "gpu=3", "--currency", "USD"), "given twice for gpu")):
+                               (("--price", "gpu=2", "--price", "gpu=3", "--currency", "USD"), "given twice for gpu"),
+                               (("--price", "gpu/nvidia h200=2", "--price", "gpu/NVIDIA H200=3", "--currency", "USD"),
+                                "given twice for gpu/NVIDIA H200")):
             ended = subprocess.run([BINARY, "--home", "/proc/none", *options], capture_output=True, text=True)
             self.assertNotEqual(ended.returncode, 0)
             self.assertIn(words, ended.stdout + ended.stderr)

@@ -104,6 +104,27 @@ class ChunkWriterTest : public testing::Test {
   std::mt19937_64 random_{1};
 };
 
+// Whoever thins old series closes chunks of which the writer of new points knows that they are open.
+TEST_F(ChunkWriterTest, WhatAnotherClosedMeanwhileIsNotTakenForOpen) {
+  write(run(0, 10));
+  OpenChunk known = open_;
+  {
+    Transaction transaction(database_);
+    ChunkWriter other(database_);
+    OpenChunk theirs = other.open_chunk(kSeries);
+    other.merge(kSeries, theirs, {});
+    transaction.commit();
+  }
+  for (int i = 1; i < 200; ++i) {
+    Transaction transaction(database_);
+    grown_ += writer_.append(kSeries, known, run(10 * i, 10));
+    transaction.commit();
+  }
+  EXPECT_EQ(grown_, 2000);
+  EXPECT_EQ(std::ssize(stored()), 2000);
+  EXPECT_EQ(known.points, writer_.open_chunk(kSeries).points);
+}
+
 TEST_F(ChunkWriterTest, PointsOneByOneFillChunksAndLeaveFewRowsOpen) {
   for (int step = 1; step <= 9000; ++step) {
     write(run(step, 1));

@@ -89,6 +89,9 @@ TEST(Energy, AClockThatStandsOrGoesBackCountsNothing) {
   meter.take(kNode, at(10), watts({100}), {gpus(1, {0})});
   EXPECT_TRUE(meter.take(kNode, at(10), watts({100}), {gpus(1, {0})}).empty());
   EXPECT_TRUE(meter.take(kNode, at(5), watts({100}), {gpus(1, {0})}).empty());
+  const auto shares = meter.take(kNode, at(15), watts({100}), {gpus(1, {0})});
+  ASSERT_EQ(shares.size(), 1u);
+  EXPECT_EQ(shares[0].covered_ms, 5'000) << "not again what was counted up to 10 s";
 }
 
 TEST(Energy, ThePackagesAreTheJobsThatHasTheNodeForItself) {

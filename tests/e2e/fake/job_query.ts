@@ -23,6 +23,7 @@ export function jobQueryFrom(query: Query, experiments: ReadonlyMap<number, unkn
   if (experiment > 0 && !experiments.has(experiment))
     query.refuse("experiment", `${experiment} is the number of no experiment`);
   const name = (query.text("name") ?? "").toLowerCase();
+  const [, key, value] = /^([^:=]+)[:=](.*)$/.exec(query.text("label") ?? "") ?? [];
   const states = (query.text("state") ?? "").split(",").filter(Boolean);
   if (states.some((state) => !(jobStates as readonly string[]).includes(state)))
     query.refuse("state", "is a list of job states");
@@ -34,6 +35,7 @@ export function jobQueryFrom(query: Query, experiments: ReadonlyMap<number, unkn
     matches: (job) =>
       (experiment === 0 || job.experiment === experiment) &&
       job.name.toLowerCase().includes(name) &&
+      (key === undefined || job.labels[key] === value) &&
       tests.every((test) => test(job)),
     order: orderFrom(query),
   };

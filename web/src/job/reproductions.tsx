@@ -27,13 +27,11 @@ function Original({ job, id }: { job: Job; id: number }) {
   );
 }
 
-/** The words of a filter match parts of labels, so more may come than repeat it. */
 function Repeats({ job }: { job: Job }) {
-  const query = { q: `reproduces:${job.id}`, limit: "20" };
-  const shown = useQuery(`repeats of ${job.id}`, (signal) => getJobPage(query, signal));
-  const repeats = (shown.data?.jobs ?? [])
-    .map((each) => jobs.value.get(each.id) ?? each)
-    .filter((each) => originalOf(each) === job.id);
+  const query = { label: `reproduces:${job.id}`, limit: "20" };
+  const heard = [...jobs.value.values()].filter((each) => originalOf(each) === job.id).length;
+  const shown = useQuery(`repeats of ${job.id}`, (signal) => getJobPage(query, signal), [heard]);
+  const repeats = (shown.data?.jobs ?? []).map((each) => jobs.value.get(each.id) ?? each);
   if (repeats.length === 0) return null;
   return (
     <>

@@ -20,8 +20,12 @@ export const ruleText = ({ metric, goal, reduction, max_steps }: Asha) =>
 /** Nothing of it is to come. */
 export const isDecided = ({ state }: Pick<Study, "state">) => state !== "running" && state !== "queued";
 
+/** The best of a sweep that is over wins where a trial has come to its end; else all were stopped or failed. */
+export const hasWinner = (study: Pick<Study, "state" | "members">) =>
+  isDecided(study) && study.members.some(({ state }) => state === "succeeded");
+
 export function bestText(study: Study, { best }: Asha): string {
-  const what = isDecided(study) ? "Winner" : "Best so far";
+  const what = hasWinner(study) ? "Winner" : isDecided(study) ? "Best before it ended" : "Best so far";
   if (!best) return `${what}: no trial has told its metric`;
   const parameters = parametersText(best.parameters as Record<string, unknown>);
   return `${what}: job ${best.job}${parameters && `, ${parameters}`}: ${valueText(best.value)} at step ${formatCount(best.step)}`;

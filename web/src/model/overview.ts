@@ -1,6 +1,6 @@
 // The cluster at a glance: what runs where, what needs a person, who starts next, and how much of the time was useful. Pure.
 import type { Job, LedgerTable, Node, Queue, SpecRepository } from "../api/types";
-import { describeClock, describeUnknown, deviceUse, type DeviceUse } from "./node_list";
+import { describeClock, describeUnknown, deviceUse, isDrained, type DeviceUse } from "./node_list";
 
 /** Devices of a node in a row that are alike. */
 export interface Piece {
@@ -51,7 +51,9 @@ export function mapOf(nodes: Iterable<Node>, nowMs: number): BlockGroup[] {
   const groups = new Map<string, NodeBlock[]>();
   for (const node of [...nodes].sort((a, b) => compare(a.id, b.id))) {
     const name = placeOf(node);
-    groups.set(name, [...(groups.get(name) ?? []), { node, pieces: piecesOf(node, nowMs) }]);
+    const blocks = groups.get(name) ?? [];
+    if (blocks.length === 0) groups.set(name, blocks);
+    blocks.push({ node, pieces: piecesOf(node, nowMs) });
   }
   return [...groups].sort(([a], [b]) => compare(a, b)).map(([name, blocks]) => ({ name, blocks }));
 }
@@ -93,14 +95,14 @@ export interface AttentionSources {
 /** Of what is known; the most urgent first, then the newest. */
 export function attentionOf(sources: AttentionSources, nowMs: number): Attention[] {
   return [
-    ...[...sources.nodes].flatMap((node) => ofNode(node)),
+    ...[...sources.nodes].flatMap((node) => ofNode(node, nowMs)),
     ...sources.failed.flatMap((job) => ofFailed(job, nowMs)),
     ...ofSpecs(sources.repositories),
     ...ofHeld(sources.queue, nowMs),
   ].sort((a, b) => a.rank - b.rank || (b.sinceMs ?? 0) - (a.sinceMs ?? 0));
 }
 
-function ofNode(node: Node): Attention[] {
+function ofNode(node: Node, nowMs: number): Attention[] {
   const href = `#/nodes?q=${encodeURIComponent(node.id)}`;
   const sick = node.devices.filter(({ health }) => health !== "");
   const found = (rank: number, what: string, text: string, sinceMs: number | null = null): Attention => ({
@@ -114,6 +116,16 @@ function ofNode(node: Node): Attention[] {
     ),
     ...(node.unknown?.adopted === null
       ? [found(2, "unknown", `${node.id}: ${describeUnknown(node.id, node.unknown)}`)]
+      : []),
+    ...(node.drain && node.drain.until_ms === null && isDrained(node, nowMs)
+      ? [
+          found(
+            2,
+            "drained",
+            `${node.id} is drained${node.drain.reason && `: ${node.drain.reason}`}`,
+            node.drain.from_ms,
+          ),
+        ]
       : []),
     ...(node.clock?.off ? [found(5, "clock", `${node.id}: ${describeClock(node.clock.ahead_ms)}`)] : []),
   ];
@@ -156,7 +168,7 @@ function ofHeld(queue: Queue | null, nowMs: number): Attention[] {
     .map(({ job, name, submitted_ms }) => ({
       rank: 6,
       key: `held ${job}`,
-      text: `job ${job} ${name} waits, held, since its submission`,
+      text: `job ${job} ${name} is held, and was submitted over a day ago`,
       href: `#/jobs/${job}`,
       sinceMs: submitted_ms,
     }));

@@ -23,9 +23,10 @@ export function AttentionList({ all, missing }: Properties) {
         <h2>Needs attention</h2>
         <span class="muted">{formatCount(all.length)}</span>
         <Info of="what needs attention">
-          Lost and silent nodes, sick devices, tasks that nobody ordered, clocks that are off, jobs that
-          failed within a day (of the newest 100), refused specs, jobs held for over a day. Not looked at:
-          jobs without a step for long, accounts kept below their quota, tasks that cannot be ended.
+          Lost and silent nodes, nodes that are drained until somebody resumes them, sick devices, tasks that
+          nobody ordered, clocks that are off, jobs that failed within a day (of the newest 100), refused
+          specs, held jobs that were submitted over a day ago. Not looked at: jobs without a step for long,
+          accounts kept below their quota, tasks that cannot be ended.
         </Info>
       </header>
       {missing.map((text) => (

@@ -4,6 +4,7 @@ import type { Asha, Study } from "../api/types";
 import { useSorted } from "../hooks/use_order";
 import {
   bestText,
+  hasWinner,
   isDecided,
   ruleText,
   rungRows,
@@ -151,7 +152,15 @@ function Trials({ study, asha, trials }: Properties & { trials: readonly TrialMe
                 key={member.job}
                 member={member}
                 columns={shown}
-                mark={member.job === asha.best?.job ? (isDecided(study) ? "winner" : "best so far") : ""}
+                mark={
+                  member.job === asha.best?.job
+                    ? hasWinner(study)
+                      ? "winner"
+                      : isDecided(study)
+                        ? "best"
+                        : "best so far"
+                    : ""
+                }
               />
             ))}
           </tbody>
