@@ -20,6 +20,13 @@ function pack(folder: string): void {
 
 const packed: Plugin = { name: "gzip", apply: "build", closeBundle: () => pack("dist") };
 
+// By name what is loaded together (tests/e2e/budget.test.ts): with the first page what all pages are made of, and with
+// charts alone the library that draws them.
+function chunkOf(id: string): string | undefined {
+  if (id.includes("/uplot/")) return "uplot";
+  return /\/src\/(api|hooks|model|state|ui)\//.test(id) ? "common" : undefined;
+}
+
 export default defineConfig({
   base: "./",
   plugins: [packed],
@@ -28,8 +35,7 @@ export default defineConfig({
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // A name to know it by: only pages with charts load it (tests/e2e/budget.test.ts).
-    rollupOptions: { output: { manualChunks: (id) => (id.includes("/uplot/") ? "uplot" : undefined) } },
+    rollupOptions: { output: { manualChunks: chunkOf } },
   },
   server: { proxy: { "/api": { target: coordinator, changeOrigin: true } } },
   // One process for all files: starting one for each takes longer than all tests.
