@@ -52,7 +52,7 @@ export const samples = (job: number): Sample[] => [
     route: "board",
     name: "a benchmark that is not there",
     hash: "#/board?benchmark=none",
-    ready: ".board-columns .notice",
+    ready: ".rail-columns .notice",
   },
   { route: "queue", name: "the queue", hash: "#/queue", ready: ".queue-table .data-rows .data-row" },
   { route: "queue", name: "who is held", hash: "#/queue?of=apart", ready: ".queue-table .c-change button" },

@@ -2,6 +2,7 @@
 import type { PublishedRow } from "../api/types";
 import { formatPlain } from "../model/numbers";
 import { publishedPlace, publishedTags, publishedValue } from "../model/study";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function PublishedTable({ rows }: { rows: readonly PublishedRow[] }) {
   return (
@@ -14,54 +15,48 @@ export function PublishedTable({ rows }: { rows: readonly PublishedRow[] }) {
             "; only times are drawn in the chart"}
         </span>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Published as a table">
-        <table class="table cards">
-          <thead>
-            <tr>
-              <th scope="col">What</th>
-              <th scope="col" class="number">
-                Devices
+      <ScrollTable name="Published as a table" looks="cards">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <NumberHead>Devices</NumberHead>
+            <NumberHead>Figure</NumberHead>
+            <th scope="col">Source</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <span class="tag">published</span> {row.what}
+                <span class="board-tags">
+                  {publishedTags(row).map((tag) => (
+                    <span key={tag} class="tag">
+                      {tag}
+                    </span>
+                  ))}
+                </span>
               </th>
-              <th scope="col" class="number">
-                Figure
-              </th>
-              <th scope="col">Source</th>
+              <td class="number" data-title="Devices">
+                {formatPlain(row.devices, 9)}
+              </td>
+              <td class="number" data-title="Figure">
+                {publishedValue(row)}
+              </td>
+              <td class="board-source" data-title="Source">
+                {row.url === null ? (
+                  row.source
+                ) : (
+                  <a href={row.url} rel="noreferrer noopener" target="_blank">
+                    {row.source}
+                  </a>
+                )}
+                {row.note && <span class="muted"> ({row.note})</span>}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, index) => (
-              <tr key={index}>
-                <th scope="row">
-                  <span class="tag">published</span> {row.what}
-                  <span class="board-tags">
-                    {publishedTags(row).map((tag) => (
-                      <span key={tag} class="tag">
-                        {tag}
-                      </span>
-                    ))}
-                  </span>
-                </th>
-                <td class="number" data-title="Devices">
-                  {formatPlain(row.devices, 9)}
-                </td>
-                <td class="number" data-title="Figure">
-                  {publishedValue(row)}
-                </td>
-                <td class="board-source" data-title="Source">
-                  {row.url === null ? (
-                    row.source
-                  ) : (
-                    <a href={row.url} rel="noreferrer noopener" target="_blank">
-                      {row.source}
-                    </a>
-                  )}
-                  {row.note && <span class="muted"> ({row.note})</span>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }

@@ -3,6 +3,7 @@ import type { BoardClass } from "../api/types";
 import { classKey, fallText, recordRows } from "../model/board";
 import { formatDuration } from "../model/times";
 import { Ago } from "../ui/badges";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function RecordTable({ classes }: { classes: readonly BoardClass[] }) {
   return (
@@ -11,46 +12,40 @@ export function RecordTable({ classes }: { classes: readonly BoardClass[] }) {
         <h2>Records</h2>
         <span class="muted">the newest of each kind and number of devices first</span>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Records as a table">
-        <table class="table cards board-records">
-          <thead>
-            <tr>
-              <th scope="col">Devices</th>
-              <th scope="col" class="number">
-                Time to train
+      <ScrollTable name="Records as a table" looks="cards board-records">
+        <thead>
+          <tr>
+            <th scope="col">Devices</th>
+            <NumberHead>Time to train</NumberHead>
+            <NumberHead>Change</NumberHead>
+            <th scope="col">Job</th>
+            <th scope="col">Reached</th>
+          </tr>
+        </thead>
+        <tbody>
+          {recordRows(classes).map(({ of, record, holds }) => (
+            <tr key={`${classKey(of)} ${record.job}`} class={holds ? "is-record" : ""}>
+              <th scope="row">
+                {classKey(of)} {holds && <span class="tag tag-good">record</span>}
               </th>
-              <th scope="col" class="number">
-                Change
-              </th>
-              <th scope="col">Job</th>
-              <th scope="col">Reached</th>
+              <td class="number" data-title="Time">
+                {formatDuration(record.seconds)}
+              </td>
+              <td class="number" data-title="Change">
+                {fallText(record)}
+              </td>
+              <td data-title="Job">
+                <a href={`#/jobs/${record.job}`} class="number">
+                  {record.job}
+                </a>
+              </td>
+              <td data-title="Reached">
+                <Ago ms={record.reached_ms} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {recordRows(classes).map(({ of, record, holds }) => (
-              <tr key={`${classKey(of)} ${record.job}`} class={holds ? "is-record" : ""}>
-                <th scope="row">
-                  {classKey(of)} {holds && <span class="tag tag-good">record</span>}
-                </th>
-                <td class="number" data-title="Time">
-                  {formatDuration(record.seconds)}
-                </td>
-                <td class="number" data-title="Change">
-                  {fallText(record)}
-                </td>
-                <td data-title="Job">
-                  <a href={`#/jobs/${record.job}`} class="number">
-                    {record.job}
-                  </a>
-                </td>
-                <td data-title="Reached">
-                  <Ago ms={record.reached_ms} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }

@@ -11,6 +11,7 @@ import { formatDuration } from "../model/times";
 import { Ago } from "../ui/badges";
 import { Button } from "../ui/button";
 import { SortHead, SortList } from "../ui/sort_head";
+import { ScrollTable } from "../ui/scroll_table";
 
 /** Of more the rest is shown when it is asked for. */
 const shownAtFirst = 20;
@@ -47,24 +48,22 @@ export function RunTable({ board }: { board: BenchmarkDetails }) {
         <span class="muted">{formatCount(rows.length)} reached the target</span>
         <SortList columns={columns} order={order} onSort={onSort} />
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="All runs as a table">
-        <table class="table cards board-all">
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <SortHead key={column.key} column={column} order={order} onSort={onSort} />
-              ))}
-              <th scope="col">Where it comes from</th>
-              <th scope="col">On the board</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((run) => (
-              <RunRow key={run.job} run={run} standing={standingOf(run, board.classes)} />
+      <ScrollTable name="All runs as a table" looks="cards board-all">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <SortHead key={column.key} column={column} order={order} onSort={onSort} />
             ))}
-          </tbody>
-        </table>
-      </div>
+            <th scope="col">Where it comes from</th>
+            <th scope="col">On the board</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((run) => (
+            <RunRow key={run.job} run={run} standing={standingOf(run, board.classes)} />
+          ))}
+        </tbody>
+      </ScrollTable>
       {shown.length < rows.length && (
         <p class="panel-text">
           <Button small onPress={() => setAll(true)}>

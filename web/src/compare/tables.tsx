@@ -12,6 +12,7 @@ import {
 import { formatCount } from "../model/numbers";
 import { pushParams } from "../state/router";
 import { Swatch } from "./job_tag";
+import { ScrollTable } from "../ui/scroll_table";
 
 interface Properties {
   settings: CompareSettings;
@@ -26,36 +27,34 @@ export function Results({ settings, comparison }: Properties) {
         <h2>Results</h2>
         <span class="muted">the best of a row is bold; differences are to job {base}</span>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Results as a table">
-        <table class="table compare-table">
-          <Head settings={settings} comparison={comparison} title="Measure" />
-          <tbody>
-            {outcomes.map((outcome) => (
-              <tr key={outcomeName(outcome)}>
-                <th scope="row">
-                  <span class="compare-key" title={outcomeRule(outcome)}>
-                    {breakable(outcomeName(outcome), nameParts)}
-                  </span>
-                </th>
-                {jobs.map(({ id }, index) => {
-                  const difference = differenceText(numberOf(outcome.differences[index]));
-                  const step = outcome.steps[index];
-                  const text = outcomeText(outcome, numberOf(outcome.values[index]), comparison.currency);
-                  return (
-                    <td key={id} class="compare-figure">
-                      {outcome.best.includes(id) ? <strong title="The best">{text}</strong> : text}
-                      {outcome.measure === "best" && step != null && (
-                        <span class="muted"> at {formatCount(step)}</span>
-                      )}
-                      {difference && <span class="compare-difference"> {difference}</span>}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ScrollTable name="Results as a table" looks="compare-table">
+        <Head settings={settings} comparison={comparison} title="Measure" />
+        <tbody>
+          {outcomes.map((outcome) => (
+            <tr key={outcomeName(outcome)}>
+              <th scope="row">
+                <span class="compare-key" title={outcomeRule(outcome)}>
+                  {breakable(outcomeName(outcome), nameParts)}
+                </span>
+              </th>
+              {jobs.map(({ id }, index) => {
+                const difference = differenceText(numberOf(outcome.differences[index]));
+                const step = outcome.steps[index];
+                const text = outcomeText(outcome, numberOf(outcome.values[index]), comparison.currency);
+                return (
+                  <td key={id} class="compare-figure">
+                    {outcome.best.includes(id) ? <strong title="The best">{text}</strong> : text}
+                    {outcome.measure === "best" && step != null && (
+                      <span class="muted"> at {formatCount(step)}</span>
+                    )}
+                    {difference && <span class="compare-difference"> {difference}</span>}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </ScrollTable>
       {outcomes.length > 0 && <Rules outcomes={outcomes} />}
       {outcomes.length === 0 && <p class="muted panel-text">No results yet: none of them has started.</p>}
     </section>
@@ -120,18 +119,12 @@ export function Parameters({ settings, comparison }: Properties) {
       {shown.length === 0 ? (
         <p class="muted panel-text">They differ in nothing that is recorded.</p>
       ) : (
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Parameters as a table">
-          <table class="table compare-table">
-            <Head settings={settings} comparison={comparison} title="Parameter" />
-            {sections.map(([section, title]) => (
-              <Fields
-                key={section}
-                title={title}
-                fields={shown.filter((field) => field.section === section)}
-              />
-            ))}
-          </table>
-        </div>
+        <ScrollTable name="Parameters as a table" looks="compare-table">
+          <Head settings={settings} comparison={comparison} title="Parameter" />
+          {sections.map(([section, title]) => (
+            <Fields key={section} title={title} fields={shown.filter((field) => field.section === section)} />
+          ))}
+        </ScrollTable>
       )}
     </section>
   );

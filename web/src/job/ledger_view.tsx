@@ -27,6 +27,7 @@ import { Info } from "../ui/info";
 import { LedgerBar, LedgerSwatch } from "../ui/ledger_bar";
 import { NotYet } from "../ui/notice";
 import { saveAs } from "../ui/save_as";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function LedgerView({ job, changes }: { job: number; changes: number }) {
   const shown = useJobLedger(job, changes);
@@ -141,78 +142,66 @@ function Totals({ ledger, unit, onLit }: TotalsProperties) {
   const all = partsOf(ledger.totals, "devices");
   const rows = ledgerKinds.flatMap((kind) => ledger.totals.filter((total) => total.kind === kind));
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Time by kind">
-      <table class="table cards">
-        <thead>
-          <tr>
-            <th scope="col">Kind</th>
-            <th scope="col" class="number">
-              Time
+    <ScrollTable name="Time by kind" looks="cards">
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          <NumberHead>Time</NumberHead>
+          <NumberHead>Share</NumberHead>
+          <NumberHead>Device hours</NumberHead>
+          <NumberHead>Times</NumberHead>
+          <NumberHead>Longest</NumberHead>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((total) => (
+          <tr
+            key={`${total.kind} ${total.detail}`}
+            onPointerEnter={() => onLit(total.kind)}
+            onPointerLeave={() => onLit(null)}
+          >
+            <th scope="row" title={kindMeaning[total.kind]}>
+              <LedgerSwatch kind={total.kind} /> {kindText(total.kind)}
+              {total.detail && <span class="muted"> {total.detail.replaceAll("_", " ")}</span>}
             </th>
-            <th scope="col" class="number">
-              Share
-            </th>
-            <th scope="col" class="number">
-              Device hours
-            </th>
-            <th scope="col" class="number">
-              Times
-            </th>
-            <th scope="col" class="number">
-              Longest
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((total) => (
-            <tr
-              key={`${total.kind} ${total.detail}`}
-              onPointerEnter={() => onLit(total.kind)}
-              onPointerLeave={() => onLit(null)}
-            >
-              <th scope="row" title={kindMeaning[total.kind]}>
-                <LedgerSwatch kind={total.kind} /> {kindText(total.kind)}
-                {total.detail && <span class="muted"> {total.detail.replaceAll("_", " ")}</span>}
-              </th>
-              <td class="number" data-title="Time">
-                {formatDuration(total.wall_ms / 1000)}
-              </td>
-              <td class="number" data-title="Share">
-                {shareText((unit === "wall" ? total.wall_ms : total.device_ms) / whole)}
-              </td>
-              <td class="number" data-title="Device hours">
-                {deviceHours(total.device_ms)}
-              </td>
-              <td class="number" data-title="Times">
-                {total.times}
-              </td>
-              <td class="number" data-title="Longest">
-                <a
-                  href={`#/jobs/${ledger.job}?tab=history`}
-                  title={`From ${formatAbsolute(total.longest_from_ms)}; to the history`}
-                >
-                  {formatDuration(total.longest_ms / 1000)}
-                </a>
-              </td>
-            </tr>
-          ))}
-          <tr class="ledger-whole">
-            <th scope="row">the whole</th>
             <td class="number" data-title="Time">
-              {formatDuration(sumOf(partsOf(ledger.totals, "wall")) / 1000)}
+              {formatDuration(total.wall_ms / 1000)}
             </td>
             <td class="number" data-title="Share">
-              100 %
+              {shareText((unit === "wall" ? total.wall_ms : total.device_ms) / whole)}
             </td>
             <td class="number" data-title="Device hours">
-              {deviceHours(sumOf(all))}
+              {deviceHours(total.device_ms)}
             </td>
-            <td />
-            <td />
+            <td class="number" data-title="Times">
+              {total.times}
+            </td>
+            <td class="number" data-title="Longest">
+              <a
+                href={`#/jobs/${ledger.job}?tab=history`}
+                title={`From ${formatAbsolute(total.longest_from_ms)}; to the history`}
+              >
+                {formatDuration(total.longest_ms / 1000)}
+              </a>
+            </td>
           </tr>
-        </tbody>
-      </table>
-    </div>
+        ))}
+        <tr class="ledger-whole">
+          <th scope="row">the whole</th>
+          <td class="number" data-title="Time">
+            {formatDuration(sumOf(partsOf(ledger.totals, "wall")) / 1000)}
+          </td>
+          <td class="number" data-title="Share">
+            100 %
+          </td>
+          <td class="number" data-title="Device hours">
+            {deviceHours(sumOf(all))}
+          </td>
+          <td />
+          <td />
+        </tr>
+      </tbody>
+    </ScrollTable>
   );
 }
 

@@ -53,7 +53,7 @@ export function BoardPage() {
           A spec with <code>target:</code> that reaches it stands here: <a href="#/submit">submit one</a>.
         </Notice>
       ) : (
-        <div class="board-columns">
+        <div class="rail-columns">
           <BenchmarkList benchmarks={benchmarks} shown={chosen} hrefOf={hrefOf} nowMs={shown.at} />
           <Shown key={chosen} id={chosen} benchmarks={benchmarks} />
         </div>
@@ -78,7 +78,7 @@ function Shown({ id, benchmarks }: { id: string; benchmarks: readonly Benchmark[
       <NotYet what="the benchmark" shown={shown} />
     );
   return (
-    <div class="board-main">
+    <div class="rail-main">
       <header class="page-header">
         <h2>{board.name}</h2>
         <span class="muted">{runsText(board)}</span>
@@ -146,7 +146,7 @@ function Choose({ rows, name }: { rows: readonly PublishedRow[]; name: string | 
   const names = benchmarksOf(rows);
   if (names.length === 0) return null;
   return (
-    <label class="board-choice">
+    <label class="choice-line">
       Beside it, published{" "}
       <select
         aria-label="Published figures beside it"

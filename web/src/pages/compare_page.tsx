@@ -50,9 +50,9 @@ function Compared({ settings }: { settings: CompareSettings }) {
       {!comparison ? (
         <Missing settings={settings} shown={shown} />
       ) : (
-        <div class="compare-columns">
+        <div class="rail-columns">
           <Rail settings={settings} comparison={comparison} live={live} lit={lit} />
-          <div class="compare-main">
+          <div class="rail-main">
             {count === 1 && (
               <Notice kind="empty" title="One job is no comparison yet">
                 Add another above, by its number or its name.

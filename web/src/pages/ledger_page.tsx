@@ -22,6 +22,7 @@ import { Choice } from "../ui/choice";
 import { Info } from "../ui/info";
 import { LedgerBar, LedgerKey } from "../ui/ledger_bar";
 import { Notice, NotYet } from "../ui/notice";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 const refreshMs = 30_000;
 const dayMs = 86_400_000;
@@ -127,54 +128,46 @@ function Rows({ ledger, waits, range }: { ledger: LedgerTable; waits: boolean; r
       <LedgerBar label="All of it" parts={parts} />
       <LedgerKey kinds={ledgerKinds.filter((kind) => parts.some((part) => part.kind === kind))} />
       <section class="panel" aria-label="Rows">
-        <div class="scroll-x" tabIndex={0} role="region" aria-label="Device time as a table">
-          <table class="table cards ledger-rows">
-            <thead>
-              <tr>
-                <th scope="col">{kinds.find(([kind]) => kind === by)![1]}</th>
-                <th scope="col">Device time</th>
-                <th scope="col" class="number">
-                  Goodput <Info of="goodput">{goodputRule}</Info>
-                </th>
-                <th scope="col" class="number">
-                  Held, hours
-                </th>
-                {by !== "job" && (
-                  <th scope="col" class="number">
-                    Jobs
-                  </th>
-                )}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((row) => {
-                const own = partsOf(row.totals, "devices", waits);
-                const [href, title] = [rowHref(by, row), rowName(by, row)];
-                return (
-                  <tr key={row.key}>
-                    <th scope="row">{href ? <a href={href}>{title}</a> : title}</th>
-                    <td class="ledger-cell">
-                      {own.length > 0 && (
-                        <LedgerBar label={title} parts={own} share={widest > 0 ? sumOf(own) / widest : 1} />
-                      )}
-                    </td>
-                    <td class="number" data-title="Goodput">
-                      {row.goodput === null ? <span class="muted">not known</span> : shareText(row.goodput)}
-                    </td>
-                    <td class="number" data-title="Held, hours">
-                      {deviceHours(row.held_device_ms)}
-                    </td>
-                    {by !== "job" && (
-                      <td class="number" data-title="Jobs">
-                        {formatCount(row.jobs)}
-                      </td>
+        <ScrollTable name="Device time as a table" looks="cards ledger-rows">
+          <thead>
+            <tr>
+              <th scope="col">{kinds.find(([kind]) => kind === by)![1]}</th>
+              <th scope="col">Device time</th>
+              <NumberHead>
+                Goodput <Info of="goodput">{goodputRule}</Info>
+              </NumberHead>
+              <NumberHead>Held, hours</NumberHead>
+              {by !== "job" && <NumberHead>Jobs</NumberHead>}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => {
+              const own = partsOf(row.totals, "devices", waits);
+              const [href, title] = [rowHref(by, row), rowName(by, row)];
+              return (
+                <tr key={row.key}>
+                  <th scope="row">{href ? <a href={href}>{title}</a> : title}</th>
+                  <td class="ledger-cell">
+                    {own.length > 0 && (
+                      <LedgerBar label={title} parts={own} share={widest > 0 ? sumOf(own) / widest : 1} />
                     )}
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
-        </div>
+                  </td>
+                  <td class="number" data-title="Goodput">
+                    {row.goodput === null ? <span class="muted">not known</span> : shareText(row.goodput)}
+                  </td>
+                  <td class="number" data-title="Held, hours">
+                    {deviceHours(row.held_device_ms)}
+                  </td>
+                  {by !== "job" && (
+                    <td class="number" data-title="Jobs">
+                      {formatCount(row.jobs)}
+                    </td>
+                  )}
+                </tr>
+              );
+            })}
+          </tbody>
+        </ScrollTable>
         {count > rows.length && (
           <p class="muted panel-text">
             {formatCount(rows.length)} of {formatCount(count)} rows:{" "}

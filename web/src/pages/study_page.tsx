@@ -113,7 +113,7 @@ function Benchmarks({ all, benchmark }: { all: readonly PublishedRow[]; benchmar
   const names = benchmarksOf(all);
   if (names.length === 0) return null;
   return (
-    <label class="study-choice">
+    <label class="choice-line">
       Beside it, published{" "}
       <select
         aria-label="Published figures beside it"

@@ -22,6 +22,7 @@ import { formatCount } from "../model/numbers";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { SortHead, SortList } from "../ui/sort_head";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 interface Properties {
   study: Study;
@@ -55,48 +56,44 @@ function Rungs({ rows, asha }: { rows: readonly RungRow[]; asha: Asha }) {
         <h2>Rungs</h2>
         <span class="muted">trials are compared by {asha.metric} at each</span>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Rungs as a table">
-        <table class="table cards study-rungs">
-          <thead>
-            <tr>
-              <th scope="col">Rung</th>
-              {["Step", "Arrived", "Went on", "Paused there", "Stopped there"].map((title) => (
-                <th key={title} scope="col" class="number">
-                  {title}
-                </th>
-              ))}
-              <th scope="col">
-                <span class="visually-hidden">As a bar</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ rung, step, told, wentOn, paused, stopped }) => (
-              <tr key={rung}>
-                <th scope="row">Rung {rung}</th>
-                {(
-                  [
-                    ["Step", step],
-                    ["Arrived", told],
-                    ["Went on", wentOn],
-                    ["Paused there", paused],
-                    ["Stopped there", stopped],
-                  ] as const
-                ).map(([title, count]) => (
-                  <td key={title} class="number" data-title={title}>
-                    {formatCount(count)}
-                  </td>
-                ))}
-                <td class="study-bar study-rung-bar" aria-hidden="true">
-                  <span style={{ width: `${(100 * told) / most}%` }}>
-                    <span style={{ width: `${told > 0 ? (100 * wentOn) / told : 0}%` }} />
-                  </span>
-                </td>
-              </tr>
+      <ScrollTable name="Rungs as a table" looks="cards study-rungs">
+        <thead>
+          <tr>
+            <th scope="col">Rung</th>
+            {["Step", "Arrived", "Went on", "Paused there", "Stopped there"].map((title) => (
+              <NumberHead key={title}>{title}</NumberHead>
             ))}
-          </tbody>
-        </table>
-      </div>
+            <th scope="col">
+              <span class="visually-hidden">As a bar</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ rung, step, told, wentOn, paused, stopped }) => (
+            <tr key={rung}>
+              <th scope="row">Rung {rung}</th>
+              {(
+                [
+                  ["Step", step],
+                  ["Arrived", told],
+                  ["Went on", wentOn],
+                  ["Paused there", paused],
+                  ["Stopped there", stopped],
+                ] as const
+              ).map(([title, count]) => (
+                <td key={title} class="number" data-title={title}>
+                  {formatCount(count)}
+                </td>
+              ))}
+              <td class="study-bar study-rung-bar" aria-hidden="true">
+                <span style={{ width: `${(100 * told) / most}%` }}>
+                  <span style={{ width: `${told > 0 ? (100 * wentOn) / told : 0}%` }} />
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }
@@ -132,40 +129,38 @@ function Trials({ study, asha, trials }: Properties & { trials: readonly TrialMe
         )}
         <SortList columns={sortable} order={order} onSort={onSort} />
       </header>
-      <div class="scroll-x study-members" tabIndex={0} role="region" aria-label="Trials as a table">
-        <table class="table cards study-trials">
-          <thead>
-            <tr>
-              {sortable.map((column, index) => (
-                <SortHead
-                  key={column.key}
-                  column={{ ...column, number: index > 1 }}
-                  order={order}
-                  onSort={onSort}
-                />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((member) => (
-              <TrialRow
-                key={member.job}
-                member={member}
-                columns={shown}
-                mark={
-                  member.job === asha.best?.job
-                    ? hasWinner(study)
-                      ? "winner"
-                      : isDecided(study)
-                        ? "best"
-                        : "best so far"
-                    : ""
-                }
+      <ScrollTable name="Trials as a table" looks="cards study-trials" frame="study-members">
+        <thead>
+          <tr>
+            {sortable.map((column, index) => (
+              <SortHead
+                key={column.key}
+                column={{ ...column, number: index > 1 }}
+                order={order}
+                onSort={onSort}
               />
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((member) => (
+            <TrialRow
+              key={member.job}
+              member={member}
+              columns={shown}
+              mark={
+                member.job === asha.best?.job
+                  ? hasWinner(study)
+                    ? "winner"
+                    : isDecided(study)
+                      ? "best"
+                      : "best so far"
+                  : ""
+              }
+            />
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }

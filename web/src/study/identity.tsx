@@ -1,6 +1,7 @@
 // Why a size needs the device time that it needs: the identity of time-to-train efficiency, in words and in numbers.
 import type { Study } from "../api/types";
 import { parametersText, percent } from "../model/study";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function Identity({ study }: { study: Study }) {
   const tables = study.tables.filter(({ rows }) => rows.some((row) => row.time_efficiency !== null));
@@ -14,62 +15,45 @@ export function Identity({ study }: { study: Study }) {
           and time spent stepping make of it. The product is exact.
         </p>
       </header>
-      <div
-        class="scroll-x"
-        tabIndex={0}
-        role="region"
-        aria-label="Efficiency of the time to train as a table"
-      >
-        <table class="table study-product">
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                Devices
-              </th>
-              <th
-                scope="col"
-                class="number"
-                title="devices × time to train of the base by those of this size"
-              >
-                Time-to-train efficiency
-              </th>
-              <th scope="col" class="number" title="throughput of a device here by that of the base">
-                = throughput a device
-              </th>
-              <th scope="col" class="number" title="samples to the target of the base by those of this size">
-                × samples to target
-              </th>
-              <th
-                scope="col"
-                class="number"
-                title="share of the time spent stepping here by that of the base"
-              >
-                × share spent stepping
-              </th>
-            </tr>
-          </thead>
-          {tables.map((table) => (
-            <tbody key={parametersText(table.parameters)}>
-              {table.rows.map(({ devices, time_efficiency: parts }) =>
-                parts === null ? null : (
-                  <tr key={devices}>
-                    <th scope="row" class="number">
-                      {parametersText(table.parameters)} {devices}
-                      {devices === table.base && <span class="muted"> base</span>}
-                    </th>
-                    <td class="number">
-                      <strong>{percent(parts.efficiency, 1)}</strong>
-                    </td>
-                    <td class="number">{percent(parts.throughput, 1)}</td>
-                    <td class="number">{percent(parts.samples, 1)}</td>
-                    <td class="number">{percent(parts.stepping, 1)}</td>
-                  </tr>
-                ),
-              )}
-            </tbody>
-          ))}
-        </table>
-      </div>
+      <ScrollTable name="Efficiency of the time to train as a table" looks="study-product">
+        <thead>
+          <tr>
+            <NumberHead>Devices</NumberHead>
+            <NumberHead title="devices × time to train of the base by those of this size">
+              Time-to-train efficiency
+            </NumberHead>
+            <NumberHead title="throughput of a device here by that of the base">
+              = throughput a device
+            </NumberHead>
+            <NumberHead title="samples to the target of the base by those of this size">
+              × samples to target
+            </NumberHead>
+            <NumberHead title="share of the time spent stepping here by that of the base">
+              × share spent stepping
+            </NumberHead>
+          </tr>
+        </thead>
+        {tables.map((table) => (
+          <tbody key={parametersText(table.parameters)}>
+            {table.rows.map(({ devices, time_efficiency: parts }) =>
+              parts === null ? null : (
+                <tr key={devices}>
+                  <th scope="row" class="number">
+                    {parametersText(table.parameters)} {devices}
+                    {devices === table.base && <span class="muted"> base</span>}
+                  </th>
+                  <td class="number">
+                    <strong>{percent(parts.efficiency, 1)}</strong>
+                  </td>
+                  <td class="number">{percent(parts.throughput, 1)}</td>
+                  <td class="number">{percent(parts.samples, 1)}</td>
+                  <td class="number">{percent(parts.stepping, 1)}</td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        ))}
+      </ScrollTable>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { parametersText } from "../model/study";
 import { formatCount } from "../model/numbers";
 import { formatDuration } from "../model/times";
 import { JobStateBadge } from "../ui/badges";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function Warnings({ study }: { study: Study }) {
   if (study.warnings.length === 0) return null;
@@ -36,62 +37,50 @@ export function Members({ study }: { study: Study }) {
         <h2>Jobs</h2>
         <span class="muted">{formatCount(study.members.length)}</span>
       </header>
-      <div class="scroll-x study-members" tabIndex={0} role="region" aria-label="Jobs as a table">
-        <table class="table cards">
-          <thead>
-            <tr>
-              <th scope="col">Job</th>
-              <th scope="col">State</th>
-              <th scope="col" class="number">
-                Devices
+      <ScrollTable name="Jobs as a table" looks="cards" frame="study-members">
+        <thead>
+          <tr>
+            <th scope="col">Job</th>
+            <th scope="col">State</th>
+            <NumberHead>Devices</NumberHead>
+            {swept && <th scope="col">Swept</th>}
+            {seeded && <NumberHead>Seed</NumberHead>}
+            <NumberHead>Restarts</NumberHead>
+            <NumberHead>Time to train</NumberHead>
+            <th scope="col">Reason</th>
+          </tr>
+        </thead>
+        <tbody>
+          {study.members.map((member) => (
+            <tr key={member.job}>
+              <th scope="row">
+                <a href={`#/jobs/${member.job}`}>
+                  <span class="number">{member.job}</span> {member.name}
+                </a>
               </th>
-              {swept && <th scope="col">Swept</th>}
+              <td class="study-state">
+                <JobStateBadge state={member.state} />
+              </td>
+              <td class="number" data-title="Devices">
+                {member.devices} <span class="muted">{member.kind}</span>
+              </td>
+              {swept && <td data-title="Swept">{parametersText(member.parameters)}</td>}
               {seeded && (
-                <th scope="col" class="number">
-                  Seed
-                </th>
+                <td class="number" data-title="Seed">
+                  {member.seed ?? "–"}
+                </td>
               )}
-              <th scope="col" class="number">
-                Restarts
-              </th>
-              <th scope="col" class="number">
-                Time to train
-              </th>
-              <th scope="col">Reason</th>
+              <td class="number" data-title="Restarts">
+                {member.restarts}
+              </td>
+              <td class="number" data-title="Time to train">
+                {member.time_to_train_seconds === null ? "–" : formatDuration(member.time_to_train_seconds)}
+              </td>
+              <td class="study-reason">{member.reason}</td>
             </tr>
-          </thead>
-          <tbody>
-            {study.members.map((member) => (
-              <tr key={member.job}>
-                <th scope="row">
-                  <a href={`#/jobs/${member.job}`}>
-                    <span class="number">{member.job}</span> {member.name}
-                  </a>
-                </th>
-                <td class="study-state">
-                  <JobStateBadge state={member.state} />
-                </td>
-                <td class="number" data-title="Devices">
-                  {member.devices} <span class="muted">{member.kind}</span>
-                </td>
-                {swept && <td data-title="Swept">{parametersText(member.parameters)}</td>}
-                {seeded && (
-                  <td class="number" data-title="Seed">
-                    {member.seed ?? "–"}
-                  </td>
-                )}
-                <td class="number" data-title="Restarts">
-                  {member.restarts}
-                </td>
-                <td class="number" data-title="Time to train">
-                  {member.time_to_train_seconds === null ? "–" : formatDuration(member.time_to_train_seconds)}
-                </td>
-                <td class="study-reason">{member.reason}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }

@@ -18,6 +18,7 @@ import {
 import { formatDuration } from "../model/times";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 interface Properties {
   study: Study;
@@ -68,45 +69,27 @@ export function ScalingRows(properties: Properties) {
           the charts are quartiles of what was told, of times the fastest and the slowest run.
         </Info>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Sizes as a table">
-        <table class="table cards study-sizes">
-          <thead>
-            <tr>
-              <th scope="col">Devices</th>
-              <th scope="col" class="number">
-                {unit === "samples" ? "Samples/s" : "Tokens/s"}
-              </th>
-              <th scope="col" class="number">
-                A device
-              </th>
-              <th scope="col" class="number">
-                Speed-up
-              </th>
-              <th scope="col" class="number">
-                Efficiency
-              </th>
-              <th scope="col" class="number">
-                Time to train
-              </th>
-              <th scope="col" class="number">
-                Stepping
-              </th>
-              <th scope="col" class="number">
-                Evaluating, saving
-              </th>
-              <th scope="col" class="number">
-                MFU
-              </th>
-              <th scope="col">Jobs</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map(({ key, row }) => (
-              <Fragment key={key}>{row}</Fragment>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ScrollTable name="Sizes as a table" looks="cards study-sizes">
+        <thead>
+          <tr>
+            <th scope="col">Devices</th>
+            <NumberHead>{unit === "samples" ? "Samples/s" : "Tokens/s"}</NumberHead>
+            <NumberHead>A device</NumberHead>
+            <NumberHead>Speed-up</NumberHead>
+            <NumberHead>Efficiency</NumberHead>
+            <NumberHead>Time to train</NumberHead>
+            <NumberHead>Stepping</NumberHead>
+            <NumberHead>Evaluating, saving</NumberHead>
+            <NumberHead>MFU</NumberHead>
+            <th scope="col">Jobs</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(({ key, row }) => (
+            <Fragment key={key}>{row}</Fragment>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }

@@ -27,6 +27,7 @@ import { AsOf } from "../ui/as_of";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { Notice, NotYet } from "../ui/notice";
+import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 const none: ReadonlySet<string> = new Set();
 
@@ -53,7 +54,7 @@ export function SweepView({ study }: { study: Study }) {
   return (
     <>
       <div class="chart-toolbar">
-        <label class="study-choice">
+        <label class="choice-line">
           Result{" "}
           <select
             aria-label="Result"
@@ -182,45 +183,41 @@ function Grid({ axes, trials, result }: GridProperties) {
         </h2>
         <span class="muted">means where there are several trials</span>
       </header>
-      <div class="scroll-x" tabIndex={0} role="region" aria-label="Grid as a table">
-        <table class="table study-grid">
-          <thead>
-            <tr>
-              <th scope="col">
-                {shortPath(down.path)} \ {shortPath(across.path)}
+      <ScrollTable name="Grid as a table" looks="study-grid">
+        <thead>
+          <tr>
+            <th scope="col">
+              {shortPath(down.path)} \ {shortPath(across.path)}
+            </th>
+            {across.values.map((value) => (
+              <NumberHead key={String(value)}>{String(value)}</NumberHead>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {cells.map((row, index) => (
+            <tr key={String(down.values[index])}>
+              <th scope="row" class="number">
+                {String(down.values[index])}
               </th>
-              {across.values.map((value) => (
-                <th key={String(value)} scope="col" class="number">
-                  {String(value)}
-                </th>
+              {row.map((cell, column) => (
+                <td
+                  key={String(across.values[column])}
+                  class="number study-cell"
+                  style={
+                    cell && known
+                      ? { "--share": String(Math.round(30 * shareOfBest(cell.value, trials))) }
+                      : undefined
+                  }
+                >
+                  {cell ? outcomeText(result.outcome, cell.value) : <span class="muted">–</span>}
+                  {cell && cell.jobs.length > 1 && <span class="muted"> of {cell.jobs.length}</span>}
+                </td>
               ))}
             </tr>
-          </thead>
-          <tbody>
-            {cells.map((row, index) => (
-              <tr key={String(down.values[index])}>
-                <th scope="row" class="number">
-                  {String(down.values[index])}
-                </th>
-                {row.map((cell, column) => (
-                  <td
-                    key={String(across.values[column])}
-                    class="number study-cell"
-                    style={
-                      cell && known
-                        ? { "--share": String(Math.round(30 * shareOfBest(cell.value, trials))) }
-                        : undefined
-                    }
-                  >
-                    {cell ? outcomeText(result.outcome, cell.value) : <span class="muted">–</span>}
-                    {cell && cell.jobs.length > 1 && <span class="muted"> of {cell.jobs.length}</span>}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }
@@ -241,32 +238,28 @@ function Ranking({ trials, result, axes }: ViewProperties) {
           </a>
         )}
       </header>
-      <div class="scroll-x study-members" tabIndex={0} role="region" aria-label="Trials as a table">
-        <table class="table cards">
-          <thead>
-            <tr>
-              <th scope="col">Trial</th>
-              <th scope="col">State</th>
-              {axes.map(({ path }) => (
-                <th key={path} scope="col" class="number" title={path}>
-                  {shortPath(path)}
-                </th>
-              ))}
-              <th scope="col" class="number">
-                {result.name}
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">As a bar</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {trials.map((trial) => (
-              <TrialRow key={trial.member.job} trial={trial} trials={trials} result={result} axes={axes} />
+      <ScrollTable name="Trials as a table" looks="cards" frame="study-members">
+        <thead>
+          <tr>
+            <th scope="col">Trial</th>
+            <th scope="col">State</th>
+            {axes.map(({ path }) => (
+              <NumberHead key={path} title={path}>
+                {shortPath(path)}
+              </NumberHead>
             ))}
-          </tbody>
-        </table>
-      </div>
+            <NumberHead>{result.name}</NumberHead>
+            <th scope="col">
+              <span class="visually-hidden">As a bar</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {trials.map((trial) => (
+            <TrialRow key={trial.member.job} trial={trial} trials={trials} result={result} axes={axes} />
+          ))}
+        </tbody>
+      </ScrollTable>
     </section>
   );
 }
