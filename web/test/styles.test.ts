@@ -23,9 +23,11 @@ const selectorsOf = (sheet: string) =>
 
 const classesOf = (selector: string) => [...selector.matchAll(/\.([\w-]+)/g)].map(([, name]) => name!);
 
-it("every rule is in a layer, and tokens.css puts the layers in their order", () => {
-  const order = /@layer ([\w, ]+);/.exec(read("styles/tokens.css"))![1]!.split(", ");
-  expect(read("main.tsx").indexOf("styles/tokens.css")).toBeLessThan(read("main.tsx").indexOf("styles/base.css"));
+it("every rule is in a layer, and a sheet of its own puts the layers in their order before any other comes", () => {
+  const order = /@layer ([\w, ]+);/.exec(read("../public/layers.css"))![1]!.split(", ");
+  const page = read("../index.html");
+  expect(page.indexOf("layers.css")).toBeGreaterThan(0);
+  expect(page.indexOf("layers.css")).toBeLessThan(page.indexOf("<script"));
   for (const sheet of sheets) {
     const layered = withoutComments(read(`styles/${sheet}`))
       .replace(/@layer [\w, ]+;|@import "[^"]+" layer\(\w+\);/g, "")
