@@ -16,7 +16,7 @@ json or_null(const std::optional<double>& value) { return value ? json(*value) :
 std::int64_t held_until(const std::vector<LedgerPiece>& pieces, std::optional<Time> until) {
   std::int64_t held = 0;
   for (const LedgerPiece& piece : pieces)
-    if (piece.kind != LedgerKind::waiting && piece.kind != LedgerKind::backing_off)
+    if (is_held(piece.kind))
       held +=
           (std::clamp(until.value_or(piece.to), piece.from, piece.to) - piece.from).count() * piece.devices;
   return held;

@@ -64,7 +64,7 @@ void add_shares(const std::vector<LedgerTotal>& totals, ScalingRun& run) {
   bool told = false;
   for (const LedgerTotal& total : totals) {
     const double seconds = std::chrono::duration<double>(total.wall).count();
-    if (total.kind != LedgerKind::waiting && total.kind != LedgerKind::backing_off) held += seconds;
+    if (is_held(total.kind)) held += seconds;
     if (total.kind == LedgerKind::evaluating) evaluating += seconds;
     if (total.kind == LedgerKind::checkpointing) checkpointing += seconds;
     told |= total.kind == LedgerKind::stepping;
@@ -78,7 +78,7 @@ void add_shares(const std::vector<LedgerTotal>& totals, ScalingRun& run) {
 double held_device_seconds(const std::vector<LedgerTotal>& totals) {
   std::int64_t millis = 0;
   for (const LedgerTotal& total : totals)
-    if (total.kind != LedgerKind::waiting && total.kind != LedgerKind::backing_off) millis += total.device_ms;
+    if (is_held(total.kind)) millis += total.device_ms;
   return static_cast<double>(millis) / 1000;
 }
 

@@ -40,8 +40,7 @@ const Price* price_of_any(const Prices& prices, const HeldDevices& held) {
 std::map<int, Duration> held_for(const std::vector<LedgerPiece>& pieces, std::optional<Time> until) {
   std::map<int, Duration> attempts;
   for (const LedgerPiece& piece : pieces) {
-    const bool held = piece.kind != LedgerKind::waiting && piece.kind != LedgerKind::backing_off;
-    if (held)
+    if (is_held(piece.kind))
       attempts[piece.attempt] += std::clamp(until.value_or(piece.to), piece.from, piece.to) - piece.from;
   }
   return attempts;

@@ -197,6 +197,8 @@ LedgerPiece merged(const std::vector<LedgerPiece>& pieces, std::size_t begin, st
 
 }  // namespace
 
+bool is_held(LedgerKind kind) { return kind != LedgerKind::waiting && kind != LedgerKind::backing_off; }
+
 std::string_view to_string(LedgerKind kind) { return enum_name(kKinds, kind); }
 LedgerKind ledger_kind_from(std::string_view text) { return enum_value(kKinds, text, "bucket"); }
 
@@ -251,7 +253,7 @@ LedgerSums sums_of(const std::vector<LedgerPiece>& pieces) {
 std::int64_t held_ms(const LedgerSums& sums) {
   std::int64_t held = 0;
   for (const auto& [key, device_ms] : sums)
-    if (key.first != LedgerKind::waiting && key.first != LedgerKind::backing_off) held += device_ms;
+    if (is_held(key.first)) held += device_ms;
   return held;
 }
 

@@ -5,7 +5,7 @@
 // waits counts with the fewest devices that it asks for, an attempt with all of its devices until its end.
 // The pieces of a job that has not ended sum up to devices × time, to the millisecond.
 //
-//   held    = all but waiting and backing_off
+//   held    = all but waiting and backing_off: is_held
 //   goodput = stepping / (held − running − unknown), of device time: of the programs that tell no steps, and
 //             of time that nobody knows, nobody can say what it moved forward; none where only such ran
 #pragma once
@@ -36,6 +36,8 @@ enum class LedgerKind {
   stopping,       // the detail is why (StopCause); "" where the program left by itself
   unknown         // nobody told
 };
+
+bool is_held(LedgerKind kind);  // devices were
 
 std::string_view to_string(LedgerKind kind);
 LedgerKind ledger_kind_from(std::string_view text);  // throws std::invalid_argument

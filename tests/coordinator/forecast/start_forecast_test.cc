@@ -420,15 +420,21 @@ TEST(Estimates, AJobBeyondItsUsualTimeTakesItsUsualPartOfTheRest) {
   EXPECT_EQ(Estimates().left(job, Outlook::latest, start + hours(11)), Duration{});
 }
 
+Job started_at(Time start, Duration walltime) {
+  Job job;
+  job.id = JobId{7};
+  job.request.walltime = walltime;
+  job.attempt.emplace();
+  job.attempt->created = start;
+  job.attempt->started = start;
+  return job;
+}
+
 // "Expected now" was said of the job behind one that ran for ten times what jobs usually take, for all of
 // that time.
 TEST(Estimates, AJobThatIsOverdueIsExpectedToBeForAsLongAgain) {
   const Time start = from_millis(1'000'000);
-  Job job;
-  job.request.walltime = hours(24 * 30);
-  job.attempt.emplace();
-  job.attempt->created = start;
-  job.attempt->started = start;
+  const Job job = started_at(start, hours(24 * 30));
   Estimates estimates;
   estimates.shares = {1.0 / (24 * 30), 0.5 / (24 * 30), 20};  // an hour and half an hour
   EXPECT_EQ(estimates.left(job, Outlook::expected, start + minutes(20)), minutes(40));
@@ -440,12 +446,7 @@ TEST(Estimates, AJobThatIsOverdueIsExpectedToBeForAsLongAgain) {
 // Its last step is done, or no step has come for long: at its pace it should have ended before now.
 TEST(Estimates, AJobThatIsOverdueByItsPaceIsSoForAsLongAgain) {
   const Time start = from_millis(1'000'000);
-  Job job;
-  job.id = JobId{7};
-  job.request.walltime = hours(2);
-  job.attempt.emplace();
-  job.attempt->created = start;
-  job.attempt->started = start;
+  const Job job = started_at(start, hours(2));
   const Time now = start + minutes(25);
   const auto left = left_at_pace(job, {100, 100, start + minutes(10)}, now);
   EXPECT_EQ(left, -minutes(15));
@@ -459,11 +460,7 @@ TEST(Estimates, AJobThatIsOverdueByItsPaceIsSoForAsLongAgain) {
 
 TEST(Estimates, AreInTheOrderOfTheirOutlooks) {
   const Time start = from_millis(1'000'000);
-  Job job;
-  job.id = JobId{7};
-  job.request.walltime = hours(10);
-  job.attempt.emplace();
-  job.attempt->created = start;
+  const Job job = started_at(start, hours(10));
   Estimates learnt, paced;
   learnt.shares = {0.01, 0.005, 20};
   for (int minute = 0; minute < 620; ++minute) {
