@@ -9,6 +9,7 @@
 #include "agent/process/adoption.h"
 #include "agent/process/task_exit.h"
 #include "agent/supervisor.h"
+#include "common/base/boot_clock.h"
 #include "common/net/spawn.h"
 
 namespace podium {

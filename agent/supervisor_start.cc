@@ -7,6 +7,7 @@
 
 #include "agent/process/shared_fence.h"
 #include "agent/supervisor.h"
+#include "common/base/boot_clock.h"
 
 namespace podium {
 namespace {

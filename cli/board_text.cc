@@ -127,8 +127,11 @@ std::string reproduction_text(const json& original, const json& job) {
   if (!then.is_number()) return text;
   text += fmt::format(": {} then", human_seconds(then));
   if (!now.is_number()) return text;
-  return text + fmt::format(", {} now ({})", human_seconds(now),
-                            change_text(now.get<double>() / then.get<double>() - 1));
+  text += fmt::format(", {} now ({})", human_seconds(now),
+                      change_text(now.get<double>() / then.get<double>() - 1));
+  const json text_then = field(original, "text"), text_now = field(job, "text");
+  const bool other = text_then.is_object() && text_now.is_object() && text_then != text_now;
+  return text + (other ? "; on other text than then" : "");
 }
 
 }  // namespace podium::cli

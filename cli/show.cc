@@ -75,6 +75,15 @@ std::string nodes_text(const json& job) {
   return text;
 }
 
+// "812,344 tokens in 31,021 sentences, XXH3 0123456789abcdef"
+std::string text_text(const json& text) {
+  if (!text.is_object()) return "";
+  const std::int64_t sentences = integer_field(text, "sentences");
+  return fmt::format("{} tokens{}, XXH3 {}", human_count(integer_field(text, "tokens")),
+                     sentences > 0 ? fmt::format(" in {} sentences", human_count(sentences)) : "",
+                     printable(text_field(text, "xxh3")));
+}
+
 // What is asked for besides the job.
 struct Besides {
   std::string expected;    // when a job that runs reaches its target
@@ -90,6 +99,7 @@ std::string page_of(const json& job, const Besides& besides, const Terminal& ter
   text += row("reason", reason_text(job));
   text += row("experiment", std::to_string(integer_field(job, "experiment")));
   text += row("source", source_text(field(job, "source")));
+  text += row("text", text_text(field(job, "text")));
   text += row("command", command_text(job));
   text += row("code", code_text(job));
   text += row("labels", labels_text(job.value("labels", json::object())));

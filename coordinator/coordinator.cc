@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/logging.h"
+#include "common/base/units.h"
 #include "common/net/spawn.h"
 #include "common/net/token.h"
 #include "coordinator/api/router.h"
@@ -59,6 +60,7 @@ ClusterState empty_state(const Config& config) {
 
 Coordinator::Coordinator(const Config& config, const Tokens& tokens)
     : config_(config),
+      clock_record_(config.home, boot_id()),
       store_(
           config.home, [this](std::function<void()> done) { asio::post(io_, std::move(done)); },
           config.store),
@@ -95,7 +97,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
           io_.get_executor(), server_options(config),
           [this](ServerRequest request) { return answer_request(api_, std::move(request)); },
           [this](const ServerRequest& head) { return refuse_request(api_, head); }),
-      signals_(io_, SIGTERM, SIGINT) {
+      signals_(io_, SIGTERM, SIGINT),
+      next_clock_look_(io_) {
   loop_.on_decided([this](const Events& events) { mirror_.follow(events); });
   loop_.on_decided([this](const Events& events) { holds_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
@@ -111,7 +114,39 @@ Loaded Coordinator::load() {
   check_cluster(config_.home, record.name, config_.begin_anew);
   Loaded loaded = store_.load(empty);
   clock_.not_before(loaded.newest_event);
+  note_clock_step(loaded.newest_event);
   return loaded;
+}
+
+void Coordinator::note_clock_step(Time newest_event) {
+  if (const std::optional<Duration> step = clock_record_.step(clock_.ahead())) {
+    store_.note_clock_step(newest_event, clock_.now(), *step);
+    spdlog::warn(
+        "the machine's clock is {} {} the cluster's time of before, and the cluster goes by it from now on: "
+        "runs "
+        "that this falls into set no record",
+        format_duration(std::chrono::abs(*step)), *step > Duration{} ? "ahead of" : "behind");
+  }
+  record_clock();
+}
+
+void Coordinator::record_clock() {
+  try {
+    clock_record_.keep(clock_.ahead());
+  } catch (const std::system_error& error) {
+    spdlog::warn("a step of the clock across the next restart will not be noticed: {}", error.what());
+  }
+}
+
+asio::awaitable<void> Coordinator::follow_clock() {
+  constexpr auto kEvery = std::chrono::minutes(1);
+  const auto record = [this] { return record_clock(), true; };
+  while (true) {
+    next_clock_look_.expires_after(kEvery);
+    const auto [cancelled] = co_await next_clock_look_.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await agents_.run(record);  // elsewhere, because it writes a file
+    if (cancelled) co_return;
+  }
 }
 
 std::string Coordinator::address() const {
@@ -155,6 +190,7 @@ void Coordinator::run() {
         [this](const std::string& key) { return Reader(config_.home).experiment_by_key(key); },
         [this](const SpecSubmission& submission) { return submit_spec(submission); }, clock_);
   spawn(io_.get_executor(), "signals", stop_on_signal());
+  spawn(io_.get_executor(), "the clock's record", follow_clock());
   io_.run();
 }
 
@@ -172,6 +208,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   // Elsewhere, because a submission under way waits for this thread.
   co_await agents_.run([this] { return specs_.reset(), true; });
   feed_.stop();
+  next_clock_look_.cancel();
   loop_.stop();
   co_await loop_.durable();
 }

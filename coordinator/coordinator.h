@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "coordinator/api/api.h"
 #include "coordinator/api/explainer.h"
 #include "coordinator/config.h"
+#include "coordinator/loop/clock_record.h"
 #include "coordinator/loop/cluster_clock.h"
 #include "coordinator/specs/spec_sync.h"
 
@@ -33,6 +35,9 @@ class Coordinator {
 
  private:
   Loaded load();
+  void note_clock_step(Time newest_event);
+  void record_clock();
+  boost::asio::awaitable<void> follow_clock();
   boost::asio::awaitable<void> stop_on_signal();
   // On the spec sync's thread: waits for the loop's answer.
   Result<ExperimentId> submit_spec(const SpecSubmission& submission);
@@ -41,6 +46,7 @@ class Coordinator {
   SystemClock wall_clock_;
   BootClock boot_clock_;
   ClusterClock clock_{wall_clock_, boot_clock_};
+  ClockRecord clock_record_;
   boost::asio::io_context io_{1};
   Store store_;
   CommandLoop loop_;
@@ -54,6 +60,7 @@ class Coordinator {
   Api api_;
   HttpServer server_;
   boost::asio::signal_set signals_;
+  boost::asio::steady_timer next_clock_look_;
   std::unique_ptr<SpecSync> specs_;  // while running, where repositories are given
 };
 

@@ -102,12 +102,6 @@ TaskRecord record_from(const json& in) {
 
 }  // namespace
 
-std::string boot_id() {
-  std::string id = read_file("/proc/sys/kernel/random/boot_id");
-  while (id.ends_with('\n')) id.pop_back();
-  return id;
-}
-
 std::size_t stream_index(StreamKind stream) {
   return static_cast<std::size_t>(std::find(kStreams.begin(), kStreams.end(), stream) - kStreams.begin());
 }

@@ -15,9 +15,6 @@ namespace podium {
 
 inline constexpr std::array<StreamKind, 3> kStreams{StreamKind::events, StreamKind::out, StreamKind::err};
 
-// Names the time since the machine was started; no process survives a change of it.
-std::string boot_id();
-
 std::size_t stream_index(StreamKind stream);  // in kStreams
 
 // task.json.

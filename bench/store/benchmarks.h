@@ -28,5 +28,6 @@ std::size_t row_bytes(const std::vector<StoredPoint>& points);
 std::vector<Figure> measure_bytes(const std::string& name, const std::vector<Curve>& curves);
 std::vector<Figure> measure_windows();
 std::vector<Figure> measure_writing();
+std::vector<Figure> measure_large();
 
 }  // namespace podium

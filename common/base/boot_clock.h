@@ -4,9 +4,14 @@
 
 #include <time.h>
 
+#include <string>
+
 #include "common/base/time.h"
 
 namespace podium {
+
+// Names the time since the machine was started; no process survives a change of it. Throws std::system_error.
+std::string boot_id();
 
 class BootClock final : public Clock {
  public:

@@ -25,11 +25,13 @@ std::string_view to_string(WorkerPhase phase) { return enum_name(kPhases, phase)
 json to_json(const WorkerEvent& event) {
   json out = std::visit(Overloaded{
                             [](const StartedEvent& e) -> json {
-                              return {{"type", "started"},
-                                      {"step", e.step},
-                                      {"steps", e.steps},
-                                      {"parameters", e.parameters},
-                                      {"device", e.device}};
+                              json started{{"type", "started"},
+                                           {"step", e.step},
+                                           {"steps", e.steps},
+                                           {"parameters", e.parameters},
+                                           {"device", e.device}};
+                              if (e.text) started["text"] = to_json(*e.text);
+                              return started;
                             },
                             [](const MetricsEvent& e) -> json {
                               json values = json::object();
@@ -75,8 +77,10 @@ WorkerEvent worker_event_from_json(const json& in) {
       metrics.values.emplace_back(name, number_from_json(value));
     event.body = std::move(metrics);
   } else if (type == "started") {
-    event.body = StartedEvent{in.at("step"), in.at("steps"), in.value("parameters", std::int64_t{0}),
-                              in.value("device", "")};
+    StartedEvent started{in.at("step"), in.at("steps"), in.value("parameters", std::int64_t{0}),
+                         in.value("device", "")};
+    if (const auto text = in.find("text"); text != in.end()) started.text = text_identity_from_json(*text);
+    event.body = std::move(started);
   } else if (type == "checkpoint") {
     event.body = CheckpointEvent{in.at("step"), in.at("path"), in.value("bytes", std::int64_t{0}),
                                  in.value("seconds", 0.0)};

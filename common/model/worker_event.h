@@ -12,16 +12,18 @@
 #include <vector>
 
 #include "common/base/time.h"
+#include "common/model/text_identity.h"
 
 namespace podium {
 
-// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n?,"device":"…"?}: training begins after
-// `step`.
+// {"type":"started","t":ms,"step":first,"steps":last,"parameters":n?,"device":"…"?,"text":{"tokens":n,
+// "sentences":n,"xxh3":"…"}?}: training begins after `step`, on that text.
 struct StartedEvent {
   std::int64_t step = 0;
   std::int64_t steps = 0;
   std::int64_t parameters = 0;
   std::string device;
+  std::optional<TextIdentity> text = {};
 };
 
 // {"type":"metrics","t":ms,"step":n,"values":{"train/loss":1.5,…}}; rank 0 only. Steps count finished

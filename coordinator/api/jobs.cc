@@ -105,15 +105,19 @@ struct JobDetail {
   std::vector<AttemptView> attempts;
   std::vector<CheckpointView> checkpoints;
   std::string spec, source;  // JSON
+  std::optional<TextIdentity> text;
 };
 
 std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
   std::optional<JobView> job = reader.job(id);
   if (!job) return std::nullopt;
   const std::optional<ExperimentView> experiment = reader.experiment(job->experiment);
-  return JobDetail{std::move(*job), reader.attempts(id), reader.checkpoints(id),
+  return JobDetail{std::move(*job),
+                   reader.attempts(id),
+                   reader.checkpoints(id),
                    reader.job_spec(id).value_or("null"),
-                   experiment && !experiment->source.empty() ? experiment->source : "null"};
+                   experiment && !experiment->source.empty() ? experiment->source : "null",
+                   reader.text_of(id)};
 }
 
 }  // namespace
@@ -156,6 +160,7 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
                            : checkpoint_json(detail->checkpoints.back(), *id, api.loop.state());
   body["spec"] = json::parse(detail->spec);
   body["source"] = json::parse(detail->source);
+  body["text"] = detail->text ? to_json(*detail->text) : json(nullptr);
   co_await api.loop.durable();
   co_return json_reply(200, body);
 }

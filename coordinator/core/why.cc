@@ -27,11 +27,29 @@ std::string count(std::int64_t n, const std::string& one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
+constexpr std::size_t kMostListed = 3;
+
+// What follows a list of which `left` are not told.
+std::string and_more(std::size_t left) { return left ? " and " + std::to_string(left) + " more" : ""; }
+
 std::string listed(const std::vector<NodeId>& nodes) {
-  constexpr std::size_t kMost = 3;
+  const std::size_t told = std::min(nodes.size(), kMostListed);
   std::string text;
-  for (std::size_t i = 0; i < std::min(nodes.size(), kMost); ++i) text += (i ? ", " : "") + nodes[i].value;
-  return nodes.size() > kMost ? text + " and " + std::to_string(nodes.size() - kMost) + " more" : text;
+  for (std::size_t i = 0; i < told; ++i) text += (i ? ", " : "") + nodes[i].value;
+  return text + and_more(nodes.size() - told);
+}
+
+// "job 3"; "jobs 1, 4–9, 12 and 5 more"
+std::string listed_jobs(const std::set<JobId>& jobs) {
+  std::string text = jobs.size() == 1 ? "job " : "jobs ";
+  auto first = jobs.begin();
+  for (std::size_t runs = 0; first != jobs.end() && runs < kMostListed; ++runs) {
+    auto last = first, next = std::next(first);
+    while (next != jobs.end() && next->value == last->value + 1) last = next++;
+    text += (runs ? ", " : "") + to_string(*first) + (first == last ? "" : "–" + to_string(*last));
+    first = next;
+  }
+  return text + and_more(static_cast<std::size_t>(std::distance(first, jobs.end())));
 }
 
 std::string missing_reports(const ClusterState& state) {
@@ -71,15 +89,26 @@ std::string why_held(const ClusterState& state, const Job& job) {
          " ends it";
 }
 
+std::string why_follows(const std::vector<Dependency>& after) {
+  std::string text;
+  for (const When when : {When::ok, When::any}) {
+    std::set<JobId> jobs;
+    for (const Dependency& on : after)
+      if (on.when == when) jobs.insert(on.job);
+    if (jobs.empty()) continue;
+    text += (text.empty() ? "waits for " : ", and for ") + listed_jobs(jobs);
+    text += when == When::ok ? " to succeed" : " to end";
+  }
+  return text;
+}
+
 std::optional<Blocker> not_in_line(const ClusterState& state, const Job& job) {
   if (job.held) return Blocker{.code = BlockerCode::held, .sentence = why_held(state, job)};
   if (job.paused) return Blocker{.code = BlockerCode::paused, .sentence = why_paused(state, job)};
   if (job.request.after.empty()) return std::nullopt;
-  Blocker blocker{.code = BlockerCode::follows, .job = job.request.after.front().job};
-  for (const Dependency& on : job.request.after)
-    blocker.sentence += (blocker.sentence.empty() ? "waits for job " : ", and for job ") + to_string(on.job) +
-                        (on.when == When::ok ? " to succeed" : " to end");
-  return blocker;
+  return Blocker{.code = BlockerCode::follows,
+                 .sentence = why_follows(job.request.after),
+                 .job = job.request.after.front().job};
 }
 
 // What the plan found, or whom the job waits behind where the plan did not come to it.

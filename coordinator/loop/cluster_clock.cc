@@ -29,6 +29,11 @@ Time ClusterClock::now() const {
   return boot + ahead_;
 }
 
+Duration ClusterClock::ahead() const {
+  const std::lock_guard lock(mutex_);
+  return ahead_;
+}
+
 void ClusterClock::follow(Time boot) const {
   const Duration lead = wall_.now() - (boot + ahead_);
   if (std::chrono::abs(lead - told_) > kWorthTelling) {

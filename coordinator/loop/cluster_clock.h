@@ -20,6 +20,9 @@ class ClusterClock final : public Clock {
 
   Time now() const override;
 
+  // How far the cluster's time is ahead of the boot clock.
+  Duration ahead() const;
+
  private:
   void follow(Time boot) const;
 

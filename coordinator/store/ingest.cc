@@ -96,6 +96,7 @@ Ingestor::Ingestor(Database& db)
       attempt_progress_(db,
                         "UPDATE attempts SET last_step = max(?3, coalesce(last_step, 0))"
                         " WHERE job = ?1 AND number = ?2"),
+      put_text_(db, "INSERT OR REPLACE INTO texts (job, tokens, sentences, xxh3) VALUES (?1, ?2, ?3, ?4)"),
       was_refused_(db, "SELECT 1 FROM history WHERE job = ?1 AND type = 'metric_refused' LIMIT 1") {}
 
 bool Ingestor::knows(TaskId task, const NodeId& node) {
@@ -281,6 +282,8 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk
   if (task.rank != 0) return;
   start_steps_.run(task.attempt.job.value, task.attempt.number, e.step);
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
+  if (e.text && !e.text->xxh3.empty())
+    put_text_.run(task.attempt.job.value, e.text->tokens, e.text->sentences, e.text->xxh3);
   note_progress(e.step, e.steps, time);
   history_.add(task.attempt.job, time, "training_started", "info",
                fmt::format("training goes on after step {} of {}, {} parameters, on {}", e.step, e.steps,

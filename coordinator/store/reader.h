@@ -14,6 +14,7 @@
 #include "common/model/job.h"
 #include "common/model/node.h"
 #include "common/model/stream_chunk.h"
+#include "common/model/text_identity.h"
 #include "coordinator/core/state.h"
 #include "coordinator/store/board_rows.h"
 #include "coordinator/store/job_filter.h"
@@ -190,6 +191,7 @@ class Reader {
   JobPage jobs(const JobFilter& filter);
   std::map<JobState, std::int64_t> job_counts();
   std::vector<AttemptView> attempts(JobId job);
+  std::optional<TextIdentity> text_of(JobId job);  // that it trained on; nothing where it has not told
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
   int newest_attempt(JobId job);  // that was given a number, also those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);

@@ -138,6 +138,12 @@ std::optional<std::string> Reader::job_spec(JobId id) {
   return row.text(0);
 }
 
+std::optional<TextIdentity> Reader::text_of(JobId job) {
+  Statement row(impl_->database, "SELECT tokens, sentences, xxh3 FROM texts WHERE job = ?1");
+  if (!row.start(job.value).next()) return std::nullopt;
+  return TextIdentity{row.integer(0), row.integer(1), row.text(2)};
+}
+
 int Reader::newest_attempt(JobId id) {
   Statement row(impl_->database, "SELECT max(attempt, attempts_told) FROM jobs WHERE id = ?1");
   return row.start(id.value).next() ? row.small(0) : 0;

@@ -22,6 +22,8 @@ Store::~Store() = default;
 
 Loaded Store::load(const ClusterState& empty) { return writer_->load(empty); }
 
+void Store::note_clock_step(Time from, Time to, Duration step) { writer_->note_clock_step(from, to, step); }
+
 void Store::commit(Commit turn, std::function<void()> done) {
   writer_->commit(std::move(turn), std::move(done));
 }

@@ -99,6 +99,9 @@ class Store {
   // `fresh`.
   ClusterRecord begin(const std::string& fresh);
 
+  // Before the first commit: at the start of this coordinator, `to`, the cluster's time made a step.
+  void note_clock_step(Time from, Time to, Duration step);
+
   // Once, before the first commit. The limits are the daemon's, not the disk's.
   Loaded load(const ClusterState& empty);
 

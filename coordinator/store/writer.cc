@@ -342,6 +342,11 @@ ClusterRecord Store::Writer::begin(const std::string& fresh) {
   return record;
 }
 
+void Store::Writer::note_clock_step(Time from, Time to, Duration step) {
+  Statement put(database_, "INSERT INTO clock_steps (from_ms, to_ms, step_ms) VALUES (?1, ?2, ?3)");
+  put.run(to_millis(from), to_millis(to), std::int64_t{step.count()});
+}
+
 Loaded Store::Writer::load(const ClusterState& empty) {
   EventLog::Replayed replayed = log_.replay(empty);
   events_since_snapshot_ = replayed.events;

@@ -31,6 +31,7 @@ class Store::Writer {
   ~Writer();
 
   ClusterRecord begin(const std::string& fresh);
+  void note_clock_step(Time from, Time to, Duration step);
   Loaded load(const ClusterState& empty);
   void commit(Commit turn, std::function<void()> done);
   void ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done);

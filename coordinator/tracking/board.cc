@@ -7,6 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "common/base/units.h"
+
 namespace podium {
 namespace {
 
@@ -99,6 +101,10 @@ std::vector<std::string> exclusions(const BoardRun& run) {
     out.push_back("whether it shared its nodes was not recorded");
   else if (!run.shared_with->empty())
     out.push_back("it shared nodes with " + some_jobs(*run.shared_with));
+  for (const Duration step : run.clock_steps)
+    out.push_back(fmt::format("the cluster's clock was set {} by {} while it ran",
+                              step > Duration{} ? "forward" : "back",
+                              format_duration(std::chrono::abs(step))));
   return out;
 }
 

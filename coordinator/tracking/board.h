@@ -34,6 +34,7 @@ struct BoardRun {
   // Jobs that held devices of its nodes at the same time; nothing where that is not known.
   std::optional<std::vector<JobId>> shared_with;
   Time started, reached;
+  std::vector<Duration> clock_steps = {};  // of the cluster's time within the run; forward above 0
 
   double seconds() const;
 };

@@ -76,6 +76,7 @@ class Fields {
     }
     if (job.source.is_object())
       for (auto& [key, value] : flattened(job.source)) put(FieldSection::source, key, std::move(value));
+    if (job.text) put(FieldSection::source, "text", describe(*job.text));
     if (job.nodes > 0) add_hardware(job);
   }
 

@@ -12,6 +12,7 @@
 
 #include "common/model/job.h"
 #include "common/model/spec.h"
+#include "common/model/text_identity.h"
 
 namespace podium {
 
@@ -29,8 +30,9 @@ struct MetricMedian {
 
 struct ComparedJob {
   JobId id;
-  nlohmann::json spec;    // normalised
-  nlohmann::json source;  // {"repository","commit","path","dirty"}; null where it was not recorded
+  nlohmann::json spec;               // normalised
+  nlohmann::json source;             // {"repository","commit","path","dirty"}; null where it was not recorded
+  std::optional<TextIdentity> text;  // that it trained on, where it told
   std::optional<TargetSpec> target;
   // Of its newest attempt; 0 and empty before the first.
   int devices = 0;

@@ -1,4 +1,5 @@
 // The record board and reproductions as text.
+#include "cli/board_text.h"
 #include "tests/cli/command_fixture.h"
 
 namespace podium {
@@ -81,6 +82,19 @@ TEST_F(Commands, AReproductionTellsWhatIsDifferent) {
   EXPECT_EQ(program_.run({"reproduce", "12"}).out,
             "job 57 repeats job 12\ndifferent: the original never ran\n"
             "when it has ended: podium compare 12 57\n");
+}
+
+TEST(Reproduction, TellsWhetherItWasOnOtherText) {
+  const auto job = [](double seconds, const json& text) {
+    return json{{"id", 12}, {"time_to_train_seconds", seconds}, {"text", text}};
+  };
+  const json text{{"tokens", 7}, {"sentences", 2}, {"xxh3", "0123456789abcdef"}};
+  json other = text;
+  other["xxh3"] = "ffffffffffffffff";
+  EXPECT_EQ(cli::reproduction_text(job(60, text), job(54, text)), "job 12: 1m00s then, 54s now (−10.0 %)");
+  EXPECT_EQ(cli::reproduction_text(job(60, text), job(54, other)),
+            "job 12: 1m00s then, 54s now (−10.0 %); on other text than then");
+  EXPECT_EQ(cli::reproduction_text(job(60, nullptr), job(54, text)), "job 12: 1m00s then, 54s now (−10.0 %)");
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
                       {"first_step", 0},
                       {"last_step", 100},
                       {"tasks", {{{"rank", 0}, {"node", "node-1"}, {"device", 0}, {"state", "exited"}}}}}};
+  job["text"] = {{"tokens", 812344}, {"sentences", 31021}, {"xxh3", "0123456789abcdef"}};
   fake_.on("GET /api/v1/jobs/12", job);
   fake_.on("GET /api/v1/jobs/12/ledger",
            {{"energy",
@@ -95,7 +96,8 @@ TEST_F(Commands, ShowTellsAllOfAJob) {
   for (const char* text :
        {"job 12  quickstart  running",
         "commit aaaaaaaaaaaa of https://host/r.git, x.yaml (with uncommitted changes)", "team:nlp",
-        "2 × cpu, 1 a node", "120/2,000", "train/loss 5.125", "eval/gain_over_unigram 0.12 of at least 0.4",
+        "text          812,344 tokens in 31,021 sentences, XXH3 0123456789abcdef\n", "2 × cpu, 1 a node",
+        "120/2,000", "train/loss 5.125", "eval/gain_over_unigram 0.12 of at least 0.4",
         "expected      its curve has 3 points; 6 are needed\n", "1m03s", "node lost", "0 on node-1 device 0",
         "node-2 is lost", "energy        7.2 kJ\n", "cost          1.50 EUR\n"})
     EXPECT_THAT(ran.out, HasSubstr(text));

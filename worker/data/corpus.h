@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/model/text_identity.h"
 #include "worker/data/reading.h"
-#include "worker/data/text_identity.h"
 #include "worker/data/token_array.h"
 #include "worker/data/wordpiece.h"
 

@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
+#include "common/model/text_identity.h"
 #include "worker/data/bpe_vocabulary.h"
 #include "worker/data/megatron_data.h"
 #include "worker/data/reading.h"
-#include "worker/data/text_identity.h"
 #include "worker/data/token_array.h"
 
 namespace podium {

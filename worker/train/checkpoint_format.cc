@@ -40,8 +40,7 @@ json to_json(const CheckpointState& state) {
           {"phase", state.phase},
           {"samples", state.samples},
           {"passed_over", state.passed_over},
-          {"text",
-           {{"tokens", state.text.tokens}, {"sentences", state.text.sentences}, {"xxh3", state.text.xxh3}}},
+          {"text", to_json(state.text)},
           {"layout", {{"tensor", tensor}, {"pipeline", pipeline}, {"data", data}}},
           {"loss_scaler",
            {{"scale", scaler.scale},
@@ -59,8 +58,7 @@ CheckpointState state_from_json(const json& in) {
   state.phase = in.at("phase");
   state.samples = in.at("samples");
   state.passed_over = in.value("passed_over", std::int64_t{0});
-  if (const auto text = in.find("text"); text != in.end())
-    state.text = {text->at("tokens"), text->at("sentences"), text->at("xxh3")};
+  if (const auto text = in.find("text"); text != in.end()) state.text = text_identity_from_json(*text);
   const json& layout = in.at("layout");
   state.layout = {layout.at("tensor"), layout.at("pipeline"), layout.at("data")};
   const json& scaler = in.at("loss_scaler");

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "common/model/text_identity.h"
 #include "worker/comm/parallel.h"
-#include "worker/data/text_identity.h"
 #include "worker/train/checkpoint_file.h"
 #include "worker/train/checkpoint_pieces.h"
 #include "worker/train/loss_scaler.h"

@@ -12,8 +12,9 @@ namespace podium {
 Progress::Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead)
     : events_(events), target_(std::move(target)), steps_(steps), lead_(lead) {}
 
-void Progress::started(std::int64_t step, std::int64_t parameters, const std::string& device) {
-  events_.write(StartedEvent{step, steps_, parameters, device});
+void Progress::started(std::int64_t step, std::int64_t parameters, const std::string& device,
+                       const TextIdentity& text) {
+  events_.write(StartedEvent{step, steps_, parameters, device, text});
   phase_ = WorkerPhase::stepping;
 }
 

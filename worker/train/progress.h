@@ -20,7 +20,8 @@ class Progress {
   Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead);
 
   // On `device`, as describe_device() says it.
-  void started(std::int64_t step, std::int64_t parameters, const std::string& device);
+  void started(std::int64_t step, std::int64_t parameters, const std::string& device,
+               const TextIdentity& text);
   // True where a metric has brought the target within reach for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);

@@ -75,11 +75,6 @@ std::string differences(const json& then, const json& now) {
   return fmt::format("{}", fmt::join(told, ", "));
 }
 
-std::string describe(const TextIdentity& text) {
-  const std::string sentences = text.sentences == 0 ? "" : fmt::format(" in {} sentences", text.sentences);
-  return fmt::format("{} tokens{} (XXH3 {})", text.tokens, sentences, text.xxh3);
-}
-
 std::int64_t& last_steps(TrainingSpec& training) {
   return training.phases.empty() ? training.schedule.steps : training.phases.back().schedule.steps;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/model/spec.h"
-#include "worker/data/text_identity.h"
+#include "common/model/text_identity.h"
 #include "worker/nn/micro_batch.h"
 
 namespace podium {

@@ -156,7 +156,7 @@ void Trainer::check_steps_are_left(const CheckpointState& loaded) {
 
 void Trainer::announce_start() {
   progress_.started(state_.step, model_parameters(parameters(), parts_.groups),
-                    describe_device(parts_.context));
+                    describe_device(parts_.context), state_.text);
 }
 
 void Trainer::train() {

@@ -105,7 +105,22 @@ TEST(Codec, WorkerEventsMatchTheirGoldenFile) {
     EXPECT_EQ(to_json(worker_event_from_json(line)), line);
     at = end + 1;
   }
-  EXPECT_EQ(count, 9);
+  EXPECT_EQ(count, 10);
+}
+
+TEST(Codec, AnIdentityOfATextIsTwoCountsAndAHash) {
+  const TextIdentity text{345, 12, "0123456789abcdef"};
+  EXPECT_EQ(text_identity_from_json(to_json(text)), text);
+  EXPECT_EQ(text_identity_from_json({{"tokens", 0}, {"sentences", 0}, {"xxh3", ""}}), TextIdentity{});
+  EXPECT_EQ(describe(text), "345 tokens in 12 sentences (XXH3 0123456789abcdef)");
+  EXPECT_EQ(describe({345, 0, "0123456789abcdef"}), "345 tokens (XXH3 0123456789abcdef)");
+  for (const char* xxh3 : {"0123456789abcde", "0123456789abcdef0", "0123456789abcdeF", "0123456789abcd/f"})
+    EXPECT_THROW(text_identity_from_json({{"tokens", 1}, {"sentences", 1}, {"xxh3", xxh3}}),
+                 std::invalid_argument);
+  EXPECT_THROW(text_identity_from_json({{"tokens", -1}, {"sentences", 1}, {"xxh3", text.xxh3}}),
+               std::invalid_argument);
+  EXPECT_THROW(text_identity_from_json({{"tokens", 1}, {"sentences", -1}, {"xxh3", text.xxh3}}),
+               std::invalid_argument);
 }
 
 TEST(Codec, EveryCauseOfAnExitSurvivesTheWire) {

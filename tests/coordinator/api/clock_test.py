@@ -20,6 +20,15 @@ from daemon import AGENT, BINARY, Agent, Daemon, chunk, spec, wait_for  # noqa: 
 YEAR = 365 * 24 * 3600
 
 
+def reached(now_ms):
+    """What a task tells that reaches its target then, by its own clock."""
+    lines = [
+        {"type": "metrics", "t": now_ms, "step": 1, "values": {"train/loss": 1.0}},
+        {"type": "target", "t": now_ms, "step": 1, "metric": "train/loss", "value": 1.0},
+    ]
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
 class Clock(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -69,6 +78,36 @@ class Clock(unittest.TestCase):
         second = self.daemon.submit(spec()).json()["jobs"][0]
         self.assertGreaterEqual(second["submitted_ms"], first["submitted_ms"])
 
+    def restart_at(self, seconds):
+        """A coordinator that was killed comes back under a wall clock that was set."""
+        self.set(seconds)
+        self.daemon.kill()
+        with self.moved_clock():
+            self.daemon.start()
+
+    def excluded(self, restarts):
+        """Why a run that saw such restarts sets no record."""
+        job = self.daemon.submit(spec(extra="target: {metric: train/loss, at_most: 9}\n")).json()["jobs"][0]["id"]
+        agent = Agent(self.daemon)
+        [launch] = agent.wait_for_order("start")
+        agent.run([launch])
+        for seconds in restarts:
+            self.restart_at(seconds)
+            agent.tell()
+        time.sleep(1)  # more than clocks are known to
+        agent.deliver(chunk(launch, "events", 0, reached(int(time.time() * 1000))))
+        agent.finish()
+        [benchmark] = self.daemon.get("/board").json()["benchmarks"]
+        runs = self.daemon.get("/board/" + benchmark["id"]).json()["all"]
+        return next(run["excluded"] for run in runs if run["job"] == job)
+
+    def test_a_run_that_saw_the_clock_leap_sets_no_record(self):
+        leapt = "the cluster's clock was set forward by 1h while it ran"
+        self.assertNotIn("clock", str(self.excluded([0])))
+        self.assertIn(leapt, self.excluded([3600]))
+        self.assertNotIn("clock", str(self.excluded([3600])))
+        self.assertIn("the machine's clock is 1h ahead of the cluster's time of before", self.daemon.read_log())
+
     def expect_right_times(self, job, before_ms):
         """Of a job that reached its target at once, on a node whose clock says something else."""
         wait_for(lambda: self.daemon.get(f"/jobs/{job}").json()["time_to_train_seconds"] is not None, "the target")
@@ -90,12 +129,7 @@ class Clock(unittest.TestCase):
             agent.ahead = seconds
             [launch] = agent.wait_for_order("start")
             agent.run([launch])
-            now = int((time.time() + seconds) * 1000)
-            lines = [
-                {"type": "metrics", "t": now, "step": 1, "values": {"train/loss": 1.0}},
-                {"type": "target", "t": now, "step": 1, "metric": "train/loss", "value": 1.0},
-            ]
-            agent.deliver(chunk(launch, "events", 0, "".join(json.dumps(line) + "\n" for line in lines).encode()))
+            agent.deliver(chunk(launch, "events", 0, reached(int((time.time() + seconds) * 1000))))
             agent.finish()
             self.expect_right_times(job, before_ms)
             clock = self.daemon.get("/nodes/node-1").json()["clock"]

@@ -130,6 +130,16 @@ TEST_F(JobOperations, TellsWhyADependentWasCancelled) {
   EXPECT_EQ(last.reason, "job 2, which it was to follow, was cancelled");
 }
 
+TEST_F(JobOperations, ListsWhatAJobFollowsInFewWords) {
+  for (int i = 0; i < 20; ++i) submit(request_for(1));
+  JobRequest request = request_for(1);
+  for (const int id : {7, 3, 5, 4}) request.after.push_back({JobId{id}, When::any});
+  EXPECT_EQ(reason(submit(request)), "waits for jobs 3–5, 7 to end");
+  for (const int id : {9, 12, 13, 20}) request.after.push_back({JobId{id}, When::any});
+  request.after.push_back({JobId{2}, When::ok});
+  EXPECT_EQ(reason(submit(request)), "waits for job 2 to succeed, and for jobs 3–5, 7, 9 and 3 more to end");
+}
+
 TEST_F(JobOperations, JobsThatHaveEndedAreResolvedAtSubmit) {
   const JobId ended = run_one();
   end(ended, {65, 0, "bad data"});
@@ -156,7 +166,7 @@ TEST_F(JobOperations, JobsInTurnStartWhenThoseBeforeHaveEndedHowever) {
   const JobId first{1}, second{2}, third{3}, fourth{4};
   EXPECT_EQ(state_of(first), JobState::starting);
   EXPECT_EQ(reason(second), "waits for job 1 to end");
-  EXPECT_EQ(reason(third), "waits for job 1 to end, and for job 2 to end");
+  EXPECT_EQ(reason(third), "waits for jobs 1–2 to end");
   ASSERT_TRUE(turn(CancelJob{second}).ok());
   EXPECT_EQ(reason(third), "waits for job 1 to end") << "it is next, and still not beside the first";
   report(kNode);

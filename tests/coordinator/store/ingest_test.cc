@@ -121,19 +121,22 @@ TEST_F(Ingest, NotesMalformedLinesAndGoesOn) {
   const std::string text = "{\"type\":\"metr\xff\n" + metrics_line(1, 1);
   EXPECT_EQ(next_after(chunk(1, 0, text)), std::ssize(text));
   EXPECT_EQ(loss().size(), 1u);
-  EXPECT_EQ(last_history(),
-            "rank 0: events.jsonl has a malformed line (it is no JSON) at byte 0, left out: {\"type\":\"metr?");
+  EXPECT_EQ(
+      last_history(),
+      "rank 0: events.jsonl has a malformed line (it is no JSON) at byte 0, left out: {\"type\":\"metr?");
 }
 
 TEST_F(Ingest, SaysWhatIsWrongWithALine) {
-  next_after(chunk(1, 0, R"({"type":"metrics","time_ms":1,"step":1,"values":{}})"
-                         "\n"));
+  next_after(chunk(1, 0,
+                   R"({"type":"metrics","time_ms":1,"step":1,"values":{}})"
+                   "\n"));
   EXPECT_THAT(last_history(), testing::HasSubstr("a malformed line (key 't' not found) at byte 0"));
 }
 
 TEST_F(Ingest, TakesAStartThatSaysOnlyItsSteps) {
-  next_after(chunk(1, 0, R"({"type":"started","t":1,"step":0,"steps":50})"
-                         "\n"));
+  next_after(chunk(1, 0,
+                   R"({"type":"started","t":1,"step":0,"steps":50})"
+                   "\n"));
   EXPECT_THAT(last_history(), testing::Not(testing::HasSubstr("left out")));
 }
 
@@ -145,7 +148,8 @@ TEST_F(Ingest, CountsMalformedLinesInsteadOfTellingThemAll) {
   next_after(chunk(1, 0, text));
   EXPECT_EQ(reader_->history({1}, 0, 1000).size(), before + 2) << "the first and the tenth";
   EXPECT_EQ(last_history(),
-            "rank 0: 10 lines of events.jsonl were left out so far, the last as a malformed line (it is no JSON) at "
+            "rank 0: 10 lines of events.jsonl were left out so far, the last as a malformed line (it is no "
+            "JSON) at "
             "byte 81");
 }
 
@@ -251,6 +255,22 @@ TEST_F(Ingest, TakesStartsCheckpointsAndTargets) {
   EXPECT_EQ(job.time_to_train_seconds, 20.0);
   EXPECT_EQ(reader_->attempts({1}).at(0).first_step, 0);
   EXPECT_EQ(last_history(), "rank 0: out of data");
+}
+
+TEST_F(Ingest, KeepsWhichTextAJobTrainedOn) {
+  const auto started = [](const std::string& text) {
+    return R"({"type":"started","t":1,"step":0,"steps":5,"text":)" + text + "}\n";
+  };
+  EXPECT_EQ(reader_->text_of({1}), std::nullopt);
+  const std::string unknown = started(R"({"tokens":7,"sentences":2,"xxh3":""})");
+  next_after(chunk(1, 0, unknown));
+  EXPECT_EQ(reader_->text_of({1}), std::nullopt);
+  const std::string told = started(R"({"tokens":7,"sentences":2,"xxh3":"0123456789abcdef"})");
+  const std::int64_t next = next_after(chunk(1, std::ssize(unknown), told));
+  EXPECT_EQ(reader_->text_of({1}), (TextIdentity{7, 2, "0123456789abcdef"}));
+  next_after(chunk(1, next, started(R"({"tokens":7,"sentences":2,"xxh3":"x"})")));
+  EXPECT_THAT(last_history(), testing::HasSubstr("\"text\" is no identity of a text"));
+  EXPECT_EQ(reader_->text_of({1})->tokens, 7);
 }
 
 TEST_F(Ingest, KeepsLogsAsFiles) {

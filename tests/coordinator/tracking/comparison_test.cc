@@ -71,6 +71,8 @@ TEST(Comparison, TellsCodeAndHardwareLikeSettings) {
   ComparedJob first = job_with(1, parallel), second = job_with(2, parallel), waiting = job_with(3, parallel);
   first.source = {{"repository", "r"}, {"commit", "a"}, {"dirty", false}};
   second.source = {{"repository", "r"}, {"commit", "b"}, {"dirty", true}};
+  first.text = second.text = TextIdentity{345, 12, "0123456789abcdef"};
+  second.text->xxh3 = "ffffffffffffffff";
   first.devices = 8;
   second.devices = 16;
   second.nodes = 2;
@@ -81,6 +83,8 @@ TEST(Comparison, TellsCodeAndHardwareLikeSettings) {
   waiting.nodes = 0;
   EXPECT_EQ(differences({first, second}),
             (std::vector<std::string>{"source commit: \"a\" \"b\"", "source dirty: false true",
+                                      "source text: \"345 tokens in 12 sentences (XXH3 0123456789abcdef)\" "
+                                      "\"345 tokens in 12 sentences (XXH3 ffffffffffffffff)\"",
                                       "hardware artificial: null true", "hardware data_parallel: 2 4",
                                       "hardware device_models: \"H100\" [\"H100\",\"H200\"]",
                                       "hardware devices: 8 16", "hardware nodes: 1 2"}));

@@ -1,5 +1,5 @@
 // The same text is known again wherever it lies, and other text is noticed.
-#include "worker/data/text_identity.h"
+#include "common/model/text_identity.h"
 
 #include <gtest/gtest.h>
 

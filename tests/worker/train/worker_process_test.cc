@@ -143,6 +143,25 @@ TEST(Worker, ANewJobGoesOnFromAnothersEndToTheBit) {
   EXPECT_THAT(idle->errors(), testing::HasSubstr("raise training.schedule.steps"));
 }
 
+TEST(Worker, EveryRankTellsTheTextThatItsCheckpointsAreOf) {
+  WorkerJob job(tiny_job(5));
+  ASSERT_THAT(job.run(2), Each(0)) << job.errors();
+  const auto manifest =
+      nlohmann::json::parse(read_file(job.checkpoints() / "step-00000005" / "manifest.json"));
+  for (const int rank : {0, 1}) {
+    int starts = 0;
+    for (const WorkerEvent& event : job.events(rank)) {
+      const auto* started = std::get_if<StartedEvent>(&event.body);
+      if (!started) continue;
+      ++starts;
+      ASSERT_TRUE(started->text);
+      EXPECT_GT(started->text->sentences, 0);
+      EXPECT_EQ(to_json(*started->text), manifest.at("text"));
+    }
+    EXPECT_EQ(starts, 1);
+  }
+}
+
 TEST(Worker, EventsTellTheWholeStory) {
   WorkerJob job(tiny_job(10));
   ASSERT_THAT(job.run(2), Each(0)) << job.errors();

@@ -995,6 +995,14 @@ export interface components {
             /** @description The working tree differed from the commit */
             dirty?: boolean;
         } | null;
+        /** @description What the text that a job trained on is, wherever it lies; null where the job has not told */
+        TextIdentity: {
+            tokens: number;
+            /** @description 0 where it is not cut into any */
+            sentences: number;
+            /** @description XXH3-64 of its tokens and where they are cut, 16 hexadecimal digits */
+            xxh3: string;
+        } | null;
         Health: {
             /** @constant */
             status: "ok";
@@ -2526,6 +2534,7 @@ export interface operations {
                         /** @description With every default filled in */
                         spec: Record<string, never>;
                         source: components["schemas"]["Source"];
+                        text: components["schemas"]["TextIdentity"];
                     } & components["schemas"]["JobFields"];
                 };
             };

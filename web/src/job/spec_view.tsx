@@ -26,6 +26,7 @@ export function SpecView({ job }: { job: JobDetail }) {
           onChange={(value) => setParams({ spec: value === "written" ? null : value })}
         />
         <SourceLine source={job.source ?? experiment.data?.source ?? null} />
+        {job.text && <span class="muted">{textLine(job.text)}</span>}
       </div>
       <pre class="code" tabIndex={0} aria-label={form === "written" ? "Spec as written" : "Normalised spec"}>
         {form === "written" ? written : toYaml(job.spec)}
@@ -33,6 +34,10 @@ export function SpecView({ job }: { job: JobDetail }) {
     </div>
   );
 }
+
+/** "trained on 812,344 tokens of text, XXH3 5b1c0f2ad6e97c43": by which another run's can be told from it. */
+const textLine = ({ tokens, xxh3 }: NonNullable<JobDetail["text"]>) =>
+  `trained on ${tokens.toLocaleString("en")} tokens of text, XXH3 ${xxh3}`;
 
 export function SourceLine({ source }: { source: Source | null }) {
   if (!source?.commit) return <span class="muted">Not from a git repository</span>;
