@@ -101,10 +101,11 @@ std::vector<std::string> exclusions(const BoardRun& run) {
     out.push_back("whether it shared its nodes was not recorded");
   else if (!run.shared_with->empty())
     out.push_back("it shared nodes with " + some_jobs(*run.shared_with));
-  for (const Duration step : run.clock_steps)
+  for (const Duration step : run.clock_steps) {
+    const Duration size = std::chrono::round<std::chrono::seconds>(std::chrono::abs(step));
     out.push_back(fmt::format("the cluster's clock was set {} by {} while it ran",
-                              step > Duration{} ? "forward" : "back",
-                              format_duration(std::chrono::abs(step))));
+                              step > Duration{} ? "forward" : "back", format_duration(size)));
+  }
   return out;
 }
 

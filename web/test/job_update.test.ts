@@ -39,6 +39,7 @@ it("a detail shows what is newer in the list, and how far its attempt has come",
     checkpoint: null,
     spec: {},
     source: null,
+    text: null,
   };
   const shown = withLive(
     detail,

@@ -89,6 +89,7 @@ class Clock(unittest.TestCase):
         """Why a run that saw such restarts sets no record."""
         job = self.daemon.submit(spec(extra="target: {metric: train/loss, at_most: 9}\n")).json()["jobs"][0]["id"]
         agent = Agent(self.daemon)
+        agent.ahead = 0  # it tells its clock
         [launch] = agent.wait_for_order("start")
         agent.run([launch])
         for seconds in restarts:

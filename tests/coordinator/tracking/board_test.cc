@@ -79,7 +79,7 @@ TEST(Records, AreExcludedForEachReasonOnItsOwn) {
   EXPECT_THAT(exclusions(bad), ElementsAre("whether it shared its nodes was not recorded"));
   bad.shared_with = {{2}, {3}, {4}, {5}};
   bad.artificial = true;
-  bad.clock_steps = {std::chrono::minutes(90), -std::chrono::seconds(5)};
+  bad.clock_steps = {std::chrono::minutes(90) + std::chrono::milliseconds(3), -std::chrono::seconds(5)};
   EXPECT_THAT(exclusions(bad), ElementsAre("it ran on devices that were made up",
                                            "it shared nodes with jobs 2, 3, 4 and 1 more",
                                            "the cluster's clock was set forward by 1h30m while it ran",
