@@ -38,12 +38,13 @@ struct Meaning {
   const char* choices;
   const char* names;
 };
-constexpr std::array<Meaning, 8> kMeanings{
+constexpr std::array<Meaning, 9> kMeanings{
     {{"STATES", "queued starting running stopping succeeded failed cancelled stopped", ""},
      {"[-]KEY", "id name state progress loss throughput devices account priority submitted time", ""},
      {"KIND", "cpu gpu", ""},
      {"ACCOUNT", "", "accounts"},
      {"NODE", "", "nodes"},
+     {"NAME", "", "experiments"},
      {"NAME|ID", "", "experiments"},
      {"EXPERIMENT", "", "experiment-ids"},
      {"JOB", "", "jobs"}}};

@@ -40,6 +40,17 @@ std::string metrics_table(const json& metrics) {
   return table.empty() ? "No metrics yet.\n" : table.render(detect_terminal());
 }
 
+// To those who look, apart from what they look at.
+void warn_of_lost_points(const json& metrics) {
+  for (const json& metric : metrics)
+    if (const std::int64_t lost = integer_field(metric, "lost_points"); lost > 0)
+      fmt::print(
+          stderr,
+          "warning: {} points of {} are lost, for the coordinator's database was damaged; restore a backup "
+          "of its home to have them again\n",
+          human_count(lost), printable(text_field(metric, "key")));
+}
+
 // Tab-separated, for gnuplot and spreadsheets: key, step, time in ms, value.
 std::string series_text(const json& reply) {
   std::string text;
@@ -54,6 +65,7 @@ std::string series_text(const json& reply) {
 void run_metrics(std::int64_t id, const Session& session) {
   const json reply = Client(session).get(fmt::format("/jobs/{}/metrics", id));
   print(session.json ? reply.dump() + "\n" : metrics_table(reply.at("metrics")));
+  warn_of_lost_points(reply.at("metrics"));
 }
 
 void run_series(const SeriesOptions& options, const Session& session) {
@@ -61,6 +73,7 @@ void run_series(const SeriesOptions& options, const Session& session) {
   for (const std::string& key : options.keys) query.emplace_back("key", key);
   const json reply = Client(session).get(fmt::format("/jobs/{}/series", options.job), query);
   print(session.json ? reply.dump() + "\n" : series_text(reply));
+  warn_of_lost_points(reply.at("series"));
 }
 
 }  // namespace

@@ -156,9 +156,12 @@ json ledger_of(Client& client, const json& job) {
 
 void run(std::int64_t id, const Session& session) {
   Client client(session);
-  const json job = client.get(fmt::format("/jobs/{}", id));
-  if (session.json) return print(job.dump() + "\n");
+  json job = client.get(fmt::format("/jobs/{}", id));
   const json ledger = ledger_of(client, job);
+  if (session.json) {
+    for (const char* part : {"energy", "cost"}) job[part] = field(ledger, part);
+    return print(job.dump() + "\n");
+  }
   print(page_of(
       job, {expected_text(client, job), reproduces_text(client, job), energy_text(ledger), cost_text(ledger)},
       detect_terminal()));
@@ -173,7 +176,8 @@ void add_show(CLI::App& app, Session& session) {
   command->footer(R"(
 Examples:
   podium show 12
-  podium show 12 --json | jq .spec           the spec it runs, defaults filled in)");
+  podium show 12 --json | jq .spec           the spec it runs, defaults filled in
+  podium show 12 --json | jq .energy.joules  what it drew, null where that is not known)");
   command->callback([id, &session] { run(*id, session); });
 }
 

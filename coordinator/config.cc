@@ -216,16 +216,35 @@ void add_size(CLI::App& app, const std::string& name, Size& value, const std::st
       ->default_str(otherwise);
 }
 
+std::string check_keep(const std::string& text) {
+  const std::string wrong = text == "forever" ? "" : check_duration(text);
+  return wrong.empty() ? "" : wrong + ", or forever";
+}
+
+void add_keep(CLI::App& app, const std::string& name, Duration& value, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [&value](const std::string& text) { value = text == "forever" ? kForever : *parse_duration(text); },
+         help)
+      ->type_name("DURATION")
+      ->check(CLI::Validator(check_keep, ""))
+      ->default_str(value == kForever ? "forever" : format_duration(value));
+}
+
 void add_store(CLI::App& app, StoreOptions& store) {
   add_size(app, "--log-limit", store.logs.one, "64MB",
            "of one task's stdout or stderr so much is kept, a quarter of it from the beginning");
   add_size(app, "--logs-quota", store.logs.all, "10GB",
            "of all logs; those of the jobs that ended longest ago are removed first");
-  add_duration(app, "--keep-logs", store.logs.keep, "after a job's end its logs are removed");
-  add_duration(app, "--keep-points", store.retention.points,
-               "after a job's end its curves are thinned to some 2000 points each");
-  add_duration(app, "--keep-history", store.retention.history,
-               "after a job's end what happened to it is forgotten, line by line");
+  Retention& keep = store.retention;
+  add_keep(app, "--keep-logs", keep[Kept::logs], "after a job's end its logs are removed");
+  add_keep(app, "--keep-points", keep[Kept::points],
+           "after a job's end its curves are thinned to some 2000 points each");
+  add_keep(app, "--keep-history", keep[Kept::history],
+           "after a job's end what happened to it is forgotten, line by line");
+  add_keep(app, "--keep-checkpoints", keep[Kept::checkpoints],
+           "after a job's end podium retention due names its checkpoints; they lie with the nodes, and "
+           "nobody deletes them. For experiments of their own times: podium retention set");
   add_size(app, "--disk-reserve", store.disk_reserve, "256MB, or a tenth of a smaller disk",
            "with less than this free on the home's disk submissions, logs and "
            "metrics are refused until there is room again");

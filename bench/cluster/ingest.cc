@@ -1,14 +1,13 @@
 // Metric points a second through POST /streams, from HTTP to committed in SQLite; against bare SQLite
 // inserting the same points with the same durability and nothing else.
-#include <spdlog/fmt/fmt.h>
 #include <sqlite3.h>
 
 #include <chrono>
-#include <random>
 #include <stdexcept>
 #include <thread>
 
 #include "bench/cluster/benchmarks.h"
+#include "bench/metric_lines.h"
 #include "common/model/stream_chunk.h"
 #include "tests/cluster.h"
 
@@ -20,26 +19,8 @@ using std::chrono::steady_clock;
 
 constexpr int kBatches = 24;
 constexpr int kStepsPerBatch = 4000;
-constexpr int kMetrics = 6;
+constexpr int kMetrics = kMetricsInLine;
 constexpr double kPoints = double{kBatches} * kStepsPerBatch * kMetrics;
-
-// With all the digits that a training tells.
-std::string metric_lines(int batch) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(batch));
-  std::normal_distribution<double> noise;
-  std::string lines;
-  for (int i = 0; i < kStepsPerBatch; ++i) {
-    const int step = batch * kStepsPerBatch + i + 1;
-    const double masked = 5.6 + 0.1 * noise(random), next = 0.6 + 0.02 * noise(random);
-    lines += fmt::format(
-        R"({{"step":{},"t":{},"type":"metrics","values":{{"train/grad_norm":{},"train/learning_rate":{},)"
-        R"("train/loss":{},"train/mlm_loss":{},"train/nsp_loss":{},"train/sequences_per_second":{}}}}})"
-        "\n",
-        step, 1767225600000LL + step * 10LL + batch % 3, 1.2 + 0.1 * noise(random), 1e-3 * (1 - step / 1e6),
-        masked + next, masked, next, 1234.5 + 10 * noise(random));
-  }
-  return lines;
-}
 
 double podium_points_per_second() {
   const Cluster cluster(1);
@@ -50,7 +31,7 @@ double podium_points_per_second() {
   std::vector<std::string> bodies;
   std::int64_t offset = 0;
   for (int batch = 0; batch < kBatches; ++batch) {
-    const std::string lines = metric_lines(batch);
+    const std::string lines = metric_lines(batch, kStepsPerBatch);
     append_chunk(bodies.emplace_back(), {{{job, 1}, 0}, StreamKind::events, offset, lines});
     offset += static_cast<std::int64_t>(lines.size());
   }

@@ -1,12 +1,11 @@
 // Metrics lines into the store without HTTP, as fast as it takes them, and the bytes that the points have
 // then in the database's file, with everything that belongs to them.
-#include <spdlog/fmt/fmt.h>
 
 #include <chrono>
 #include <ctime>
-#include <random>
 #include <stdexcept>
 
+#include "bench/metric_lines.h"
 #include "bench/store/benchmarks.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
@@ -14,26 +13,8 @@
 namespace podium {
 namespace {
 
-constexpr int kBatches = 40, kSteps = 4000, kMetrics = 6;
+constexpr int kBatches = 40, kSteps = 4000, kMetrics = kMetricsInLine;
 constexpr double kPoints = double{kBatches} * kSteps * kMetrics;
-
-// With all the digits that a training tells.
-std::string metric_lines(int batch) {
-  std::mt19937_64 random(static_cast<std::uint64_t>(batch));
-  std::normal_distribution<double> noise;
-  std::string lines;
-  for (int i = 0; i < kSteps; ++i) {
-    const int step = batch * kSteps + i + 1;
-    const double masked = 5.6 + 0.1 * noise(random), next = 0.6 + 0.02 * noise(random);
-    lines += fmt::format(
-        R"({{"step":{},"t":{},"type":"metrics","values":{{"train/grad_norm":{},"train/learning_rate":{},)"
-        R"("train/loss":{},"train/mlm_loss":{},"train/nsp_loss":{},"train/sequences_per_second":{}}}}})"
-        "\n",
-        step, 1767225600000LL + step * 60LL + static_cast<int>(random() % 8), 1.2 + 0.1 * noise(random),
-        1e-3 * (1 - step / 1e6), masked + next, masked, next, 1234.5 + 10 * noise(random));
-  }
-  return lines;
-}
 
 }  // namespace
 
@@ -41,7 +22,7 @@ std::vector<Figure> measure_writing() {
   std::vector<std::string> bodies;
   std::int64_t offset = 0;
   for (int batch = 0; batch < kBatches; ++batch) {
-    const std::string lines = metric_lines(batch);
+    const std::string lines = metric_lines(batch, kSteps);
     bodies.push_back(chunk(1, offset, lines));
     offset += std::ssize(lines);
   }

@@ -11,14 +11,14 @@
 namespace podium {
 namespace {
 
-struct Kept {
+struct Posted {
   std::string sha256;
   bool has_room = true;
   std::string fault;  // of what was posted
 };
 
-Kept keep(Reader& reader, const std::filesystem::path& folder, const std::string& packed) {
-  Kept kept{sha256_of(packed)};
+Posted keep(Reader& reader, const std::filesystem::path& folder, const std::string& packed) {
+  Posted kept{sha256_of(packed)};
   try {
     read_code(packed);
   } catch (const std::invalid_argument& error) {
@@ -38,7 +38,7 @@ awaitable<ServerReply> post_code(Api& api, Call call) {
   auto work = [folder = api.options.code, body = std::move(call.request.body)](Reader& reader) {
     return keep(reader, folder, body);
   };
-  const Kept kept = co_await api.streams.read(std::move(work));
+  const Posted kept = co_await api.streams.read(std::move(work));
   if (!kept.fault.empty())
     co_return problem(
         {Error{ErrorCode::invalid, kept.fault + "; post a folder as \"podium submit\" packs it", ""}},

@@ -50,7 +50,7 @@ struct Read {
 ComparedJob read_compared(Reader& reader, const JobView& view, const ComparisonQuery& query,
                           const Prices& prices) {
   ComparedJob job = reader.compared(view, query);
-  if (prices.empty() && reader.energy(view.id).empty()) return job;  // a long ledger takes its time
+  if (prices.empty() && !reader.has_energy(view.id)) return job;  // a long ledger takes its time
   const JobCosts costs = costs_of(reader, view, make_ledger(reader.ledger(view.id), query.now), prices);
   if (costs.energy && costs.energy->covered >= kEnoughCovered) job.joules = costs.energy->all.joules;
   if (costs.energy) job.joules_to_target = costs.energy->to_target;

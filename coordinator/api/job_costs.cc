@@ -37,10 +37,9 @@ std::optional<double> samples_of(Reader& reader, const JobView& job) {
 
 std::optional<JobEnergy> energy_of(Reader& reader, const JobView& job, const std::vector<LedgerPiece>& pieces,
                                    std::optional<Time> reached) {
-  const std::vector<EnergyShare> shares = reader.energy(job.id);
-  if (shares.empty()) return std::nullopt;
+  if (!reader.has_energy(job.id)) return std::nullopt;
   JobEnergy energy;
-  energy.all = sum_of(shares, {});
+  energy.all = reader.energy(job.id, {});
   const std::int64_t held = held_until(pieces, {});
   energy.covered = share(energy.all.covered_ms, held);
   energy.shared = share(energy.all.shared_ms, held);
@@ -48,7 +47,7 @@ std::optional<JobEnergy> energy_of(Reader& reader, const JobView& job, const std
   if (energy.samples && *energy.samples > 0 && energy.covered >= kEnoughCovered)
     energy.per_sample = energy.all.joules / *energy.samples;
   if (!reached) return energy;
-  const EnergySum until = sum_of(shares, reached);
+  const EnergySum until = reader.energy(job.id, reached);
   if (share(until.covered_ms, held_until(pieces, reached)) >= kEnoughCovered) energy.to_target = until.joules;
   return energy;
 }

@@ -29,6 +29,18 @@ std::vector<JobId> jobs_asked(Query& query) {
   return jobs;
 }
 
+std::vector<UnknownName> unknown_names(Reader& reader, const JobFilter& filter) {
+  const auto any = [&reader](const JobFilter& wanted) { return reader.jobs(wanted).total > 0; };
+  std::vector<UnknownName> unknown;
+  if (filter.experiment && !reader.experiment(*filter.experiment))
+    unknown.push_back({"experiment", to_string(*filter.experiment) + " is the number of no experiment"});
+  if (!filter.experiment_name.empty() && !any({.experiment_name = filter.experiment_name, .limit = 1}))
+    unknown.push_back({"experiment_name", "\"" + filter.experiment_name + "\" is the name of no experiment"});
+  if (!filter.account.empty() && !any({.account = filter.account, .limit = 1}))
+    unknown.push_back({"account", "\"" + filter.account + "\" is no account"});
+  return unknown;
+}
+
 awaitable<json> jobs_json(Api& api, std::vector<JobView> jobs, std::int64_t revision) {
   json out = json::array();
   for (const JobView& job : jobs) out.push_back(job_json(job, api.loop, revision));

@@ -14,6 +14,13 @@ awaitable<nlohmann::json> jobs_json(Api& api, std::vector<JobView> jobs, std::in
 // The jobs that `job` names, 1 to 50 of them, in its order.
 std::vector<JobId> jobs_asked(Query& query);
 
+// A filter that names what there is not and has not been: a slip that would read as "no such jobs".
+struct UnknownName {
+  const char* field;
+  std::string why;
+};
+std::vector<UnknownName> unknown_names(Reader& reader, const JobFilter& filter);
+
 // Nothing when there is no such job.
 awaitable<std::optional<nlohmann::json>> read_job(Api& api, JobId job);
 

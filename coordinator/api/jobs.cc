@@ -77,24 +77,6 @@ JobFilter read_filter(Query& query) {
   return filter;
 }
 
-// Filters that name what there is not and has not been: a slip that would read as "no such jobs".
-struct Unknown {
-  const char* field;
-  std::string why;
-};
-
-std::vector<Unknown> unknown_names(Reader& reader, const JobFilter& filter) {
-  const auto any = [&reader](const JobFilter& wanted) { return reader.jobs(wanted).total > 0; };
-  std::vector<Unknown> unknown;
-  if (filter.experiment && !reader.experiment(*filter.experiment))
-    unknown.push_back({"experiment", to_string(*filter.experiment) + " is the number of no experiment"});
-  if (!filter.experiment_name.empty() && !any({.experiment_name = filter.experiment_name, .limit = 1}))
-    unknown.push_back({"experiment_name", "\"" + filter.experiment_name + "\" is the name of no experiment"});
-  if (!filter.account.empty() && !any({.account = filter.account, .limit = 1}))
-    unknown.push_back({"account", "\"" + filter.account + "\" is no account"});
-  return unknown;
-}
-
 std::string next_page_token(const JobFilter& filter, const JobPage& page) {
   return std::to_string(filter.sort.key == JobSortKey::id ? page.jobs.back().id.value
                                                           : filter.offset + std::ssize(page.jobs));
@@ -130,13 +112,13 @@ awaitable<ServerReply> get_jobs(Api& api, Call call) {
     JobPage page = reader.jobs(filter);
     JobFilter named = filter;
     if (known_account) named.account.clear();
-    std::vector<Unknown> unknown;
+    std::vector<UnknownName> unknown;
     if (page.total == 0) unknown = unknown_names(reader, named);
     return std::pair(std::move(page), std::move(unknown));
   };
   const std::int64_t revision = api.live.take_id();
   auto [page, unknown] = co_await api.pool.read(query);
-  for (const Unknown& name : unknown) call.query.refuse(name.field, name.why);
+  for (const UnknownName& name : unknown) call.query.refuse(name.field, name.why);
   if (!unknown.empty()) co_return bad_query(call);
   json body{{"total", page.total}, {"states", json::object()}};
   for (const auto& [state, count] : page.by_state) body["states"][to_string(state)] = count;

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/api/job_costs.h"
+#include "coordinator/api/job_reader.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/accounts.h"
 
 namespace podium {
 namespace {
@@ -125,12 +127,18 @@ awaitable<ServerReply> get_ledger(Api& api, Call call) {
   const auto limit = static_cast<std::size_t>(call.query.integer_or("limit", 100, 1, 1000));
   if (!call.query.problems().empty()) co_return bad_query(call);
   const Time now = api.loop.now();
-  const auto query = [filter, now](Reader& reader) {
+  const bool known_account = account_exists(api.loop.state(), filter.account);
+  const auto query = [filter, known_account, now](Reader& reader) {
     LedgerTable table = reader.ledger_table(filter, now);
     put_in_order(filter.by, table.rows);
-    return table;
+    const JobFilter named{.experiment = filter.experiment, .account = known_account ? "" : filter.account};
+    std::vector<UnknownName> unknown;
+    if (table.rows.empty()) unknown = unknown_names(reader, named);
+    return std::pair(std::move(table), std::move(unknown));
   };
-  const LedgerTable table = co_await api.pool.read(query);
+  const auto [table, unknown] = co_await api.pool.read(query);
+  for (const UnknownName& name : unknown) call.query.refuse(name.field, name.why);
+  if (!unknown.empty()) co_return bad_query(call);
   json body{{"by", kLedgerBy[static_cast<std::size_t>(filter.by)]},
             {"now_ms", to_millis(now)},
             {"count", table.rows.size()},

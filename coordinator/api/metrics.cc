@@ -26,14 +26,15 @@ json summary_json(const MetricSummary& metric) {
           {"last_ms", to_millis(metric.last_time)},
           {"last", number_to_json(metric.last)},
           {"min", number_to_json(metric.min)},
-          {"max", number_to_json(metric.max)}};
+          {"max", number_to_json(metric.max)},
+          {"lost_points", metric.lost}};
 }
 
-json series_json(const std::string& key, const Series& series) {
+json series_json(const std::string& key, const Series& series, std::int64_t lost) {
   json points = json::array();
   for (const SeriesPoint& point : series)
     points.push_back({point.step, to_millis(point.time), number_to_json(point.value)});
-  return {{"key", key}, {"points", std::move(points)}};
+  return {{"key", key}, {"points", std::move(points)}, {"lost_points", lost}};
 }
 
 std::vector<std::string> keys_asked(Query& query) {
@@ -77,8 +78,9 @@ std::string no_series(JobId job, const std::string& key, const std::vector<Metri
          fmt::format("{}", fmt::join(names, ", ")) + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-bool has(const std::vector<MetricSummary>& metrics, const std::string& key) {
-  return std::ranges::find(metrics, key, &MetricSummary::key) != metrics.end();
+const MetricSummary* find(const std::vector<MetricSummary>& metrics, const std::string& key) {
+  const auto found = std::ranges::find(metrics, key, &MetricSummary::key);
+  return found == metrics.end() ? nullptr : &*found;
 }
 
 struct SeriesFound {
@@ -92,8 +94,9 @@ SeriesFound read_series(Reader& reader, JobId job, const SeriesAsked& asked) {
   const std::vector<MetricSummary> known = reader.metrics(job);
   json list = json::array();
   for (const std::string& key : asked.keys) {
-    if (!has(known, key)) return {std::nullopt, no_series(job, key, known)};
-    list.push_back(series_json(key, reader.series(job, key, asked.points, asked.steps)));
+    const MetricSummary* metric = find(known, key);
+    if (!metric) return {std::nullopt, no_series(job, key, known)};
+    list.push_back(series_json(key, reader.series(job, key, asked.points, asked.steps), metric->lost));
   }
   return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
@@ -107,11 +110,16 @@ std::optional<ServerReply> read_series_of(Reader& reader, const std::vector<JobI
       missing.push_back(job.value);
       continue;
     }
+    const std::vector<MetricSummary> known = reader.metrics(job);
     for (const std::string& key : asked.keys) {
-      json series = series_json(key, reader.series(job, key, asked.points, asked.steps));
-      const bool lacks = series["points"].empty() && !has(reader.metrics(job), key);
-      if (!lacks) series["job"] = job.value;
-      (lacks ? lacking : list).push_back(lacks ? json{{"job", job.value}, {"key", key}} : std::move(series));
+      const MetricSummary* metric = find(known, key);
+      if (!metric) {
+        lacking.push_back({{"job", job.value}, {"key", key}});
+        continue;
+      }
+      json series = series_json(key, reader.series(job, key, asked.points, asked.steps), metric->lost);
+      series["job"] = job.value;
+      list.push_back(std::move(series));
     }
   }
   if (missing.size() == jobs.size()) return std::nullopt;

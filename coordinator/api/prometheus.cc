@@ -172,6 +172,14 @@ void add_scheduler(PrometheusText& page, const LoopCounters& counters) {
   for (const auto& [type, count] : counters.events) page.sample({{"type", type}}, static_cast<double>(count));
 }
 
+void add_damage(PrometheusText& page, const DamageView& damage) {
+  page.gauge("podium_damaged_chunks",
+             "Chunks of metric points that the database could not read and that were set aside.");
+  page.sample({}, static_cast<double>(damage.chunks));
+  page.gauge("podium_damaged_points", "Metric points that they held, and that curves lack.");
+  page.sample({}, static_cast<double>(damage.points));
+}
+
 void add_service(PrometheusText& page, const Api& api) {
   page.counter("podium_http_requests_total", "HTTP requests answered, by method and status.");
   for (const auto& [key, count] : api.requests)
@@ -187,6 +195,7 @@ void add_service(PrometheusText& page, const Api& api) {
 awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const AccountReport accounts = co_await account_figures(api);
+  const DamageView damage = co_await api.pool.read([](Reader& reader) { return reader.damage(); });
   PrometheusText page;
   add_nodes(page, api.loop.state());
   add_readings(page, api);
@@ -194,6 +203,7 @@ awaitable<ServerReply> get_prometheus(Api& api, Call call) {
   add_blocked(page, api.loop.state(), api.loop.plan());
   add_accounts(page, api.loop.state(), accounts);
   add_scheduler(page, api.loop.counters());
+  add_damage(page, damage);
   add_service(page, api);
   co_await api.loop.durable();
   ServerReply reply;

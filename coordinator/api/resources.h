@@ -44,6 +44,11 @@ awaitable<ServerReply> get_account(Api& api, Call call);
 awaitable<ServerReply> post_account(Api& api, Call call);
 awaitable<ServerReply> remove_account(Api& api, Call call);
 
+awaitable<ServerReply> get_retention(Api& api, Call call);
+awaitable<ServerReply> get_retention_due(Api& api, Call call);
+awaitable<ServerReply> post_retention(Api& api, Call call);
+awaitable<ServerReply> remove_retention(Api& api, Call call);
+
 awaitable<ServerReply> get_specs(Api& api, Call call);
 
 awaitable<ServerReply> get_checkpoints(Api& api, Call call);

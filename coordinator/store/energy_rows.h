@@ -1,4 +1,5 @@
-// The table `energy`: what was measured of an attempt, added up by the minute.
+// The table `energy`: what an attempt's devices drew from its start to the end of each minute. Sums so far,
+// so that to read them is to read a row, or the few around a time. On the writer's thread.
 #pragma once
 
 #include "coordinator/store/sqlite.h"
@@ -6,23 +7,38 @@
 
 namespace podium {
 
+// How many minutes up to a time say exactly what was drawn until then: a share may reach into the minute
+// after its own, and of the two before it their sum is needed.
+inline constexpr int kMinutesAround = 3;
+static_assert(EnergyMeter::kLongestGap <= std::chrono::minutes(1));
+
 class EnergyRows {
  public:
-  explicit EnergyRows(Database& database)
-      : add_(database,
-             "INSERT INTO energy (job, attempt, minute, from_ms, to_ms, joules, covered_ms, shared_ms)"
-             " VALUES (?1, ?2, ?3 / 60000, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET"
-             " from_ms = min(from_ms, excluded.from_ms), to_ms = max(to_ms, excluded.to_ms),"
-             " joules = joules + excluded.joules, covered_ms = covered_ms + excluded.covered_ms,"
-             " shared_ms = shared_ms + excluded.shared_ms") {}
+  explicit EnergyRows(Database& database);
 
-  void add(const EnergyShare& share) {
-    add_.run(share.attempt.job.value, int{share.attempt.number}, to_millis(share.from), to_millis(share.to),
-             share.joules, share.covered_ms, share.shared_ms);
-  }
+  void add(const EnergyShare& share);
+
+  // Deletes a piece of what nobody reads of jobs that ended a week ago: of each attempt all but the last
+  // minute and those around the time at which the job reached its target, or else its end. False when there
+  // is none at the moment.
+  bool thin(Time now);
 
  private:
-  Statement add_;
+  // The place of a job in the order of their ends.
+  struct Place {
+    std::int64_t ended_ms = -1;
+    std::int64_t job = 0;
+    std::int64_t reached_ms = 0;  // its target; else its end
+  };
+
+  bool next_job(std::int64_t until);
+  bool thin_job();
+  bool delete_between(int attempt, std::int64_t first, std::int64_t end);
+
+  Database& database_;
+  Statement add_, add_later_, next_job_, attempts_, last_, around_, delete_;
+  Place place_;
+  bool thinning_ = false;  // of place_.job there may be more
 };
 
 }  // namespace podium

@@ -80,6 +80,20 @@ std::string read_piece(const fs::path& log, std::int64_t offset, std::int64_t li
 
 }  // namespace
 
+fs::path logs_of(const fs::path& home, JobId job) { return home / "logs" / to_string(job); }
+
+std::int64_t size_of_logs(const fs::path& home, JobId job) {
+  std::int64_t size = 0;
+  std::error_code gone;
+  for (fs::recursive_directory_iterator it(logs_of(home, job), gone), end; !gone && it != end;
+       it.increment(gone)) {
+    std::error_code unknown;
+    const auto bytes = it->is_regular_file(unknown) ? it->file_size(unknown) : 0;
+    if (!unknown) size += static_cast<std::int64_t>(bytes);
+  }
+  return size;
+}
+
 fs::path log_path(const fs::path& home, TaskId task, StreamKind stream) {
   return home / "logs" / to_string(task.attempt.job) / std::to_string(task.attempt.number) /
          (std::to_string(task.rank) + "." + std::string(to_string(stream)));

@@ -20,6 +20,11 @@ inline constexpr std::int64_t kLogPiece = std::int64_t{1} << 20;
 
 std::filesystem::path log_path(const std::filesystem::path& home, TaskId task, StreamKind stream);
 
+// Of all tasks of the job.
+std::filesystem::path logs_of(const std::filesystem::path& home, JobId job);
+// In bytes; they may go meanwhile.
+std::int64_t size_of_logs(const std::filesystem::path& home, JobId job);
+
 class LogWriter {
  public:
   // Of one log at most about `limit` bytes stay: a quarter from its beginning, the rest from its end.

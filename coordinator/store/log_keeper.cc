@@ -16,23 +16,12 @@ constexpr int kCacheKib = 512;
 constexpr auto kKeepHouseEvery = 10min;
 constexpr auto kLookForRoomEvery = 5s;  // when all logs are those of running jobs
 
-// Of all files in the folder; they may go meanwhile.
-std::int64_t size_of_folder(const fs::path& folder) {
-  std::int64_t size = 0;
-  std::error_code gone;
-  for (fs::recursive_directory_iterator it(folder, gone), end; !gone && it != end; it.increment(gone)) {
-    std::error_code unknown;
-    const auto bytes = it->is_regular_file(unknown) ? it->file_size(unknown) : 0;
-    if (!unknown) size += static_cast<std::int64_t>(bytes);
-  }
-  return size;
-}
-
 }  // namespace
 
-LogKeeper::LogKeeper(fs::path home, const LogLimits& limits)
+LogKeeper::LogKeeper(fs::path home, const LogLimits& limits, Duration usual)
     : home_(std::move(home)),
       limits_(limits),
+      usual_(usual),
       writer_(home_, limits.one),
       database_(home_ / "podium.db", Access::read, kCacheKib),
       find_task_(database_,
@@ -40,8 +29,11 @@ LogKeeper::LogKeeper(fs::path home, const LogLimits& limits)
       find_end_(
           database_,
           "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4"),
-      ended_jobs_(database_,
-                  "SELECT id FROM jobs WHERE ended_ms IS NOT NULL AND ended_ms <= ?1 ORDER BY ended_ms"),
+      due_jobs_(database_,
+                "SELECT j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
+                " LEFT JOIN retention_rules r ON r.experiment = e.name"
+                " WHERE j.ended_ms <= ?1 - coalesce(r.logs_ms, ?2) ORDER BY j.ended_ms"),
+      ended_jobs_(database_, "SELECT id FROM jobs WHERE ended_ms IS NOT NULL ORDER BY ended_ms"),
       newest_event_(database_, "SELECT time_ms FROM events ORDER BY seq DESC LIMIT 1"),
       thread_([this] { work(); }) {}
 
@@ -65,12 +57,21 @@ void LogKeeper::write(std::shared_ptr<StreamBatch> streams, Done done) {
   wake_.notify_one();
 }
 
+void LogKeeper::rules_changed() {
+  {
+    const std::lock_guard lock(mutex_);
+    rules_changed_ = true;
+  }
+  wake_.notify_one();
+}
+
 void LogKeeper::work() {
   measure();
   for (;;) {
     std::unique_lock lock(mutex_);
-    wake_.wait_until(lock, next_house_, [this] { return stopping_ || !queue_.empty(); });
+    wake_.wait_until(lock, next_house_, [this] { return stopping_ || !queue_.empty() || rules_changed_; });
     if (stopping_ && queue_.empty()) return;
+    if (std::exchange(rules_changed_, false)) next_house_ = {};
     std::deque<Work> queue = std::exchange(queue_, {});
     lock.unlock();
     if (!queue.empty()) write_together(std::move(queue));
@@ -128,7 +129,7 @@ void LogKeeper::measure() {
     const std::string name = entry.path().filename();
     JobId job;
     std::from_chars(name.data(), name.data() + name.size(), job.value);
-    total_ += sizes_[job] = size_of_folder(entry.path());
+    total_ += sizes_[job] = size_of_logs(home_, job);
   }
 }
 
@@ -137,9 +138,9 @@ void LogKeeper::keep_house() {
     // By the cluster's clock, whose newest reading is that of the newest event: this machine's may leap.
     std::int64_t now = 0;
     for (newest_event_.start(); newest_event_.next();) now = newest_event_.integer(0);
-    remove_logs(now - limits_.keep.count(), 0);
+    remove_logs(with_logs(due_jobs_.start(now, usual_.count())), 0);
     // Some more than needed, so that it is not for every line.
-    if (total_ > limits_.all) remove_logs(std::numeric_limits<std::int64_t>::max(), limits_.all / 10 * 9);
+    if (total_ > limits_.all) remove_logs(with_logs(ended_jobs_.start()), limits_.all / 10 * 9);
   } catch (const std::exception& error) {
     spdlog::warn("old logs could not be removed: {}", error.what());
   }
@@ -151,16 +152,18 @@ void LogKeeper::keep_house() {
   next_house_ += full_ ? std::chrono::seconds(kLookForRoomEvery) : std::chrono::seconds(kKeepHouseEvery);
 }
 
-// Those of jobs that ended by `ended_ms`, the first to end first, until all logs together have `until` bytes.
-void LogKeeper::remove_logs(std::int64_t ended_ms, std::int64_t until) {
-  std::deque<JobId> jobs;
-  for (ended_jobs_.start(ended_ms); ended_jobs_.next();) {
-    const JobId job{ended_jobs_.integer(0)};
-    if (sizes_.contains(job)) jobs.push_back(job);
-  }
+std::deque<JobId> LogKeeper::with_logs(Statement& jobs) {
+  std::deque<JobId> with;
+  while (jobs.next())
+    if (const JobId job{jobs.integer(0)}; sizes_.contains(job)) with.push_back(job);
+  return with;
+}
+
+// In this order, until all logs together have `until` bytes.
+void LogKeeper::remove_logs(std::deque<JobId> jobs, std::int64_t until) {
   for (; !jobs.empty() && total_ > until; jobs.pop_front()) {
     const auto size = sizes_.find(jobs.front());
-    fs::remove_all(home_ / "logs" / to_string(jobs.front()));
+    fs::remove_all(logs_of(home_, jobs.front()));
     spdlog::info("removed the logs of job {}, {} bytes", to_string(jobs.front()), size->second);
     total_ -= size->second;
     sizes_.erase(size);

@@ -1,7 +1,8 @@
 // Puts the output in streams on disk, on a thread of its own, so that no turn waits behind its fsyncs: what
 // has queued up is written together and every file synced once. Only then is a batch handed on, to have its
-// offsets moved. Keeps logs within the quota: those of the jobs that ended longest ago go first; where only
-// running jobs' logs are left, new output is left out until there is room again.
+// offsets moved. Removes logs when their time is over, and keeps them within the quota: those of the jobs
+// that ended longest ago go first; where only running jobs' logs are left, new output is left out until there
+// is room again.
 #pragma once
 
 #include <chrono>
@@ -25,12 +26,15 @@ class LogKeeper {
  public:
   using Done = std::function<void(const std::optional<Error>&)>;
 
-  // The database is there.
-  LogKeeper(std::filesystem::path home, const LogLimits& limits);
+  // The database is there. `usual`: how long logs are kept that no rule is for.
+  LogKeeper(std::filesystem::path home, const LogLimits& limits, Duration usual);
   ~LogKeeper();  // writes what is queued
 
   // `done` is called on the keeper's thread, or at once when the streams hold no output. Sets on_disk.
   void write(std::shared_ptr<StreamBatch> streams, Done done);
+
+  // Looks soon for logs that are no longer kept: the rules have changed.
+  void rules_changed();
 
  private:
   struct Work {
@@ -45,21 +49,24 @@ class LogKeeper {
   std::int64_t end_of(const NodeId& node, TaskId task, StreamKind stream, Ends& ends);
   void measure();
   void keep_house();
-  void remove_logs(std::int64_t ended_ms, std::int64_t until);
+  std::deque<JobId> with_logs(Statement& jobs);
+  void remove_logs(std::deque<JobId> jobs, std::int64_t until);
 
   std::filesystem::path home_;
   LogLimits limits_;
+  Duration usual_;
   LogWriter writer_;
   Database database_;
-  Statement find_task_, find_end_, ended_jobs_, newest_event_;
+  Statement find_task_, find_end_, due_jobs_, ended_jobs_, newest_event_;
   std::map<JobId, std::int64_t> sizes_;  // of the logs of each job, in bytes
   std::int64_t total_ = 0;
   bool full_ = false;  // new output is left out
   std::chrono::steady_clock::time_point next_house_{};
 
-  std::mutex mutex_;  // guards the next two
+  std::mutex mutex_;  // guards the next three
   std::deque<Work> queue_;
   bool stopping_ = false;
+  bool rules_changed_ = false;
   std::condition_variable wake_;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "coordinator/store/retention_rules.h"
+
 namespace podium {
 namespace {
 
@@ -25,56 +27,90 @@ std::vector<StoredPoint> thinned(const std::vector<StoredPoint>& points, std::in
 
 }  // namespace
 
-Pruner::Pruner(Database& database, const Retention& retention)
+Pruner::Pruner(Database& database, const Retention& usual)
     : database_(database),
-      retention_(retention),
+      usual_(usual),
       next_job_(database,
-                "SELECT ended_ms, id FROM jobs WHERE ended_ms IS NOT NULL AND (ended_ms, id) > (?1, ?2)"
-                " AND ended_ms <= ?3 ORDER BY ended_ms, id LIMIT 1"),
+                "SELECT j.ended_ms, j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
+                " LEFT JOIN retention_rules r ON r.experiment = e.name"
+                " WHERE j.ended_ms IS NOT NULL AND (j.ended_ms, j.id) > (?1, ?2) AND j.ended_ms <= ?3"
+                " AND r.experiment IS ?4 ORDER BY j.ended_ms, j.id LIMIT 1"),
+      has_ended_(database, "SELECT 1 FROM jobs WHERE id = ?1 AND ended_ms = ?2"),
       delete_history_(database,
                       "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE job = ?1 LIMIT ?2)"),
+      delete_damaged_(database,
+                      "DELETE FROM damaged_chunks WHERE series IN (SELECT id FROM series WHERE job = ?1)"),
       long_series_(database,
                    "SELECT id, (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
                    " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
                    " FROM series s WHERE job = ?1 AND points > ?2"),
       chunks_(database) {}
 
-bool Pruner::prune(Time now) {
-  const std::int64_t now_ms = to_millis(now);
-  return delete_history(now_ms - retention_.history.count()) ||
-         thin_points(now_ms - retention_.points.count());
+void Pruner::read_rules() {
+  rules_ = {{std::nullopt, usual_}};
+  for (const auto& [experiment, rule] : read_retention_rules(database_)) {
+    Walk& walk = rules_.emplace_back(Walk{experiment, usual_});
+    for (const Kept kept : kAllKept) walk.keep[kept] = rule[kept].value_or(usual_[kept]);
+  }
 }
 
-bool Pruner::next_job(Walk& walk, std::int64_t until) {
+bool Pruner::prune(Time now) {
+  if (rules_.empty()) read_rules();
+  if (deleting_) return delete_history(), true;
+  if (!series_.empty()) return thin(), true;
+  for (Walk& walk : rules_) {
+    if (next_job(walk, walk.history, to_millis(now - walk.keep[Kept::history]))) {
+      history_ = walk.history;
+      return delete_history(), true;
+    }
+    if (next_job(walk, walk.points, to_millis(now - walk.keep[Kept::points]))) {
+      points_ = walk.points;
+      return begin_thinning(), true;
+    }
+  }
+  return false;
+}
+
+// Moves on to the next job that ended by then.
+bool Pruner::next_job(const Walk& walk, Place& place, std::int64_t until) {
+  if (until < place.ended_ms) return false;
   bool found = false;
-  for (next_job_.start(walk.ended_ms, walk.job, until); next_job_.next(); found = true)
-    walk = {next_job_.integer(0), next_job_.integer(1)};
+  for (next_job_.start(place.ended_ms, place.job, until, walk.experiment); next_job_.next(); found = true)
+    place = {next_job_.integer(0), next_job_.integer(1)};
+  if (!found) place = std::max(place, Place{until - 1, INT64_MAX});  // at `until` another may yet end
   return found;
 }
 
-bool Pruner::delete_history(std::int64_t until) {
-  if (!deleting_ && !next_job(history_, until)) return false;
-  delete_history_.run(history_.job, kHistoryAtOnce);
-  deleting_ = sqlite3_changes(database_.handle()) == kHistoryAtOnce;
-  return true;
+// At that time, and was not queued again.
+bool Pruner::has_ended(const Place& place) {
+  const bool ended = has_ended_.start(place.job, place.ended_ms).next();
+  has_ended_.start();
+  return ended;
 }
 
-bool Pruner::thin_points(std::int64_t until) {
-  if (series_.empty()) {
-    if (!next_job(points_, until)) return false;
-    for (long_series_.start(points_.job, kPointsKept); long_series_.next();)
-      if (long_series_.integer(1) > kPointsKept)
-        series_.push_back(
-            {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
-    return true;
-  }
+void Pruner::delete_history() {
+  deleting_ = false;
+  if (!has_ended(history_)) return;
+  delete_history_.run(history_.job, kHistoryAtOnce);
+  deleting_ = sqlite3_changes(database_.handle()) == kHistoryAtOnce;
+}
+
+void Pruner::begin_thinning() {
+  delete_damaged_.run(points_.job);
+  for (long_series_.start(points_.job, kThinnedFrom); long_series_.next();)
+    if (long_series_.integer(1) > kThinnedFrom)
+      series_.push_back(
+          {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
+}
+
+void Pruner::thin() {
+  if (!has_ended(points_)) return series_.clear();
   try {
     if (!thin_piece()) series_.pop_front();
   } catch (...) {
     series_.pop_front();  // a page that cannot be read must not keep the others from being thinned
     throw;
   }
-  return true;
 }
 
 // The next chunks of the series at hand, of whose points as large a part stays as of all, in one chunk; false

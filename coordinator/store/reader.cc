@@ -68,13 +68,21 @@ std::vector<CheckpointView> Reader::checkpoints(JobId job) {
 std::vector<MetricSummary> Reader::metrics(JobId job) {
   Statement rows(
       impl_->database,
-      "SELECT key, points, first_step, top_step, last_ms, last_value, min_value, max_value FROM series"
-      " WHERE job = ?1 AND points > 0 ORDER BY key");
+      "SELECT key, points, first_step, top_step, last_ms, last_value, min_value, max_value,"
+      " (SELECT coalesce(sum(count), 0) FROM damaged_chunks d WHERE d.series = s.id) FROM series s"
+      " WHERE job = ?1 AND (points > 0 OR EXISTS (SELECT 1 FROM damaged_chunks d WHERE d.series = s.id))"
+      " ORDER BY key");
   std::vector<MetricSummary> all;
   for (rows.start(job.value); rows.next();)
     all.push_back({rows.text(0), rows.integer(1), rows.integer(2), rows.integer(3),
-                   from_millis(rows.integer(4)), rows.real(5), rows.real(6), rows.real(7)});
+                   from_millis(rows.integer(4)), rows.real(5), rows.real(6), rows.real(7), rows.integer(8)});
   return all;
+}
+
+DamageView Reader::damage() {
+  Statement row(impl_->database, "SELECT count(*), coalesce(sum(count), 0) FROM damaged_chunks");
+  row.start().next();
+  return {row.integer(0), row.integer(1)};
 }
 
 bool Reader::is_task_of(TaskId task, const NodeId& node) {

@@ -20,6 +20,8 @@
 #include "coordinator/store/job_filter.h"
 #include "coordinator/store/ledger_table.h"
 #include "coordinator/store/log_files.h"
+#include "coordinator/store/retention_due.h"
+#include "coordinator/store/retention_rules.h"
 #include "coordinator/tracking/comparison.h"
 #include "coordinator/tracking/cost.h"
 #include "coordinator/tracking/energy.h"
@@ -160,15 +162,13 @@ struct MetricSummary {
   std::int64_t first_step = 0, last_step = 0;
   Time last_time;
   double last = 0, min = 0, max = 0;
+  std::int64_t lost = 0;  // points, to damage of the database
 };
 
-struct CheckpointView {
-  int attempt = 0;
-  std::int64_t step = 0;
-  Time time;
-  std::string path;  // in the job's folder of checkpoints
-  std::int64_t bytes = 0;
-  double seconds = 0;  // that writing it took
+// Of metric points, over all jobs: what was set aside because it could not be read.
+struct DamageView {
+  std::int64_t chunks = 0;
+  std::int64_t points = 0;
 };
 
 struct SubmittedJob {
@@ -221,6 +221,7 @@ class Reader {
   std::vector<CheckpointView> checkpoints(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
+  DamageView damage();
   // Of a job that this reader has read. Of long series the points of a few chunks are read, spread evenly.
   ComparedJob compared(const JobView& job, const ComparisonQuery& query);
   // Thinned to about `points`, extremes and the first break among them; empty for an unknown key.
@@ -229,10 +230,14 @@ class Reader {
   // Of a job that is there.
   LedgerRows ledger(JobId job);
   LedgerTable ledger_table(const LedgerFilter& filter, Time now);
-  // What the job's devices drew, by attempt and minute.
-  std::vector<EnergyShare> energy(JobId job);
+  bool has_energy(JobId job);  // something was measured of what its devices drew
+  EnergySum energy(JobId job, std::optional<Time> until);
   // Of each attempt the devices that it held, by the models that its nodes had then.
   std::vector<HeldDevices> held_devices(JobId job);
+
+  RetentionRules retention_rules();
+  bool has_experiment(const std::string& name);
+  RetentionDue due(const DueQuery& query);
 
   bool is_task_of(TaskId task, const NodeId& node);  // it was given to the node
 

@@ -2,23 +2,61 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "coordinator/store/energy_rows.h"
 #include "coordinator/store/reader_impl.h"
 
 namespace podium {
 
-std::vector<EnergyShare> Reader::energy(JobId job) {
-  Statement rows(impl_->database,
-                 "SELECT attempt, from_ms, to_ms, joules, covered_ms, shared_ms FROM energy WHERE job = ?1"
-                 " ORDER BY attempt, minute");
+namespace {
+
+// What was drawn in each of these minutes, by the sums so far of one attempt, the last first; of as many as
+// are asked for the first stands for all before it.
+std::vector<EnergyShare> shares_of(Statement& rows) {
   std::vector<EnergyShare> shares;
-  for (rows.start(job.value); rows.next();)
-    shares.push_back({{job, rows.small(0)},
-                      from_millis(rows.integer(1)),
-                      from_millis(rows.integer(2)),
-                      rows.real(3),
-                      rows.integer(4),
-                      rows.integer(5)});
+  while (rows.next()) {
+    const EnergyShare so_far{{},
+                             from_millis(rows.integer(0)),
+                             from_millis(rows.integer(1)),
+                             rows.real(2),
+                             rows.integer(3),
+                             rows.integer(4)};
+    if (!shares.empty()) {
+      EnergyShare& later = shares.back();
+      later.joules -= so_far.joules;
+      later.covered_ms -= so_far.covered_ms;
+      later.shared_ms -= so_far.shared_ms;
+    }
+    shares.push_back(so_far);
+  }
   return shares;
+}
+
+}  // namespace
+
+bool Reader::has_energy(JobId job) {
+  Statement row(impl_->database, "SELECT EXISTS (SELECT 1 FROM energy WHERE job = ?1)");
+  row.start(job.value).next();
+  return row.integer(0) != 0;
+}
+
+EnergySum Reader::energy(JobId job, std::optional<Time> until) {
+  const Moment moment(impl_->database);
+  Statement next_attempt(impl_->database, "SELECT min(attempt) FROM energy WHERE job = ?1 AND attempt > ?2");
+  Statement rows(impl_->database,
+                 "SELECT from_ms, to_ms, joules, covered_ms, shared_ms FROM energy"
+                 " WHERE job = ?1 AND attempt = ?2 AND minute <= ?3 ORDER BY minute DESC LIMIT ?4");
+  const std::int64_t minute = until ? to_millis(*until) / 60'000 : INT64_MAX;
+  EnergySum sum;
+  for (std::int64_t attempt = -1;;) {
+    const bool found = next_attempt.start(job.value, attempt).next();
+    if (!found || next_attempt.is_null(0)) return sum;
+    attempt = next_attempt.integer(0);
+    const EnergySum more =
+        sum_of(shares_of(rows.start(job.value, attempt, minute, until ? kMinutesAround : 1)), until);
+    sum.joules += more.joules;
+    sum.covered_ms += more.covered_ms;
+    sum.shared_ms += more.shared_ms;
+  }
 }
 
 std::vector<HeldDevices> Reader::held_devices(JobId job) {

@@ -1,25 +1,63 @@
 // How much is kept, and how long.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "common/base/time.h"
+#include "common/base/units.h"
 
 namespace podium {
 
 struct LogLimits {
-  std::int64_t one = 64'000'000;                // bytes of one task's stdout or stderr
-  std::int64_t all = 10'000'000'000;            // bytes of all logs
-  Duration keep = std::chrono::hours(24 * 90);  // after a job's end
+  std::int64_t one = 64'000'000;      // bytes of one task's stdout or stderr
+  std::int64_t all = 10'000'000'000;  // bytes of all logs
 };
 
-// Of what the database holds of a job, after its end.
-struct Retention {
-  Duration points = std::chrono::hours(24 * 90);    // all of a curve; later about kPointsKept points of it
-  Duration history = std::chrono::hours(24 * 365);  // what happened, line by line
+// What of a job is kept for a time after its end. Everything else stays: the job, its results, its ledger,
+// the count, ends and extremes of its curves, records.
+enum class Kept {
+  points,      // all of a curve; later about kPointsKept points of it
+  history,     // what happened, line by line
+  logs,        // the output of its tasks
+  checkpoints  // they lie with the nodes: those that are due are told, and nobody deletes them
+};
+
+inline constexpr std::array kAllKept{Kept::points, Kept::history, Kept::logs, Kept::checkpoints};
+
+template <class T>
+struct PerKept {
+  std::array<T, kAllKept.size()> values{};
+
+  T& operator[](Kept kept) { return values[static_cast<std::size_t>(kept)]; }
+  const T& operator[](Kept kept) const { return values[static_cast<std::size_t>(kept)]; }
+  bool operator==(const PerKept&) const = default;
+};
+
+inline constexpr PerKept<std::string_view> kKeptNames{{"points", "history", "logs", "checkpoints"}};
+
+using Retention = PerKept<Duration>;
+
+inline constexpr Duration kForever = kLongestDuration;
+inline constexpr Retention kUsualRetention{
+    {std::chrono::days(90), std::chrono::days(365), std::chrono::days(90), kForever}};
+
+// Of the experiments of a name; what is not said is as of all others.
+using RetentionRule = PerKept<std::optional<Duration>>;
+
+struct RetentionChange {
+  std::string experiment;
+  bool remove = false;
+  PerKept<std::optional<std::optional<Duration>>> to = {};  // none: as it is; of nothing: as of all others
 };
 
 inline constexpr int kPointsKept = 2000;
+inline constexpr int kThinnedFrom =
+    kPointsKept + kPointsKept / 10;  // points; shorter curves stay as they are
 
 }  // namespace podium

@@ -12,10 +12,11 @@ constexpr std::size_t kMostQueued = 32 << 20;  // bytes of streams waiting
 
 Store::Store(std::filesystem::path home, Post post, const StoreOptions& options)
     : home_(std::move(home)),
+      options_(options),
       post_(post),
       queued_bytes_(std::make_shared<std::atomic<std::size_t>>(0)),
       writer_(std::make_unique<Writer>(home_, std::move(post), options.retention)),
-      logs_(std::make_unique<LogKeeper>(home_, options.logs)),
+      logs_(std::make_unique<LogKeeper>(home_, options.logs, options.retention[Kept::logs])),
       room_(std::in_place, home_, options.disk_reserve) {}
 
 Store::~Store() = default;
@@ -25,6 +26,11 @@ Loaded Store::load(const ClusterState& empty) { return writer_->load(empty); }
 void Store::note_clock_step(Time from, Time to, Duration step) { writer_->note_clock_step(from, to, step); }
 
 void Store::commit(Commit turn, std::function<void()> done) {
+  if (!turn.retention.empty())
+    done = [this, done = std::move(done)] {
+      logs_->rules_changed();
+      done();
+    };
   writer_->commit(std::move(turn), std::move(done));
 }
 

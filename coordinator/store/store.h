@@ -52,6 +52,7 @@ struct Commit {
       snapshot;  // after these events, when wants_snapshot() said so; else none
   std::vector<WaitMark> waits = {};
   std::vector<EnergyShare> energy = {};
+  std::vector<RetentionChange> retention = {};
 };
 
 // What a restarted coordinator continues with.
@@ -84,7 +85,7 @@ struct ClusterRecord {
 struct StoreOptions {
   std::optional<std::int64_t> disk_reserve;  // bytes
   LogLimits logs;
-  Retention retention;
+  Retention retention = kUsualRetention;
 };
 
 class Store {
@@ -123,12 +124,15 @@ class Store {
   // Enough events since the last snapshot that the next commit should bring one.
   bool wants_snapshot() const;
 
+  const StoreOptions& options() const { return options_; }
+
   // A new read-only view with its own connection; use each from one thread at a time.
   std::unique_ptr<Reader> open_reader() const;
 
  private:
   class Writer;
   std::filesystem::path home_;
+  StoreOptions options_;
   Post post_;
   std::shared_ptr<std::atomic<std::size_t>> queued_bytes_;  // of streams; shared with their callbacks
   std::unique_ptr<Writer> writer_;

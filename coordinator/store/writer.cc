@@ -65,6 +65,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       ledger_totals_(database_),
       energy_(database_),
       ingestor_(database_),
+      rules_(database_),
       pruner_(database_, retention),
       last_event_(log_.last()),
       snapshot_every_(kSnapshotEvery),
@@ -182,7 +183,8 @@ void Store::Writer::work() {
 void Store::Writer::keep_house() {
   bool more = false;
   try {
-    more = log_.prune() || pruner_.prune(log_.newest()) || ledger_totals_.settle();
+    more = log_.prune() || pruner_.prune(log_.newest()) || energy_.thin(log_.newest()) ||
+           ledger_totals_.settle();
   } catch (const std::exception& error) {
     spdlog::warn("what is no longer kept could not be deleted, or ledgers not be added up: {}", error.what());
   }
@@ -193,7 +195,7 @@ void Store::Writer::write_turns(std::deque<Turn> turns) {
   const bool anything = std::ranges::any_of(turns, [](const Turn& turn) {
     const Commit& c = turn.commit;
     return c.experiment || !c.secrets.empty() || c.snapshot || !c.waits.empty() || !c.energy.empty() ||
-           std::ranges::any_of(c.events, is_durable);
+           !c.retention.empty() || std::ranges::any_of(c.events, is_durable);
   });
   for (bool written = !anything; !written;) {
     try {
@@ -209,6 +211,10 @@ void Store::Writer::write_turns(std::deque<Turn> turns) {
     }
   }
   keep_house_in_ = std::min<std::chrono::milliseconds>(keep_house_in_, kKeepHouseEvery);
+  if (std::ranges::any_of(turns, [](const Turn& turn) { return !turn.commit.retention.empty(); })) {
+    pruner_.rules_changed();
+    keep_house_in_ = 0ms;
+  }
   for (Turn& turn : turns) post_(std::move(turn.done));
 }
 
@@ -263,6 +269,7 @@ void Store::Writer::write_the_rest(const Commit& commit) {
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
   for (const WaitMark& wait : commit.waits) ledger_.take(wait);
   for (const EnergyShare& share : commit.energy) energy_.add(share);
+  for (const RetentionChange& change : commit.retention) rules_.take(change);
 }
 
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on

@@ -21,6 +21,7 @@
 #include "coordinator/store/ledger_rows.h"
 #include "coordinator/store/projections.h"
 #include "coordinator/store/pruner.h"
+#include "coordinator/store/retention_rules.h"
 #include "coordinator/store/store.h"
 
 namespace podium {
@@ -81,6 +82,7 @@ class Store::Writer {
   LedgerTotals ledger_totals_;
   EnergyRows energy_;
   Ingestor ingestor_;
+  RetentionWriter rules_;
   Pruner pruner_;
   std::int64_t last_event_;  // that was written
 

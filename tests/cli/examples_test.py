@@ -55,6 +55,7 @@ REFUSED = {
     "podium bisect 12 13 --metric eval/mlm_loss": "no commit is recorded",
     "podium bisect 12 13 --metric eval/mlm_loss --run": "no commit is recorded",
     "podium board bert-large-pretrain-mlm_accuracy-9a1b5c7700e2d3f4": "there is no benchmark",
+    "podium retention unset my-bert": "there is no retention of its own",
     "podium study 3": "is no study",
     "podium study 3 --published bert-large-pretraining": "is no study",
 }
@@ -202,6 +203,7 @@ class ExamplesTest(unittest.TestCase):
         self.cluster.say("podium-worker vocab --size 2048 --out corpus/vocab.txt corpus/train.txt")
         (folder / "program.py").write_text(PROGRAM)
         (folder / "my.yaml").write_text(spec("mine").replace("{program}", str(folder / "program.py")))
+        (folder / "named.yaml").write_text((folder / "my.yaml").read_text().replace("name: mine", "name: my-bert"))
         (folder / "my-bert.yaml").write_text(re.search(r"```yaml\n(.*?)```", (SOURCE / "README.md").read_text(), re.S).group(1))
         (folder / "cluster.yaml").write_text("nodes:\n  - {kind: dgx-h100, count: 4}\n")
         trace = "submit,duration,devices\n0,1h,8\n60,2h30m,16\n"
@@ -223,7 +225,7 @@ class ExamplesTest(unittest.TestCase):
             if job["id"] > 14 and not job["ended_ms"]:
                 cluster.say(f"podium cancel {job['id']}")
         for job in range(max(jobs, default=0) + 1, 12):
-            cluster.say(f"podium submit my.yaml && podium cancel {job}")
+            cluster.say(f"podium submit {'named.yaml' if job == 1 else 'my.yaml'} && podium cancel {job}")
         self.live_job(jobs.get(12), 12, 2)
         cluster.wait_for(lambda: cluster.get("/jobs/12")["state"] == "running", "job 12 to run")
         for job in (13, 14):

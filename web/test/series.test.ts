@@ -14,6 +14,7 @@ describe("withLivePoints", () => {
   const fetched = readSeries([
     {
       key: "train/loss",
+      lost_points: 0,
       points: [
         [10, 1000, 5],
         [20, 2000, 4],
@@ -45,7 +46,7 @@ describe("withLivePoints", () => {
 
 describe("points of several attempts", () => {
   const steps = (points: readonly { step: number }[]) => points.map(({ step }) => step);
-  const read = (...points: [number, number, number][]) => readSeries([{ key: "x", points }]);
+  const read = (...points: [number, number, number][]) => readSeries([{ key: "x", points, lost_points: 0 }]);
 
   it("of a node whose clock lags are kept, fetched or live", () => {
     const fetched = read([10, 5000, 5], [20, 6000, 4], [30, 1000, 3], [40, 2000, 2]);

@@ -2,9 +2,10 @@
 
 import math
 import re
+import sqlite3
 import unittest
 
-from daemon import USER, Agent, Daemon, spec
+from daemon import USER, Agent, Daemon, chunk, metric_lines, spec
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"'
@@ -62,6 +63,27 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual(reply.status, 200, reply.body)
         self.assertEqual(reply.headers["Content-Type"], "text/plain; version=0.0.4; charset=utf-8")
         return parse(reply.body.decode())
+
+    def test_points_that_damage_took_are_counted_here_and_told_with_their_curve(self):
+        job = self.submit("told", 1)
+        launch = self.agent.wait_for_order("start")[0]
+        self.agent.run([launch])
+        self.assertEqual(self.agent.deliver(chunk(launch, "events", 0, metric_lines(1, 9) + metric_lines(1, 9, "whole"))).status, 200)
+        self.assertEqual(self.metrics()[0]["podium_damaged_chunks", ()], 0)
+        with sqlite3.connect(self.daemon.home / "podium.db") as database:
+            database.execute("UPDATE open_points SET points = x'00' WHERE series ="
+                             " (SELECT id FROM series WHERE key = 'train/loss')")
+        database.close()
+        again = len(metric_lines(1, 9) + metric_lines(1, 9, "whole"))
+        self.assertEqual(self.agent.deliver(chunk(launch, "events", again, metric_lines(9, 1))).status, 200)
+        samples, _ = self.metrics()
+        self.assertEqual((samples["podium_damaged_chunks", ()], samples["podium_damaged_points", ()]), (1, 9))
+        curves = self.daemon.get(f"/jobs/{job}/series?key=train/loss&key=whole").json()["series"]
+        self.assertEqual([(len(curve["points"]), curve["lost_points"]) for curve in curves], [(1, 9), (9, 0)])
+        several = self.daemon.get(f"/series?job={job}&key=train/loss").json()["series"]
+        self.assertEqual([curve["lost_points"] for curve in several], [9])
+        listed = self.daemon.get(f"/jobs/{job}/metrics").json()["metrics"]
+        self.assertEqual({metric["key"]: metric["lost_points"] for metric in listed}, {"train/loss": 9, "whole": 0})
 
     def test_they_follow_the_cluster(self):
         self.submit("running", 2, "4h")

@@ -26,7 +26,7 @@ class PrunerTest : public testing::Test {
 
   void prune(Time now) {
     Database database(home_.path() / "podium.db", Access::write, 1000);
-    Pruner pruner(database, {std::chrono::hours(1), std::chrono::hours(10)});
+    Pruner pruner(database, {{std::chrono::hours(1), std::chrono::hours(10), kForever, kForever}});
     int pieces = 0;
     while (pruner.prune(now) && ++pieces < 1000) {
     }

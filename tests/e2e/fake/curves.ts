@@ -66,7 +66,7 @@ export function makeSeries(job: JobDetail): WireSeries[] {
     add("train/tokens_per_second", step, timeMs, speed * 64);
     if (step % 50 === 0) addEvaluation(add, random, step, timeMs, fraction);
   }
-  return [...series].map(([key, points]) => ({ key, points }));
+  return [...series].map(([key, points]) => ({ key, points, lost_points: 0 }));
 }
 
 function addEvaluation(
@@ -99,6 +99,7 @@ export function metricsOf(series: readonly WireSeries[]): Metric[] {
       first_step: points[0]![0],
       last_step: last[0],
       last_ms: last[1],
+      lost_points: 0,
       last: last[2],
       min: Math.min(...values),
       max: Math.max(...values),

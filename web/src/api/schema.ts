@@ -526,7 +526,7 @@ export interface paths {
         };
         /**
          * Where the time of many jobs went
-         * @description Those that held most device time first; days in their order, and of more than `limit` days the last.
+         * @description Those that held most device time first; days in their order, and of more than `limit` days the last. 400 for an account or experiment that there never was.
          */
         get: operations["get_ledger"];
         put?: never;
@@ -714,6 +714,70 @@ export interface paths {
          * @description 409 while jobs of it have not ended, an account is below it or a node is reserved for it, and for `default`.
          */
         delete: operations["delete_account"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How long what is kept of ended jobs
+         * @description `usual` is what the coordinator was started with (--keep-points, --keep-history, --keep-logs, --keep-checkpoints); a rule is for all experiments of a name, and what is null in it is as usual. Times count from a job's end. Jobs, results, ledgers, the ends and extremes of curves and records stay for ever.
+         */
+        get: operations["get_retention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/retention/due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is no longer kept, and which checkpoints may be deleted
+         * @description Deletes nothing. Points, history and logs go by themselves soon after they are due, so that little of them is told here but with `within_seconds` or with times as if; checkpoints lie with the nodes and stay until somebody deletes them. Not due are those from which a job goes on that has not ended, or that has reached its target and may be reproduced: `needed_by`.
+         */
+        get: operations["get_retention_due"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/retention/{experiment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say how long what is kept of the experiments of a name
+         * @description What the body lacks stays as it is; null is as usual. What is due by the new rule goes within a minute, for good: GET /retention/due tells before what that is. 404 where no experiment has the name.
+         */
+        post: operations["change_retention"];
+        /**
+         * Keep what there is of the experiments of a name as usual
+         * @description 404 where they have no rule.
+         */
+        delete: operations["delete_retention"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1704,11 +1768,58 @@ export interface components {
             last: components["schemas"]["Number"];
             min: components["schemas"]["Number"];
             max: components["schemas"]["Number"];
+            lost_points: components["schemas"]["LostPoints"];
+        };
+        /** @description Seconds from a job's end */
+        Keep: number | "forever";
+        /** @description Seconds from a job's end; null as usual */
+        KeepOrNull: number | "forever" | null;
+        Retention: {
+            points_seconds: components["schemas"]["Keep"];
+            history_seconds: components["schemas"]["Keep"];
+            logs_seconds: components["schemas"]["Keep"];
+            checkpoints_seconds: components["schemas"]["Keep"];
+        };
+        RetentionRule: {
+            experiment: string;
+            points_seconds: components["schemas"]["KeepOrNull"];
+            history_seconds: components["schemas"]["KeepOrNull"];
+            logs_seconds: components["schemas"]["KeepOrNull"];
+            checkpoints_seconds: components["schemas"]["KeepOrNull"];
+        };
+        RetentionDue: {
+            by_ms: components["schemas"]["Millis"];
+            all: {
+                jobs: number;
+                /** @description About: some 2,000 of each curve stay */
+                points: number;
+                /** @description Lines */
+                history: number;
+                log_bytes: number;
+                checkpoints: number;
+                checkpoint_bytes: number;
+            };
+            jobs: {
+                job: number;
+                name: string;
+                experiment: string;
+                ended_ms: components["schemas"]["Millis"];
+                points: number;
+                history: number;
+                log_bytes: number;
+                /** @description Those that are due and that the job has not deleted itself; newest first */
+                checkpoints: components["schemas"]["Checkpoint"][];
+                /** @description The job that goes on from them */
+                needed_by: number | null;
+            }[];
         };
         Series: {
             key: string;
             points: components["schemas"]["SeriesPoints"];
+            lost_points: components["schemas"]["LostPoints"];
         };
+        /** @description Points of the whole curve that the coordinator's database could not read and set aside; 0 without damage */
+        LostPoints: number;
         Projection: {
             job: number;
             metric: string | null;
@@ -2974,6 +3085,7 @@ export interface operations {
                             job: number;
                             key: string;
                             points: components["schemas"]["SeriesPoints"];
+                            lost_points: components["schemas"]["LostPoints"];
                         }[];
                         lacking: {
                             job: number;
@@ -3224,6 +3336,120 @@ export interface operations {
             path: {
                 /** @description A slash is written %2F: nlp%2Fbert */
                 account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description By the experiments' names */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        usual: components["schemas"]["Retention"];
+                        rules: components["schemas"]["RetentionRule"][];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    get_retention_due: {
+        parameters: {
+            query?: {
+                /** @description Of the experiments of this name */
+                experiment?: string;
+                /** @description As if the experiment's were this */
+                points_seconds?: components["schemas"]["Keep"];
+                /** @description As if the experiment's were this */
+                history_seconds?: components["schemas"]["Keep"];
+                /** @description As if the experiment's were this */
+                logs_seconds?: components["schemas"]["Keep"];
+                /** @description As if the experiment's were this */
+                checkpoints_seconds?: components["schemas"]["Keep"];
+                /** @description Also what will be due within so long */
+                within_seconds?: number;
+                limit?: components["parameters"]["limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Those that ended first come first; `all` counts also those beyond the limit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionDue"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    change_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name */
+                experiment: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    points_seconds?: components["schemas"]["KeepOrNull"];
+                    history_seconds?: components["schemas"]["KeepOrNull"];
+                    logs_seconds?: components["schemas"]["KeepOrNull"];
+                    checkpoints_seconds?: components["schemas"]["KeepOrNull"];
+                };
+            };
+        };
+        responses: {
+            /** @description As it is now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetentionRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    delete_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name */
+                experiment: string;
             };
             cookie?: never;
         };

@@ -5,6 +5,21 @@ from openapi.described import Described
 
 
 class Cluster(Described):
+    def test_1d_how_long_what_is_kept(self):
+        job = self.submit(spec("kept")).json()["jobs"][0]["id"]
+        self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{job}/cancel")
+        path = "/retention/kept"
+        body = {"points_seconds": 86400, "logs_seconds": "forever"}
+        rule = self.call("POST", "/retention/{experiment}", 200, body, USER, path=path).json()
+        self.assertEqual((rule["points_seconds"], rule["logs_seconds"], rule["history_seconds"]), (86400, "forever", None))
+        self.assertEqual(self.call("GET", "/retention").json()["rules"], [rule])
+        self.call("GET", "/retention/due")
+        self.call("GET", "/retention/due", path="/retention/due?within_seconds=3000000000&limit=1")
+        self.call("GET", "/retention/due", 400, path="/retention/due?points_seconds=5")
+        self.call("POST", "/retention/{experiment}", 400, {"points_seconds": 1.5}, USER, path=path)
+        self.call("DELETE", "/retention/{experiment}", 204, token=USER, path=path)
+        self.call("DELETE", "/retention/{experiment}", 404, token=USER, path=path)
+
     def test_1c_accounts_are_changed_and_charged(self):
         path = "/accounts/nlp%2Fbert"
         body = {"share": 3, "quota": {"cpu": 1}, "limit": {"cpu": 1}}
@@ -40,6 +55,10 @@ class Cluster(Described):
         self.assertEqual(self.call("GET", "/jobs", path="/jobs?account=nlp/bert&name=nope").json()["total"], 0)
         by_label = [self.call("GET", "/jobs", path=f"/jobs?label=team{sign}test").json()["total"] for sign in ":="]
         self.assertEqual((by_label[0] > 0, by_label[0]), (True, by_label[1]))
+        for field, value, message in (("account", "nope", '"nope" is no account'), ("experiment", "999", "999 is the number of no experiment")):
+            refused = self.call("GET", "/ledger", 400, path=f"/ledger?by=day&{field}={value}").json()["errors"]
+            self.assertEqual([error["message"] for error in refused], [f'query parameter "{field}" {message}'])
+        self.assertEqual(self.call("GET", "/ledger", path="/ledger?account=nlp/bert").json()["rows"], [])
         names = [a["account"] for a in self.call("GET", "/accounts").json()["accounts"]]
         self.assertEqual([n for n in names if n.startswith("nlp")], ["nlp", "nlp/bert"])
         for body in ([], {"sahre": 3}, {"share": "3"}, {"quota": 3}, {"limit": {"cpu": 1.5}}):

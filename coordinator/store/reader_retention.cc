@@ -1,0 +1,147 @@
+// Reader: how long what is kept, and what is due. A job's row says when it ended; what of it is still there
+// is counted, so that what has gone already is not told again.
+#include <algorithm>
+#include <map>
+
+#include "coordinator/store/reader_impl.h"
+
+namespace podium {
+namespace {
+
+constexpr std::int64_t kAllCheckpoints = INT64_MAX;
+
+// From whose checkpoints which job goes on: one that has not ended, or that has reached its target and may
+// be reproduced.
+std::map<JobId, JobId> jobs_resumed(Database& database) {
+  Statement rows(
+      database,
+      "SELECT json_extract(spec, '$.resume.job'), min(id) FROM jobs WHERE instr(spec, '\"resume\"')"
+      " AND (ended_ms IS NULL OR target_reached_ms IS NOT NULL) GROUP BY 1");
+  std::map<JobId, JobId> needed;
+  for (rows.start(); rows.next();)
+    if (const auto job = rows.optional_integer(0)) needed[{*job}] = {rows.integer(1)};
+  return needed;
+}
+
+class DueCounter {
+ public:
+  DueCounter(Database& database, std::filesystem::path home)
+      : home_(std::move(home)),
+        needed_(jobs_resumed(database)),
+        points_(database,
+                "SELECT coalesce(sum(size - ?2), 0) FROM (SELECT"
+                " (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
+                " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
+                " FROM series s WHERE job = ?1 AND points > ?3) WHERE size > ?3"),
+        history_(database, "SELECT count(*) FROM history WHERE job = ?1"),
+        // What a later attempt saved again has the same path. A training keeps the newest few.
+        checkpoints_(database,
+                     "SELECT max(attempt), step, time_ms, path, bytes, seconds FROM checkpoints"
+                     " WHERE job = ?1 GROUP BY path ORDER BY step DESC LIMIT ?2") {}
+
+  void count(DueJob& job, Kept kept, std::int64_t newest_checkpoints) {
+    switch (kept) {
+      case Kept::points:
+        for (points_.start(job.job.value, kPointsKept, kThinnedFrom); points_.next();)
+          job.points = points_.integer(0);
+        return;
+      case Kept::history:
+        for (history_.start(job.job.value); history_.next();) job.history = history_.integer(0);
+        return;
+      case Kept::logs:
+        job.log_bytes = size_of_logs(home_, job.job);
+        return;
+      case Kept::checkpoints:
+        add_checkpoints(job, newest_checkpoints);
+    }
+  }
+
+ private:
+  void add_checkpoints(DueJob& job, std::int64_t newest) {
+    for (checkpoints_.start(job.job.value, newest); checkpoints_.next();)
+      job.checkpoints.push_back({checkpoints_.small(0), checkpoints_.integer(1),
+                                 from_millis(checkpoints_.integer(2)), checkpoints_.text(3),
+                                 checkpoints_.integer(4), checkpoints_.real(5)});
+    const auto needed = needed_.find(job.job);
+    if (needed == needed_.end() || job.checkpoints.empty()) return;
+    job.needed_by = needed->second;
+    job.checkpoints.clear();
+  }
+
+  std::filesystem::path home_;
+  std::map<JobId, JobId> needed_;
+  Statement points_, history_, checkpoints_;
+};
+
+bool is_anything(const DueJob& job) {
+  return job.points > 0 || job.history > 0 || job.log_bytes > 0 || !job.checkpoints.empty() || job.needed_by;
+}
+
+void add(DueSums& sums, const DueJob& job) {
+  ++sums.jobs;
+  sums.points += job.points;
+  sums.history += job.history;
+  sums.log_bytes += job.log_bytes;
+  for (const CheckpointView& checkpoint : job.checkpoints) {
+    ++sums.checkpoints;
+    sums.checkpoint_bytes += checkpoint.bytes;
+  }
+}
+
+// How long each kind is kept of the experiments of a name.
+class KeepTimes {
+ public:
+  KeepTimes(const DueQuery& query, RetentionRules rules) : usual_(query.usual), rules_(std::move(rules)) {
+    if (query.as_if) rules_[query.experiment] = *query.as_if;
+    shortest_ = *std::ranges::min_element(usual_.values);
+    for (const auto& [name, rule] : rules_)
+      for (const auto& keep : rule.values) shortest_ = std::min(shortest_, keep.value_or(shortest_));
+  }
+
+  Duration of(const std::string& experiment, Kept kept) const {
+    const auto rule = rules_.find(experiment);
+    return rule == rules_.end() ? usual_[kept] : rule->second[kept].value_or(usual_[kept]);
+  }
+  Duration shortest() const { return shortest_; }
+
+ private:
+  Retention usual_;
+  RetentionRules rules_;
+  Duration shortest_{};
+};
+
+}  // namespace
+
+RetentionRules Reader::retention_rules() { return read_retention_rules(impl_->database); }
+
+bool Reader::has_experiment(const std::string& name) {
+  Statement row(impl_->database, "SELECT EXISTS (SELECT 1 FROM experiments WHERE name = ?1)");
+  row.start(name).next();
+  return row.integer(0) != 0;
+}
+
+RetentionDue Reader::due(const DueQuery& query) {
+  const Moment moment(impl_->database);
+  const KeepTimes keep(query, read_retention_rules(impl_->database));
+  DueCounter counter(impl_->database, impl_->home);
+  Statement jobs(impl_->database,
+                 "SELECT j.id, j.name, e.name, j.ended_ms, json_extract(j.spec, '$.checkpoint.keep')"
+                 " FROM jobs j JOIN experiments e ON e.id = j.experiment"
+                 " WHERE j.ended_ms <= ?1 AND (?2 = '' OR e.name = ?2) ORDER BY j.ended_ms, j.id");
+  RetentionDue due;
+  for (jobs.start(to_millis(query.by - keep.shortest()), query.experiment); jobs.next();) {
+    DueJob job{.job = {jobs.integer(0)},
+               .name = jobs.text(1),
+               .experiment = jobs.text(2),
+               .ended = from_millis(jobs.integer(3))};
+    for (const Kept kept : kAllKept)
+      if (job.ended <= query.by - keep.of(job.experiment, kept))
+        counter.count(job, kept, jobs.optional_integer(4).value_or(kAllCheckpoints));
+    if (!is_anything(job)) continue;
+    add(due.all, job);
+    if (due.jobs.size() < query.limit) due.jobs.push_back(std::move(job));
+  }
+  return due;
+}
+
+}  // namespace podium
