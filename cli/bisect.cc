@@ -14,6 +14,7 @@
 #include "cli/fields.h"
 #include "cli/follow.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
 #include "cli/job_text.h"
 #include "cli/print.h"
 #include "cli/spec_history.h"
@@ -272,13 +273,11 @@ void add_bisect(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("bisect", "Find the commit between two jobs that made a metric worse");
-  command->add_option("GOOD", options->good, "The number of a job whose value is good")
+  must_be_job(command->add_option("GOOD", options->good, "The number of a job whose value is good"))
       ->required()
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("JOB");
-  command->add_option("BAD", options->bad, "The number of a later job whose value is bad")
+  must_be_job(command->add_option("BAD", options->bad, "The number of a later job whose value is bad"))
       ->required()
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
       ->type_name("JOB");
   command->add_option("-m,--metric", options->metric, "The metric that tells, or time_to_train")
       ->required()

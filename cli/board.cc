@@ -21,7 +21,7 @@ void add_board(CLI::App& app, Session& session) {
 A benchmark is what a time-to-train is compared within: model, task, data, held-out data and target; of a program of your
 own its command and target. Times run from the first start to the target, restarts and waits between included. A run on
 devices that were made up, that were of several kinds or numbers, or that shared its nodes with other jobs, sets no record.
-SPEC: the first digits of the spec's sha256. REPEATS: the job that podium reproduce repeated.
+SPEC: the first digits of the sha256 of the job's spec with every default. REPEATS: the job that podium reproduce repeated.
 
 Examples:
   podium board

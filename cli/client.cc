@@ -17,6 +17,7 @@ using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr int kTriesWithKey = 3;
+constexpr int kTriesToLearn = 30;  // what came of a request that was sent: as long as a restart takes
 
 Url parse_server(const std::string& text) {
   const auto url = parse_url(text);
@@ -60,6 +61,9 @@ std::string name_of(const std::string& pointer) {
 // A parameter of the request's query by the option that gives it.
 std::string option_of(const std::string& parameter) {
   if (parameter == "experiment_name") return "--experiment";
+  if (parameter == "from_ms") return "--from";
+  if (parameter == "to_ms") return "--to";
+  if (parameter == "benchmark") return "BENCHMARK";
   return parameter == "key" ? "KEY" : "--" + parameter;
 }
 
@@ -94,13 +98,14 @@ std::string refusal_text(const HttpResponse& response) {
   if (no_route)
     return "this coordinator does not know what was asked for: it may be older than this program. podium "
            "version and its own --version tell";
+  if (response.status == 403 && text.find("token") != std::string::npos)
+    return text + "; use the user token, not the agents'";
   if (response.status == 401 && text.starts_with("this needs a token")) return "this needs the user token";
   return text;
 }
 
 std::string remedy(int status) {
   if (status == 401) return "; name the user token with --token-file, PODIUM_TOKEN or PODIUM_HOME";
-  if (status == 403) return "; use the user token, not the agents'";
   if (status == 429 || status == 503) return "; try again in a moment";
   return "";
 }
@@ -159,30 +164,37 @@ std::string Client::cause_of(const NetError& error) const {
   return server_.origin() + (colon == std::string::npos ? ": " + what : what.substr(colon));
 }
 
-void Client::give_up(const NetError& error, const HttpRequest& request, Duration timeout) const {
+void Client::give_up(const NetError& error, const HttpRequest& request, Duration timeout, bool sent) const {
+  const std::string key = request.headers.get("Idempotency-Key");
+  const bool reads = request.method == "GET" || (request.repeatable && key.empty());
+  const bool may_be = sent || error.failure() != NetFailure::unreachable;
+  std::string done = may_be && !reads ? ". What was asked for may be done all the same" : "";
+  if (!done.empty() && !key.empty())
+    done += "; the same command with --key " + key + " tells, and does it once";
   if (error.failure() != NetFailure::timed_out)
     throw Failure(
         Exit::unreachable,
         fmt::format("cannot reach the coordinator at {}. Is it running? ./deploy/quickstart starts one; "
-                    "--coordinator names another",
-                    cause_of(error)));
-  const bool reads =
-      request.method == "GET" || (request.repeatable && !request.headers.find("Idempotency-Key"));
+                    "--coordinator names another{}",
+                    cause_of(error), done));
   throw Failure(Exit::unreachable,
                 fmt::format("the coordinator at {} gave no answer within {}; --timeout {} waits longer{}",
-                            server_.origin(), format_duration(timeout), format_duration(5 * timeout),
-                            reads ? "" : ". What was asked for may be done all the same"));
+                            server_.origin(), format_duration(timeout), format_duration(5 * timeout), done));
 }
 
 HttpResponse Client::send(HttpRequest request, int tries, Patience patience) const {
   const Duration longest = timeout(patience);
+  bool sent = false;  // perhaps: no answer came
   while (true) {
     try {
       HttpResponse response = fetch(server_, request, longest, options());
       require_ok(response);
       return response;
     } catch (const NetError& error) {
-      if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, longest);
+      const bool first = !sent;
+      sent = sent || error.failure() != NetFailure::unreachable;
+      if (sent && first && tries > 1) tries = kTriesToLearn;
+      if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, longest, sent);
       std::this_thread::sleep_for(500ms);
     }
   }

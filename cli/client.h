@@ -51,8 +51,9 @@ class Client {
   // Where it was, and what kept the answer from coming: "http://127.0.0.1:7070: cannot connect: Connection
   // refused".
   std::string cause_of(const NetError& error) const;
-  // Throws the Failure for a request that had no answer.
-  [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout) const;
+  // Throws the Failure for a request that had no answer. `sent`: an earlier try of it may have come through.
+  [[noreturn]] void give_up(const NetError& error, const HttpRequest& request, Duration timeout,
+                            bool sent = false) const;
 
  private:
   HttpResponse send(HttpRequest request, int tries, Patience patience) const;

@@ -83,9 +83,8 @@ void add_compare(CLI::App& app, Session& session) {
       ->add_option("-e,--experiment", options->experiment,
                    "The jobs of this experiment; of a name, the newest")
       ->type_name("NAME|ID");
-  command
-      ->add_option("--base", options->base, "The job that the others are compared with (default: the first)")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""))
+  must_be_job(command->add_option("--base", options->base,
+                                  "The job that the others are compared with (default: the first)"))
       ->type_name("JOB");
   command->add_flag("--all", options->all, "Also what is alike");
   command

@@ -46,7 +46,7 @@ struct Choice {
 std::string counted(const std::map<std::string, std::int64_t>& states) {
   std::string text;
   for (const auto& [state, count] : states)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", human_count(count), state);
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", human_count(count), state);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/costs_text.h"
+#include "cli/job_number.h"
 #include "cli/ledger_text.h"
 #include "cli/moment.h"
 #include "cli/print.h"
@@ -27,7 +28,8 @@ struct Options {
 
 Time day_of(const std::string& text) {
   const auto day = parse_moment(text + "T00:00Z", {});
-  if (!day) throw Failure(Exit::usage, "\"" + text + "\" is no day; write it as 2026-03-01");
+  if (!day || *day < Time{})
+    throw Failure(Exit::usage, "\"" + text + "\" is no day since 1970; write it as 2026-03-01");
   return *day;
 }
 
@@ -54,13 +56,13 @@ void show_many(const Options& options, const Session& session) {
 void add_ledger(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("ledger", "Show where the time of a job, or of many jobs, went");
-  CLI::Option* job = command->add_option("JOB", options->job, "The job's number")->check(CLI::PositiveNumber);
+  CLI::Option* job = add_job(*command, options->job)->required(false);
   command->add_flag("--attempts", options->attempts, "Also of each attempt")->needs(job);
   const auto add = [&](const char* name, std::string& value, const char* what) {
     return command->add_option(name, value, what)->excludes(job);
   };
   add("--account", options->account, "Of the jobs of this account and of those below it");
-  add("--experiment", options->experiment, "Of the jobs of this experiment")->check(CLI::PositiveNumber);
+  must_be_experiment(add("--experiment", options->experiment, "Of the jobs of this experiment"));
   add("--by", options->by, "What a row is of")
       ->check(CLI::IsMember({"job", "account", "experiment", "node", "day"}));
   add("--from", options->from, "From this day on (UTC)")->type_name("YYYY-MM-DD");

@@ -106,9 +106,11 @@ void LogReader::begin(const json& job, int attempt) {
     std::fprintf(stderr, "podium: %s\n", lack.c_str());
     return;
   }
+  const bool cut =
+      !wish_.tail || (wish_.as_json && wish_.tail->bytes);  // whole lines, unless bytes are asked for
   for (const int rank : wish_.rank ? std::vector<int>{*wish_.rank} : ranks_of(job, attempt)) {
-    if (wish_.out) sources_.push_back({rank, true, first, !wish_.tail, {}});
-    if (wish_.err) sources_.push_back({rank, false, first, !wish_.tail, {}});
+    if (wish_.out) sources_.push_back({rank, true, first, cut, {}});
+    if (wish_.err) sources_.push_back({rank, false, first, cut, {}});
   }
 }
 

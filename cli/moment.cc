@@ -19,7 +19,9 @@ std::optional<Time> parse_moment(const std::string& text, Time now) {
     parts.tm_isdst = -1;  // as the time zone has it on that day
     const char* end = ::strptime(local.c_str(), format, &parts);
     if (!end || *end != '\0') continue;
+    const int day = parts.tm_mday;
     const std::time_t seconds = utc ? ::timegm(&parts) : std::mktime(&parts);
+    if (parts.tm_mday != day) return std::nullopt;  // February 30
     return from_millis(std::int64_t{seconds} * 1000);
   }
   return std::nullopt;

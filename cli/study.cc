@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/fields.h"
 #include "cli/humanise.h"
+#include "cli/job_number.h"
 #include "cli/print.h"
 #include "cli/published_text.h"
 #include "cli/table.h"
@@ -165,7 +166,7 @@ void add_study(CLI::App& app, Session& session) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("study", "Show how well a study scales, or its trials do, with its jobs");
-  command->add_option("STUDY", options->id, "The number of its experiment")->required();
+  must_be_experiment(command->add_option("STUDY", options->id, "The number of its experiment"))->required();
   command
       ->add_option("--published", options->published,
                    "Also the rows of this benchmark that others published, in a table of their own")

@@ -94,7 +94,8 @@ void add_why(CLI::App& app, Session& session) {
   add_job(*command, *id);
   command->footer(R"(
 The start is forecast by running the scheduler on a copy of the cluster: expected, if jobs take of their walltime what
-jobs usually take, those that have outlived it being expected to go on about as long again; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth. Where so many
+jobs usually take, those that have outlived it going on
+for a while that grows with it; latest, if every job takes all of it; earliest, if all are as quick as the quickest tenth. Where so many
 jobs wait that the forecast cannot see to its start, at least tells how far it saw. Each change was tried the same way: one
 that needs another submission without the time that this job has waited.
 

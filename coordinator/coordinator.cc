@@ -125,7 +125,8 @@ void Coordinator::note_clock_step(Time newest_event) {
         "the machine's clock is {} {} the cluster's time of before, and the cluster goes by it from now on: "
         "runs "
         "that this falls into set no record",
-        format_duration(std::chrono::abs(*step)), *step > Duration{} ? "ahead of" : "behind");
+        format_duration(std::chrono::round<std::chrono::seconds>(std::chrono::abs(*step))),
+        *step > Duration{} ? "ahead of" : "behind");
   }
   record_clock();
 }

@@ -2,6 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "common/model/reproduces.h"
 #include "common/spec/defaults.h"
 #include "common/spec/explain.h"
 
@@ -23,6 +24,21 @@ void check_meaning(const json& filled, Problems& problems) {
   check_supported(facts, problems);
 }
 
+namespace {
+
+void check_label(const std::string& key, Problems& problems) {
+  const std::string place = "/labels/" + pointer_step(key);
+  if (key == kReproduces)
+    problems.add_key(place,
+                     "the label \"reproduces\" is given by \"podium reproduce\" alone; choose another key");
+  else if (key.empty() || key.size() > 63 || key.find_first_of(":, \n") != std::string::npos)
+    problems.add_key(place,
+                     fmt::format("the label key {} must have 1 to 63 characters and no space, comma or colon",
+                                 json(key).dump()));
+}
+
+}  // namespace
+
 void check_parts(const Facts& facts, Problems& problems) {
   const bool runs_command = facts.has("/command");
   if (runs_command)
@@ -43,13 +59,8 @@ void check_parts(const Facts& facts, Problems& problems) {
     problems.add_key(
         "/resume",
         "resume takes all weights from another job's checkpoint and model.init from a file; keep one");
-  if (facts.has("/labels") && facts.all()["labels"].is_object())
-    for (const auto& [key, value] : facts.all()["labels"].items())
-      if (key.empty() || key.size() > 63 || key.find_first_of(":, \n") != std::string::npos)
-        problems.add_key("/labels/" + pointer_step(key),
-                         fmt::format("the label key {} must have 1 to 63 characters "
-                                     "and no space, comma or colon",
-                                     json(key).dump()));
+  if (!facts.has("/labels") || !facts.all()["labels"].is_object()) return;
+  for (const auto& [key, value] : facts.all()["labels"].items()) check_label(key, problems);
 }
 
 namespace {

@@ -111,7 +111,6 @@ awaitable<ServerReply> post_account(Api& api, Call call) {
 }
 
 awaitable<ServerReply> remove_account(Api& api, Call call) {
-  if (!call.query.problems().empty()) co_return bad_query(call);
   const Command command = DeleteAccount{call.path[0]};
   const Result<Events> events = co_await api.loop.run(command);
   if (!events) co_return problem(events.errors(), call.request.id);

@@ -16,11 +16,14 @@ namespace podium {
 inline constexpr std::size_t kMostMistakes =
     20;  // of one body; who asks is not to make an answer of any size
 
-// One JSON object (RFC 8259) in which no key is given twice.
+// One JSON object (RFC 8259) in which no key is given twice and little is nested deep. In time and memory
+// that grow with the text alone.
 Result<nlohmann::json> parse_object(std::string_view text);
 
 // What is wrong with the value at `pointer`.
 Error malformed(const std::string& message, const std::string& pointer);
+// It has that many, and says that there are more.
+bool is_full(const Errors& errors);
 // Adds it; once there are kMostMistakes, only that there are more.
 void refuse(Errors& errors, const std::string& message, const std::string& pointer);
 

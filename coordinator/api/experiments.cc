@@ -11,8 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxKey = 200;
-
 awaitable<Result<Submission>> read_submission(Api& api, const Call& call) {
   const auto parse = [&body = call.request.body] { return parse_submission(body); };
   co_return co_await api.checks.run(parse);
@@ -48,11 +46,10 @@ awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
 awaitable<ServerReply> post_experiment(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
   Result<Submission> submission = co_await read_submission(api, call);
-  if (!submission)
-    co_return problem(400, describe(submission.errors()), call.request.id, submission.errors());
-  const std::string key = call.request.headers.get("Idempotency-Key");
-  if (key.size() > kMaxKey) co_return bad_request(call, "Idempotency-Key is longer than 200 characters");
-  const Result<Accepted> accepted = co_await submit_experiment(api, std::move(submission).value(), key);
+  if (!submission) co_return bad_request(call, submission.errors());
+  const Result<std::string> key = idempotency_key(call);
+  if (!key) co_return bad_request(call, key.errors());
+  const Result<Accepted> accepted = co_await submit_experiment(api, std::move(submission).value(), *key);
   if (!accepted) co_return problem(accepted.errors(), call.request.id);
   co_return co_await experiment_reply(api, accepted->fresh ? 201 : 200, accepted->experiment);
 }

@@ -30,6 +30,13 @@ awaitable<ServerReply> operate(Api& api, Call call, int status, Operation operat
   co_return json_reply(status, *job);
 }
 
+// What needs no more than the job's number.
+template <class Operation>
+awaitable<ServerReply> operate_alone(Api& api, Call call, int status, Operation operation) {
+  if (auto refusal = refuse_body(call)) co_return std::move(*refusal);
+  co_return co_await operate(api, std::move(call), status, operation);
+}
+
 // What the core has forgotten of a job that has ended, and of those that it was to follow. `code`: the folder
 // of packed code.
 void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& operation) {
@@ -214,18 +221,19 @@ awaitable<ServerReply> post_job_operations(Api& api, Call call) {
 }
 
 awaitable<ServerReply> post_cancel(Api& api, Call call) {
-  return operate(api, std::move(call), 202, CancelJob{});
+  return operate_alone(api, std::move(call), 202, CancelJob{});
 }
 
 awaitable<ServerReply> post_hold(Api& api, Call call) {
-  return operate(api, std::move(call), 200, HoldJob{});
+  return operate_alone(api, std::move(call), 200, HoldJob{});
 }
 
 awaitable<ServerReply> post_release(Api& api, Call call) {
-  return operate(api, std::move(call), 200, ReleaseJob{});
+  return operate_alone(api, std::move(call), 200, ReleaseJob{});
 }
 
 awaitable<ServerReply> post_requeue(Api& api, Call call) {
+  if (auto refusal = refuse_body(call)) co_return std::move(*refusal);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   const std::vector<JobId> jobs{*id};

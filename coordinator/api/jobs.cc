@@ -18,10 +18,10 @@ namespace {
 using nlohmann::json;
 
 void read_states(Query& query, JobFilter& filter) {
-  const std::string list = query.text("state").value_or("");
-  if (list.empty()) return;
+  const std::optional<std::string> list = query.text("state");
+  if (!list) return;
   try {
-    filter.states = job_states_from(list);
+    filter.states = job_states_from(*list);
   } catch (const std::invalid_argument& error) {
     query.refuse("state", error.what());
   }

@@ -1,8 +1,11 @@
 #include "coordinator/api/reply.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
+#include "coordinator/api/body.h"
 
 namespace podium {
 
@@ -22,7 +25,10 @@ ServerReply bad_request(const Call& call, const std::string& detail) {
 }
 
 ServerReply bad_request(const Call& call, const Errors& errors) {
-  return problem(400, detail_of(errors), call.request.id, errors);
+  const std::string detail = is_full(errors)
+                                 ? fmt::format("more than {} problems, listed in errors", kMostMistakes)
+                                 : detail_of(errors);
+  return problem(400, detail, call.request.id, errors);
 }
 
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which) {
@@ -37,6 +43,18 @@ std::optional<ServerReply> refuse_type(const Call& call, std::string_view type, 
   if (equal_ignoring_case(std::string_view(given).substr(0, given.find_first_of("; ")), type))
     return std::nullopt;
   return problem(415, "the body must be " + std::string(type) + "; say so in Content-Type", call.request.id);
+}
+
+std::optional<ServerReply> refuse_body(const Call& call) {
+  if (call.request.body.empty() || call.request.body == "{}") return std::nullopt;
+  return bad_request(call, "nothing is read of a body here; leave it out, or send {}");
+}
+
+Result<std::string> idempotency_key(const Call& call) {
+  constexpr std::size_t kMost = 200;
+  std::string key = call.request.headers.get("Idempotency-Key");
+  if (key.size() <= kMost) return key;
+  return malformed(fmt::format("Idempotency-Key is longer than {} characters", kMost), "");
 }
 
 }  // namespace podium

@@ -29,6 +29,12 @@ constexpr std::size_t kLargestBody = 8 * 1024 * 1024;
 std::optional<ServerReply> refuse_type(const Call& call, std::string_view type,
                                        std::size_t most = kSmallBody);
 
+// The reply for a body that says something, where nothing is read of it.
+std::optional<ServerReply> refuse_body(const Call& call);
+
+// Idempotency-Key, "" without.
+Result<std::string> idempotency_key(const Call& call);
+
 // A number in a path, from 1.
 template <class Id>
 std::optional<Id> parse_id(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/model/reproduces.h"
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
@@ -14,8 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxKey = 200;
-
 struct Original {
   Submission submission;
   std::string kind;
@@ -23,10 +22,10 @@ struct Original {
 };
 
 // As a spec of a job alone. The jobs that it waited for have ended.
-std::string spec_again(const std::string& written, JobId job) {
+std::string spec_again(const std::string& written) {
   json spec = json::parse(written);
   spec.erase("after");
-  spec["labels"]["reproduces"] = to_string(job);
+  spec["labels"].erase(kReproduces);
   return spec.dump(2);
 }
 
@@ -35,7 +34,8 @@ std::optional<Original> read_original(Reader& reader, JobId id, Time now) {
   if (!job) return std::nullopt;
   const ExperimentView experiment = reader.experiment(job->experiment).value();
   Original original{{}, job->request.kind, reader.compared(*job, {{}, now})};
-  original.submission.spec = spec_again(reader.job_spec(id).value(), id);
+  original.submission.spec = spec_again(reader.job_spec(id).value());
+  original.submission.reproduces = id;
   original.submission.file = experiment.file;
   original.submission.source = experiment.source;
   return original;
@@ -79,16 +79,16 @@ std::vector<std::string> differences(const Original& original, const ClusterStat
 }  // namespace
 
 awaitable<ServerReply> post_reproduce(Api& api, Call call) {
-  if (!call.query.problems().empty()) co_return bad_query(call);
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
-  const std::string key = call.request.headers.get("Idempotency-Key");
-  if (key.size() > kMaxKey) co_return bad_request(call, "Idempotency-Key is longer than 200 characters");
+  if (auto refusal = refuse_body(call)) co_return std::move(*refusal);
+  const Result<std::string> key = idempotency_key(call);
+  if (!key) co_return bad_request(call, key.errors());
   const Time now = api.loop.now();
   std::optional<Original> original =
       co_await api.pool.read([id, now](Reader& reader) { return read_original(reader, *id, now); });
   if (!original) co_return no_such(call, "job", call.path[0]);
-  const Result<Accepted> accepted = co_await submit_experiment(api, original->submission, key);
+  const Result<Accepted> accepted = co_await submit_experiment(api, original->submission, *key);
   if (!accepted) co_return problem(accepted.errors(), call.request.id);
   const ExperimentId experiment = accepted->experiment;
   const ExperimentView made =

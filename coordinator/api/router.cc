@@ -7,6 +7,7 @@
 #include "common/net/url.h"
 #include "coordinator/api/compression.h"
 #include "coordinator/api/guard.h"
+#include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/api/static_files.h"
 
@@ -122,6 +123,9 @@ awaitable<ServerReply> answer_any(Api& api, ServerRequest request) {
   if (!resolved.answer)
     co_return co_await answer_file(api, std::move(request), std::move(resolved.target.segments));
   Call call{std::move(request), std::move(resolved.path), Query(std::move(resolved.target.query))};
+  const bool reads = call.request.method == "GET" || call.request.method == "HEAD";
+  if (!reads && !call.query.problems().empty())
+    co_return bad_query(call);  // what changes things asks for none
   const bool packed = accepts_gzip(call.request.headers);
   ServerReply reply = co_await resolved.answer(api, std::move(call));
   co_return co_await compressed(api, packed, std::move(reply));

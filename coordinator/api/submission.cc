@@ -48,9 +48,11 @@ Result<Submission> read_submission(const json& in, const std::string& at) {
     else if (key == "spec" || key == "file")
       refuse(errors, "must be a string", at + "/" + key);
     else if (key == "source" && !value.is_null())
-      check_source(value, at, errors), submission.source = value.dump();
+      check_source(value, at, errors);
   }
   if (!errors.empty()) return errors;
+  if (const auto source = in.find("source"); source != in.end() && !source->is_null())
+    submission.source = source->dump();
   return submission;
 }
 
@@ -75,7 +77,7 @@ Result<std::vector<Submission>> parse_submissions(std::string_view body) {
   std::vector<Submission> submissions;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     Result<Submission> one = read_submission(specs[i], "/specs/" + std::to_string(i));
-    errors.insert(errors.end(), one.errors().begin(), one.errors().end());
+    for (const Error& error : one.errors()) refuse(errors, error.message, error.where);
     if (one) submissions.push_back(std::move(one).value());
   }
   if (!errors.empty()) return errors;

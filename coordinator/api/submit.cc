@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/model/reproduces.h"
 #include "coordinator/api/spec_problems.h"
 #include "coordinator/store/code_files.h"
 
@@ -66,6 +67,8 @@ awaitable<Result<Accepted>> submit(Api& api, Submission submission, std::string 
   if (!read) co_return co_await all_told(api, read.errors(), std::move(submission));
   LoadedExperiment loaded = std::move(read).value();
   if (Errors errors = take_code(api, submission, loaded); !errors.empty()) co_return errors;
+  if (submission.reproduces)
+    for (JobSpec& job : loaded.jobs) job.labels[kReproduces] = to_string(*submission.reproduces);
   ExperimentText text = text_of(submission, key);
   const auto write = [&loaded] { return spec_texts(loaded.jobs); };
   text.job_specs = co_await api.checks.run(write);
@@ -85,6 +88,9 @@ std::string difference(Reader& reader, ExperimentId known, const Submission& now
   const ExperimentView before = reader.experiment(known).value();
   if (before.spec != now.spec) return "spec";
   const JobSpec job = job_spec_from_json(nlohmann::json::parse(reader.job_spec(before.jobs.front()).value()));
+  const auto label = job.labels.find(kReproduces);
+  if ((label == job.labels.end() ? "" : label->second) != (now.reproduces ? to_string(*now.reproduces) : ""))
+    return "job to repeat";
   if (!job.code) return "";
   const bool same_files = now.code.empty() || now.code == job.code->snapshot;
   const bool same_commit =

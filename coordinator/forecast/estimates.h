@@ -48,8 +48,9 @@ struct Estimates {
   WalltimeShares shares;
   std::map<JobId, Duration> by_pace;  // left_at_pace of running jobs
 
-  // How long a job would run from now on. One that is overdue, by its pace or by what is usual, is expected
-  // to be so for as long again.
+  // How long a job would run from now on. One that is overdue by its pace is expected to be so for as long
+  // again; one that has outlived what is usual, too, or to take that part of the walltime that is left which
+  // jobs usually take of the whole.
   Duration left(const Job& job, Outlook outlook, Time now) const;
 };
 

@@ -21,8 +21,9 @@ struct BoardRunView {
   BoardRun run;
   std::string name;
   ExperimentId experiment;
-  std::string file, spec;  // of the experiment, as it was submitted
-  std::string source;      // JSON or ""
+  std::string file;    // of the experiment
+  std::string spec;    // of the job, normalised, without what it waited for and what it repeats
+  std::string source;  // JSON or ""
   std::optional<std::int64_t> seed;
   int attempts = 1;  // until the target
   std::vector<std::string> nodes, versions;

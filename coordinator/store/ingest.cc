@@ -285,9 +285,10 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk
   if (e.text && !e.text->xxh3.empty())
     put_text_.run(task.attempt.job.value, e.text->tokens, e.text->sentences, e.text->xxh3);
   note_progress(e.step, e.steps, time);
-  history_.add(task.attempt.job, time, "training_started", "info",
-               fmt::format("training goes on after step {} of {}, {} parameters, on {}", e.step, e.steps,
-                           e.parameters, e.device));
+  std::string text = fmt::format("training goes on after step {} of {}", e.step, e.steps);
+  if (e.parameters > 0) text += fmt::format(", {} parameters", e.parameters);
+  if (!e.device.empty()) text += ", on " + e.device;
+  history_.add(task.attempt.job, time, "training_started", "info", text);
 }
 
 void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e, NewsDesk& news) {

@@ -49,7 +49,8 @@ std::vector<BoardRunView> Reader::board_runs(const std::string& identity) {
   Statement rows(
       impl_->database,
       kRunColumns +
-          ", jobs.name, experiment, file, experiments.spec, source, json_extract(jobs.spec, "
+          ", jobs.name, experiment, file, json_remove(jobs.spec, '$.after', '$.labels.reproduces'), source, "
+          "json_extract(jobs.spec, "
           "'$.training.seed'),"
           " attempts, nodes, versions, json_extract(jobs.labels, '$.reproduces')"
           " FROM board_runs JOIN jobs ON jobs.id = job JOIN experiments ON experiments.id = experiment"

@@ -38,10 +38,11 @@ class TableBuilder {
     for (const Part& part : parts_of(place, share)) {
       LedgerRow& row = rows_[part.key];
       row.sums[{share.kind, share.detail}] += wall_ms * part.devices;
-      note(row, jobs_[part.key], place);
+      name(row, place);
+      count(row, jobs_[part.key], place);
     }
     all_.sums[{share.kind, share.detail}] += wall_ms * share.devices;
-    note(all_, all_jobs_, place);
+    count(all_, all_jobs_, place);
   }
 
   LedgerTable finish() && {
@@ -54,9 +55,12 @@ class TableBuilder {
   }
 
  private:
-  void note(LedgerRow& row, JobId& last, const JobPlace& place) const {
+  void name(LedgerRow& row, const JobPlace& place) const {
     if (filter_.by == LedgerBy::job) row.name = place.name;
     if (filter_.by == LedgerBy::experiment) row.name = place.experiment_name;
+  }
+
+  static void count(LedgerRow& row, JobId& last, const JobPlace& place) {
     if (last != place.job) ++row.jobs;  // they come job by job
     last = place.job;
   }

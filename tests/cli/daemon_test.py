@@ -1,14 +1,17 @@
 """podium against a real coordinator: the output of many ranks, Ctrl-C while the coordinator hangs, many jobs at once, and
 the names that completion offers. A node is played by tests/coordinator/api/daemon.py."""
 
+import itertools
 import os
 import pathlib
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -219,6 +222,44 @@ class DaemonTest(unittest.TestCase):
             self.assertEqual(child.wait(WAIT), status)
             os.close(ours)
             self.assertEqual({job["state"] for job in self.daemon.get("/jobs").json()["jobs"]}, {state})
+
+    def swallow(self, answers):
+        """Puts a server between that loses the first so many answers."""
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        self.environment["PODIUM_COORDINATOR"] = f"http://127.0.0.1:{server.getsockname()[1]}"
+
+        def serve():
+            for at in itertools.count():
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                with client, socket.create_connection(("127.0.0.1", self.daemon.port)) as upstream:
+                    upstream.sendall(client.recv(1 << 20))
+                    answer = upstream.recv(1 << 20)
+                    if at >= answers:
+                        client.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+
+    def test_a_submission_whose_answers_are_lost_is_queued_once(self):
+        path = self.daemon.home / "once.yaml"
+        path.write_text(spec("once"))
+        self.swallow(5)  # more than those that a server may lose that is down
+        status, out, err = self.podium("submit", str(path))
+        self.assertEqual(status, 0, err)
+        self.assertIn("job 1  once", out)
+        self.assertEqual(self.daemon.get("/jobs").json()["total"], 1)
+
+    def test_what_may_have_been_done_is_said_to(self):
+        self.daemon.submit(spec("lost"))
+        self.swallow(1)
+        status, _, err = self.podium("cancel", "1")
+        self.assertEqual(status, 3)
+        self.assertIn("What was asked for may be done all the same", err)
+        self.assertEqual(self.daemon.get("/jobs/1").json()["state"], "cancelled")
 
     def test_completion_offers_the_names_there_are(self):
         Agent(self.daemon, "node-7").orders()

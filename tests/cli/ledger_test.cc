@@ -146,7 +146,7 @@ TEST_F(Commands, LedgersOfManyJobsAreATable) {
             "all         3        10.00     90 %   75 %      –  8.3 %         –     –     –  17 %        –   "
             "        1.00\n");
   EXPECT_THAT(program_.run({"ledger", "--from", "March"}).err,
-              HasSubstr("\"March\" is no day; write it as 2026-03-01"));
+              HasSubstr("\"March\" is no day since 1970; write it as 2026-03-01"));
   EXPECT_NE(program_.run({"ledger", "12", "--by", "day"}).status, 0);
 }
 

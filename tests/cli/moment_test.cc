@@ -16,8 +16,8 @@ TEST(Moment, ReadsWhatPeopleType) {
   EXPECT_EQ(parse_moment("2026-03-01T14:00", {}), noon);
   EXPECT_EQ(parse_moment("2026-03-01 14:00:30", {}), noon + std::chrono::seconds(30));
   EXPECT_EQ(parse_moment("+2h30m", noon), noon + hours(2) + minutes(30));
-  for (const char* wrong :
-       {"", "noon", "14:00", "2026-03-01", "2026-03-01T14:00 h", "+soon", "2026-13-01T14:00"})
+  for (const char* wrong : {"", "noon", "14:00", "2026-03-01", "2026-03-01T14:00 h", "+soon",
+                            "2026-13-01T14:00", "2026-02-30T14:00", "2026-04-31T00:00Z"})
     EXPECT_EQ(parse_moment(wrong, noon), std::nullopt) << wrong;
 }
 

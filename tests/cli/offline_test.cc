@@ -96,6 +96,20 @@ TEST_F(Offline, WhatIsNoJobsNumberIsSaid) {
           << command;
 }
 
+TEST_F(Offline, NumbersThatAreNoneAreRefusedAlikeEverywhere) {
+  const std::string job = "\"abc\" is not the number of a job; podium list shows them";
+  const std::string experiment = "\"abc\" is not the number of an experiment";
+  const std::vector<std::pair<std::vector<std::string>, std::string>> commands{
+      {{"ledger", "abc"}, job},
+      {{"ledger", "--experiment", "abc"}, experiment},
+      {{"bisect", "abc", "2", "-m", "x"}, job},
+      {{"bisect", "1", "abc", "-m", "x"}, job},
+      {{"compare", "1", "2", "--base", "abc"}, job},
+      {{"study", "abc"}, experiment}};
+  for (const auto& [command, sentence] : commands)
+    EXPECT_THAT(program_.run(command).err, HasSubstr(sentence)) << ::testing::PrintToString(command);
+}
+
 TEST_F(Offline, UsageMistakesExitWithTwo) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{},
@@ -110,6 +124,8 @@ TEST_F(Offline, UsageMistakesExitWithTwo) {
                                              {"list", "--coordinator", "nonsense"},
                                              {"logs", "1", "--stdout", "--stderr"},
                                              {"logs", "1", "--tail", "many"},
+                                             {"ledger", "--from", "2026-02-30"},
+                                             {"ledger", "--from", "1960-01-01"},
                                              {"list", "--token-file", "missing.token"}}) {
     const auto ran = program_.run(arguments);
     EXPECT_EQ(ran.status, 2) << ::testing::PrintToString(arguments) << ran.err;

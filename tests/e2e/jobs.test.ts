@@ -255,6 +255,22 @@ describe("selection", () => {
   });
 });
 
+describe("selecting all rows", () => {
+  it("takes those of the filter that stands, whichever stood when the list was opened", async () => {
+    const page = await stage.open("#/jobs");
+    await rows(page).first().waitFor();
+    await page.getByRole("searchbox").fill("gpt");
+    await page.waitForURL(/q=gpt/);
+    const matching = [...stage.coordinator.cluster.jobs.values()].filter(({ name }) => name.includes("gpt"));
+    await page
+      .getByText(`${matching.length.toLocaleString("en")} jobs`)
+      .first()
+      .waitFor();
+    await page.getByRole("checkbox", { name: "Select all rows" }).check();
+    await page.getByText(`${matching.length.toLocaleString("en")} jobs selected`).waitFor();
+  });
+});
+
 describe("columns", () => {
   const titles = (page: Page) => page.getByRole("columnheader").allTextContents();
 

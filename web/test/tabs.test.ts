@@ -183,6 +183,23 @@ it("a tab that comes back is told by the leader what it has missed", async () =>
   expect(wire.streams).toHaveLength(1);
 });
 
+it("a tab that comes back to a leader that goes without an answer leads from where it was itself", async () => {
+  const [one] = (await tabs(1)) as [Tab];
+  await wire.streams[0]!.send(message(101, "job", { id: 1 }));
+  await one.show(false);
+  await pass(lettingGoMs);
+  origin.grantMs = 50;
+  await one.show(true);
+  const leader = origin.channel();
+  leader.postMessage({
+    word: "messages",
+    messages: [{ id: 103, event: "node", data: { id: "a" } } as unknown as LiveMessage],
+  });
+  await pass(50);
+  expect(wire.streams[1]!.lastId).toBe(101);
+  expect(one.heard).toEqual(["job 101"]);
+});
+
 it("a tab that comes back to more than the leader remembers fetches everything again", async () => {
   const [, two] = (await tabs(2)) as [Tab, Tab];
   await two.show(false);

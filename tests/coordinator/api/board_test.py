@@ -100,8 +100,8 @@ class BoardTest(unittest.TestCase):
         details = self.get("/board/" + benchmark["id"])
         self.assertEqual([run["job"] for run in details["all"]], jobs[::-1])
         newest = details["all"][0]
-        text = SPEC.format(name="record", seed=4, devices=1, target=1)
-        self.assertEqual(newest["spec_sha256"], hashlib.sha256(text.encode()).hexdigest())
+        normalised = json.dumps(self.get(f"/jobs/{newest['job']}")["spec"], sort_keys=True, separators=(",", ":"))
+        self.assertEqual(newest["spec_sha256"], hashlib.sha256(normalised.encode()).hexdigest())
         self.assertEqual((newest["seed"], newest["source"], newest["file"]), (4, SOURCE, "a.yaml"))
         self.assertEqual((newest["nodes"], newest["versions"], newest["restarts"]), (["node-1"], ["0.1.0"], 0))
         self.assertIn("no-such", self.get("/board/no-such", 404)["detail"])
@@ -171,9 +171,19 @@ class BoardTest(unittest.TestCase):
         self.assertEqual(now["spec"], then["spec"])
         self.train(agent, job, 0.05)
         (benchmark,) = self.get("/board")["benchmarks"]
-        runs = {run["job"]: run["reproduces"] for run in self.get("/board/" + benchmark["id"])["all"]}
-        self.assertEqual(runs, {original: None, job: original})
+        runs = {run["job"]: run for run in self.get("/board/" + benchmark["id"])["all"]}
+        self.assertEqual({id: run["reproduces"] for id, run in runs.items()}, {original: None, job: original})
+        self.assertEqual(runs[job]["spec_sha256"], runs[original]["spec_sha256"], "it is the same spec")
         self.post("/jobs/999/reproduce", 404)
+
+    def test_a_job_with_as_many_labels_as_may_be_is_reproduced(self):
+        labels = {f"label-{i}": str(i) for i in range(32)}
+        text = SPEC.format(name="labels", seed=1, devices=1, target=1) + f"labels: {json.dumps(labels)}\n"
+        job = self.daemon.submit(text).json()["jobs"][0]["id"]
+        again = self.post(f"/jobs/{job}/reproduce", 201)["job"]
+        self.assertEqual(again["labels"], labels | {"reproduces": str(job)})
+        twice = self.post(f"/jobs/{again['id']}/reproduce", 201)["job"]
+        self.assertEqual(twice["labels"], labels | {"reproduces": str(again["id"])})
 
     def test_what_is_different_from_then_is_told(self):
         agent = self.agent()

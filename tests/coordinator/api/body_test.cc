@@ -30,6 +30,18 @@ TEST(Body, HasEachKeyOnce) {
   EXPECT_EQ(said(R"({"a": 1, "b/1": {"c": 1, "c": 2}, "a": 2})"),
             "/b~11/c: is given more than once\n/a: is given more than once");
   EXPECT_EQ(said(R"({"a": [{"c": 1}, {"c": 2}]})"), "");
+  EXPECT_EQ(said(R"({"a": [[], 7, {"c": 1}, {"x": [0], "c": 2, "c": 3}]})"),
+            "/a/3/c: is given more than once");
+}
+
+TEST(Body, NestsLittle) {
+  const auto nested = [](int depth) {
+    return R"({"a":)" + std::string(static_cast<std::size_t>(depth), '[') +
+           std::string(static_cast<std::size_t>(depth), ']') + "}";
+  };
+  EXPECT_EQ(said(nested(63)), "");
+  for (const int depth : {64, 1'000'000})
+    EXPECT_EQ(said(nested(depth)), "the body has more than 64 lists and objects within each other");
 }
 
 TEST(Body, TakesWholeNumbersThatFit) {
@@ -50,7 +62,27 @@ TEST(Body, NamesKeysThatAreMissingOrUnknown) {
       "/operation: is missing: what is to be done?\n/operatoin: is not known; did you mean \"operation\"?");
 }
 
-// Who asks decides neither how large the answer is nor how long it takes.
+// A megabyte of small objects took minutes, for the parser looked at all that a list had at each of its ends.
+TEST(Body, OfManyObjectsIsReadAtOnce) {
+  std::string text = R"({"a":[{})";
+  for (int i = 0; i < 1'000'000; ++i) text += ",{}";
+  EXPECT_EQ(parse_object(text + "]}")->at("a").size(), 1'000'001u);
+}
+
+TEST(Body, TellsShortlyWhatIsLong) {
+  const std::string large(1'000'000, 'k');
+  for (const std::string& body :
+       {"{\"" + large, R"({"a": ")" + large, R"({")" + large + R"(": 1, ")" + large + R"(": 2})"}) {
+    const Errors errors = parse_object(body).errors();
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_LT(describe(errors).size(), 1000u);
+  }
+  Errors errors;
+  refuse_unknown({{large, 1}}, {"a"}, errors);
+  EXPECT_LT(describe(errors).size(), 1000u);
+}
+
+// Who asks does not decide how large the answer is.
 TEST(Body, TellsSoManyMistakesAndNotMore) {
   std::string twice = "{";
   nlohmann::json unknown;

@@ -168,6 +168,7 @@ TEST_F(LedgerStore, StoredTotalsAreThoseThatWouldBeWorkedOut) {
     for (const LedgerRow& row : table.rows)
       for (const auto& [key, device_ms] : row.sums) sums[key] += device_ms;
     EXPECT_EQ(sums, open.all.sums) << static_cast<int>(by);
+    EXPECT_EQ(table.all.name, "") << "it is of no single one";
   }
   EXPECT_EQ(all_of(open.all.sums), 131'000) << "31 s and 100 s on one device";
   const LedgerTable table = reader_->ledger_table(filter, at_second(100));

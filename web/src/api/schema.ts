@@ -316,7 +316,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop a job for good
+         * Stop a job
          * @description A running job saves a checkpoint and leaves within its grace period; its state is `stopping` till then.
          */
         post: operations["cancel_job"];
@@ -1350,7 +1350,7 @@ export interface components {
             seed: number | null;
             source: components["schemas"]["Source"];
             file: string;
-            /** @description Of the spec as it was submitted */
+            /** @description Of the job's spec with every default, without what it waited for and what it repeats: a reproduction has the same */
             spec_sha256: string;
             /** @description The job that it repeats */
             reproduces: number | null;
@@ -1651,7 +1651,7 @@ export interface components {
             now_ms: components["schemas"]["Millis"];
             /** @description What to know first comes first */
             blockers: components["schemas"]["Blocker"][];
-            /** @description `latest_ms`: if every job takes all of its walltime; `expected_ms`: if they take what jobs usually take, and running ones go on at their pace, those that are overdue for about as long again; `earliest_ms`: if they are as quick as the quickest tenth. null where the forecast finds no start, and `note` then says why; `not_before_ms` is how far it then saw: it does not start before. `reserved_ms`: promised if no node fails and no job comes that goes before it. */
+            /** @description `latest_ms`: if every job takes all of its walltime; `expected_ms`: if they take what jobs usually take, and running ones go on at their pace, those that are overdue for a while that grows with it; `earliest_ms`: if they are as quick as the quickest tenth. null where the forecast finds no start, and `note` then says why; `not_before_ms` is how far it then saw: it does not start before. `reserved_ms`: promised if no node fails and no job comes that goes before it. */
             start: {
                 earliest_ms: components["schemas"]["MillisOrNull"];
                 expected_ms: components["schemas"]["MillisOrNull"];

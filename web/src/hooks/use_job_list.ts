@@ -1,6 +1,6 @@
 // A list of jobs, as far as it is looked at: which is in the address.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { queryOf, viewFrom, type JobView } from "../model/job_list";
+import { nameOf, viewFrom, type JobView } from "../model/job_list";
 import { JobRows, type Listed } from "../model/job_rows";
 import type { JobWindows } from "../state/job_windows";
 import { place, route } from "../state/router";
@@ -41,8 +41,6 @@ export function useJobList(experiment: number | null): JobListShown {
     look: (top, bottom) => shown.look({ top, bottom }),
   };
 }
-
-const nameOf = (view: JobView) => new URLSearchParams(queryOf(view)).toString();
 
 /** Another filter or order of the same place: what was there stays until it is known, so that nothing flickers. */
 function useLastKnown(windows: JobWindows, failed: boolean): JobWindows {

@@ -66,7 +66,8 @@ export function JobOperations({ job }: { job: Job }) {
           done={applyJob}
         >
           <p>
-            <strong>{job.name}</strong> stops for good; what it has recorded and its checkpoints stay.
+            <strong>{job.name}</strong> stops; what it has recorded and its checkpoints stay, and a requeue
+            lets it go on.
           </p>
         </ConfirmButton>
       )}

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { explain } from "../api/problem";
 import type { Job } from "../api/types";
 import type { JobListShown } from "../hooks/use_job_list";
+import { nameOf } from "../model/job_list";
 import { askForAllJobs } from "../state/all_jobs";
 import { cluster, jobs } from "../state/store";
 import { useChosen, type Selection } from "../ui/selection";
@@ -30,12 +31,18 @@ export function useJobSelection({ view, name, listed, rows }: JobListShown): Job
     );
   }, []);
 
+  // Whoever asks may have been made when the list was another: the columns of a table outlive its filter.
+  const newest = useRef(view);
+  newest.current = view;
+
   const selectAll = async () => {
+    const asked = newest.current;
     const abort = (under.current = new AbortController());
     const asOf = cluster.position;
     setAsking({ busy: true, problem: "" });
     try {
-      const all = await askForAllJobs(view, abort.signal);
+      const all = await askForAllJobs(asked, abort.signal);
+      if (nameOf(newest.current) !== nameOf(asked)) return setAsking({ busy: false, problem: "" });
       const found = all.map(({ id }) => id);
       cluster.retain("selected", () => [...ids, ...found]);
       cluster.putListed(all, asOf);

@@ -103,7 +103,7 @@ function Bar({ jobs, onClear, onDone }: Properties & { onDone(told: Together): v
             onClear();
           }}
         >
-          <p>They stop for good; what they have recorded and their checkpoints stay.</p>
+          <p>They stop; what they have recorded and their checkpoints stay, and a requeue lets them go on.</p>
         </ConfirmButton>
       )}
       <Button small onPress={onClear}>

@@ -51,6 +51,9 @@ export function queryOf({ states, text, experiment, order }: JobView): Record<st
   };
 }
 
+/** Names a list: the same for views that ask the same. */
+export const nameOf = (view: JobView) => new URLSearchParams(queryOf(view)).toString();
+
 export function toggledState(states: ReadonlySet<JobState>, state: JobState): string {
   return jobStates.filter((each) => states.has(each) !== (each === state)).join(",");
 }

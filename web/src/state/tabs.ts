@@ -47,6 +47,8 @@ export class TabLink {
   private stopLeading: () => void = () => undefined;
   private lettingGo: ReturnType<typeof setTimeout> | null = null;
   private lastId: number | null = null;
+  /** It has greeted: what is told before the leader's answer, which has it, too, would leave a gap. */
+  private awaitsWelcome = false;
   private connection: Connection = { state: "connecting" };
   /** While leading: the newest messages, whole after `from`. */
   private memory: { from: number | null; messages: LiveMessage[] } = { from: null, messages: [] };
@@ -91,6 +93,7 @@ export class TabLink {
   }
 
   private greet(): void {
+    this.awaitsWelcome = true;
     this.channel?.postMessage({ word: "hello", tab: this.tab, lastId: this.lastId });
   }
 
@@ -123,6 +126,7 @@ export class TabLink {
   }
 
   private lead(): void {
+    this.awaitsWelcome = false;
     this.memory = { from: this.lastId, messages: [] };
     const stream = new LiveStream(
       {
@@ -168,13 +172,14 @@ export class TabLink {
     if (this.stream) return this.hearAsLeader(word);
     if (word.word === "leading") this.greet();
     else if (word.word === "welcome" && word.tab === this.tab) {
+      this.awaitsWelcome = false;
       this.lastId ??= word.lastId;
       if (word.messages.length > 0) this.receive(word.messages);
       this.tell(word.connection);
       this.handlers.onFollowing();
     } else if (word.word === "connection") {
       this.tell(word.connection);
-    } else if (word.word === "messages") {
+    } else if (word.word === "messages" && !this.awaitsWelcome) {
       this.receive(word.messages);
     }
   }

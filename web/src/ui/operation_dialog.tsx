@@ -29,7 +29,7 @@ export function OperationDialog(properties: FormProperties) {
         {children}
         <ProblemText operation={operation} />
         <div class="dialog-actions">
-          <Button autofocus={danger} onPress={onClose}>
+          <Button autofocus={danger} disabled={operation.busy} onPress={onClose}>
             {keep}
           </Button>
           <Button submit kind={danger ? "danger" : "primary"} disabled={operation.busy}>

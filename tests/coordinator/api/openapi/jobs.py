@@ -216,6 +216,11 @@ class Jobs(Described):
         again = self.call("POST", "/jobs/{job}/reproduce", 201, {}, USER, path=path, Idempotency_Key="again").json()["job"]
         self.assertEqual(again["labels"]["reproduces"], str(job))
         self.call("POST", "/jobs/{job}/reproduce", 200, {}, USER, path=path, Idempotency_Key="again")
+        for query, body in (("?dry_run=1", {}), ("", {"dry_run": True})):
+            for operation in ("reproduce", "cancel", "hold", "release", "requeue"):
+                self.call("POST", f"/jobs/{{job}}/{operation}", 400, body, USER, path=f"/jobs/{job}/{operation}{query}")
+        for jobs in ("state=", "state=,"):
+            self.call("GET", "/jobs", 400, path="/jobs?" + jobs)
         self.call("POST", "/jobs/{job}/reproduce", 404, {}, USER, path="/jobs/999999/reproduce")
         self.call("POST", "/jobs/{job}/reproduce", 401, {}, path=path)
         self.call("POST", "/jobs/{job}/cancel", 202, token=USER, path=f"/jobs/{again['id']}/cancel")
