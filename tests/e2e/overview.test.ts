@@ -43,12 +43,47 @@ it("lights all devices of a job, walks by arrows, and opens the job", async () =
   await pieces.first().focus();
   const status = region(page, "Cluster map").getByRole("status");
   await status.getByText(/^job \d+: \d+ devices? on \d+ nodes?$/).waitFor();
-  expect(await page.locator(".map-piece.is-dim").count()).toBeGreaterThan(0);
+  const opacity = (selector: string) =>
+    page
+      .locator(`.map ${selector}`)
+      .first()
+      .evaluate((element) => Number(getComputedStyle(element).opacity));
+  expect(await opacity(".map-piece.is-lit")).toBe(1);
+  expect(await opacity(".map-piece:not(.is-lit)")).toBeLessThan(0.5);
   await page.keyboard.press("ArrowRight");
   expect(await pieces.nth(1).evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => /^#\/jobs\/\d+$/.test(location.hash));
+});
+
+it("draws nothing anew for a job that is pointed at but its own pieces and the sentence about it", async () => {
+  const page = await stage.open("#/overview");
+  const piece = page.locator("a.map-piece").first();
+  await piece.waitFor();
+  const job = (await piece.getAttribute("href"))!;
+  await page.evaluate(() => {
+    const changed = new Set<Element>();
+    const note = (records: MutationRecord[]) => {
+      for (const { target } of records)
+        changed.add(target instanceof Element ? target : target.parentElement!);
+    };
+    new MutationObserver(note).observe(document.querySelector("[aria-label='Cluster map']")!, {
+      ...{ attributes: true, childList: true, characterData: true, subtree: true },
+    });
+    Object.assign(globalThis, { changed });
+  });
+  await piece.hover();
+  await page.locator("a.map-piece.is-lit").first().waitFor();
+  const changed = await page.evaluate(() =>
+    [...(globalThis as unknown as { changed: Set<Element> }).changed].map(
+      (element) => element.getAttribute("href") ?? element.getAttribute("role") ?? element.className,
+    ),
+  );
+  expect(new Set(changed)).toEqual(new Set([job, "status", "map has-lit"]));
+  expect(changed.filter((each) => each === job)).toHaveLength(
+    await page.locator("a.map-piece.is-lit").count(),
+  );
 });
 
 it("has colours by job in the address", async () => {
