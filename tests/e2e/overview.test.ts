@@ -106,6 +106,38 @@ it("lists what needs a person, and drops it when its cause goes", async () => {
   await list.getByRole("link", { name: "node-5 is lost" }).waitFor({ state: "detached" });
 });
 
+it("hides for a day what can wait, in this browser, and shows it again", async () => {
+  const page = await stage.open("#/overview?attention=all");
+  const list = region(page, "Needs attention");
+  const lost = list.getByRole("link", { name: "node-5 is lost" });
+  await lost.waitFor();
+  const count = async () => Number(await figure(page, "Need attention").locator("strong").textContent());
+  const before = await count();
+  await list.getByRole("button", { name: "Hide for a day: node-5 is lost" }).click();
+  await lost.waitFor({ state: "detached" });
+  expect(await count()).toBe(before - 1);
+  await page.reload();
+  await list.getByRole("button", { name: "Show 1 hidden" }).click();
+  await page.waitForFunction(() => location.hash.includes("attention=hidden"));
+  await list.getByRole("button", { name: "Show again: node-5 is lost" }).click();
+  await expect.poll(count).toBe(before);
+});
+
+it("shows what was hidden once its day is over", async () => {
+  const page = await stage.open("#/overview?attention=all");
+  const list = region(page, "Needs attention");
+  await list.getByRole("button", { name: "Hide for a day: node-5 is lost" }).click();
+  await page.evaluate(() => {
+    const key = "podium.attention.hidden";
+    const hidden = JSON.parse(localStorage.getItem(key)!) as Record<string, number>;
+    for (const name of Object.keys(hidden)) hidden[name]! -= 86_400_000;
+    localStorage.setItem(key, JSON.stringify(hidden));
+  });
+  await page.reload();
+  await list.getByRole("link", { name: "node-5 is lost" }).waitFor();
+  expect(await list.getByRole("button", { name: /hidden/ }).count()).toBe(0);
+});
+
 it("tells goodput by day, and the next starts that are promised", async () => {
   const page = await stage.open("#/overview?table=goodput");
   await region(page, "Goodput by day").scrollIntoViewIfNeeded();

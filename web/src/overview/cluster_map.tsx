@@ -116,13 +116,18 @@ interface PieceProperties extends Omit<BlockProperties, "block"> {
   piece: Piece;
 }
 
-/** So wide a piece has its job's number written on it. */
-const written = 2;
+/** A job's number is written on its piece where there is room; on narrow screens devices are narrower (overview.css). */
+const roomOf = ({ job, count }: Piece, deviceWidth: number) => {
+  const digitWidth = 6.6;
+  return count * deviceWidth - 4 >= String(job).length * digitWidth;
+};
+const [wideDevice, narrowDevice] = [18, 14] as const;
 
 function PieceView({ piece, byJob, lit }: PieceProperties) {
   const { use, job, count } = piece;
   const text = pieceText(piece);
-  const name = `map-piece use-${use}`;
+  const isTight = !roomOf(piece, narrowDevice);
+  const name = `map-piece use-${use}${isTight ? " is-tight" : ""}`;
   const look = useMemo(
     () => computed(() => (job !== null && lit.value === job ? `${name} is-lit` : name)),
     [job, name, lit],
@@ -144,7 +149,7 @@ function PieceView({ piece, byJob, lit }: PieceProperties) {
       onFocus={() => (lit.value = job)}
       onBlur={() => (lit.value = null)}
     >
-      {count >= written && <span class="number">{job}</span>}
+      {roomOf(piece, wideDevice) && <span class="number">{job}</span>}
     </a>
   );
 }
