@@ -288,7 +288,7 @@ function TrialRow({ trial, trials, result, axes }: ViewProperties & { trial: Tri
           {path in member.parameters ? String(member.parameters[path]) : "–"}
         </td>
       ))}
-      <td class="number" data-title={result.name}>
+      <td class="number study-result" data-title={result.name}>
         {value === null ? (
           <span class="muted">{member.reason || "–"}</span>
         ) : (
