@@ -87,6 +87,30 @@ describe("the board", () => {
     for (const text of await cells.allTextContents()) expect(text).toMatch(/20\d\d/);
   });
 
+  it("is narrowed to models and devices, in the address", async () => {
+    const page = await stage.open("#/board");
+    const list = page.getByRole("navigation", { name: "Benchmarks" }).getByRole("link");
+    await expect.poll(() => list.count()).toBe(boards().length);
+    const { preset } = boards()[1]!.identity["model"] as unknown as { preset: string };
+    await page.getByLabel("Model").selectOption(preset);
+    await page.waitForFunction((name) => location.hash.includes(`model=${name}`), preset);
+    await expect.poll(() => list.count()).toBe(1);
+    const of = boards()[1]!;
+    await page.getByLabel("How many").selectOption("1-8");
+    const records = of.classes.filter(({ devices }) => devices <= 8).flatMap((each) => each.records);
+    await expect.poll(() => body(page, "Records").count()).toBe(records.length);
+    const runs = of.all.filter(({ devices }) => devices.some((count) => count <= 8));
+    await page.getByText(`${runs.length} reached the target`).waitFor();
+    await page.goBack();
+    await expect
+      .poll(() => body(page, "Records").count())
+      .toBe(of.classes.flatMap((each) => each.records).length);
+    await page.getByRole("button", { name: "Show all", exact: true }).click();
+    await expect.poll(() => list.count()).toBe(boards().length);
+    await page.evaluate(() => (location.hash = "#/board?model=nobody"));
+    await page.getByText("No benchmark is of all that").waitFor();
+  });
+
   it("without any run says how to come to one", async () => {
     for (const job of stage.coordinator.cluster.jobs.values())
       if (job.target) stage.coordinator.putJobUnseen({ ...job, target: null });

@@ -96,6 +96,7 @@ describe("curves", () => {
     const page = await openJob("", job.id);
     const panel = page.getByRole("region", { name: "Why is it waiting" });
     await panel.getByText(reason).waitFor();
+    expect(await page.getByText(reason).count()).toBe(1);
     await panel.getByText("in 1h 18m").waitFor();
     await panel.getByText(/between 26m.* and 2h 10m/).waitFor();
     await panel.getByText("with a walltime of 2h or less: at once, by backfill").waitFor();

@@ -43,12 +43,47 @@ it("lights all devices of a job, walks by arrows, and opens the job", async () =
   await pieces.first().focus();
   const status = region(page, "Cluster map").getByRole("status");
   await status.getByText(/^job \d+: \d+ devices? on \d+ nodes?$/).waitFor();
-  expect(await page.locator(".map-piece.is-dim").count()).toBeGreaterThan(0);
+  const opacity = (selector: string) =>
+    page
+      .locator(`.map ${selector}`)
+      .first()
+      .evaluate((element) => Number(getComputedStyle(element).opacity));
+  expect(await opacity(".map-piece.is-lit")).toBe(1);
+  expect(await opacity(".map-piece:not(.is-lit)")).toBeLessThan(0.5);
   await page.keyboard.press("ArrowRight");
   expect(await pieces.nth(1).evaluate((element) => element === document.activeElement)).toBe(true);
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
   await page.waitForFunction(() => /^#\/jobs\/\d+$/.test(location.hash));
+});
+
+it("draws nothing anew for a job that is pointed at but its own pieces and the sentence about it", async () => {
+  const page = await stage.open("#/overview");
+  const piece = page.locator("a.map-piece").first();
+  await piece.waitFor();
+  const job = (await piece.getAttribute("href"))!;
+  await page.evaluate(() => {
+    const changed = new Set<Element>();
+    const note = (records: MutationRecord[]) => {
+      for (const { target } of records)
+        changed.add(target instanceof Element ? target : target.parentElement!);
+    };
+    new MutationObserver(note).observe(document.querySelector("[aria-label='Cluster map']")!, {
+      ...{ attributes: true, childList: true, characterData: true, subtree: true },
+    });
+    Object.assign(globalThis, { changed });
+  });
+  await piece.hover();
+  await page.locator("a.map-piece.is-lit").first().waitFor();
+  const changed = await page.evaluate(() =>
+    [...(globalThis as unknown as { changed: Set<Element> }).changed].map(
+      (element) => element.getAttribute("href") ?? element.getAttribute("role") ?? element.className,
+    ),
+  );
+  expect(new Set(changed)).toEqual(new Set([job, "status", "map has-lit"]));
+  expect(changed.filter((each) => each === job)).toHaveLength(
+    await page.locator("a.map-piece.is-lit").count(),
+  );
 });
 
 it("has colours by job in the address", async () => {
@@ -69,6 +104,38 @@ it("lists what needs a person, and drops it when its cause goes", async () => {
   const lost = stage.coordinator.cluster.nodes.get("node-5")!;
   stage.coordinator.putNode({ ...lost, state: "up" });
   await list.getByRole("link", { name: "node-5 is lost" }).waitFor({ state: "detached" });
+});
+
+it("hides for a day what can wait, in this browser, and shows it again", async () => {
+  const page = await stage.open("#/overview?attention=all");
+  const list = region(page, "Needs attention");
+  const lost = list.getByRole("link", { name: "node-5 is lost" });
+  await lost.waitFor();
+  const count = async () => Number(await figure(page, "Need attention").locator("strong").textContent());
+  const before = await count();
+  await list.getByRole("button", { name: "Hide for a day: node-5 is lost" }).click();
+  await lost.waitFor({ state: "detached" });
+  expect(await count()).toBe(before - 1);
+  await page.reload();
+  await list.getByRole("button", { name: "Show 1 hidden" }).click();
+  await page.waitForFunction(() => location.hash.includes("attention=hidden"));
+  await list.getByRole("button", { name: "Show again: node-5 is lost" }).click();
+  await expect.poll(count).toBe(before);
+});
+
+it("shows what was hidden once its day is over", async () => {
+  const page = await stage.open("#/overview?attention=all");
+  const list = region(page, "Needs attention");
+  await list.getByRole("button", { name: "Hide for a day: node-5 is lost" }).click();
+  await page.evaluate(() => {
+    const key = "podium.attention.hidden";
+    const hidden = JSON.parse(localStorage.getItem(key)!) as Record<string, number>;
+    for (const name of Object.keys(hidden)) hidden[name]! -= 86_400_000;
+    localStorage.setItem(key, JSON.stringify(hidden));
+  });
+  await page.reload();
+  await list.getByRole("link", { name: "node-5 is lost" }).waitFor();
+  expect(await list.getByRole("button", { name: /hidden/ }).count()).toBe(0);
 });
 
 it("tells goodput by day, and the next starts that are promised", async () => {

@@ -135,6 +135,61 @@ describe("a sweep", () => {
   });
 });
 
+describe("parallel coordinates of a sweep", () => {
+  const panel = (page: Page) => region(page, "Parallel coordinates");
+
+  it("have a line a trial, told in words and opened from the keyboard, the best first", async () => {
+    const page = await stage.open(`#/studies/${sweepStudy}`);
+    const lines = panel(page).getByRole("link");
+    const ranks = region(page, "Trials as a table").locator("tbody tr");
+    await lines.first().waitFor();
+    const results = await ranks.filter({ has: page.locator(".study-rank") }).count();
+    expect(await lines.count()).toBe(results);
+    const hrefs = await ranks
+      .locator("th a")
+      .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    const focused = () => page.evaluate(() => document.activeElement!.getAttribute("href"));
+    await lines.last().focus();
+    expect(await focused()).toBe(hrefs[0]);
+    await page.keyboard.press("ArrowDown");
+    expect(await focused()).toBe(hrefs[1]);
+    const id = hrefs[1]!.split("/").at(-1);
+    await panel(page)
+      .getByRole("status")
+      .getByText(new RegExp(`^job ${id} lr .*global .*: `))
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((href) => location.hash === href, hrefs[1]);
+  });
+
+  it("light the line that is pointed at, and follow the result", async () => {
+    const page = await stage.open(`#/studies/${sweepStudy}`);
+    const best = panel(page).locator(".is-best");
+    await best.waitFor();
+    const [x, y] = await best.locator(".parallel-hit").evaluate((line: SVGPolylineElement) => {
+      const end = line.points.getItem(line.points.numberOfItems - 1);
+      const { left, top } = line.ownerSVGElement!.getBoundingClientRect();
+      return [left + end.x - 1, top + end.y] as const;
+    });
+    await page.mouse.move(x, y);
+    await expect.poll(() => panel(page).locator(".is-lit").count()).toBe(1);
+    expect(await panel(page).locator(".is-dim").count()).toBeGreaterThan(3);
+    await page.getByLabel("Result").selectOption("Time to train");
+    await panel(page).locator(".parallel-title", { hasText: "Time to train" }).waitFor();
+  });
+
+  it("are a table in the address", async () => {
+    const page = await stage.open(`#/studies/${sweepStudy}`);
+    const lines = panel(page).getByRole("link");
+    await lines.first().waitFor();
+    const count = await lines.count();
+    await page.getByRole("button", { name: "Parallel coordinates as a table" }).click();
+    await page.waitForFunction(() => location.hash.includes("table=parallel"));
+    const rows = region(page, "Parallel coordinates, their values").locator("tbody tr");
+    await expect.poll(() => rows.count()).toBe(count);
+  });
+});
+
 describe("a sweep that ends its losing trials", () => {
   const trials = (page: Page) => region(page, "Trials as a table").locator("tbody tr");
   const asha = () => ashaOf(jobsOf(ashaStudy).map((id) => stage.coordinator.cluster.jobs.get(id)!));

@@ -8,27 +8,33 @@ import type { Request, Wire } from "./wire";
 
 const states: JobState[] = ["queued", "running", "succeeded"];
 
+export interface Reply {
+  request: Request;
+  body: unknown;
+  status?: number;
+}
+
 export class ListServer {
   readonly answered = new Set<Request>();
-  private readonly jobs = new Map<number, Job>();
-  private nextId = 100;
-  private readonly untold = new Set<number>();
-  private unsent: LiveMessage[] = [];
-  private readonly answers: { request: Request; body: unknown }[] = [];
-  private taken = 0;
+  readonly jobs = new Map<number, Job>();
+  protected nextId = 100;
+  protected readonly untold = new Set<number>();
+  protected unsent: LiveMessage[] = [];
+  private readonly answers: Reply[] = [];
+  private readonly taken = new Set<Request>();
 
   constructor(
     private readonly wire: Wire,
-    private readonly cluster: Cluster,
+    protected readonly cluster: Cluster,
     count: number,
-    private readonly random: (below: number) => number,
+    protected readonly random: (below: number) => number,
     /** Changes of one job that come fast are told together. */
     private readonly merges: boolean,
   ) {
     for (let id = 1; id <= count; id += 1) this.jobs.set(id, this.made(id));
   }
 
-  private made(id: number): Job {
+  protected made(id: number): Job {
     const [state, priority] = [states[this.random(3)]!, this.random(4)];
     return job({ id, name: "version 0", state, priority, latest: { "train/loss": this.random(9) } });
   }
@@ -42,7 +48,7 @@ export class ListServer {
     this.put(this.made(id));
   }
 
-  private put(changed: Job): void {
+  protected put(changed: Job): void {
     this.jobs.set(changed.id, changed);
     this.untold.add(changed.id);
     if (!this.merges) this.tell();
@@ -52,7 +58,7 @@ export class ListServer {
   change(): void {
     const id = 1 + this.random(this.jobs.size);
     const before = this.jobs.get(id)!;
-    const name = `version ${Number(before.name.split(" ")[1]) + 1}`;
+    const name = nextVersion(before);
     const value = this.random(9);
     const changes: Partial<Job>[] = [
       { state: states[this.random(3)]! },
@@ -80,30 +86,50 @@ export class ListServer {
     if (some.length > 0) this.cluster.receive(some);
   }
 
-  /** Requests are read in their order. */
+  /** Which of those that wait goes on first. */
+  protected pick<T>(waiting: readonly T[]): T | undefined {
+    return waiting[0];
+  }
+
+  /** A request that has come in, to be read. */
+  protected nextRequest(): Request | undefined {
+    const request = this.pick(this.wire.requests.filter((each) => !this.taken.has(each)));
+    if (request) this.taken.add(request);
+    return request;
+  }
+
   takeRequest(): void {
-    const request = this.wire.requests[this.taken];
-    if (!request) return;
-    this.taken += 1;
-    const params = new URLSearchParams(request.path.split("?")[1]);
+    const request = this.nextRequest();
+    if (request) this.reply({ request, body: this.pageOf(request, this.nextId++) });
+  }
+
+  protected reply(reply: Reply): void {
+    this.answers.push(reply);
+  }
+
+  protected pageOf({ path }: Request, revision: number): unknown {
+    const params = new URLSearchParams(path.split("?")[1]);
     const [offset, limit] = [Number(params.get("offset")), Number(params.get("limit"))];
     const { jobs, states: counts } = this.listOf(viewFrom(params));
-    const read = jobs.slice(offset, offset + limit).map(({ id }) => this.read(id));
-    this.answers.push({ request, body: { jobs: read, total: jobs.length, states: counts } });
+    const read = jobs.slice(offset, offset + limit).map((each) => ({ ...each, revision }));
+    return { jobs: read, total: jobs.length, states: counts };
+  }
+
+  protected nextReply(): Reply | undefined {
+    const next = this.pick(this.answers);
+    if (!next) return undefined;
+    this.answers.splice(this.answers.indexOf(next), 1);
+    this.answered.add(next.request);
+    return next;
   }
 
   async answer(): Promise<void> {
-    const next = this.answers.shift();
-    if (!next) return;
-    this.answered.add(next.request);
-    await next.request.answer(next.body);
+    const next = this.nextReply();
+    await next?.request.answer(next.body, next.status);
   }
 
   async refuse(): Promise<void> {
-    const next = this.answers.shift();
-    if (!next) return;
-    this.answered.add(next.request);
-    await next.request.answer({ title: "busy" }, 503);
+    await this.nextReply()?.request.answer({ title: "busy" }, 503);
   }
 
   listOf(view: JobView): { jobs: Job[]; states: Partial<Record<JobState, number>> } {
@@ -121,7 +147,10 @@ export class ListServer {
   get idle(): boolean {
     return (
       this.untold.size + this.unsent.length + this.answers.length === 0 &&
-      this.taken === this.wire.requests.length
+      this.wire.requests.every((request) => this.taken.has(request))
     );
   }
 }
+
+/** Every change is seen by the name. */
+export const nextVersion = ({ name }: Job) => `version ${Number(name.split(" ")[1]) + 1}`;

@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerTable, Node, Queue, SpecRepository } from "../src/api/types";
 import {
+  apartHidden,
   attentionOf,
+  dayMs,
   goodputDays,
   mapOf,
   nextStarts,
   pieceText,
   piecesOf,
+  readHidden,
   waitingOf,
+  writeHidden,
   type AttentionSources,
 } from "../src/model/overview";
 import { job } from "./samples";
@@ -155,4 +159,30 @@ it("days of which goodput is not known are left out", () => {
   expect(goodputDays({ rows } as unknown as LedgerTable)).toEqual([
     { atMs: Date.UTC(2026, 2, 1, 12), goodput: 0.8 },
   ]);
+});
+
+describe("what a person has hidden", () => {
+  const lost = (last_seen_ms: number) =>
+    attentionOf({ ...nothing, nodes: [node("node-1", { state: "lost", last_seen_ms })] }, nowMs);
+  const keysOf = (all: { key: string }[]) => all.map(({ key }) => key);
+
+  it("stays hidden until its day is over, and is shown at once when it happens again", () => {
+    const before = lost(500);
+    const hidden = new Map([[before[0]!.key, nowMs + dayMs]]);
+    expect(apartHidden(before, hidden, nowMs + dayMs - 1)).toEqual({ shown: [], hidden: before });
+    expect(apartHidden(before, hidden, nowMs + dayMs)).toEqual({ shown: before, hidden: [] });
+    const again = lost(90_000);
+    expect(apartHidden(again, hidden, nowMs)).toEqual({ shown: again, hidden: [] });
+    expect(keysOf(again)).not.toEqual(keysOf(before));
+  });
+
+  it("is kept without what is over, and unreadable it is nothing", () => {
+    const hidden = new Map([
+      ["lost node-1 500", nowMs + 1],
+      ["job 7 400", nowMs],
+    ]);
+    expect([...readHidden(writeHidden(hidden), nowMs)]).toEqual([["lost node-1 500", nowMs + 1]]);
+    for (const text of [null, "", "null", "{", '{"a":"b"}', "7"])
+      expect(readHidden(text, nowMs).size).toBe(0);
+  });
 });

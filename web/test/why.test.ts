@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StartForecast } from "../src/api/types";
-import { basisOf, settingsOf, startRange, untilStart } from "../src/model/why";
+import { basisOf, reasonBeside, settingsOf, startRange, untilStart } from "../src/model/why";
 
 const hour = 3_600_000;
 
@@ -18,6 +18,19 @@ function start(changes: Partial<StartForecast> = {}): StartForecast {
 }
 
 describe("why a job waits", () => {
+  it("tells once what it waits for, and beside it why it came to wait again", () => {
+    const blockers = [
+      { sentence: "needs 2 free gpu devices; 1 is free" },
+      { sentence: "1 job goes before it" },
+    ];
+    const first = blockers[0]!.sentence;
+    expect(reasonBeside(first, blockers)).toBe("");
+    expect(reasonBeside(`node-3 was lost; ${first}`, blockers)).toBe("node-3 was lost");
+    expect(reasonBeside("is held", blockers)).toBe("is held");
+    expect(reasonBeside(first, [])).toBe(first);
+    expect(reasonBeside("", blockers)).toBe("");
+  });
+
   it("tells the time until its start", () => {
     expect(untilStart(2 * hour + 300_000, 0)).toBe("in 2h 5m");
     expect(untilStart(400, 0)).toBe("now");
@@ -50,7 +63,9 @@ describe("why a job waits", () => {
       "resources.nodes": { rack: "r1" },
       "resources.within": null,
     };
-    expect(settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, anew: true, sentence: "" })).toEqual([
+    expect(
+      settingsOf({ change: "devices", set, expected_ms: 0, backfill: false, anew: true, sentence: "" }),
+    ).toEqual([
       "resources.devices: 4",
       "resources.walltime: 2h",
       'resources.nodes: {"rack":"r1"}',

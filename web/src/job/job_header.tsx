@@ -40,7 +40,7 @@ export function JobHeader({ job, series, shown }: Properties) {
           <JobOperations job={job} />
         </span>
       </div>
-      {job.reason && (
+      {job.reason && job.state !== "queued" && (
         <p class={`reason reason-${job.state}`} role="status">
           {job.reason}
         </p>

@@ -1,9 +1,9 @@
 // Why a queued job waits, when it is expected to start, and what would start it sooner. Asked for again every so often:
 // the forecast is the coordinator's.
 import { getWhy } from "../api/client";
-import type { Blocker, Sooner, StartForecast } from "../api/types";
+import type { Blocker, Job, Sooner, StartForecast } from "../api/types";
 import { formatAbsolute } from "../model/times";
-import { basisOf, settingsOf, startRange, untilStart } from "../model/why";
+import { basisOf, reasonBeside, settingsOf, startRange, untilStart } from "../model/why";
 import { now } from "../state/clock";
 import { useInterval } from "../hooks/use_interval";
 import { useQuery } from "../hooks/use_query";
@@ -13,16 +13,22 @@ import "../styles/why.css";
 const refreshMs = 20_000;
 
 /** `changes` moves with the job. */
-export function WhyPanel({ id, changes }: { id: number; changes: number }) {
+export function WhyPanel({ job: { id, reason }, changes }: { job: Job; changes: number }) {
   const turn = useInterval(refreshMs);
   const shown = useQuery(`why ${id}`, (signal) => getWhy(id, signal), [changes, turn]);
   const { data, error } = shown;
+  const beside = reasonBeside(reason, data?.blockers ?? []);
   return (
     <section class="panel why" aria-label="Why is it waiting">
       <header class="panel-head">
         <h2>Why is it waiting</h2>
         <AsOf shown={shown} />
       </header>
+      {beside && (
+        <p class="panel-text why-reason" role="status">
+          {beside}
+        </p>
+      )}
       {data?.start ? (
         <div class="why-parts">
           <Blockers blockers={data.blockers} />

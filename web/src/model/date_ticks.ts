@@ -19,7 +19,7 @@ const steps: readonly { ms: number; unit: "minute" | "day" | "month"; count: num
     unit: "minute" as const,
     count,
   })),
-  ...[1, 2, 7, 14].map((count) => ({ ms: count * dayMs, unit: "day" as const, count })),
+  ...[1, 2, 3, 7, 14].map((count) => ({ ms: count * dayMs, unit: "day" as const, count })),
   ...[1, 2, 3, 6, 12].map((count) => ({ ms: count * 30 * dayMs, unit: "month" as const, count })),
 ];
 
@@ -33,6 +33,8 @@ export function dateTicks(fromMs: number, toMs: number, most = 7): DateTick[] {
   const moment = new Date(fromMs);
   if (step.unit === "month") moment.setMonth(Math.floor(moment.getMonth() / step.count) * step.count, 1);
   moment.setHours(0, 0, 0, 0);
+  // Steps of many days begin at the first that begins in the range, which may be shorter than one of them.
+  if (step.unit === "day" && moment.getTime() < fromMs) moment.setDate(moment.getDate() + 1);
   while (moment.getTime() <= toMs) {
     const at = moment.getTime();
     if (at >= fromMs) ticks.push({ at, label: labelOf(moment, step.unit) });

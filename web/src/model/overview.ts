@@ -75,6 +75,7 @@ export function pieceText({ node, use, job, count, health }: Piece): string {
 export interface Attention {
   /** The smaller the sooner a person should look. */
   rank: number;
+  /** Of this occurrence: what goes and comes again has another. */
   key: string;
   text: string;
   href: string;
@@ -82,7 +83,7 @@ export interface Attention {
   sinceMs: number | null;
 }
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 export interface AttentionSources {
   nodes: Iterable<Node>;
@@ -106,7 +107,7 @@ function ofNode(node: Node, nowMs: number): Attention[] {
   const href = `#/nodes?q=${encodeURIComponent(node.id)}`;
   const sick = node.devices.filter(({ health }) => health !== "");
   const found = (rank: number, what: string, text: string, sinceMs: number | null = null): Attention => ({
-    ...{ rank, key: `${what} ${node.id}`, text, href, sinceMs },
+    ...{ rank, key: `${what} ${node.id} ${sinceMs ?? ""}`.trim(), text, href, sinceMs },
   });
   return [
     ...(node.state === "lost" ? [found(0, "lost", `${node.id} is lost`, node.last_seen_ms)] : []),
@@ -134,7 +135,9 @@ function ofNode(node: Node, nowMs: number): Attention[] {
 function ofFailed(job: Job, nowMs: number): Attention[] {
   if (job.ended_ms === null || nowMs - job.ended_ms > dayMs) return [];
   const text = `job ${job.id} ${job.name} failed${job.reason === "" ? "" : `: ${job.reason}`}`;
-  return [{ rank: 3, key: `job ${job.id}`, text, href: `#/jobs/${job.id}`, sinceMs: job.ended_ms }];
+  return [
+    { rank: 3, key: `job ${job.id} ${job.ended_ms}`, text, href: `#/jobs/${job.id}`, sinceMs: job.ended_ms },
+  ];
 }
 
 function ofSpecs(repositories: readonly SpecRepository[]): Attention[] {
@@ -173,6 +176,36 @@ function ofHeld(queue: Queue | null, nowMs: number): Attention[] {
       sinceMs: submitted_ms,
     }));
 }
+
+export interface Sorted {
+  shown: Attention[];
+  hidden: Attention[];
+}
+
+/** `hiddenUntil`: by key. */
+export function apartHidden(
+  all: readonly Attention[],
+  hiddenUntil: ReadonlyMap<string, number>,
+  nowMs: number,
+): Sorted {
+  const isHidden = ({ key }: Attention) => (hiddenUntil.get(key) ?? -Infinity) > nowMs;
+  return { shown: all.filter((each) => !isHidden(each)), hidden: all.filter(isHidden) };
+}
+
+/** As it is kept: keys with their times, those that are over left out; what is unreadable is nothing. */
+export function readHidden(text: string | null, nowMs: number): Map<string, number> {
+  try {
+    const kept = Object.entries(JSON.parse(text ?? "{}") as Record<string, unknown>);
+    return new Map(
+      kept.filter((entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] > nowMs),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+export const writeHidden = (hiddenUntil: ReadonlyMap<string, number>) =>
+  JSON.stringify(Object.fromEntries(hiddenUntil));
 
 export interface NextStart {
   job: number;

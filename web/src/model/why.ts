@@ -1,6 +1,12 @@
 // Why a job waits and until when, in words.
-import type { Sooner, StartForecast } from "../api/types";
+import type { Blocker, Sooner, StartForecast } from "../api/types";
 import { formatDuration } from "./times";
+
+/** What a job's reason says beside its blockers: why it came to wait again, which goes before the first of them. */
+export function reasonBeside(reason: string, [first]: readonly Pick<Blocker, "sentence">[]): string {
+  if (!first || !reason.endsWith(first.sentence)) return reason;
+  return reason.slice(0, reason.length - first.sentence.length).replace(/; $/, "");
+}
 
 /** "in 2h 5m", "now"; "unknown" where the forecast found none. */
 export function untilStart(ms: number | null, nowMs: number): string {

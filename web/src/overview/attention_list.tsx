@@ -1,32 +1,38 @@
-// What needs a person, the most urgent first, each with a link to where something can be done.
-import type { Attention } from "../model/overview";
+// What needs a person, the most urgent first, each with a link to where something can be done. What can wait is hidden for a
+// day, in this browser alone.
+import type { Attention, Sorted } from "../model/overview";
 import { formatCount } from "../model/numbers";
+import { hideForADay, showAgain } from "../state/hidden";
 import { route, setParams } from "../state/router";
 import { Ago } from "../ui/badges";
 import { Button } from "../ui/button";
+import { EyeIcon } from "../ui/icons";
 import { Info } from "../ui/info";
 
 const shownAtFirst = 8;
 
 interface Properties {
-  all: readonly Attention[];
+  all: Sorted;
   /** What could not be read, each in a sentence. */
   missing: readonly string[];
 }
 
-export function AttentionList({ all, missing }: Properties) {
-  const whole = route.value.params.get("attention") === "all";
-  const shown = whole ? all : all.slice(0, shownAtFirst);
+export function AttentionList({ all: { shown, hidden }, missing }: Properties) {
+  const wanted = route.value.params.get("attention");
+  const ofHidden = wanted === "hidden" && hidden.length > 0;
+  const all = ofHidden ? hidden : shown;
+  const rows = wanted === null ? all.slice(0, shownAtFirst) : all;
   return (
     <section class="panel" aria-label="Needs attention">
       <header class="panel-head">
-        <h2>Needs attention</h2>
+        <h2>{ofHidden ? "Hidden for a day" : "Needs attention"}</h2>
         <span class="muted">{formatCount(all.length)}</span>
         <Info of="what needs attention">
           Lost and silent nodes, nodes that are drained until somebody resumes them, sick devices, tasks that
           nobody ordered, clocks that are off, jobs that failed within a day (of the newest 100), refused
           specs, held jobs that were submitted over a day ago. Not looked at: jobs without a step for long,
-          accounts kept below their quota, tasks that cannot be ended.
+          accounts kept below their quota, tasks that cannot be ended. What is hidden comes back after a day,
+          and at once when it happens again; it is hidden in this browser alone.
         </Info>
       </header>
       {missing.map((text) => (
@@ -34,26 +40,75 @@ export function AttentionList({ all, missing }: Properties) {
           {text}
         </p>
       ))}
-      {all.length === 0 && missing.length === 0 && <p class="panel-text good">Nothing that is looked at.</p>}
-      <ul class="attention">
-        {shown.map(({ key, text, href, rank, sinceMs }) => (
-          <li key={key} class={rank <= 3 ? "is-bad" : ""}>
-            <a href={href}>{text}</a>
-            {sinceMs !== null && (
-              <span class="muted">
-                <Ago ms={sinceMs} />
-              </span>
-            )}
-          </li>
-        ))}
-      </ul>
-      {all.length > shownAtFirst && (
-        <p class="panel-text">
-          <Button small onPress={() => setParams({ attention: whole ? null : "all" })}>
-            {whole ? `Show the first ${shownAtFirst}` : `Show all ${formatCount(all.length)}`}
-          </Button>
+      {all.length === 0 && missing.length === 0 && (
+        <p class="panel-text good">
+          {hidden.length === 0 ? "Nothing that is looked at." : "Nothing but what is hidden."}
         </p>
       )}
+      <ul class="attention">
+        {rows.map((each) => (
+          <Row key={each.key} of={each} isHidden={ofHidden} />
+        ))}
+      </ul>
+      <Switches shown={shown.length} hidden={hidden.length} wanted={ofHidden ? "hidden" : wanted} />
     </section>
+  );
+}
+
+function Row({ of: { key, text, href, rank, sinceMs }, isHidden }: { of: Attention; isHidden: boolean }) {
+  return (
+    <li class={rank <= 3 ? "is-bad" : ""}>
+      <a href={href}>{text}</a>
+      <span class="attention-end">
+        {sinceMs !== null && (
+          <span class="muted">
+            <Ago ms={sinceMs} />
+          </span>
+        )}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label={`${isHidden ? "Show again" : "Hide for a day"}: ${text}`}
+          title={isHidden ? "Show it again" : "Hide it for a day"}
+          onClick={() => (isHidden ? showAgain(key) : hideForADay(key))}
+        >
+          <EyeIcon closed={!isHidden} />
+        </button>
+      </span>
+    </li>
+  );
+}
+
+interface SwitchesProperties {
+  shown: number;
+  hidden: number;
+  wanted: string | null;
+}
+
+function Switches({ shown, hidden, wanted }: SwitchesProperties) {
+  const to = (attention: string | null) => () => setParams({ attention });
+  const isLong = shown > shownAtFirst;
+  if (!isLong && hidden === 0) return null;
+  return (
+    <p class="panel-text attention-switches">
+      {wanted === "hidden" ? (
+        <Button small onPress={to(null)}>
+          Back to what needs attention
+        </Button>
+      ) : (
+        <>
+          {isLong && (
+            <Button small onPress={to(wanted === null ? "all" : null)}>
+              {wanted === null ? `Show all ${formatCount(shown)}` : `Show the first ${shownAtFirst}`}
+            </Button>
+          )}
+          {hidden > 0 && (
+            <Button small onPress={to("hidden")}>
+              Show {formatCount(hidden)} hidden
+            </Button>
+          )}
+        </>
+      )}
+    </p>
   );
 }

@@ -1,5 +1,7 @@
-// What runs where: a block a node, in it its devices, those of one job in one piece. Arrows walk the pieces of jobs.
-import { useMemo, useRef, useState } from "preact/hooks";
+// What runs where: a block a node, in it its devices, those of one job in one piece. Arrows walk the pieces of jobs. The job
+// that is looked at is in signals that single elements read, so that pointing at it draws nothing anew but its own pieces.
+import { computed, useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { colourAt } from "../charts/line";
 import { mapOf, pieceText, type BlockGroup, type NodeBlock, type Piece } from "../model/overview";
 import type { Node } from "../api/types";
@@ -18,7 +20,12 @@ const steps: Record<string, number> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: 
 export function ClusterMap({ nodes, nowMs }: Properties) {
   const groups = useMemo(() => mapOf(nodes, nowMs), [nodes, nowMs]);
   const byJob = route.value.params.get("colour") === "job";
-  const [lit, setLit] = useState<number | null>(null);
+  const lit = useSignal<number | null>(null);
+  const look = useComputed(() => (lit.value === null ? "map" : "map has-lit"));
+  useEffect(() => {
+    // What has left the map is left by no pointer.
+    if (lit.peek() !== null && piecesOfJob(lit.peek()!, groups).length === 0) lit.value = null;
+  }, [groups]);
   const map = useRef<HTMLDivElement>(null);
   const walk = (event: KeyboardEvent) => {
     const step = steps[event.key];
@@ -32,9 +39,7 @@ export function ClusterMap({ nodes, nowMs }: Properties) {
     <section class="panel" aria-label="Cluster map">
       <header class="panel-head">
         <h2>What runs where</h2>
-        <span class="muted" role="status">
-          {lit === null ? "" : litText(lit, groups)}
-        </span>
+        <LitText lit={lit} groups={groups} />
         <span class="overview-end">
           <Choice
             label="Colour"
@@ -47,13 +52,13 @@ export function ClusterMap({ nodes, nowMs }: Properties) {
           />
         </span>
       </header>
-      <div ref={map} class="map" onKeyDown={walk}>
+      <div ref={map} class={look} onKeyDown={walk}>
         {groups.map((group) => (
           <section key={group.name} class="map-group" aria-label={group.name || "Nodes"}>
             {group.name && <h3 class="muted">{group.name}</h3>}
             <div class="map-blocks">
               {group.blocks.map((block) => (
-                <Block key={block.node.id} block={block} byJob={byJob} lit={lit} onLit={setLit} />
+                <Block key={block.node.id} block={block} byJob={byJob} lit={lit} />
               ))}
             </div>
           </section>
@@ -64,10 +69,21 @@ export function ClusterMap({ nodes, nowMs }: Properties) {
   );
 }
 
-function litText(job: number, groups: readonly BlockGroup[]): string {
-  const pieces = groups.flatMap(({ blocks }) =>
+function LitText({ lit, groups }: { lit: ReadonlySignal<number | null>; groups: readonly BlockGroup[] }) {
+  return (
+    <span class="muted" role="status">
+      {lit.value === null ? "" : litText(lit.value, groups)}
+    </span>
+  );
+}
+
+const piecesOfJob = (job: number, groups: readonly BlockGroup[]) =>
+  groups.flatMap(({ blocks }) =>
     blocks.flatMap((block) => block.pieces.filter((piece) => piece.job === job)),
   );
+
+function litText(job: number, groups: readonly BlockGroup[]): string {
+  const pieces = piecesOfJob(job, groups);
   const devices = pieces.reduce((sum, { count }) => sum + count, 0);
   const nodes = new Set(pieces.map(({ node }) => node)).size;
   return `job ${job}: ${formatCount(devices)} ${devices === 1 ? "device" : "devices"} on ${formatCount(nodes)} ${nodes === 1 ? "node" : "nodes"}`;
@@ -76,11 +92,11 @@ function litText(job: number, groups: readonly BlockGroup[]): string {
 interface BlockProperties {
   block: NodeBlock;
   byJob: boolean;
-  lit: number | null;
-  onLit(job: number | null): void;
+  /** The job that is looked at. */
+  lit: Signal<number | null>;
 }
 
-function Block({ block: { node, pieces }, byJob, lit, onLit }: BlockProperties) {
+function Block({ block: { node, pieces }, byJob, lit }: BlockProperties) {
   return (
     <div class={`map-block map-${node.state}`}>
       <a class="map-name" href={`#/nodes?q=${encodeURIComponent(node.id)}`} title={node.address}>
@@ -89,7 +105,7 @@ function Block({ block: { node, pieces }, byJob, lit, onLit }: BlockProperties) 
       </a>
       <span class="map-pieces">
         {pieces.map((piece, index) => (
-          <PieceView key={index} piece={piece} byJob={byJob} lit={lit} onLit={onLit} />
+          <PieceView key={index} piece={piece} byJob={byJob} lit={lit} />
         ))}
       </span>
     </div>
@@ -100,14 +116,22 @@ interface PieceProperties extends Omit<BlockProperties, "block"> {
   piece: Piece;
 }
 
-/** So wide a piece has its job's number written on it. */
-const written = 2;
+/** A job's number is written on its piece where there is room; on narrow screens devices are narrower (overview.css). */
+const roomOf = ({ job, count }: Piece, deviceWidth: number) => {
+  const digitWidth = 6.6;
+  return count * deviceWidth - 4 >= String(job).length * digitWidth;
+};
+const [wideDevice, narrowDevice] = [18, 14] as const;
 
-function PieceView({ piece, byJob, lit, onLit }: PieceProperties) {
+function PieceView({ piece, byJob, lit }: PieceProperties) {
   const { use, job, count } = piece;
   const text = pieceText(piece);
-  const isDim = lit !== null && lit !== job;
-  const name = ["map-piece", `use-${use}`, isDim && "is-dim"].filter(Boolean).join(" ");
+  const isTight = !roomOf(piece, narrowDevice);
+  const name = `map-piece use-${use}${isTight ? " is-tight" : ""}`;
+  const look = useMemo(
+    () => computed(() => (job !== null && lit.value === job ? `${name} is-lit` : name)),
+    [job, name, lit],
+  );
   const style = {
     "--count": String(count),
     ...(byJob && job !== null ? { "--hue": `var(${colourAt(job)})` } : {}),
@@ -115,17 +139,17 @@ function PieceView({ piece, byJob, lit, onLit }: PieceProperties) {
   if (job === null) return <span class={name} style={style} title={text} role="img" aria-label={text} />;
   return (
     <a
-      class={name}
+      class={look}
       style={style}
       href={`#/jobs/${job}`}
       title={text}
       aria-label={text}
-      onPointerEnter={() => onLit(job)}
-      onPointerLeave={() => onLit(null)}
-      onFocus={() => onLit(job)}
-      onBlur={() => onLit(null)}
+      onPointerEnter={() => (lit.value = job)}
+      onPointerLeave={() => (lit.value = null)}
+      onFocus={() => (lit.value = job)}
+      onBlur={() => (lit.value = null)}
     >
-      {count >= written && <span class="number">{job}</span>}
+      {roomOf(piece, wideDevice) && <span class="number">{job}</span>}
     </a>
   );
 }

@@ -5,11 +5,13 @@ import { Chart } from "../charts/chart";
 import { ChartGroup, ResetZoom } from "../charts/group";
 import type { Figure } from "../charts/plot_options";
 import { shareText } from "../model/ledger";
-import { goodputDays } from "../model/overview";
+import { dayMs, goodputDays } from "../model/overview";
 import { formatDay } from "../model/times";
 import { route, setParams } from "../state/router";
 
 const axisTitle = "day (UTC)";
+/** Beside the first and the last day, for their names. */
+const roomMs = 0.6 * dayMs;
 const none: ReadonlySet<string> = new Set();
 
 export function GoodputChart({ ledger }: { ledger: LedgerTable }) {
@@ -36,6 +38,9 @@ export function GoodputChart({ ledger }: { ledger: LedgerTable }) {
       y: { title: "goodput", unit: "%", numbers: "plain", holds: { min: 0, max: 100 } },
       logarithmic: false,
       hidden: none,
+      ...(days.length > 0
+        ? { extent: { min: days[0]!.atMs - roomMs, max: days.at(-1)!.atMs + roomMs } }
+        : {}),
     }),
     [days],
   );

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { Benchmark, BenchmarkDetails, PublishedRow } from "../api/types";
 import { BenchmarkList } from "../board/benchmark_list";
+import { BoardFilters } from "../board/board_filters";
 import { PublishedTable } from "../board/published_table";
 import { RecordTable } from "../board/record_table";
 import { RunTable } from "../board/run_table";
@@ -9,6 +10,14 @@ import { useBenchmark, useBoard } from "../hooks/use_board";
 import { usePublished } from "../hooks/use_study";
 import { useTitle } from "../hooks/use_title";
 import { classKey, commitText, fastest, holderOf, runsText } from "../model/board";
+import {
+  boardChoices,
+  boardFilter,
+  type BoardFilter,
+  filtered,
+  filteredDetails,
+  isFiltered,
+} from "../model/board_filter";
 import { formatCount } from "../model/numbers";
 import { benchmarksOf } from "../model/study";
 import { formatDuration } from "../model/times";
@@ -26,16 +35,19 @@ const RecordChart = lazy(async () => (await import("../board/record_chart")).Rec
 
 export function BoardPage() {
   const shown = useBoard();
-  const benchmarks = shown.data;
-  const wanted = route.value.params.get("benchmark");
-  const chosen = wanted ?? benchmarks?.[0]?.id;
+  const { params } = route.value;
+  const filter = useMemo(() => boardFilter(params), [params]);
+  const all = shown.data;
+  const benchmarks = useMemo(() => all && filtered(all, filter), [all, filter]);
+  const chosen = params.get("benchmark") ?? benchmarks?.[0]?.id;
   return (
     <div class="page board-page">
       <header class="page-header">
         <h1>Board</h1>
-        {benchmarks && benchmarks.length > 0 && (
+        {all && benchmarks && all.length > 0 && (
           <span class="muted">
-            {formatCount(benchmarks.length)} {benchmarks.length === 1 ? "benchmark" : "benchmarks"}
+            {benchmarks.length < all.length && `${formatCount(benchmarks.length)} of `}
+            {formatCount(all.length)} {all.length === 1 ? "benchmark" : "benchmarks"}
           </span>
         )}
         <Info of="a record">
@@ -46,8 +58,13 @@ export function BoardPage() {
         </Info>
         <AsOf shown={shown} />
       </header>
-      {!benchmarks ? (
+      {all && <BoardFilters choices={boardChoices(all, filter)} isFiltered={isFiltered(filter)} />}
+      {!all || !benchmarks ? (
         <NotYet what="the board" shown={shown} />
+      ) : chosen === undefined && all.length > 0 ? (
+        <Notice kind="empty" title="No benchmark is of all that">
+          Choose less of it above.
+        </Notice>
       ) : chosen === undefined ? (
         <Notice kind="empty" title="No run has reached a target yet">
           A spec with <code>target:</code> that reaches it stands here: <a href="#/submit">submit one</a>.
@@ -55,7 +72,7 @@ export function BoardPage() {
       ) : (
         <div class="rail-columns">
           <BenchmarkList benchmarks={benchmarks} shown={chosen} hrefOf={hrefOf} nowMs={shown.at} />
-          <Shown key={chosen} id={chosen} benchmarks={benchmarks} />
+          <Shown key={chosen} id={chosen} benchmarks={all} filter={filter} />
         </div>
       )}
     </div>
@@ -65,11 +82,18 @@ export function BoardPage() {
 const hrefOf = (id: string) =>
   formatHash(withParams(route.value, { benchmark: id, hide: null, table: null }));
 
-function Shown({ id, benchmarks }: { id: string; benchmarks: readonly Benchmark[] }) {
+interface ShownProperties {
+  id: string;
+  benchmarks: readonly Benchmark[];
+  filter: BoardFilter;
+}
+
+function Shown({ id, benchmarks, filter }: ShownProperties) {
   const shown = useBenchmark(id);
-  const board = shown.data;
+  const whole = shown.data;
+  const board = useMemo(() => whole && filteredDetails(whole, filter), [whole, filter]);
   useTitle(board && `${board.name} · Board`);
-  if (!board)
+  if (!whole || !board)
     return shown.notFound ? (
       <Notice kind="empty" title="There is no such benchmark">
         {benchmarks.length > 0 ? "Choose one of the list." : "No run has reached a target yet."}
@@ -81,20 +105,27 @@ function Shown({ id, benchmarks }: { id: string; benchmarks: readonly Benchmark[
     <div class="rail-main">
       <header class="page-header">
         <h2>{board.name}</h2>
-        <span class="muted">{runsText(board)}</span>
+        <span class="muted">
+          {runsText(whole)}
+          {board.all.length < whole.all.length && `; ${formatCount(board.all.length)} shown`}
+        </span>
         <AsOf shown={shown} />
       </header>
-      <Headline board={board} />
+      <Headline board={board} hasOthers={whole.classes.length > 0} />
       <Details board={board} nowMs={shown.at} />
     </div>
   );
 }
 
 /** The fastest record in large type, with what it can be believed by. */
-function Headline({ board }: { board: BenchmarkDetails }) {
+function Headline({ board, hasOthers }: { board: BenchmarkDetails; hasOthers: boolean }) {
   const best = fastest(board.classes);
   if (!best)
-    return (
+    return hasOthers ? (
+      <Notice kind="empty" title="No run on such devices has set a record">
+        On others there are records.
+      </Notice>
+    ) : (
       <Notice kind="empty" title="No run may set a record yet">
         All that reached the target are below, each with the reason.
       </Notice>

@@ -36,7 +36,7 @@ export function JobPage({ id }: { id: number }) {
   return (
     <div class="page job-page">
       <JobHeader job={job} series={series.data} shown={shown} />
-      {job.state === "queued" && <WhyPanel id={id} changes={changes} />}
+      {job.state === "queued" && <WhyPanel job={job} changes={changes} />}
       <JobCharts job={job} shown={series} projection={projection} />
       <div class="job-lower">
         <section class="panel" aria-label="Attempts">

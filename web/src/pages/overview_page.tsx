@@ -11,10 +11,11 @@ import { useSpecs } from "../hooks/use_specs";
 import { goodputRule, ledgerKinds, partsOf, shareText, tableSentence } from "../model/ledger";
 import { summarise } from "../model/node_list";
 import { formatCount } from "../model/numbers";
-import { attentionOf, nextStarts, waitingOf } from "../model/overview";
+import { apartHidden, attentionOf, nextStarts, waitingOf } from "../model/overview";
 import { formatDuration } from "../model/times";
 import { AttentionList } from "../overview/attention_list";
 import { ClusterMap } from "../overview/cluster_map";
+import { hiddenUntil } from "../state/hidden";
 import { route, setParams } from "../state/router";
 import { nodes } from "../state/store";
 import { AsOf } from "../ui/as_of";
@@ -57,6 +58,7 @@ export function OverviewPage() {
       ),
     [known, failed.data, queue.data, specs.data, nowMs],
   );
+  const sorted = apartHidden(attention, hiddenUntil.value, nowMs);
   const missing = [
     ...(failed.error ? [`The jobs that failed could not be loaded: ${failed.error}`] : []),
     ...(specs.error ? [`The specs in git could not be loaded: ${specs.error}`] : []),
@@ -73,11 +75,11 @@ export function OverviewPage() {
           onChange={(value) => setParams({ range: value === "7d" ? null : value })}
         />
       </header>
-      <Strip nowMs={nowMs} queue={queue} ledger={ledger} days={days} attention={attention.length} />
+      <Strip nowMs={nowMs} queue={queue} ledger={ledger} days={days} attention={sorted.shown.length} />
       {known.length > 0 ? (
         <div class="overview-columns">
           <ClusterMap nodes={known} nowMs={nowMs} />
-          <AttentionList all={attention} missing={missing} />
+          <AttentionList all={sorted} missing={missing} />
         </div>
       ) : list.data?.complete ? (
         <Notice kind="empty" title="No node has joined yet">

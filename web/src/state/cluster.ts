@@ -79,9 +79,11 @@ export class Cluster {
 
   private reset(id: number): void {
     this.pending = [];
-    this.jobs.forgetRevisionsBeyond(id);
-    this.nodes.forgetRevisionsBeyond(id);
+    this.unfinished = null;
+    this.jobs.forgetRevisionsFrom(id);
+    this.nodes.forgetRevisionsFrom(id);
     this.listStamps.forget();
+    this.schedulingStamps.forget();
     for (const listener of this.jobListeners) listener.reset();
     this.onReset();
   }
@@ -113,17 +115,19 @@ export class Cluster {
     news: JobNews[],
   ): boolean {
     let moves = false;
+    let retained: ReadonlySet<number> | undefined;
+    const wanted = () => (retained ??= this.retainedIds());
     for (const { id, event, data } of messages) {
       if (event === "job") {
         const known = jobs.get(data.id);
-        moves = this.schedulingStamps.moved(data, known) || moves;
-        news.push({ experiment: data.experiment, moved: this.listStamps.moved(data) });
+        moves = this.schedulingStamps.moved(data, id, known) || moves;
+        news.push({ experiment: data.experiment, moved: this.listStamps.moved(data, id) });
         this.noteExperiment(data);
-        if (known || this.jobListeners.size > 0) jobs.put(data, id);
+        if (known || this.jobListeners.size > 0 || wanted().has(data.id)) jobs.put(data, id);
       } else if (event === "metrics") {
         const known = jobs.get(data.job);
         if (known) news.push({ experiment: known.experiment, moved: false });
-        jobs.adjust(data.job, (job) => withPoints(job, data.points));
+        jobs.adjust(data.job, (job) => withPoints(job, data.points), id);
         points.set(data.job, (points.get(data.job) ?? []).concat(data.points));
       } else {
         if (event === "node") nodes.put(data, id);
@@ -140,7 +144,7 @@ export class Cluster {
   /** The coordinator's answer to a change, or its detail; the list's part of it. */
   putJobs(jobs: readonly Job[]): void {
     const known = this.jobs.all.peek();
-    const moving = jobs.filter((job) => this.schedulingStamps.moved(job, known.get(job.id)));
+    const moving = jobs.filter((job) => this.schedulingStamps.moved(job, this.newest, known.get(job.id)));
     this.jobs.put(jobs, this.newest);
     jobs.forEach((job) => this.noteExperiment(job));
     if (moving.length > 0) this.noteScheduling();
@@ -154,13 +158,16 @@ export class Cluster {
 
   /** Jobs that were listed or told of, and that nobody shows any longer, are forgotten once they are many. */
   private prune(): void {
-    if (this.jobs.all.peek().size <= mostJobs) return;
-    const kept = new Set<number>();
-    for (const ids of this.retained.values()) for (const id of ids()) kept.add(id);
-    this.jobs.forgetAllBut(kept);
+    if (this.jobs.all.peek().size > mostJobs) this.jobs.forgetAllBut(this.retainedIds());
   }
 
-  /** Once they are known, these jobs stay known and up to date; `name` takes the place of its ids of before. */
+  private retainedIds(): Set<number> {
+    const kept = new Set<number>();
+    for (const ids of this.retained.values()) for (const id of ids()) kept.add(id);
+    return kept;
+  }
+
+  /** These jobs are kept up to date, also while a first reading of them is on its way; `name` takes the place of its ids of before. */
   retain(name: string, ids: () => Iterable<number>): void {
     this.retained.set(name, ids);
   }

@@ -14,8 +14,8 @@ export interface Draft<Key, Entity> {
   get(key: Key): Entity | undefined;
   /** `asOf`: the newest message of the live stream when it was asked for. */
   put(entity: Entity, asOf: number): void;
-  /** Changes what is known by less than a whole reading of it, which a reading of before must not hide. */
-  adjust(key: Key, change: (entity: Entity) => Entity): void;
+  /** Changes what was read before message `id` by less than a whole reading of it, which an older reading must not hide. */
+  adjust(key: Key, change: (entity: Entity) => Entity, id: number): void;
 }
 
 export class Entities<Key, Entity extends Revised> {
@@ -40,9 +40,9 @@ export class Entities<Key, Entity extends Revised> {
         if (known === undefined || revisionOf(known) <= revision)
           set(this.keyOf(entity), { ...entity, revision });
       },
-      adjust: (key, adjusted) => {
+      adjust: (key, adjusted, id) => {
         const known = get(key);
-        if (known) set(key, adjusted(known));
+        if (known && revisionOf(known) < id) set(key, adjusted(known));
       },
     });
     if (next) this.map.value = next;
@@ -67,9 +67,9 @@ export class Entities<Key, Entity extends Revised> {
     if (kept.length < this.map.peek().size) this.map.value = new Map(kept);
   }
 
-  /** Revisions beyond `newest` are of a coordinator of before: whatever is read from now on is newer. */
-  forgetRevisionsBeyond(newest: number): void {
-    const isOld = (entity: Entity) => revisionOf(entity) > newest;
+  /** Revisions from `id` on, of a message that begins anew, are of a coordinator of before: whatever is read from now on is newer. */
+  forgetRevisionsFrom(id: number): void {
+    const isOld = (entity: Entity) => revisionOf(entity) >= id;
     if (![...this.map.peek().values()].some(isOld)) return;
     const aged = (entity: Entity) => (isOld(entity) ? { ...entity, revision: 0 } : entity);
     this.map.value = new Map([...this.map.peek()].map(([key, entity]) => [key, aged(entity)]));

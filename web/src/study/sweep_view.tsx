@@ -28,6 +28,7 @@ import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { Notice, NotYet } from "../ui/notice";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
+import { ParallelView } from "./parallel_view";
 
 const none: ReadonlySet<string> = new Set();
 
@@ -78,6 +79,9 @@ export function SweepView({ study }: { study: Study }) {
         )}
         <AsOf shown={shown} />
       </div>
+      {axes.length > 1 && result.values.size > 0 && (
+        <ParallelView axes={axes} trials={trials} result={result} />
+      )}
       <OverParameters study={study} axes={axes} trials={trials} result={result} />
       {axes.length === 2 && <Grid axes={[axes[0]!, axes[1]!]} trials={trials} result={result} />}
       {study.asha === null && <Ranking trials={trials} result={result} axes={axes} />}
@@ -284,7 +288,7 @@ function TrialRow({ trial, trials, result, axes }: ViewProperties & { trial: Tri
           {path in member.parameters ? String(member.parameters[path]) : "–"}
         </td>
       ))}
-      <td class="number" data-title={result.name}>
+      <td class="number study-result" data-title={result.name}>
         {value === null ? (
           <span class="muted">{member.reason || "–"}</span>
         ) : (

@@ -1,0 +1,44 @@
+// What the board is narrowed to: each choice in the address, so that a claim is a link.
+import type { BoardChoice } from "../model/board_filter";
+import { pushParams } from "../state/router";
+import { Button } from "../ui/button";
+
+interface Properties {
+  choices: readonly BoardChoice[];
+  isFiltered: boolean;
+}
+
+const none = { model: null, task: null, device: null, devices: null };
+
+/** "9–64", "513 and more" of "9-64", "513-". */
+const optionText = (name: string, option: string) =>
+  name === "devices" ? option.replace(/-$/, " and more").replace("-", "–") : option;
+
+export function BoardFilters({ choices, isFiltered }: Properties) {
+  if (choices.length === 0) return null;
+  return (
+    <div class="chart-toolbar" role="group" aria-label="Filters">
+      {choices.map(({ name, title, value, options }) => (
+        <label key={name} class="choice-line">
+          {title}{" "}
+          <select
+            value={value}
+            onChange={({ currentTarget }) => pushParams({ [name]: currentTarget.value, benchmark: null })}
+          >
+            <option value="">any</option>
+            {options.map((option) => (
+              <option key={option} value={option}>
+                {optionText(name, option)}
+              </option>
+            ))}
+          </select>
+        </label>
+      ))}
+      {isFiltered && (
+        <Button small onPress={() => pushParams(none)}>
+          Show all
+        </Button>
+      )}
+    </div>
+  );
+}

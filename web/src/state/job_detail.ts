@@ -1,0 +1,166 @@
+// One job for its page: its detail and its history, each asked for again when something was told of the job that it may lack.
+import { computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
+import { getJob, getJobEvents } from "../api/client";
+import type { Job, JobDetail, JobEvent } from "../api/types";
+import { stampOf } from "../model/job_update";
+import type { Cluster } from "./cluster";
+import type { Ask, Queries, Reading } from "./queries";
+
+export const historyMs = 10_000;
+/** Tasks may say more than events tell; a detail of many tasks is large. */
+export const detailMs = 30_000;
+
+const revisionOf = ({ revision }: Partial<Job>) => revision ?? 0;
+
+/** A reading, and what was known of the job when it was asked for: no less is in it. */
+class Copy<T> {
+  readonly reading: Reading<T>;
+  private askedAt = -Infinity;
+  private revision = -Infinity;
+  private stamp = "";
+  /** Asked for and not answered, or wished for. */
+  private under = false;
+
+  constructor(
+    queries: Queries,
+    key: string,
+    ask: Ask<T>,
+    /** So often while the job is not over, and so soon after news that seem to change nothing. */
+    private readonly everyMs: number,
+    private readonly live: () => Job | undefined,
+  ) {
+    this.reading = queries.read<T>(key, async (asking) => {
+      this.under = true;
+      this.askedAt = Date.now();
+      this.revision = -Infinity;
+      const live = this.live();
+      if (live) this.note(live);
+      try {
+        return await ask(asking);
+      } finally {
+        this.under = false;
+      }
+    });
+  }
+
+  /** It has what this reading of the job has. */
+  note(job: Job): void {
+    if (revisionOf(job) < this.revision) return;
+    this.revision = revisionOf(job);
+    this.stamp = stampOf(job);
+  }
+
+  dueAt(live: Job): number {
+    if (this.under) return Infinity;
+    const isNews = revisionOf(live) > this.revision;
+    if (isNews && stampOf(live) !== this.stamp) return -Infinity;
+    return isNews || live.ended_ms === null ? this.askedAt + this.everyMs : Infinity;
+  }
+
+  refresh(): void {
+    this.under = true;
+    this.reading.refresh();
+  }
+}
+
+interface Copies {
+  detail: Copy<JobDetail>;
+  /** Begun once there is a detail, so that whatever is told later is known to be news. */
+  history: Copy<JobEvent[]> | null;
+}
+
+export interface JobReadings {
+  detail: Reading<JobDetail>;
+  history: Reading<JobEvent[]> | null;
+}
+
+export class JobInDetail {
+  private readonly copies = signal<Copies | null>(null);
+  private readonly changed = signal(0);
+  private stamp: string | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  /** The newest that anything told of it. */
+  readonly live: ReadonlySignal<Job | undefined>;
+
+  constructor(
+    readonly id: number,
+    private readonly queries: Queries,
+    private readonly cluster: Cluster,
+  ) {
+    this.live = computed(() => cluster.jobs.all.value.get(id));
+  }
+
+  /** Null while nobody looks at it. */
+  get readings(): JobReadings | null {
+    const copies = this.copies.value;
+    return copies && { detail: copies.detail.reading, history: copies.history?.reading ?? null };
+  }
+
+  /** Goes up with whatever a forecast depends on. */
+  get changes(): ReadonlySignal<number> {
+    return this.changed;
+  }
+
+  /** Asks for it and keeps it true, until the function is called that it returns. */
+  open(): () => void {
+    this.cluster.retain("page", () => [this.id]);
+    this.copies.value = { detail: this.copyOfDetail(), history: null };
+    const stop = effect(() => {
+      const live = this.live.value;
+      const copies = this.copies.value;
+      const data = copies?.detail.reading.answer.value.data;
+      void copies?.history?.reading.answer.value;
+      untracked(() => this.follow(live, data !== null));
+    });
+    return () => {
+      stop();
+      clearTimeout(this.timer);
+      const copies = this.copies.peek();
+      this.copies.value = null;
+      copies?.detail.reading.release();
+      copies?.history?.reading.release();
+    };
+  }
+
+  private copyOfDetail(): Copy<JobDetail> {
+    const ask: Ask<JobDetail> = async ({ signal }) => {
+      const detail = await getJob(this.id, signal);
+      const { attempts: _attempts, checkpoint: _checkpoint, spec: _spec, source: _source, ...job } = detail;
+      this.copies.peek()?.detail.note(job);
+      this.cluster.putJobs([job]);
+      return detail;
+    };
+    return new Copy(this.queries, `job ${this.id}`, ask, detailMs, () => this.live.peek());
+  }
+
+  private copyOfHistory(): Copy<JobEvent[]> {
+    const ask: Ask<JobEvent[]> = async ({ before, signal }) => {
+      const news = await getJobEvents(this.id, before?.at(-1)?.id ?? 0, signal);
+      return before && news.length === 0 ? before : [...(before ?? []), ...news];
+    };
+    return new Copy(this.queries, `events of ${this.id}`, ask, historyMs, () => this.live.peek());
+  }
+
+  private follow(live: Job | undefined, isKnown: boolean): void {
+    const copies = this.copies.peek();
+    if (!copies || !live) return;
+    const stamp = stampOf(live);
+    if (this.stamp !== null && this.stamp !== stamp) this.changed.value += 1;
+    this.stamp = stamp;
+    if (isKnown && !copies.history) this.copies.value = { ...copies, history: this.copyOfHistory() };
+    this.plan(live);
+  }
+
+  private plan(live: Job): void {
+    clearTimeout(this.timer);
+    const { detail, history } = this.copies.peek()!;
+    let next = Infinity;
+    for (const copy of history ? [detail, history] : [detail]) {
+      const due = copy.dueAt(live);
+      if (due <= Date.now()) copy.refresh();
+      else next = Math.min(next, due);
+    }
+    if (next < Infinity)
+      this.timer = setTimeout(() => this.plan(this.live.peek() ?? live), next - Date.now());
+  }
+}
