@@ -43,8 +43,7 @@ std::string check_keep(const std::string& text) {
   if (text == "forever" || text == "usual") return "";
   const auto duration = parse_duration(text);
   if (duration && *duration >= std::chrono::seconds(1)) return "";
-  return "\"" + text +
-         "\" must be a duration of a second or more, written like 30d or 12h, forever, or usual";
+  return "\"" + text + "\" must be a duration from 1s to 36500d, written like 30d or 12h, forever, or usual";
 }
 
 std::string check_within(const std::string& text) {
@@ -152,8 +151,7 @@ void set(const Change& change, const Session& session) {
       value = keep;
     else if (keep != "usual")
       value = seconds_of(keep);
-    if (!value.is_null())
-      as_if.emplace_back(seconds_field(kKept[i]), value.is_string() ? keep : value.dump());
+    as_if.emplace_back(seconds_field(kKept[i]), value.is_number() ? value.dump() : keep);
   }
   if (body.empty())
     throw Failure(Exit::usage, "say what to keep for how long: --points, --history, --logs or --checkpoints");

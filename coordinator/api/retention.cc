@@ -17,6 +17,7 @@ using Seconds = std::chrono::seconds;
 
 constexpr std::int64_t kMostSeconds = std::chrono::duration_cast<Seconds>(kForever).count();
 constexpr const char* kForeverText = "forever";
+constexpr const char* kUsualText = "usual";
 
 std::string field_of(Kept kept) { return std::string(kKeptNames[kept]) + "_seconds"; }
 
@@ -65,21 +66,22 @@ Result<RetentionChange> parse_change(const std::string& experiment, const std::s
   return change;
 }
 
-std::optional<Duration> keep_asked(Query& query, Kept kept) {
+std::optional<std::optional<Duration>> keep_asked(Query& query, Kept kept) {
   const std::string field = field_of(kept);
   const std::optional<std::string> text = query.text(field);
   if (!text) return std::nullopt;
-  if (*text == kForeverText) return kForever;
+  if (*text == kUsualText) return std::optional<std::optional<Duration>>(std::in_place);
+  if (*text == kForeverText) return std::optional<Duration>(kForever);
   const auto seconds = parse_integer(*text);
-  if (seconds && *seconds >= 1 && *seconds <= kMostSeconds) return Seconds(*seconds);
-  query.refuse(
-      field, "must be a whole number of seconds from 1 to " + std::to_string(kMostSeconds) + ", or forever");
+  if (seconds && *seconds >= 1 && *seconds <= kMostSeconds) return std::optional<Duration>(Seconds(*seconds));
+  query.refuse(field, "must be a whole number of seconds from 1 to " + std::to_string(kMostSeconds) +
+                          ", forever or usual");
   return std::nullopt;
 }
 
 struct DueAsked {
   std::string experiment;
-  RetentionRule as_if;  // beside the rule that there is
+  PerKept<std::optional<std::optional<Duration>>> as_if;  // of nothing: as usual
   Duration within{};
   std::size_t limit = 0;
 };
@@ -105,7 +107,7 @@ std::optional<RetentionDue> read_due(Reader& reader, const DueAsked& asked, cons
   if (!asked.experiment.empty()) {
     RetentionRule& rule = query.as_if.emplace(reader.retention_rules()[asked.experiment]);
     for (const Kept kept : kAllKept)
-      if (asked.as_if[kept]) rule[kept] = asked.as_if[kept];
+      if (asked.as_if[kept]) rule[kept] = *asked.as_if[kept];
   }
   return reader.due(query);
 }

@@ -65,11 +65,12 @@ TEST_F(Commands, RetentionIsSetAndWhatIsNotNamedStays) {
 
 TEST_F(Commands, ADryRunAsksWhatWouldBeDueAndChangesNothing) {
   fake_.on("GET /api/v1/retention/due", due());
-  const auto ran =
-      program_.run({"retention", "set", "bert", "--points", "30d", "--logs", "forever", "--dry-run"});
+  const auto ran = program_.run({"retention", "set", "bert", "--points", "30d", "--logs", "forever",
+                                 "--history", "usual", "--dry-run"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(fake_.asked("GET /api/v1/retention/due").at(0).target,
-            "/api/v1/retention/due?experiment=bert&points_seconds=2592000&logs_seconds=forever");
+            "/api/v1/retention/"
+            "due?experiment=bert&points_seconds=2592000&history_seconds=usual&logs_seconds=forever");
   EXPECT_TRUE(fake_.asked("POST /api/v1/retention/bert").empty());
   EXPECT_THAT(ran.out, HasSubstr("480,000"));
   EXPECT_THAT(ran.out, HasSubstr("and 1 more; --limit shows more of them\n"));

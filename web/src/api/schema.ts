@@ -1772,6 +1772,8 @@ export interface components {
         };
         /** @description Seconds from a job's end */
         Keep: number | "forever";
+        /** @description Seconds from a job's end */
+        KeepAsIf: number | "forever" | "usual";
         /** @description Seconds from a job's end; null as usual */
         KeepOrNull: number | "forever" | null;
         Retention: {
@@ -3381,13 +3383,13 @@ export interface operations {
                 /** @description Of the experiments of this name */
                 experiment?: string;
                 /** @description As if the experiment's were this */
-                points_seconds?: components["schemas"]["Keep"];
+                points_seconds?: components["schemas"]["KeepAsIf"];
                 /** @description As if the experiment's were this */
-                history_seconds?: components["schemas"]["Keep"];
+                history_seconds?: components["schemas"]["KeepAsIf"];
                 /** @description As if the experiment's were this */
-                logs_seconds?: components["schemas"]["Keep"];
+                logs_seconds?: components["schemas"]["KeepAsIf"];
                 /** @description As if the experiment's were this */
-                checkpoints_seconds?: components["schemas"]["Keep"];
+                checkpoints_seconds?: components["schemas"]["KeepAsIf"];
                 /** @description Also what will be due within so long */
                 within_seconds?: number;
                 limit?: components["parameters"]["limit"];
