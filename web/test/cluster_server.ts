@@ -48,7 +48,7 @@ export class ClusterServer extends ListServer {
   /** What `GET /jobs/{id}` says of it, without the revision. */
   detailOf(id: number): JobDetail {
     const { attempts, checkpoint } = this.fullOf(id);
-    return { ...this.jobs.get(id)!, attempts, checkpoint, spec: { name: "spec" }, source: null };
+    return { ...this.jobs.get(id)!, attempts, checkpoint, spec: { name: "spec" }, source: null, text: null };
   }
 
   eventsOf = (id: number): readonly JobEvent[] => this.fullOf(id).events;

@@ -43,7 +43,7 @@ const tell = async (message: number, changes: Partial<Job>) => {
 };
 const detail = (changes: Partial<Job>) => ({
   ...sample(changes),
-  ...{ attempts: [], checkpoint: null, spec: {}, source: null },
+  ...{ attempts: [], checkpoint: null, spec: {}, source: null, text: null },
 });
 const asked = () => wire.requests.map(({ path }) => path.split("?")[0]);
 const answerHistory = () => wire.requests.at(-1)!.answer({ events: [] });

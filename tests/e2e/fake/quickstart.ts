@@ -66,7 +66,9 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
 
 /** The figures in the job are the last points of its curves. */
 function withLatest(job: Job): Job {
-  const series = makeSeries({ ...job, attempts: attemptsOf(job), checkpoint: null, spec: {}, source: null });
+  const series = makeSeries({
+    ...{ ...job, attempts: attemptsOf(job), checkpoint: null, spec: {}, source: null, text: null },
+  });
   const latest = Object.fromEntries(series.map(({ key, points }) => [key, points.at(-1)![2]]));
   const gains =
     series.find(({ key }) => key === job.target?.metric)?.points.map(([, , value]) => Number(value)) ?? [];

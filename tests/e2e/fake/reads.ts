@@ -164,7 +164,7 @@ export function seriesOf(all: ReturnType<typeof makeSeries>, keys: string[], poi
     if (!known) throw noSuch(`metric "${key}"`);
     const whole = known.points.map(([step, timeMs, value]) => ({ step, timeMs, value: Number(value) }));
     const kept = whole.length > points ? thinned(whole, points) : whole;
-    return { key, points: kept.map(({ step, timeMs, value }) => [step, timeMs, value]) };
+    return { key, points: kept.map(({ step, timeMs, value }) => [step, timeMs, value]), lost_points: 0 };
   });
 }
 

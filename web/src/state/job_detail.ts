@@ -125,7 +125,7 @@ export class JobInDetail {
   private copyOfDetail(): Copy<JobDetail> {
     const ask: Ask<JobDetail> = async ({ signal }) => {
       const detail = await getJob(this.id, signal);
-      const { attempts: _attempts, checkpoint: _checkpoint, spec: _spec, source: _source, ...job } = detail;
+      const { attempts: _a, checkpoint: _c, spec: _s, source: _o, text: _t, ...job } = detail;
       this.copies.peek()?.detail.note(job);
       this.cluster.putJobs([job]);
       return detail;
