@@ -142,11 +142,10 @@ void Coordinator::record_clock() {
 asio::awaitable<void> Coordinator::follow_clock() {
   constexpr auto kEvery = std::chrono::minutes(1);
   const auto record = [this] { return record_clock(), true; };
-  while (true) {
+  while (!stopping_) {
     next_clock_look_.expires_after(kEvery);
-    const auto [cancelled] = co_await next_clock_look_.async_wait(asio::as_tuple(asio::use_awaitable));
+    co_await next_clock_look_.async_wait(asio::as_tuple(asio::use_awaitable));
     co_await agents_.run(record);  // elsewhere, because it writes a file
-    if (cancelled) co_return;
   }
 }
 
@@ -209,6 +208,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   // Elsewhere, because a submission under way waits for this thread.
   co_await agents_.run([this] { return specs_.reset(), true; });
   feed_.stop();
+  stopping_ = true;
   next_clock_look_.cancel();
   loop_.stop();
   co_await loop_.durable();

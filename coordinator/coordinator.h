@@ -61,6 +61,7 @@ class Coordinator {
   HttpServer server_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer next_clock_look_;
+  bool stopping_ = false;
   std::unique_ptr<SpecSync> specs_;  // while running, where repositories are given
 };
 

@@ -79,7 +79,8 @@ WorkerEvent worker_event_from_json(const json& in) {
   } else if (type == "started") {
     StartedEvent started{in.at("step"), in.at("steps"), in.value("parameters", std::int64_t{0}),
                          in.value("device", "")};
-    if (const auto text = in.find("text"); text != in.end()) started.text = text_identity_from_json(*text);
+    if (const auto text = in.find("text"); text != in.end() && text->is_object())
+      started.text = text_identity_from_json(*text);
     event.body = std::move(started);
   } else if (type == "checkpoint") {
     event.body = CheckpointEvent{in.at("step"), in.at("path"), in.value("bytes", std::int64_t{0}),

@@ -12,6 +12,7 @@ namespace podium {
 namespace {
 
 using nlohmann::json;
+
 constexpr std::size_t kMostDepth = 64;
 constexpr std::size_t kLongestText = 300;  // of a mistake, and of where it is
 

@@ -191,14 +191,21 @@ awaitable<ServerReply> get_retention_due(Api& api, Call call) {
   const DueAsked asked = due_asked(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const Time now = api.loop.now();
-  const auto query = [asked, now, usual = api.store.options().retention](Reader& reader) {
-    return read_due(reader, asked, usual, now);
+  ClusterState named;
+  named.folder = api.loop.state().folder;
+  const auto query = [asked, now, named, usual = api.store.options().retention](Reader& reader) {
+    const std::optional<RetentionDue> due = read_due(reader, asked, usual, now);
+    if (!due) return std::optional<ServerReply>();
+    json body{
+        {"by_ms", to_millis(now + asked.within)}, {"all", sums_json(due->all)}, {"jobs", json::array()}};
+    for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, named));
+    return std::optional(json_reply(200, body));
   };
-  const std::optional<RetentionDue> due = co_await api.pool.read(query);
-  if (!due) co_return no_such(call, "experiment", asked.experiment);
-  json body{{"by_ms", to_millis(now + asked.within)}, {"all", sums_json(due->all)}, {"jobs", json::array()}};
-  for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, api.loop.state()));
-  co_return json_reply(200, body);
+  // It goes through all jobs that have ended: one at a time, so that others can read meanwhile.
+  const KeyLock::Held held = co_await api.keys.acquire("what is due");
+  std::optional<ServerReply> reply = co_await api.pool.read(query);
+  if (!reply) co_return no_such(call, "experiment", asked.experiment);
+  co_return std::move(*reply);
 }
 
 }  // namespace podium

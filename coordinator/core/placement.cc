@@ -7,6 +7,7 @@
 #include "common/base/check.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/pools.h"
+#include "coordinator/core/words.h"
 
 namespace podium {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 constexpr int kFirstPort = 20000;  // below Linux's range for outgoing connections, which begins at 32768
 constexpr int kPortsPerAttempt = 3;
 constexpr int kPortSlots = 4000;
-
-std::string count(std::int64_t n, const std::string& one) {
-  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
-}
 
 // The free devices of one island of a node, by index.
 struct Island {

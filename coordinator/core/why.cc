@@ -14,6 +14,7 @@
 #include "coordinator/core/restored.h"
 #include "coordinator/core/sweeps/trials.h"
 #include "coordinator/core/time_text.h"
+#include "coordinator/core/words.h"
 
 namespace podium {
 namespace {
@@ -23,40 +24,12 @@ constexpr std::size_t kMostHolders = 5;  // running jobs that are named
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-std::string count(std::int64_t n, const std::string& one) {
-  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
-}
-
-constexpr std::size_t kMostListed = 3;
-
-// What follows a list of which `left` are not told.
-std::string and_more(std::size_t left) { return left ? " and " + std::to_string(left) + " more" : ""; }
-
-std::string listed(const std::vector<NodeId>& nodes) {
-  const std::size_t told = std::min(nodes.size(), kMostListed);
-  std::string text;
-  for (std::size_t i = 0; i < told; ++i) text += (i ? ", " : "") + nodes[i].value;
-  return text + and_more(nodes.size() - told);
-}
-
-// "job 3"; "jobs 1, 4–9, 12 and 5 more"
-std::string listed_jobs(const std::set<JobId>& jobs) {
-  std::string text = jobs.size() == 1 ? "job " : "jobs ";
-  auto first = jobs.begin();
-  for (std::size_t runs = 0; first != jobs.end() && runs < kMostListed; ++runs) {
-    auto last = first, next = std::next(first);
-    while (next != jobs.end() && next->value == last->value + 1) last = next++;
-    text += (runs ? ", " : "") + to_string(*first) + (first == last ? "" : "–" + to_string(*last));
-    first = next;
-  }
-  return text + and_more(static_cast<std::size_t>(std::distance(first, jobs.end())));
-}
-
 std::string missing_reports(const ClusterState& state) {
   std::string text = "waits until the coordinator, which was away, has ";
   if (!state.unheard.empty())
-    text += "heard from " + listed({state.unheard.begin(), state.unheard.end()}) + ", for " +
-            about(state.limits.unknown_after) + " at most" + (state.listens_until ? ", and has " : "");
+    text += "heard from " + listed(std::vector<NodeId>(state.unheard.begin(), state.unheard.end())) +
+            ", for " + about(state.limits.unknown_after) + " at most" +
+            (state.listens_until ? ", and has " : "");
   if (state.listens_until)
     text += "listened for " + about(lease::kReportWithin) +
             " to nodes that its database may not list: without a shared folder only they know what they ran";
@@ -96,7 +69,7 @@ std::string why_follows(const std::vector<Dependency>& after) {
     for (const Dependency& on : after)
       if (on.when == when) jobs.insert(on.job);
     if (jobs.empty()) continue;
-    text += (text.empty() ? "waits for " : ", and for ") + listed_jobs(jobs);
+    text += (text.empty() ? "waits for " : ", and for ") + listed(jobs);
     text += when == When::ok ? " to succeed" : " to end";
   }
   return text;

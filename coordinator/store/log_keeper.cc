@@ -16,6 +16,13 @@ constexpr int kCacheKib = 512;
 constexpr auto kKeepHouseEvery = 10min;
 constexpr auto kLookForRoomEvery = 5s;  // when all logs are those of running jobs
 
+// Ends the look, so that the next one sees what has been written since.
+bool found(Statement& look) {
+  const bool any = look.next();
+  look.start();
+  return any;
+}
+
 }  // namespace
 
 LogKeeper::LogKeeper(fs::path home, const LogLimits& limits, Duration usual)
@@ -33,7 +40,12 @@ LogKeeper::LogKeeper(fs::path home, const LogLimits& limits, Duration usual)
                 "SELECT j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
                 " LEFT JOIN retention_rules r ON r.experiment = e.name"
                 " WHERE j.ended_ms <= ?1 - coalesce(r.logs_ms, ?2) ORDER BY j.ended_ms"),
+      is_due_(database_,
+              "SELECT 1 FROM jobs j JOIN experiments e ON e.id = j.experiment"
+              " LEFT JOIN retention_rules r ON r.experiment = e.name"
+              " WHERE j.id = ?1 AND j.ended_ms <= ?2 - coalesce(r.logs_ms, ?3)"),
       ended_jobs_(database_, "SELECT id FROM jobs WHERE ended_ms IS NOT NULL ORDER BY ended_ms"),
+      has_ended_(database_, "SELECT 1 FROM jobs WHERE id = ?1 AND ended_ms IS NOT NULL"),
       newest_event_(database_, "SELECT time_ms FROM events ORDER BY seq DESC LIMIT 1"),
       thread_([this] { work(); }) {}
 
@@ -138,9 +150,11 @@ void LogKeeper::keep_house() {
     // By the cluster's clock, whose newest reading is that of the newest event: this machine's may leap.
     std::int64_t now = 0;
     for (newest_event_.start(); newest_event_.next();) now = newest_event_.integer(0);
-    remove_logs(with_logs(due_jobs_.start(now, usual_.count())), 0);
+    const auto is_due = [&](JobId job) { return found(is_due_.start(job.value, now, usual_.count())); };
+    remove_logs(with_logs(due_jobs_.start(now, usual_.count())), 0, is_due);
     // Some more than needed, so that it is not for every line.
-    if (total_ > limits_.all) remove_logs(with_logs(ended_jobs_.start()), limits_.all / 10 * 9);
+    const auto has_ended = [&](JobId job) { return found(has_ended_.start(job.value)); };
+    if (total_ > limits_.all) remove_logs(with_logs(ended_jobs_.start()), limits_.all / 10 * 9, has_ended);
   } catch (const std::exception& error) {
     spdlog::warn("old logs could not be removed: {}", error.what());
   }
@@ -159,9 +173,12 @@ std::deque<JobId> LogKeeper::with_logs(Statement& jobs) {
   return with;
 }
 
-// In this order, until all logs together have `until` bytes.
-void LogKeeper::remove_logs(std::deque<JobId> jobs, std::int64_t until) {
+// In this order, until all logs together have `until` bytes; of those of which it still holds that they may
+// go: meanwhile a rule may change, or a job be queued again.
+void LogKeeper::remove_logs(std::deque<JobId> jobs, std::int64_t until,
+                            const std::function<bool(JobId)>& may_go) {
   for (; !jobs.empty() && total_ > until; jobs.pop_front()) {
+    if (!may_go(jobs.front())) continue;
     const auto size = sizes_.find(jobs.front());
     fs::remove_all(logs_of(home_, jobs.front()));
     spdlog::info("removed the logs of job {}, {} bytes", to_string(jobs.front()), size->second);

@@ -50,14 +50,14 @@ class LogKeeper {
   void measure();
   void keep_house();
   std::deque<JobId> with_logs(Statement& jobs);
-  void remove_logs(std::deque<JobId> jobs, std::int64_t until);
+  void remove_logs(std::deque<JobId> jobs, std::int64_t until, const std::function<bool(JobId)>& may_go);
 
   std::filesystem::path home_;
   LogLimits limits_;
   Duration usual_;
   LogWriter writer_;
   Database database_;
-  Statement find_task_, find_end_, due_jobs_, ended_jobs_, newest_event_;
+  Statement find_task_, find_end_, due_jobs_, is_due_, ended_jobs_, has_ended_, newest_event_;
   std::map<JobId, std::int64_t> sizes_;  // of the logs of each job, in bytes
   std::int64_t total_ = 0;
   bool full_ = false;  // new output is left out

@@ -1,5 +1,7 @@
 #include "coordinator/store/migrations.h"
 
+#include <spdlog/spdlog.h>
+
 #include "coordinator/store/row_packer.h"
 
 namespace podium {
@@ -18,6 +20,8 @@ void migrate(Database& database, int up_to) {
     throw SqliteError(SQLITE_SCHEMA, "the database has schema " + std::to_string(have) +
                                          ", this program knows only " + std::to_string(known) +
                                          ": run the newer podium-coordinator");
+  if (have > 0 && have < up_to)
+    spdlog::info("the database goes from schema {} to {}; of a large one that takes minutes", have, up_to);
   for (int version = have + 1; version <= up_to; ++version) {
     Transaction transaction(database);
     database.run(std::string(migrations()[static_cast<std::size_t>(version - 1)]));

@@ -38,8 +38,7 @@ Pruner::Pruner(Database& database, const Retention& usual)
       has_ended_(database, "SELECT 1 FROM jobs WHERE id = ?1 AND ended_ms = ?2"),
       delete_history_(database,
                       "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE job = ?1 LIMIT ?2)"),
-      delete_damaged_(database,
-                      "DELETE FROM damaged_chunks WHERE series IN (SELECT id FROM series WHERE job = ?1)"),
+      delete_damaged_(database, "DELETE FROM damaged_chunks WHERE series = ?1"),
       long_series_(database,
                    "SELECT id, (SELECT coalesce(sum(points), 0) FROM chunks WHERE series = s.id)"
                    " + (SELECT coalesce(sum(count), 0) FROM open_points WHERE series = s.id) AS size"
@@ -54,21 +53,32 @@ void Pruner::read_rules() {
   }
 }
 
+void Pruner::rules_changed() {
+  rules_.clear();
+  next_walk_ = 0;
+  deleting_ = false;
+  series_.clear();
+}
+
+// Each look for the next job of a rule is a piece, for it may go through all jobs.
 bool Pruner::prune(Time now) {
   if (rules_.empty()) read_rules();
   if (deleting_) return delete_history(), true;
   if (!series_.empty()) return thin(), true;
-  for (Walk& walk : rules_) {
-    if (next_job(walk, walk.history, to_millis(now - walk.keep[Kept::history]))) {
-      history_ = walk.history;
-      return delete_history(), true;
-    }
-    if (next_job(walk, walk.points, to_millis(now - walk.keep[Kept::points]))) {
-      points_ = walk.points;
-      return begin_thinning(), true;
-    }
+  if (walk_on(rules_[next_walk_], now)) return true;
+  next_walk_ = (next_walk_ + 1) % rules_.size();
+  return next_walk_ != 0;
+}
+
+// False where nothing more of the rule's jobs is due.
+bool Pruner::walk_on(Walk& walk, Time now) {
+  if (next_job(walk, walk.history, to_millis(now - walk.keep[Kept::history]))) {
+    history_ = walk.history;
+    return delete_history(), true;
   }
-  return false;
+  if (!next_job(walk, walk.points, to_millis(now - walk.keep[Kept::points]))) return false;
+  points_ = walk.points;
+  return begin_thinning(), true;
 }
 
 // Moves on to the next job that ended by then.
@@ -96,11 +106,11 @@ void Pruner::delete_history() {
 }
 
 void Pruner::begin_thinning() {
-  delete_damaged_.run(points_.job);
   for (long_series_.start(points_.job, kThinnedFrom); long_series_.next();)
     if (long_series_.integer(1) > kThinnedFrom)
       series_.push_back(
           {long_series_.integer(0), long_series_.integer(1), std::numeric_limits<std::int64_t>::min()});
+  for (const LongSeries& series : series_) delete_damaged_.run(series.id);
 }
 
 void Pruner::thin() {

@@ -24,8 +24,8 @@ class Pruner {
   // A piece of work; false when there is none at the moment.
   bool prune(Time now);
 
-  // The table of rules is another from the next piece on.
-  void rules_changed() { rules_.clear(); }
+  // The table of rules is another from the next piece on, also for the job at hand.
+  void rules_changed();
 
  private:
   // The place of a job in the order of their ends.
@@ -50,6 +50,7 @@ class Pruner {
   bool next_job(const Walk& walk, Place& place, std::int64_t until);
   bool has_ended(const Place& place);
   void delete_history();
+  bool walk_on(Walk& walk, Time now);
   void begin_thinning();
   void thin();
   bool thin_piece();
@@ -59,6 +60,7 @@ class Pruner {
   Statement next_job_, has_ended_, delete_history_, delete_damaged_, long_series_;
   ChunkWriter chunks_;
   std::vector<Walk> rules_;        // empty: not read yet
+  std::size_t next_walk_ = 0;      // of rules_
   Place history_, points_;         // the jobs at hand
   bool deleting_ = false;          // of history_.job there may be more
   std::deque<LongSeries> series_;  // of points_.job

@@ -135,7 +135,8 @@ RetentionDue Reader::due(const DueQuery& query) {
                .experiment = jobs.text(2),
                .ended = from_millis(jobs.integer(3))};
     for (const Kept kept : kAllKept)
-      if (job.ended <= query.by - keep.of(job.experiment, kept))
+      if (const Duration time = keep.of(job.experiment, kept);
+          time < kForever && job.ended <= query.by - time)
         counter.count(job, kept, jobs.optional_integer(4).value_or(kAllCheckpoints));
     if (!is_anything(job)) continue;
     add(due.all, job);

@@ -21,7 +21,10 @@ RetentionWriter::RetentionWriter(Database& database)
            " VALUES (?1, ?2, ?4, ?6, ?8) ON CONFLICT DO UPDATE SET"
            " points_ms = iif(?3, ?2, points_ms), history_ms = iif(?5, ?4, history_ms),"
            " logs_ms = iif(?7, ?6, logs_ms), checkpoints_ms = iif(?9, ?8, checkpoints_ms)"),
-      remove_(database, "DELETE FROM retention_rules WHERE experiment = ?1") {}
+      remove_(database, "DELETE FROM retention_rules WHERE experiment = ?1"),
+      remove_empty_(database,
+                    "DELETE FROM retention_rules WHERE experiment = ?1 AND"
+                    " coalesce(points_ms, history_ms, logs_ms, checkpoints_ms) IS NULL") {}
 
 void RetentionWriter::take(const RetentionChange& change) {
   if (change.remove) return remove_.run(change.experiment);
@@ -33,6 +36,7 @@ void RetentionWriter::take(const RetentionChange& change) {
     put_.bind(place + 1, to.has_value());
   }
   put_.next();
+  remove_empty_.run(change.experiment);
 }
 
 }  // namespace podium

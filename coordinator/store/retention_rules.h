@@ -21,7 +21,7 @@ class RetentionWriter {
   void take(const RetentionChange& change);
 
  private:
-  Statement put_, remove_;
+  Statement put_, remove_, remove_empty_;
 };
 
 }  // namespace podium

@@ -350,7 +350,10 @@ ClusterRecord Store::Writer::begin(const std::string& fresh) {
 }
 
 void Store::Writer::note_clock_step(Time from, Time to, Duration step) {
-  Statement put(database_, "INSERT INTO clock_steps (from_ms, to_ms, step_ms) VALUES (?1, ?2, ?3)");
+  Statement put(
+      database_,
+      "INSERT INTO clock_steps (from_ms, to_ms, step_ms) SELECT ?1, ?2, ?3"
+      " WHERE NOT EXISTS (SELECT 1 FROM clock_steps WHERE from_ms = ?1 AND abs(step_ms - ?3) < 1000)");
   put.run(to_millis(from), to_millis(to), std::int64_t{step.count()});
 }
 

@@ -259,8 +259,9 @@ describe("selecting all rows", () => {
   it("takes those of the filter that stands, whichever stood when the list was opened", async () => {
     const page = await stage.open("#/jobs");
     await rows(page).first().waitFor();
-    await page.getByRole("searchbox").fill("gpt");
-    await page.waitForURL(/q=gpt/);
+    await page.keyboard.press("/");
+    await page.keyboard.type("gpt");
+    await page.waitForFunction(() => location.hash === "#/jobs?q=gpt");
     const matching = [...stage.coordinator.cluster.jobs.values()].filter(({ name }) => name.includes("gpt"));
     await page
       .getByText(`${matching.length.toLocaleString("en")} jobs`)

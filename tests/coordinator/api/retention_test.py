@@ -119,6 +119,8 @@ class RetentionTest(unittest.TestCase):
         self.assertEqual([job["history"] for job in as_usual["jobs"]], [len(events)])
         self.assertIsNone(self.change("first", {"history_seconds": None})["history_seconds"])
         self.assertEqual(len(self.due(f"within_seconds={80 * day}")["jobs"]), 1)
+        self.assertEqual(self.daemon.get("/retention").json()["rules"], [], "all of it is as usual")
+        self.change("first", {"history_seconds": "forever"})
         self.assertEqual(self.daemon.request("DELETE", "/api/v1/retention/first", None, USER).status, 204)
         self.assertEqual(self.daemon.request("DELETE", "/api/v1/retention/first", None, USER).status, 404)
         self.assertEqual(len(self.due(f"within_seconds={80 * day}")["jobs"]), 1)

@@ -15,6 +15,7 @@ class PrunerTest : public testing::Test {
     std::string text;
     for (int step = 1; step <= 25'000; ++step) text += metrics_line(step, step == 12'345 ? -7 : step % 100);
     ingest_now(store, chunk(1, 0, text));
+    written_ = std::ssize(text);
   }
 
   void end_job() {
@@ -37,12 +38,43 @@ class PrunerTest : public testing::Test {
   std::size_t history() { return Reader(home_.path()).history({1}, 0, 1000).size(); }
 
   TempFolder home_;
+  std::int64_t written_ = 0;  // bytes of events
 };
 
 TEST_F(PrunerTest, LeavesJobsAloneThatHaveNotEnded) {
   prune(at_second(1'000'000));
   EXPECT_EQ(curve().size(), 25'000u);
   EXPECT_GT(history(), 0u);
+}
+
+// Whoever corrects a rule at once keeps what has not gone yet, also of the job at hand.
+TEST_F(PrunerTest, ARuleThatChangesHoldsForTheRestOfAJob) {
+  {
+    Store store(home_.path(), at_once());
+    std::string text;
+    for (int step = 1; step <= 25'000; ++step)
+      text +=
+          R"({"step":)" + std::to_string(step) + R"(,"t":1,"type":"metrics","values":{"b":1,"c":2}})" + "\n";
+    ASSERT_TRUE(ingest_now(store, chunk(1, written_, text)).ok());
+  }
+  end_job();
+  Database database(home_.path() / "podium.db", Access::write, 1000);
+  Pruner pruner(database, {{std::chrono::hours(1), kForever, kForever, kForever}});
+  const auto whole = [&] {
+    std::vector<std::string> keys;
+    for (const std::string key : {"train/loss", "b", "c"})
+      if (Reader(home_.path()).series({1}, key, 1'000'000).size() == 25'000) keys.push_back(key);
+    return keys;
+  };
+  while (whole().size() == 3) ASSERT_TRUE(pruner.prune(at_second(100 + 3600)));
+  const auto left = whole();
+  ASSERT_FALSE(left.empty());
+  database.run("INSERT INTO retention_rules (experiment, points_ms) SELECT name, " +
+               std::to_string(kForever.count()) + " FROM experiments");
+  pruner.rules_changed();
+  for (int piece = 0; piece < 1000 && pruner.prune(at_second(100 + 3600)); ++piece) {
+  }
+  EXPECT_EQ(whole(), left);
 }
 
 TEST_F(PrunerTest, ThinsCurvesAndKeepsTheirSummary) {

@@ -84,6 +84,16 @@ TEST_F(RetentionTest, ARuleIsMadeChangedAndRemoved) {
       << "what is not named stays";
   change({.experiment = "long", .remove = true});
   EXPECT_TRUE(reader_->retention_rules().empty());
+  change(rule("long", Kept::logs, std::nullopt));
+  EXPECT_TRUE(reader_->retention_rules().empty()) << "all of it is as usual";
+}
+
+TEST_F(RetentionTest, WhatIsKeptForeverIsNeverDue) {
+  for (const Kept kept : kAllKept) {
+    change(rule("long", kept, kForever));
+    change(rule("short", kept, kForever));
+  }
+  EXPECT_TRUE(due(2 * kForever).jobs.empty());
 }
 
 TEST_F(RetentionTest, WhatIsDueByARuleGoesAndNothingElse) {

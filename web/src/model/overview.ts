@@ -113,7 +113,7 @@ function ofNode(node: Node, nowMs: number): Attention[] {
     ...(node.state === "lost" ? [found(0, "lost", `${node.id} is lost`, node.last_seen_ms)] : []),
     ...(node.state === "unknown" ? [found(1, "silent", `${node.id} is silent`, node.last_seen_ms)] : []),
     ...sick.map(({ index, health }) =>
-      found(2, `device ${index}`, `device ${index} of ${node.id}: ${health}`),
+      found(2, `device ${index} ${health}`, `device ${index} of ${node.id}: ${health}`),
     ),
     ...(node.unknown?.adopted === null
       ? [found(2, "unknown", `${node.id}: ${describeUnknown(node.id, node.unknown)}`)]
