@@ -164,13 +164,7 @@ class Expectation {
   explicit Expectation(Display& display) : display_(display) {}
 
   awaitable<void> look(Connection& connection, json job) {
-    const json target = job.is_object() ? field(job, "target") : json();
-    const bool open =
-        target.is_object() && field(target, "reached_ms").is_null() && text_field(job, "state") == "running";
-    if (!open) {
-      display_.expect("");
-      co_return;
-    }
+    if (!job.is_object() || !runs_to_target(job)) co_return;
     if (now_millis() < next_) co_return;
     next_ = now_millis() + kPlainInterval;
     const std::string path = fmt::format("/jobs/{}/projection", integer_field(job, "id"));

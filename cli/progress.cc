@@ -45,11 +45,16 @@ std::string aim(const json& job) {
 std::string times(const json& job, const Pace& since, std::int64_t now, const std::string& expected) {
   const auto left = seconds_left(job, since, now);
   const std::string gone = run_time_text(job, now);
-  if (!expected.empty()) return gone + ", " + expected;
+  if (!expected.empty() && runs_to_target(job)) return gone + ", " + expected;
   return left ? fmt::format("{}, at most {} left", gone, human_seconds(*left)) : gone;
 }
 
 }  // namespace
+
+bool runs_to_target(const json& job) {
+  const json target = field(job, "target");
+  return target.is_object() && field(target, "reached_ms").is_null() && text_field(job, "state") == "running";
+}
 
 std::optional<double> seconds_left(const json& job, const Pace& since, std::int64_t now) {
   const json progress = progress_of(job);

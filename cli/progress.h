@@ -20,9 +20,12 @@ std::optional<double> seconds_left(const nlohmann::json& job, const Pace& since,
 // "━━━━╸─────" of `width` columns.
 std::string progress_bar(double fraction, int width);
 
-// State, bar, step, loss, sequences/s, target, time. `expected`: when it reaches its target, as text; where
-// it is known it stands in place of what is left at most. `width` 0: no limit and no bar. What does not fit
-// is left out, the least important first.
+// It runs, and has yet to reach its target.
+bool runs_to_target(const nlohmann::json& job);
+
+// State, bar, step, loss, sequences/s, target, time. `expected`: when it reaches its target, as text; while
+// it runs to that, it stands in place of what is left at most. `width` 0: no limit and no bar. What does not
+// fit is left out, the least important first.
 std::string progress_line(const nlohmann::json& job, const Pace& since, std::int64_t now, int width,
                           const std::string& expected = "");
 

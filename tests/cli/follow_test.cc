@@ -175,6 +175,14 @@ TEST(ProgressLine, TellsWhenTheTargetIsExpectedInPlaceOfTheLongestTime) {
   EXPECT_THAT(line, Not(HasSubstr("at most")));
 }
 
+// "job 1 succeeded … target in 12s"
+TEST(ProgressLine, ExpectsNothingOfAJobThatRunsNoMoreOrIsThere) {
+  json reached = test::job_json(12, "running");
+  reached["target"]["reached_ms"] = 60'000;
+  for (const json& job : {test::job_json(12, "succeeded"), reached})
+    EXPECT_THAT(cli::progress_line(job, {0, 0}, 60'000, 0, "target in 12s"), Not(HasSubstr("target in")));
+}
+
 TEST(ProgressLine, ShowsWhyAJobWaits) {
   json job = test::job_json(12, "queued");
   job["progress"] = nullptr;
