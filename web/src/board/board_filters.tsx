@@ -1,6 +1,7 @@
 // What the board is narrowed to: each choice in the address, so that a claim is a link.
 import type { BoardChoice } from "../model/board_filter";
 import { pushParams } from "../state/router";
+import { SelectLine } from "../ui/select_line";
 import { Button } from "../ui/button";
 
 interface Properties {
@@ -19,20 +20,13 @@ export function BoardFilters({ choices, isFiltered }: Properties) {
   return (
     <div class="chart-toolbar" role="group" aria-label="Filters">
       {choices.map(({ name, title, value, options }) => (
-        <label key={name} class="choice-line">
-          {title}{" "}
-          <select
-            value={value}
-            onChange={({ currentTarget }) => pushParams({ [name]: currentTarget.value, benchmark: null })}
-          >
-            <option value="">any</option>
-            {options.map((option) => (
-              <option key={option} value={option}>
-                {optionText(name, option)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectLine
+          key={name}
+          title={title}
+          value={value}
+          options={[["", "any"], ...options.map((option) => [option, optionText(name, option)] as const)]}
+          onChange={(chosen) => pushParams({ [name]: chosen, benchmark: null })}
+        />
       ))}
       {isFiltered && (
         <Button small onPress={() => pushParams(none)}>

@@ -137,7 +137,7 @@ function OverlayToolbar({ settings, axis, hasTokens, comparison, grouping }: Too
       <label class="smooth">
         Curves
         <select
-          class="compare-by"
+          class="compare-by line-field"
           aria-label="Curves"
           value={grouping ?? "each"}
           onChange={({ currentTarget: { value } }) => setParams({ by: value })}

@@ -42,6 +42,7 @@ function Log({ job, attempt, rank }: { job: JobDetail; attempt: Attempt; rank: n
         <label>
           Attempt
           <select
+            class="line-field"
             value={attempt.number}
             onChange={(event) => setParams({ attempt: event.currentTarget.value })}
           >

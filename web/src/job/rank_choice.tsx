@@ -11,7 +11,7 @@ export function RankChoice({ tasks, rank }: { tasks: readonly Task[]; rank: numb
   return (
     <label>
       Rank
-      <select value={rank} onChange={(event) => choose(event.currentTarget.value)}>
+      <select class="line-field" value={rank} onChange={(event) => choose(event.currentTarget.value)}>
         {tasks.map((task) => (
           <option key={task.rank} value={task.rank}>
             {task.rank} · {task.node}
@@ -35,6 +35,7 @@ function RankNumber({ tasks, rank, onChoose }: NumberProperties) {
       <label>
         Rank
         <input
+          class="line-field"
           type="number"
           value={rank}
           min={0}

@@ -1,8 +1,9 @@
 // The record board: each benchmark with its records, how they fell, and all runs with where they come from.
 import { useMemo } from "preact/hooks";
-import type { Benchmark, BenchmarkDetails, PublishedRow } from "../api/types";
+import type { Benchmark, BenchmarkDetails } from "../api/types";
 import { BenchmarkList } from "../board/benchmark_list";
 import { BoardFilters } from "../board/board_filters";
+import { PublishedChoice } from "../board/published_choice";
 import { PublishedTable } from "../board/published_table";
 import { RecordTable } from "../board/record_table";
 import { RunTable } from "../board/run_table";
@@ -19,10 +20,9 @@ import {
   isFiltered,
 } from "../model/board_filter";
 import { formatCount } from "../model/numbers";
-import { benchmarksOf } from "../model/study";
 import { formatDuration } from "../model/times";
 import { toYaml } from "../model/yaml";
-import { formatHash, pushParams, route, withParams } from "../state/router";
+import { formatHash, route, withParams } from "../state/router";
 import { AsOf } from "../ui/as_of";
 import { Ago } from "../ui/badges";
 import { Info } from "../ui/info";
@@ -151,7 +151,7 @@ function Details({ board, nowMs }: { board: BenchmarkDetails; nowMs: number }) {
   return (
     <>
       <div class="chart-toolbar">
-        <Choose rows={all.data ?? []} name={name} />
+        <PublishedChoice rows={all.data ?? []} benchmark={name} />
         {all.error && (
           <span class="error-text" role="alert">
             What others published could not be loaded: {all.error}
@@ -169,28 +169,5 @@ function Details({ board, nowMs }: { board: BenchmarkDetails; nowMs: number }) {
         </pre>
       </details>
     </>
-  );
-}
-
-/** Absent where nothing is published. */
-function Choose({ rows, name }: { rows: readonly PublishedRow[]; name: string | null }) {
-  const names = benchmarksOf(rows);
-  if (names.length === 0) return null;
-  return (
-    <label class="choice-line">
-      Beside it, published{" "}
-      <select
-        aria-label="Published figures beside it"
-        value={name !== null && names.includes(name) ? name : ""}
-        onChange={({ currentTarget: { value } }) => pushParams({ published: value })}
-      >
-        <option value="">nothing</option>
-        {names.map((each) => (
-          <option key={each} value={each}>
-            {each}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

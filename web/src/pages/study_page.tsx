@@ -1,18 +1,12 @@
 // One study: how it scales or what its sweep found, beside what others published, and what must be known of its figures.
-import type { PublishedRow, Study } from "../api/types";
+import type { Study } from "../api/types";
+import { PublishedChoice } from "../board/published_choice";
 import { usePublished, useStudy } from "../hooks/use_study";
 import { useTitle } from "../hooks/use_title";
 import { compareHash, mostJobs } from "../model/compare_address";
-import {
-  benchmarksOf,
-  parametersText,
-  publishedSentence,
-  rateUnit,
-  studyMarks,
-  sweptPaths,
-} from "../model/study";
+import { parametersText, publishedSentence, rateUnit, studyMarks, sweptPaths } from "../model/study";
 import { formatPlain } from "../model/numbers";
-import { pushParams, route } from "../state/router";
+import { route } from "../state/router";
 import { Members, Warnings } from "../study/members";
 import { AsOf } from "../ui/as_of";
 import { Ago } from "../ui/badges";
@@ -97,7 +91,7 @@ function Scaling({ study }: { study: Study }) {
           </p>
         ))}
       </section>
-      <Benchmarks all={all.data ?? []} benchmark={benchmark} />
+      <PublishedChoice rows={all.data ?? []} benchmark={benchmark} />
       {all.error && (
         <p class="error-text" role="alert">
           What others published could not be loaded: {all.error}
@@ -105,28 +99,5 @@ function Scaling({ study }: { study: Study }) {
       )}
       <ScalingView study={study} published={published} />
     </>
-  );
-}
-
-/** Absent where nothing is published. */
-function Benchmarks({ all, benchmark }: { all: readonly PublishedRow[]; benchmark: string | null }) {
-  const names = benchmarksOf(all);
-  if (names.length === 0) return null;
-  return (
-    <label class="choice-line">
-      Beside it, published{" "}
-      <select
-        aria-label="Published figures beside it"
-        value={benchmark !== null && names.includes(benchmark) ? benchmark : ""}
-        onChange={({ currentTarget: { value } }) => pushParams({ published: value })}
-      >
-        <option value="">nothing</option>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

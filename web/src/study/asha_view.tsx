@@ -22,7 +22,7 @@ import { formatCount } from "../model/numbers";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { SortHead, SortList } from "../ui/sort_head";
-import { NumberHead, ScrollTable } from "../ui/scroll_table";
+import { BarHead, NumberHead, ScrollTable } from "../ui/scroll_table";
 
 interface Properties {
   study: Study;
@@ -63,9 +63,7 @@ function Rungs({ rows, asha }: { rows: readonly RungRow[]; asha: Asha }) {
             {["Step", "Arrived", "Went on", "Paused there", "Stopped there"].map((title) => (
               <NumberHead key={title}>{title}</NumberHead>
             ))}
-            <th scope="col">
-              <span class="visually-hidden">As a bar</span>
-            </th>
+            <BarHead />
           </tr>
         </thead>
         <tbody>

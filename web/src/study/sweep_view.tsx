@@ -27,7 +27,8 @@ import { AsOf } from "../ui/as_of";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { Notice, NotYet } from "../ui/notice";
-import { NumberHead, ScrollTable } from "../ui/scroll_table";
+import { BarHead, NumberHead, ScrollTable } from "../ui/scroll_table";
+import { alike, SelectLine } from "../ui/select_line";
 import { ParallelView } from "./parallel_view";
 
 const none: ReadonlySet<string> = new Set();
@@ -55,22 +56,12 @@ export function SweepView({ study }: { study: Study }) {
   return (
     <>
       <div class="chart-toolbar">
-        <label class="choice-line">
-          Result{" "}
-          <select
-            aria-label="Result"
-            value={result.name}
-            onChange={({ currentTarget: { value } }) =>
-              setParams({ result: value === usual?.name ? null : value })
-            }
-          >
-            {results.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SelectLine
+          title="Result"
+          value={result.name}
+          options={alike(results.map(({ name }) => name))}
+          onChange={(value) => setParams({ result: value === usual?.name ? null : value })}
+        />
         <Info of={result.name}>{outcomeRule(result.outcome)}.</Info>
         {study.members.length > members.length && (
           <span class="warn">
@@ -253,9 +244,7 @@ function Ranking({ trials, result, axes }: ViewProperties) {
               </NumberHead>
             ))}
             <NumberHead>{result.name}</NumberHead>
-            <th scope="col">
-              <span class="visually-hidden">As a bar</span>
-            </th>
+            <BarHead />
           </tr>
         </thead>
         <tbody>

@@ -27,3 +27,10 @@ export function NumberHead({ title, children }: { title?: string; children: Comp
     </th>
   );
 }
+
+/** The title of a column of bars, which is heard alone. */
+export const BarHead = () => (
+  <th scope="col">
+    <span class="visually-hidden">As a bar</span>
+  </th>
+);
