@@ -170,7 +170,7 @@ void Client::give_up(const NetError& error, const HttpRequest& request, Duration
   const bool may_be = sent || error.failure() != NetFailure::unreachable;
   std::string done = may_be && !reads ? ". What was asked for may be done all the same" : "";
   if (!done.empty() && !key.empty())
-    done += "; the same command with --key " + key + " tells, and does it once";
+    done += "; asked again under the key " + key + " (--key of submit and reproduce) it is done once";
   if (error.failure() != NetFailure::timed_out)
     throw Failure(
         Exit::unreachable,
@@ -191,9 +191,9 @@ HttpResponse Client::send(HttpRequest request, int tries, Patience patience) con
       require_ok(response);
       return response;
     } catch (const NetError& error) {
-      const bool first = !sent;
-      sent = sent || error.failure() != NetFailure::unreachable;
-      if (sent && first && tries > 1) tries = kTriesToLearn;
+      const bool may_have_come = error.failure() != NetFailure::unreachable;
+      if (may_have_come && !sent && tries > 1) tries = kTriesToLearn;
+      sent = sent || may_have_come;
       if (--tries <= 0 || error.failure() == NetFailure::timed_out) give_up(error, request, longest, sent);
       std::this_thread::sleep_for(500ms);
     }

@@ -19,7 +19,7 @@ awaitable<ServerReply> get_checkpoints(Api& api, Call call) {
   if (!saved) co_return no_such(call, "job", call.path[0]);
   json checkpoints = json::array();
   for (const CheckpointView& checkpoint : *saved)
-    checkpoints.push_back(checkpoint_json(checkpoint, *id, api.loop.state()));
+    checkpoints.push_back(checkpoint_json(checkpoint, *id, api.loop.state().folder));
   co_return json_reply(200, {{"checkpoints", std::move(checkpoints)}});
 }
 

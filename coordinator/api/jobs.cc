@@ -139,7 +139,7 @@ awaitable<ServerReply> get_job(Api& api, Call call) {
   for (const AttemptView& attempt : detail->attempts) body["attempts"].push_back(attempt_json(attempt));
   body["checkpoint"] = detail->checkpoints.empty()
                            ? json(nullptr)
-                           : checkpoint_json(detail->checkpoints.back(), *id, api.loop.state());
+                           : checkpoint_json(detail->checkpoints.back(), *id, api.loop.state().folder);
   body["spec"] = json::parse(detail->spec);
   body["source"] = json::parse(detail->source);
   body["text"] = detail->text ? to_json(*detail->text) : json(nullptr);

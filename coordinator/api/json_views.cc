@@ -144,11 +144,11 @@ json attempt_json(const AttemptView& attempt) {
 }
 
 // In the nodes' shared folder, where the jobs of every cluster have a folder of their own.
-json checkpoint_json(const CheckpointView& checkpoint, JobId job, const ClusterState& state) {
+json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder) {
   return {{"attempt", checkpoint.attempt},
           {"step", checkpoint.step},
           {"time_ms", to_millis(checkpoint.time)},
-          {"path", state.folder + "/" + to_string(job) + "/checkpoints/" + checkpoint.path},
+          {"path", folder + "/" + to_string(job) + "/checkpoints/" + checkpoint.path},
           {"bytes", checkpoint.bytes},
           {"seconds", checkpoint.seconds}};
 }

@@ -16,7 +16,8 @@ namespace podium {
 // it was read.
 nlohmann::json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision);
 nlohmann::json attempt_json(const AttemptView& attempt);
-nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const ClusterState& state);
+// `folder`: ClusterState::folder.
+nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder);
 // `heard`: LiveFeed::has_heard() of it. A node's own last_seen counts from the coordinator's start before
 // that.
 nlohmann::json node_json(const Node& node, bool heard, std::int64_t revision);

@@ -121,10 +121,10 @@ json sums_json(const DueSums& all) {
           {"checkpoint_bytes", all.checkpoint_bytes}};
 }
 
-json due_json(const DueJob& job, const ClusterState& state) {
+json due_json(const DueJob& job, const std::string& folder) {
   json checkpoints = json::array();
   for (const CheckpointView& checkpoint : job.checkpoints)
-    checkpoints.push_back(checkpoint_json(checkpoint, job.job, state));
+    checkpoints.push_back(checkpoint_json(checkpoint, job.job, folder));
   return {{"job", job.job.value},
           {"name", job.name},
           {"experiment", job.experiment},
@@ -191,14 +191,13 @@ awaitable<ServerReply> get_retention_due(Api& api, Call call) {
   const DueAsked asked = due_asked(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const Time now = api.loop.now();
-  ClusterState named;
-  named.folder = api.loop.state().folder;
-  const auto query = [asked, now, named, usual = api.store.options().retention](Reader& reader) {
+  const auto query = [asked, now, folder = api.loop.state().folder,
+                      usual = api.store.options().retention](Reader& reader) {
     const std::optional<RetentionDue> due = read_due(reader, asked, usual, now);
     if (!due) return std::optional<ServerReply>();
     json body{
         {"by_ms", to_millis(now + asked.within)}, {"all", sums_json(due->all)}, {"jobs", json::array()}};
-    for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, named));
+    for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, folder));
     return std::optional(json_reply(200, body));
   };
   // It goes through all jobs that have ended: one at a time, so that others can read meanwhile.

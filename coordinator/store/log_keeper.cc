@@ -16,6 +16,11 @@ constexpr int kCacheKib = 512;
 constexpr auto kKeepHouseEvery = 10min;
 constexpr auto kLookForRoomEvery = 5s;  // when all logs are those of running jobs
 
+const std::string kDueJobs =
+    " FROM jobs j JOIN experiments e ON e.id = j.experiment LEFT JOIN retention_rules r ON r.experiment = "
+    "e.name"
+    " WHERE j.ended_ms <= ?1 - coalesce(r.logs_ms, ?2)";
+
 // Ends the look, so that the next one sees what has been written since.
 bool found(Statement& look) {
   const bool any = look.next();
@@ -36,14 +41,8 @@ LogKeeper::LogKeeper(fs::path home, const LogLimits& limits, Duration usual)
       find_end_(
           database_,
           "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4"),
-      due_jobs_(database_,
-                "SELECT j.id FROM jobs j JOIN experiments e ON e.id = j.experiment"
-                " LEFT JOIN retention_rules r ON r.experiment = e.name"
-                " WHERE j.ended_ms <= ?1 - coalesce(r.logs_ms, ?2) ORDER BY j.ended_ms"),
-      is_due_(database_,
-              "SELECT 1 FROM jobs j JOIN experiments e ON e.id = j.experiment"
-              " LEFT JOIN retention_rules r ON r.experiment = e.name"
-              " WHERE j.id = ?1 AND j.ended_ms <= ?2 - coalesce(r.logs_ms, ?3)"),
+      due_jobs_(database_, "SELECT j.id" + kDueJobs + " ORDER BY j.ended_ms"),
+      is_due_(database_, "SELECT 1" + kDueJobs + " AND j.id = ?3"),
       ended_jobs_(database_, "SELECT id FROM jobs WHERE ended_ms IS NOT NULL ORDER BY ended_ms"),
       has_ended_(database_, "SELECT 1 FROM jobs WHERE id = ?1 AND ended_ms IS NOT NULL"),
       newest_event_(database_, "SELECT time_ms FROM events ORDER BY seq DESC LIMIT 1"),
@@ -150,7 +149,7 @@ void LogKeeper::keep_house() {
     // By the cluster's clock, whose newest reading is that of the newest event: this machine's may leap.
     std::int64_t now = 0;
     for (newest_event_.start(); newest_event_.next();) now = newest_event_.integer(0);
-    const auto is_due = [&](JobId job) { return found(is_due_.start(job.value, now, usual_.count())); };
+    const auto is_due = [&](JobId job) { return found(is_due_.start(now, usual_.count(), job.value)); };
     remove_logs(with_logs(due_jobs_.start(now, usual_.count())), 0, is_due);
     // Some more than needed, so that it is not for every line.
     const auto has_ended = [&](JobId job) { return found(has_ended_.start(job.value)); };
