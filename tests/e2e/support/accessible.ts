@@ -73,13 +73,19 @@ async function expectWhole(page: Page, width: number): Promise<void> {
   await expect.poll(() => page.evaluate(cutTexts), { message: `nothing cut off at ${width} px` }).toEqual([]);
 }
 
-/** Titles, buttons and rows that are cut, and what else is cut without an ellipsis. */
+/** Titles, buttons and rows that are cut, and what else is cut without an ellipsis, across or at its foot. */
 function cutTexts(): string[] {
   const isSeen = (element: Element) =>
     element.checkVisibility() &&
     element.clientWidth > 1 &&
     getComputedStyle(element.closest("thead, .visually-hidden") ?? element).clipPath === "none";
   const overflows = (element: Element) => element.scrollWidth > element.clientWidth + 1;
+  const isTooTall = (element: Element) => {
+    const { overflowY, webkitLineClamp } = getComputedStyle(element);
+    const isCut =
+      element.matches(".data-row") || (/hidden|clip/.test(overflowY) && webkitLineClamp === "none");
+    return isCut && element.scrollHeight > element.clientHeight + 3;
+  };
   const isWhole = (element: Element) =>
     element.matches("th, [role=columnheader], .data-row, button, .button, .chip");
   const isMarked = (element: Element, style: CSSStyleDeclaration) =>
@@ -88,7 +94,9 @@ function cutTexts(): string[] {
     [...element.children].every((child) => !/flex|grid/.test(getComputedStyle(child).display));
   return [...document.querySelectorAll("body *")]
     .filter((element) => {
-      if (!isSeen(element) || !overflows(element) || element.textContent.trim() === "") return false;
+      if (!isSeen(element) || element.textContent.trim() === "") return false;
+      if (isTooTall(element)) return true;
+      if (!overflows(element)) return false;
       if (isWhole(element)) return true;
       const style = getComputedStyle(element);
       return /hidden|clip/.test(style.overflowX) && !isMarked(element, style);
