@@ -106,7 +106,7 @@ std::vector<Figure> queries(Reader& reader) {
       query_figure("a curve of each of 20 jobs at 1,000",
                    [&](int round) {
                      twenty(round, [&](const JobView& job) {
-                       expect(reader.series(job.id, key_of(round % kSeries), 1000).size() > 500);
+                       expect(reader.series(job.id, key_of(round % kSeries), 1000).points.size() > 500);
                      });
                    }),
       query_figure("all metrics of a job",

@@ -20,7 +20,8 @@ std::size_t chunk_bytes(const Points& points) {
   std::size_t bytes = 0;
   for (std::span<const StoredPoint> rest = points; !rest.empty();) {
     const auto chunk = rest.first(std::min(kPointsInChunk, rest.size()));
-    bytes += encode_points(chunk).size() + encode_roll_ups(roll_up_blocks(chunk)).size();
+    bytes += encode_points(chunk).size() + encode_roll_ups(roll_ups(chunk, kPointsInBlock)).size() +
+             encode_roll_ups(roll_ups(chunk, kPointsInSpan)).size();
     rest = rest.subspan(chunk.size());
   }
   return bytes;

@@ -112,7 +112,8 @@ std::vector<Figure> measure_windows() {
       Reader reader(folder.path());
       Database old(rows_path, Access::read, 1024);
       if (cold) forget(folder.path() / "podium.db"), forget(rows_path);
-      ours.push_back(milliseconds([&] { return reader.series({1}, "train/loss", kShown, range).size(); }));
+      ours.push_back(
+          milliseconds([&] { return reader.series({1}, "train/loss", kShown, range).points.size(); }));
       by_rows.push_back(milliseconds([&] { return from_rows(old, range).size(); }));
     }
     const std::string from = cold ? "from disk" : "from memory";

@@ -30,11 +30,11 @@ json summary_json(const MetricSummary& metric) {
           {"lost_points", metric.lost}};
 }
 
-json series_json(const std::string& key, const Series& series, std::int64_t lost) {
+json series_json(const MetricSummary& metric, const SeriesView& series) {
   json points = json::array();
-  for (const SeriesPoint& point : series)
+  for (const SeriesPoint& point : series.points)
     points.push_back({point.step, to_millis(point.time), number_to_json(point.value)});
-  return {{"key", key}, {"points", std::move(points)}, {"lost_points", lost}};
+  return {{"key", metric.key}, {"points", std::move(points)}, {"lost_points", metric.lost + series.lost}};
 }
 
 std::vector<std::string> keys_asked(Query& query) {
@@ -96,7 +96,7 @@ SeriesFound read_series(Reader& reader, JobId job, const SeriesAsked& asked) {
   for (const std::string& key : asked.keys) {
     const MetricSummary* metric = find(known, key);
     if (!metric) return {std::nullopt, no_series(job, key, known)};
-    list.push_back(series_json(key, reader.series(job, key, asked.points, asked.steps), metric->lost));
+    list.push_back(series_json(*metric, reader.series(job, key, asked.points, asked.steps)));
   }
   return {json_reply(200, {{"series", std::move(list)}}), ""};
 }
@@ -117,7 +117,7 @@ std::optional<ServerReply> read_series_of(Reader& reader, const std::vector<JobI
         lacking.push_back({{"job", job.value}, {"key", key}});
         continue;
       }
-      json series = series_json(key, reader.series(job, key, asked.points, asked.steps), metric->lost);
+      json series = series_json(*metric, reader.series(job, key, asked.points, asked.steps));
       series["job"] = job.value;
       list.push_back(std::move(series));
     }

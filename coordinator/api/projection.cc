@@ -52,7 +52,7 @@ std::vector<Series> earlier_curves(Reader& reader, const JobView& job) {
   std::ranges::sort(others, std::ranges::greater{});
   others.resize(std::min(others.size(), kMostEarlierJobs));
   for (const JobId other : others)
-    if (Series curve = reader.series(other, job.target->metric, kPointsOfEarlier); !curve.empty())
+    if (Series curve = reader.series(other, job.target->metric, kPointsOfEarlier).points; !curve.empty())
       curves.push_back(std::move(curve));
   return curves;
 }
@@ -72,7 +72,7 @@ std::optional<ServerReply> read_projection(Reader& reader, JobId id) {
   projection.doubt = nothing_to_foretell(*job);
   if (projection.doubt.empty()) {
     const TargetView& target = *job->target;
-    projection = project({.curve = reader.series(id, target.metric, kMostPoints),
+    projection = project({.curve = reader.series(id, target.metric, kMostPoints).points,
                           .target = target.at_least ? *target.at_least : target.at_most.value_or(0),
                           .at_least = target.at_least.has_value(),
                           .steps = job->progress ? job->progress->steps : 0,

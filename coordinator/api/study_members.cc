@@ -46,7 +46,7 @@ Series rate_series(Reader& reader, JobId job, const std::vector<MetricSummary>& 
   for (const char* name : names)
     for (const MetricSummary& metric : metrics)
       if (metric.key == name || metric.key.ends_with(std::string("/") + name))
-        return reader.series(job, metric.key, points);
+        return reader.series(job, metric.key, points).points;
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "coordinator/store/chunk_errors.h"
 #include "coordinator/store/chunks/codec.h"
 
 namespace podium {
@@ -17,8 +16,20 @@ ChunkRow chunk_row(Statement& row) {
   ChunkRow chunk{{row.integer(0), row.integer(1), row.real(2), 0},
                  {row.integer(3), row.integer(4), row.real(5), 0},
                  {row.integer(6), row.integer(7), row.real(8), mark(row, 9), mark(row, 12), mark(row, 15)},
-                 row.integer(18)};
+                 std::string(row.blob(18)),
+                 row.integer(19)};
   return chunk;
+}
+
+// The points of a chunk that its row tells of.
+std::vector<StoredPoint> marks_of(const ChunkRow& chunk) {
+  std::vector<StoredPoint> marks{chunk.first, chunk.last};
+  for (const auto& point : {chunk.all.low, chunk.all.high, chunk.all.broken})
+    if (point) marks.push_back(*point);
+  std::ranges::sort(marks, {}, &StoredPoint::step);
+  const auto twice = std::ranges::unique(marks, {}, &StoredPoint::step);
+  marks.erase(twice.begin(), twice.end());
+  return marks;
 }
 
 }  // namespace
@@ -29,14 +40,16 @@ ChunkReader::ChunkReader(Database& db, std::int64_t series)
       chunks_(
           db,
           "SELECT first_step, first_ms, first_value, last_step, last_ms, last_value, points, numbers, sum,"
-          " low_step, low_ms, low_value, high_step, high_ms, high_value, broken_step, broken_ms, NULL, data"
+          " low_step, low_ms, low_value, high_step, high_ms, high_value, broken_step, broken_ms, NULL, "
+          "spans, data"
           " FROM chunks WHERE series = ?1 AND first_step <= ?3 AND last_step >= ?2 AND first_step >="
           " coalesce((SELECT max(first_step) FROM chunks WHERE series = ?1 AND first_step <= ?2), ?2)"
           " ORDER BY first_step"),
       blocks_(db, "SELECT blocks FROM chunk_data WHERE id = ?1"),
       points_(db, "SELECT points FROM chunk_data WHERE id = ?1"),
-      open_(db, "SELECT points FROM open_points WHERE series = ?1 AND first_step <= ?2 ORDER BY first_step") {
-}
+      open_(db,
+            "SELECT points, count FROM open_points WHERE series = ?1 AND first_step <= ?2"
+            " ORDER BY first_step") {}
 
 std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
   std::vector<ChunkRow> rows;
@@ -46,12 +59,22 @@ std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
 
 std::vector<RollUp> ChunkReader::blocks(const ChunkRow& chunk) {
   const bool found = blocks_.start(chunk.data).next();
-  return whole(decode_roll_ups(found ? blocks_.blob(0) : ""), series_);
+  auto blocks = decode_roll_ups(found ? blocks_.blob(0) : "");
+  blocks_.start();
+  return blocks ? std::move(blocks).value() : roll_ups(points(chunk, {}), kPointsInBlock);
+}
+
+std::vector<RollUp> ChunkReader::spans(const ChunkRow& chunk) {
+  auto spans = decode_roll_ups(chunk.spans);
+  return spans ? std::move(spans).value() : blocks(chunk);
 }
 
 std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRange& range) {
   const bool found = points_.start(chunk.data).next();
-  auto points = whole(decode_points(found ? points_.blob(0) : ""), series_);
+  auto decoded = decode_points(found ? points_.blob(0) : "");
+  points_.start();
+  std::vector<StoredPoint> points = decoded ? std::move(decoded).value() : marks_of(chunk);
+  lost_ += chunk.all.points - std::ssize(points);
   if (!range.holds(chunk.first.step) || !range.holds(chunk.last.step))
     std::erase_if(points, [&](const StoredPoint& point) { return !range.holds(point.step); });
   return points;
@@ -59,9 +82,15 @@ std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRa
 
 std::vector<StoredPoint> ChunkReader::open(const StepRange& range) {
   std::vector<StoredPoint> points;
-  for (open_.start(series_, range.last); open_.next();)
-    for (const StoredPoint& point : whole(decode_points(open_.blob(0)), series_))
+  for (open_.start(series_, range.last); open_.next();) {
+    const auto row = decode_points(open_.blob(0));
+    if (!row) {
+      lost_ += open_.integer(1);
+      continue;
+    }
+    for (const StoredPoint& point : *row)
       if (range.holds(point.step)) points.push_back(point);
+  }
   return points;
 }
 

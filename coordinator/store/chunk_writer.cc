@@ -11,7 +11,7 @@
 namespace podium {
 namespace {
 
-// Then the open chunk is closed even though it is not full, for what is read row by row should be few rows.
+// Then those of the open chunk become one, for what is read row by row should be few rows.
 constexpr std::int64_t kMostOpenRows = 64;
 
 // Of a chunk in which a few steps are logged again only a piece of about so many points is written anew, for
@@ -92,8 +92,8 @@ ChunkWriter::ChunkWriter(Database& db)
           db,
           "INSERT INTO chunks (series, first_step, last_step, points, numbers, sum, first_ms, first_value,"
           " last_ms, last_value, low_step, low_ms, low_value, high_step, high_ms, high_value, broken_step,"
-          " broken_ms, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,"
-          " ?17, ?18, ?19)"),
+          " broken_ms, data, spans) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,"
+          " ?15, ?16, ?17, ?18, ?19, ?20)"),
       put_data_(db, "INSERT INTO chunk_data (blocks, points) VALUES (?1, ?2)"),
       delete_chunk_(db, "DELETE FROM chunks WHERE series = ?1 AND first_step = ?2"),
       delete_data_(db, "DELETE FROM chunk_data WHERE id = ?1"),
@@ -143,9 +143,18 @@ void ChunkWriter::put_open(std::int64_t series, OpenChunk& open, std::span<const
 }
 
 std::int64_t ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
-  if (!has_room(open, 1, points)) return close_open(series, open, points);
-  put_open(series, open, points);
-  return std::ssize(points);
+  if (has_room(open, 1, points)) {
+    put_open(series, open, points);
+    return std::ssize(points);
+  }
+  open = open_chunk(series);  // whoever thins series closes chunks as well
+  const std::int64_t opened = open.points;
+  const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
+  const auto closed = std::span(all).first(all.size() / kPointsInChunk * kPointsInChunk);
+  const auto rest = std::span(all).subspan(closed.size());
+  const std::int64_t grown = put_in_place(series, closed);
+  put_open(series, open, rest);
+  return grown + std::ssize(rest) - opened;
 }
 
 std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
@@ -165,7 +174,7 @@ std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<
 
 std::int64_t ChunkWriter::close_open(std::int64_t series, OpenChunk& open,
                                      std::span<const StoredPoint> points) {
-  open = open_chunk(series);  // whoever thins series closes chunks as well
+  open = open_chunk(series);
   const std::int64_t opened = open.points;
   const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
   return put_in_place(series, all) - opened;
@@ -294,7 +303,8 @@ void ChunkWriter::remove(std::int64_t series, const Closed& chunk) {
 
 void ChunkWriter::close(std::int64_t series, std::span<const StoredPoint> points) {
   const RollUp all = roll_up(points);
-  const std::string blocks = encode_roll_ups(roll_up_blocks(points));
+  const std::string blocks = encode_roll_ups(roll_ups(points, kPointsInBlock));
+  const std::string spans = encode_roll_ups(roll_ups(points, kPointsInSpan));
   const std::string packed = encode_points(points);
   put_data_.run(Blob{blocks}, Blob{packed});
   put_chunk_.run(series, points.front().step, points.back().step, all.points, all.numbers, all.sum,
@@ -303,7 +313,7 @@ void ChunkWriter::close(std::int64_t series, std::span<const StoredPoint> points
                  part(all.low, &StoredPoint::value), part(all.high, &StoredPoint::step),
                  part(all.high, &StoredPoint::time_ms), part(all.high, &StoredPoint::value),
                  part(all.broken, &StoredPoint::step), part(all.broken, &StoredPoint::time_ms),
-                 database_.last_insert_id());
+                 database_.last_insert_id(), Blob{spans});
 }
 
 std::vector<StoredPoint> ChunkWriter::take_chunk(std::int64_t series, std::int64_t from_step) {

@@ -27,7 +27,7 @@ class ChunkWriter {
 
   OpenChunk open_chunk(std::int64_t series);
 
-  // Points by step, each step once, all beyond those that the series has. Closes the chunk when it is full.
+  // Points by step, each step once, all beyond those that the series has. Closes the open chunk when it is full.
   // Returns by how many points the series grew: by fewer than came, or less than none, where damage was
   // found.
   std::int64_t append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);

@@ -165,6 +165,11 @@ struct MetricSummary {
   std::int64_t lost = 0;  // points, to damage of the database
 };
 
+struct SeriesView {
+  Series points;  // thinned to about as many as were asked for, extremes and the first break among them
+  std::int64_t lost = 0;  // to damage of the database: of what had to be read, beside MetricSummary's
+};
+
 // Of metric points, over all jobs: what was set aside because it could not be read.
 struct DamageView {
   std::int64_t chunks = 0;
@@ -224,8 +229,8 @@ class Reader {
   DamageView damage();
   // Of a job that this reader has read. Of long series the points of a few chunks are read, spread evenly.
   ComparedJob compared(const JobView& job, const ComparisonQuery& query);
-  // Thinned to about `points`, extremes and the first break among them; empty for an unknown key.
-  Series series(JobId job, const std::string& key, int points, const StepRange& range = {});
+  // Empty for an unknown key.
+  SeriesView series(JobId job, const std::string& key, int points, const StepRange& range = {});
 
   // Of a job that is there.
   LedgerRows ledger(JobId job);

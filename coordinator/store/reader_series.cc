@@ -1,12 +1,10 @@
 // Reader: the points of a series, or about so many of them that show what all of them would. Few points are
-// all read; of many, what blocks of 64 come to, and of very many, whole chunks.
+// all read; of many, what every 64 or 256 of them come to, and of very many, whole chunks.
 #include "coordinator/store/chunk_reader.h"
 #include "coordinator/store/reader_impl.h"
 
 namespace podium {
 namespace {
-
-constexpr std::int64_t kFewestInBucket = 2;  // runs of which a bucket of the thinned curve is made
 
 SeriesPoint shown(const StoredPoint& point) { return {point.step, from_millis(point.time_ms), point.value}; }
 
@@ -16,13 +14,12 @@ std::optional<SeriesPoint> shown(const std::optional<StoredPoint>& point) {
 
 SeriesRun shown(const RollUp& run) { return {shown(run.low), shown(run.high), shown(run.broken)}; }
 
-enum class Grain { points, blocks, chunks };
-
-Grain grain_for(std::int64_t points, int wanted) {
+// The longest runs of which each bucket of the thinned curve has one at least; 1: points.
+std::size_t run_length(std::int64_t points, int wanted) {
   const std::int64_t in_bucket = 2 * points / wanted;
-  if (in_bucket < kFewestInBucket * static_cast<std::int64_t>(kPointsInBlock)) return Grain::points;
-  return in_bucket < kFewestInBucket * static_cast<std::int64_t>(kPointsInChunk) ? Grain::blocks
-                                                                                 : Grain::chunks;
+  for (const std::size_t each : {kPointsInChunk, kPointsInSpan, kPointsInBlock})
+    if (in_bucket >= static_cast<std::int64_t>(each)) return each;
+  return 1;
 }
 
 // A series between two steps: the chunks that lie within, and the points before and after them.
@@ -44,9 +41,9 @@ class Window {
 
   Series thinned(int wanted) {
     if (count_ == 0) return {};
-    const Grain grain = grain_for(count_, wanted);
-    if (grain == Grain::points) return thinned_points(wanted);
-    Series kept = thinned_runs(grain, wanted);
+    const std::size_t each = run_length(count_, wanted);
+    if (each == 1) return thinned_points(wanted);
+    Series kept = thinned_runs(each, wanted);
     const SeriesPoint first = shown(first_point()), last = shown(last_point());
     if (kept.empty() || kept.front().step != first.step) kept.insert(kept.begin(), first);
     if (kept.back().step != last.step) kept.push_back(last);
@@ -76,20 +73,20 @@ class Window {
     return std::move(thinner).finish();
   }
 
-  Series thinned_runs(Grain grain, int wanted) {
+  Series thinned_runs(std::size_t each, int wanted) {
     std::vector<SeriesRun> runs;
-    const auto add_all = [&](const std::vector<RollUp>& blocks) {
-      for (const RollUp& block : blocks) runs.push_back(shown(block));
+    const auto add_all = [&](const std::vector<RollUp>& more) {
+      for (const RollUp& run : more) runs.push_back(shown(run));
     };
-    add_all(roll_up_blocks(before_));
+    add_all(roll_ups(before_, each));
     for (const ChunkRow& chunk : chunks_)
-      if (grain == Grain::chunks)
+      if (each == kPointsInChunk)
         runs.push_back(shown(chunk.all));
       else
-        add_all(reader_.blocks(chunk));
-    add_all(roll_up_blocks(after_));
-    Thinner thinner(runs.size(),
-                    wanted - 4);  // for the ends, and for a second mark of the first run and the last
+        add_all(each == kPointsInSpan ? reader_.spans(chunk) : reader_.blocks(chunk));
+    add_all(roll_ups(after_, each));
+    // Fewer, for the ends, and for a second mark of the first run and the last.
+    Thinner thinner = Thinner::of_runs(runs.size(), wanted - 4);
     for (const SeriesRun& run : runs) thinner.add(run);
     return std::move(thinner).finish();
   }
@@ -103,12 +100,15 @@ class Window {
 
 }  // namespace
 
-Series Reader::series(JobId job, const std::string& key, int points, const StepRange& range) {
+SeriesView Reader::series(JobId job, const std::string& key, int points, const StepRange& range) {
   const Moment moment(impl_->database);
   Statement find(impl_->database, "SELECT id FROM series WHERE job = ?1 AND key = ?2");
   if (!find.start(job.value, key).next()) return {};
   ChunkReader reader(impl_->database, find.integer(0));
-  return Window(reader, range).thinned(points);
+  Window window(reader, range);
+  SeriesView view{window.thinned(points)};
+  view.lost = reader.lost();
+  return view;
 }
 
 }  // namespace podium

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kCacheKib = 2048;
-constexpr std::size_t kPiece = 256 << 10;  // bytes of streams in one transaction
+constexpr std::size_t kPiece = 512 << 10;  // bytes of streams in one transaction
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
 // events themselves, however large the state is.
 constexpr std::int64_t kSnapshotEvery = 5000;
@@ -67,6 +67,7 @@ Store::Writer::Writer(const std::filesystem::path& home, Post post, const Retent
       ingestor_(database_),
       rules_(database_),
       pruner_(database_, retention),
+      closer_(database_),
       last_event_(log_.last()),
       snapshot_every_(kSnapshotEvery),
       thread_([this] { work(); }) {}
@@ -184,9 +185,11 @@ void Store::Writer::keep_house() {
   bool more = false;
   try {
     more = log_.prune() || pruner_.prune(log_.newest()) || energy_.thin(log_.newest()) ||
-           ledger_totals_.settle();
+           ledger_totals_.settle() || closer_.close(log_.newest());
   } catch (const std::exception& error) {
-    spdlog::warn("what is no longer kept could not be deleted, or ledgers not be added up: {}", error.what());
+    spdlog::warn(
+        "what is no longer kept could not be deleted, ledgers not be added up or chunks not be closed: {}",
+        error.what());
   }
   keep_house_in_ = more ? 0ms : std::chrono::milliseconds(kKeepHouseEvery);
 }

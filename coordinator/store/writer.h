@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "coordinator/store/chunk_closer.h"
 #include "coordinator/store/energy_rows.h"
 #include "coordinator/store/event_log.h"
 #include "coordinator/store/ingest.h"
@@ -84,6 +85,7 @@ class Store::Writer {
   Ingestor ingestor_;
   RetentionWriter rules_;
   Pruner pruner_;
+  ChunkCloser closer_;
   std::int64_t last_event_;  // that was written
 
   mutable std::mutex mutex_;  // guards the next six

@@ -5,10 +5,19 @@
 
 namespace podium {
 
-Thinner::Thinner(std::size_t total, int points) : total_(total) {
+namespace {
+
+// 0 where they need none.
+std::size_t buckets_for(std::size_t marks, int points) {
   const auto limit = static_cast<std::size_t>(std::max(points, 4));
-  buckets_ = total <= limit ? 0 : (limit - 2) / 2;
+  return marks <= limit ? 0 : (limit - 2) / 2;
 }
+
+}  // namespace
+
+Thinner::Thinner(std::size_t total, int points) : Thinner(total, buckets_for(total, points)) {}
+
+Thinner Thinner::of_runs(std::size_t total, int points) { return {total, buckets_for(2 * total, points)}; }
 
 // The first and the last point have buckets of their own.
 std::size_t Thinner::bucket_of(std::size_t index) const {

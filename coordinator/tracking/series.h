@@ -38,6 +38,7 @@ struct SeriesRun {
 class Thinner {
  public:
   Thinner(std::size_t total, int points);
+  static Thinner of_runs(std::size_t total, int points);  // each has two marks
 
   // By step, `total` times.
   void add(const SeriesPoint& point);
@@ -45,6 +46,7 @@ class Thinner {
   Series finish() &&;
 
  private:
+  Thinner(std::size_t total, std::size_t buckets) : total_(total), buckets_(buckets) {}
   std::size_t bucket_of(std::size_t index) const;
   void go_to_bucket_of_next();
   void look_at(const SeriesPoint& number);

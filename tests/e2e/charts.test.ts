@@ -158,3 +158,22 @@ it("the kit draws every kind, and labels keep within the canvas", async () => {
   }
   expect(await page.evaluate(() => (window as unknown as { clipped: string[] }).clipped)).toEqual([]);
 });
+
+describe("a curve", () => {
+  it("says how many of its points the database cannot read", async () => {
+    const page = await stage.open("#/jobs");
+    await page.route(/\/series\?/, async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      for (const series of json.series) if (series.key === "train/loss") series.lost_points = 4096;
+      await route.fulfill({ response, json });
+    });
+    const lost = page.getByText("4,096 lost to damage of the coordinator’s database");
+    await page.goto(new URL(`#/jobs/${stage.quickstart}`, page.url()).href);
+    await lost.waitFor();
+    expect(await lost.count()).toBe(1);
+    await page.goto(new URL(`#/compare?jobs=${stage.quickstart}&keys=train/loss`, page.url()).href);
+    await page.getByRole("heading", { name: "Compare" }).waitFor();
+    await lost.waitFor();
+  });
+});

@@ -25,7 +25,7 @@ describe("curves", () => {
   const live = (...steps: number[]) =>
     steps.map((step) => ({ key: "loss", step, time_ms: step, value: step }));
   const wireSeries = (...steps: number[]) => ({
-    series: [{ key: "loss", points: steps.map((step) => [step, step, step]) }],
+    series: [{ key: "loss", points: steps.map((step) => [step, step, step]), lost_points: 0 }],
   });
   const read = () => {
     const series = new JobSeries(7);
@@ -45,6 +45,20 @@ describe("curves", () => {
     await vi.advanceTimersByTimeAsync(drawMs);
     hear(40);
     expect(steps()).toEqual([10, 20, 30, 40]);
+  });
+
+  it("tell which have points that the database cannot read", async () => {
+    const series = new JobSeries(7);
+    queries.read("series 7", series.ask);
+    await wire.requests.at(-1)!.answer({ metrics: [{ key: "loss" }, { key: "gain" }] });
+    const [loss] = wireSeries(1).series;
+    await wire.requests.at(-1)!.answer({
+      series: [
+        { ...loss, lost_points: 4096 },
+        { ...loss, key: "gain" },
+      ],
+    });
+    expect(series.lost.value).toEqual(new Map([["loss", 4096]]));
   });
 
   it("grow once a second, at once after a pause, by all that came", async () => {

@@ -16,15 +16,16 @@ constexpr std::size_t kMostPatched = 4;  // on either side of a block's range
 constexpr std::uint8_t kAsBefore = 65;   // in place of a width: none, and the base of the block before
 constexpr std::uint8_t kRough = 0x80;    // beside a width: the base in units of 2^(width - kFineBits)
 constexpr int kFineBits = 6;
+constexpr std::size_t kLeastPatch = 16;  // bits: its place and its distance
 
 using Words =
     std::array<std::uint64_t, kBlock + 1>;  // of a block at any width, and one that reading may touch
 
 // All arithmetic is modulo 2^64, so that no difference overflows.
-std::vector<std::uint64_t> differences(std::span<const std::int64_t> values, int order) {
-  std::vector<std::uint64_t> all(values.begin(), values.end());
-  for (int i = 0; i < order; ++i)
-    for (std::size_t at = all.size(); at-- > 1;) all[at] -= all[at - 1];
+std::vector<std::uint64_t> differences(const std::vector<std::uint64_t>& values) {
+  std::vector<std::uint64_t> all(values.size());
+  if (!values.empty()) all[0] = values[0];
+  for (std::size_t at = 1; at < values.size(); ++at) all[at] = values[at] - values[at - 1];
   return all;
 }
 
@@ -78,12 +79,15 @@ std::size_t patch_bits(std::int64_t value, std::uint64_t base) {
 }
 
 // With the `below` lowest and the `above` highest apart.
-Plan plan_with(const Ends& ends, std::size_t size, std::size_t below, std::size_t above) {
+// Nothing where that takes `most` bits or more.
+Plan plan_with(const Ends& ends, std::size_t size, std::size_t below, std::size_t above, std::size_t most) {
   if (ends.low[below] > ends.high[above]) return {};
   const auto high = static_cast<std::uint64_t>(ends.high[above]);
   Plan plan;
   plan.base = static_cast<std::uint64_t>(ends.low[below]);
   plan.width = std::bit_width(high - plan.base);
+  const std::size_t least = size * static_cast<std::size_t>(plan.width) + (below + above) * kLeastPatch;
+  if (least >= most) return {};
   if (plan.width > kFineBits) {
     const std::uint64_t rough = plan.base & ~mask_of(plan.width - kFineBits);
     plan.rough = high - rough <= mask_of(plan.width);
@@ -97,11 +101,14 @@ Plan plan_with(const Ends& ends, std::size_t size, std::size_t below, std::size_
 }
 
 Plan plan_of(std::span<const std::uint64_t> block) {
+  const auto differs = [&block](std::uint64_t value) { return value != block.front(); };
+  if (std::ranges::none_of(block, differs)) return {.width = 0, .base = block.front(), .bits = 0};
   const Ends ends = ends_of(block);
   Plan best;
   for (std::size_t below = 0; below < ends.count; ++below)
     for (std::size_t above = 0; below + above < ends.count; ++above)
-      if (const Plan plan = plan_with(ends, block.size(), below, above); plan.bits < best.bits) best = plan;
+      if (const Plan plan = plan_with(ends, block.size(), below, above, best.bits); plan.bits < best.bits)
+        best = plan;
   return best;
 }
 
@@ -133,14 +140,15 @@ struct Column {
 
 // Of the orders the one that seems to take least.
 Column column_of(std::span<const std::int64_t> values) {
-  Column best;
-  std::size_t least = SIZE_MAX;
-  for (int order = 0; order <= kMostOrder; ++order) {
-    std::vector<std::uint64_t> column = differences(values, order);
+  Column best{0, {values.begin(), values.end()}};
+  std::size_t least = rough_bits(best.values);
+  std::vector<std::uint64_t> column;
+  for (int order = 1; order <= kMostOrder && least > 0; ++order) {
+    column = differences(order == 1 ? best.values : column);
     const std::size_t bits = rough_bits(column);
     if (bits >= least) continue;
     least = bits;
-    best = {order, std::move(column)};
+    best = {order, column};
   }
   return best;
 }

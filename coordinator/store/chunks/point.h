@@ -14,6 +14,7 @@ struct StoredPoint {
 };
 
 inline constexpr std::size_t kPointsInBlock = 64;
+inline constexpr std::size_t kPointsInSpan = 4 * kPointsInBlock;
 inline constexpr std::size_t kPointsInChunk = kPointsInBlock * kPointsInBlock;  // at most
 
 }  // namespace podium

@@ -88,10 +88,10 @@ RollUp roll_up(std::span<const StoredPoint> points) {
   return run;
 }
 
-std::vector<RollUp> roll_up_blocks(std::span<const StoredPoint> points) {
+std::vector<RollUp> roll_ups(std::span<const StoredPoint> points, std::size_t each) {
   std::vector<RollUp> runs;
-  for (; !points.empty(); points = points.subspan(std::min(kPointsInBlock, points.size())))
-    runs.push_back(roll_up(points.first(std::min(kPointsInBlock, points.size()))));
+  for (; !points.empty(); points = points.subspan(std::min(each, points.size())))
+    runs.push_back(roll_up(points.first(std::min(each, points.size()))));
   return runs;
 }
 

@@ -1,5 +1,5 @@
 // What a run of points comes to, so that a long curve is drawn, its spikes included, without reading it:
-// written with each chunk for every 64 of its points and for all of it.
+// written with each chunk for every 64 and every 256 of its points, and for all of it.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct RollUp {
 };
 
 RollUp roll_up(std::span<const StoredPoint> points);
-std::vector<RollUp> roll_up_blocks(std::span<const StoredPoint> points);  // 64 each, by step
+std::vector<RollUp> roll_ups(std::span<const StoredPoint> points, std::size_t each);  // of so many, by step
 
 // Of at most kPointsInBlock runs, as codec.h.
 std::string encode_roll_ups(std::span<const RollUp> runs);

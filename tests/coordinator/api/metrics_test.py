@@ -70,10 +70,14 @@ class MetricsTest(unittest.TestCase):
         self.agent.run([launch])
         self.assertEqual(self.agent.deliver(chunk(launch, "events", 0, metric_lines(1, 9) + metric_lines(1, 9, "whole"))).status, 200)
         self.assertEqual(self.metrics()[0]["podium_damaged_chunks", ()], 0)
+        curve = f"/jobs/{job}/series?key=train/loss"
+        self.assertEqual(self.daemon.get(curve).json()["series"][0]["lost_points"], 0)
         with sqlite3.connect(self.daemon.home / "podium.db") as database:
             database.execute("UPDATE open_points SET points = x'00' WHERE series ="
                              " (SELECT id FROM series WHERE key = 'train/loss')")
         database.close()
+        unread = self.daemon.get(curve)
+        self.assertEqual((unread.status, unread.json()["series"][0]["lost_points"]), (200, 9))
         again = len(metric_lines(1, 9) + metric_lines(1, 9, "whole"))
         self.assertEqual(self.agent.deliver(chunk(launch, "events", again, metric_lines(9, 1))).status, 200)
         samples, _ = self.metrics()

@@ -80,6 +80,12 @@ class ChunkWriterTest : public testing::Test {
       std::int64_t in_blocks = 0;
       for (const RollUp& block : reader.blocks(chunks[i])) in_blocks += block.points;
       EXPECT_EQ(in_blocks, std::ssize(points));
+      const auto spans = reader.spans(chunks[i]);
+      EXPECT_EQ(spans.size(), (points.size() + kPointsInSpan - 1) / kPointsInSpan);
+      EXPECT_EQ(spans.front().low->value,
+                std::ranges::min(std::span(points).first(std::min(kPointsInSpan, points.size())), {},
+                                 &StoredPoint::value)
+                    .value);
     }
   }
 
@@ -137,8 +143,9 @@ TEST_F(ChunkWriterTest, PointsOneByOneFillChunksAndLeaveFewRowsOpen) {
 TEST_F(ChunkWriterTest, ManyAtOnceAreChunksAtOnce) {
   write(run(1, 20'000));
   expect_model();
-  EXPECT_EQ(open_.rows, 0);
-  EXPECT_EQ(count("SELECT count(*) FROM chunks"), 5);
+  EXPECT_EQ(count("SELECT count(*) FROM chunks WHERE points = 4096"), 4);
+  EXPECT_EQ(open_.rows, 1);
+  EXPECT_EQ(open_.points, 20'000 - 4 * 4096);
 }
 
 TEST_F(ChunkWriterTest, ALaterAttemptReplacesAndAnEarlierOneFillsHoles) {
@@ -224,7 +231,7 @@ TEST_F(ChunkWriterTest, AStepOfTheOpenChunkLoggedAgainRewritesItsRowAlone) {
 
 TEST_F(ChunkWriterTest, OneStepAgainAndAgainCostsAPieceHoweverLongTheSeriesIs) {
   write(run(0, 8000));
-  write(run(5, 1));
+  for (int i = 0; i < 2; ++i) write(run(5, 1));  // closes the open chunk; cuts a piece out
   const std::int64_t chunks = count("SELECT count(*) FROM chunks");
   for (int i = 0; i < 300; ++i) write(run(5, 1));
   expect_model();
@@ -288,16 +295,51 @@ TEST_F(ChunkWriterTest, AThinnerGoesOnBeyondADamagedChunk) {
   EXPECT_EQ(writer_.take_chunk(kSeries, 1).front().step, 4097);
 }
 
-TEST_F(ChunkWriterTest, ADamagedChunkIsNamedWithAdvice) {
+// The first and the last, the lowest and the highest.
+TEST_F(ChunkWriterTest, OfADamagedChunkIsReadWhatItsRowTells) {
   write(run(1, 5000));
+  const std::vector<StoredPoint> whole = stored();
   database_.run("UPDATE chunk_data SET points = substr(points, 1, 100) WHERE id = 1");
-  try {
-    stored();
-    FAIL() << "it was read";
-  } catch (const SqliteError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("metric series 7: packed points are damaged"));
-    EXPECT_THAT(error.what(), testing::HasSubstr("restore a backup"));
-  }
+  ChunkReader reader(database_, kSeries);
+  const ChunkRow chunk = reader.chunks({}).front();
+  const std::vector<StoredPoint> left = reader.points(chunk, {});
+  EXPECT_EQ(reader.lost(), 4096 - std::ssize(left));
+  EXPECT_THAT(left.size(), testing::AllOf(testing::Ge(3u), testing::Le(4u)));
+  EXPECT_EQ(left.front().step, 1);
+  EXPECT_EQ(left.back().step, 4096);
+  for (const StoredPoint& point : left)
+    EXPECT_EQ(point.value, whole[static_cast<std::size_t>(point.step - 1)].value);
+  const auto chunk_of = std::span(whole).first(4096);
+  EXPECT_EQ(std::ranges::min(left, {}, &StoredPoint::value).value,
+            std::ranges::min(chunk_of, {}, &StoredPoint::value).value);
+  EXPECT_EQ(std::ranges::max(left, {}, &StoredPoint::value).value,
+            std::ranges::max(chunk_of, {}, &StoredPoint::value).value);
+  EXPECT_EQ(reader.points(chunk, {2, 4095}).size(), left.size() - 2) << "the ends lie outside";
+}
+
+TEST_F(ChunkWriterTest, OfADamagedOpenRowThePointsAreCounted) {
+  write(run(1, 10));
+  write(run(11, 15));
+  database_.run("UPDATE open_points SET points = x'00' WHERE first_step = 11");
+  ChunkReader reader(database_, kSeries);
+  EXPECT_EQ(reader.open({}).size(), 10u);
+  EXPECT_EQ(reader.lost(), 15);
+}
+
+TEST_F(ChunkWriterTest, RollUpsThatAreDamagedOrNotThereAreMadeOfWhatIs) {
+  write(run(1, 5000));
+  const auto points_in = [](const std::vector<RollUp>& runs) {
+    std::int64_t points = 0;
+    for (const RollUp& run : runs) points += run.points;
+    return std::pair(runs.size(), points);
+  };
+  database_.run("UPDATE chunks SET spans = NULL");  // as from before there were any
+  ChunkReader reader(database_, kSeries);
+  const ChunkRow chunk = reader.chunks({}).front();
+  EXPECT_EQ(points_in(reader.spans(chunk)), std::pair(kPointsInBlock, std::int64_t{4096}));
+  database_.run("UPDATE chunk_data SET blocks = substr(blocks, 1, 20)");
+  EXPECT_EQ(points_in(reader.spans(chunk)), std::pair(kPointsInBlock, std::int64_t{4096}));
+  EXPECT_EQ(reader.lost(), 0);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST(Crash, LosesNothingThatWasAcknowledged) {
     const auto reader = store.open_reader();
     EXPECT_EQ(reader->jobs({}).total, jobs) << "log and projections are one transaction";
     EXPECT_EQ(reader->experiment_by_key("key-" + std::to_string(jobs)), ExperimentId{jobs});
-    const auto points = std::ssize(reader->series({1}, "train/loss", 100000));
+    const auto points = std::ssize(reader->series({1}, "train/loss", 100000).points);
     EXPECT_GE(points, acknowledged - 1);
     EXPECT_LE(points, acknowledged);
     Database database(home.path() / "podium.db", Access::read, 100);
@@ -175,7 +175,7 @@ TEST(Crash, BetweenClosingAChunkAndItsCommitNothingIsLost) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "no chunk was closed";
     Store store(home.path(), at_once());
-    const Series kept = store.open_reader()->series({1}, "train/loss", 100'000);
+    const Series kept = store.open_reader()->series({1}, "train/loss", 100'000).points;
     ASSERT_EQ(std::ssize(kept), acknowledged) << "what was not committed is not there, all else is";
     for (std::int64_t i = 0; i < acknowledged; ++i) {
       EXPECT_EQ(kept[static_cast<std::size_t>(i)].step, i + 1);

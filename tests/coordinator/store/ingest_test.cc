@@ -38,7 +38,7 @@ class Ingest : public testing::Test {
     EXPECT_TRUE(answer.ok()) << describe(answer.errors());
     return answer.ok() ? answer->positions.at(0).next : -1;
   }
-  Series loss() { return reader_->series({1}, "train/loss", 1000); }
+  Series loss() { return reader_->series({1}, "train/loss", 1000).points; }
   std::string last_history() { return reader_->history({1}, 0, 1000).back().text; }
 
   StoreOptions options_;
@@ -308,7 +308,7 @@ TEST_F(Ingest, MetricNamesOfAJobAreBounded) {
   const std::string more = R"({"type":"metrics","t":2,"step":2,"values":{"key-5":7,"new":1}})"
                            "\n";
   next_after(chunk(1, std::ssize(text), more));
-  EXPECT_EQ(reader_->series({1}, "key-5", 10).size(), 2u) << "those it has go on";
+  EXPECT_EQ(reader_->series({1}, "key-5", 10).points.size(), 2u) << "those it has go on";
   const auto history = reader_->history({1}, 0, 10'000);
   EXPECT_EQ(std::ranges::count(history, "metric_refused", &HistoryEntry::type), 1);
   EXPECT_LE(reader_->job({1})->latest.size(), 51u) << "a job's view stays small";

@@ -34,7 +34,7 @@ class PrunerTest : public testing::Test {
     EXPECT_LT(pieces, 1000) << "it comes to an end";
   }
 
-  Series curve() { return Reader(home_.path()).series({1}, "train/loss", 1'000'000); }
+  Series curve() { return Reader(home_.path()).series({1}, "train/loss", 1'000'000).points; }
   std::size_t history() { return Reader(home_.path()).history({1}, 0, 1000).size(); }
 
   TempFolder home_;
@@ -63,7 +63,7 @@ TEST_F(PrunerTest, ARuleThatChangesHoldsForTheRestOfAJob) {
   const auto whole = [&] {
     std::vector<std::string> keys;
     for (const std::string key : {"train/loss", "b", "c"})
-      if (Reader(home_.path()).series({1}, key, 1'000'000).size() == 25'000) keys.push_back(key);
+      if (Reader(home_.path()).series({1}, key, 1'000'000).points.size() == 25'000) keys.push_back(key);
     return keys;
   };
   while (whole().size() == 3) ASSERT_TRUE(pruner.prune(at_second(100 + 3600)));

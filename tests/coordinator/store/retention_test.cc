@@ -65,7 +65,9 @@ class RetentionTest : public testing::Test {
     return reader_->due({kUsualRetention, at_second(200) + after, experiment, {}, 100});
   }
 
-  std::size_t points(std::int64_t job) { return reader_->series({job}, "train/loss", 1'000'000).size(); }
+  std::size_t points(std::int64_t job) {
+    return reader_->series({job}, "train/loss", 1'000'000).points.size();
+  }
   bool has_logs(std::int64_t job) { return std::filesystem::exists(logs_of(home_.path(), {job})); }
 
   TempFolder home_;
@@ -223,7 +225,7 @@ TEST_F(RetentionTest, AKillInTheMiddleCostsNothingThatWasToStay) {
     check.start().next();
     EXPECT_EQ(check.text(0), "ok");
     for (const std::int64_t job : {2, 3}) {
-      const Series kept = reader_->series({job}, "train/loss", 1'000'000);
+      const Series kept = reader_->series({job}, "train/loss", 1'000'000).points;
       EXPECT_GE(kept.size(), 1000u);
       EXPECT_EQ(kept.front().step, 1);
       EXPECT_EQ(kept.back().step, kSteps);

@@ -42,20 +42,20 @@ void make_old(const std::filesystem::path& home) {
 
 void expect_packed(const std::filesystem::path& home) {
   Reader reader(home);
-  const Series loss = reader.series({1}, "train/loss", 1'000'000);
+  const Series loss = reader.series({1}, "train/loss", 1'000'000).points;
   ASSERT_EQ(std::ssize(loss), kLong);
   for (std::int64_t i = 1; i <= kLong; ++i) {
     const double value = i == 77777 ? -7 : 2 + static_cast<double>(i * 7919 % 1000) / 1e3;
     ASSERT_EQ(loss[static_cast<std::size_t>(i - 1)],
               (SeriesPoint{i, from_millis(1000 + i * 60 + i % 7), value}));
   }
-  const Series eval = reader.series({1}, "eval/loss", 1000);
+  const Series eval = reader.series({1}, "eval/loss", 1000).points;
   ASSERT_EQ(eval.size(), 5u);
   EXPECT_EQ(eval[0], (SeriesPoint{10, from_millis(5), 1.5}));
   EXPECT_TRUE(std::isnan(eval[1].value));
   EXPECT_EQ(eval[2].value, INFINITY);
   EXPECT_EQ(eval[3].value, -INFINITY);
-  EXPECT_TRUE(reader.series({1}, "none", 1000).empty());
+  EXPECT_TRUE(reader.series({1}, "none", 1000).points.empty());
   Database database(home / "podium.db", Access::read, 100);
   Statement rows(database, "SELECT count(*) FROM sqlite_master WHERE name IN ('points', 'row_points')");
   rows.start().next();
@@ -79,7 +79,7 @@ TEST(RowPacker, AttemptsGoOnWhereTheyWere) {
   for (std::size_t at = line.find("train/loss"); at != std::string::npos; at = line.find("train/loss"))
     line.replace(at, 10, "eval/loss");
   ASSERT_TRUE(ingest_now(store, chunk(1, 0, line)).ok());
-  const Series eval = Reader(home.path()).series({1}, "eval/loss", 1000);
+  const Series eval = Reader(home.path()).series({1}, "eval/loss", 1000).points;
   ASSERT_EQ(eval.size(), 5u);
   EXPECT_EQ(eval[1].value, 4.25);
   EXPECT_EQ(eval[2].value, INFINITY) << "of the later attempt";

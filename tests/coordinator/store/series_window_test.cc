@@ -59,7 +59,7 @@ TEST_F(SeriesWindow, ShowsEveryPartOfTheCurve) {
     const auto last = first + static_cast<std::int64_t>(random() % (i % 3 == 0 ? 2 * kCount : 20'000));
     const int wanted = i % 2 == 0 ? 1000 : 60;
     const Series whole = part(first, last);
-    const Series shown = reader.series({1}, "train/loss", wanted, {first, last});
+    const Series shown = reader.series({1}, "train/loss", wanted, {first, last}).points;
     ASSERT_EQ(shown.empty(), whole.empty());
     if (whole.empty()) continue;
     SCOPED_TRACE(testing::Message() << first << " to " << last << ", " << wanted);
@@ -82,13 +82,13 @@ TEST_F(SeriesWindow, ShowsEveryPartOfTheCurve) {
 
 TEST_F(SeriesWindow, IsAllOfItWhereItIsShort) {
   Reader reader(home_->path());
-  EXPECT_EQ(reader.series({1}, "train/loss", 1000, {8191, 8300}), part(8191, 8300))
+  EXPECT_EQ(reader.series({1}, "train/loss", 1000, {8191, 8300}).points, part(8191, 8300))
       << "over the end of a chunk";
-  EXPECT_EQ(reader.series({1}, "train/loss", 1000, {2 * kCount - 10, INT64_MAX}),
+  EXPECT_EQ(reader.series({1}, "train/loss", 1000, {2 * kCount - 10, INT64_MAX}).points,
             part(2 * kCount - 10, INT64_MAX));
-  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {2 * kCount, INT64_MAX}).empty());
-  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {50, 49}).empty());
-  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {49, 49}).empty());
+  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {2 * kCount, INT64_MAX}).points.empty());
+  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {50, 49}).points.empty());
+  EXPECT_TRUE(reader.series({1}, "train/loss", 1000, {49, 49}).points.empty());
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(StoreFaults, StreamsAreTakenWhereAChunkIsDamaged) {
   const auto answer = ingest_now(store, chunk(1, std::ssize(lines), again + next));
   ASSERT_TRUE(answer.ok()) << describe(answer.errors());
   const auto reader = store.open_reader();
-  const Series kept = reader->series({1}, "train/loss", 1'000'000);
+  const Series kept = reader->series({1}, "train/loss", 1'000'000).points;
   EXPECT_EQ(kept.size(), 5001u - 4096 + 1) << "what was damaged is gone, with the step that is told anew";
   EXPECT_EQ(kept.front().value, 70);
   EXPECT_EQ(kept.back().value, 50);

@@ -40,6 +40,33 @@ TEST(Thin, KeepsEndsAndExtremesInOrder) {
   }
 }
 
+// Two marks of a run are two points; with fewer buckets than runs some runs share one.
+TEST(Thin, KeepsTheExtremesOfRuns) {
+  for (const std::size_t count : {10, 60, 300}) {
+    Thinner thinner = Thinner::of_runs(count, 100);
+    Series marks;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto step = static_cast<std::int64_t>(10 * i);
+      const auto value = static_cast<double>(i == count / 2 ? 1000 : 1 + i % 7);
+      const SeriesPoint low{step, from_millis(step), -value}, high{step + 5, from_millis(step), value};
+      thinner.add(SeriesRun{low, high, std::nullopt});
+      marks.insert(marks.end(), {low, high});
+    }
+    const Series kept = std::move(thinner).finish();
+    EXPECT_TRUE(by_step(kept));
+    EXPECT_TRUE(std::ranges::includes(marks, kept, {}, &SeriesPoint::step, &SeriesPoint::step));
+    EXPECT_EQ(std::ranges::max(kept, {}, &SeriesPoint::value).value, 1000);
+    EXPECT_EQ(std::ranges::min(kept, {}, &SeriesPoint::value).value, -1000);
+    EXPECT_LE(kept.size(), 104u);
+    if (count == 10) {
+      EXPECT_EQ(kept, marks);
+    }
+    if (count == 60) {
+      EXPECT_GE(kept.size(), 90u);
+    }
+  }
+}
+
 TEST(Thin, ShowsWhereACurveBreaks) {
   Series all = wave(1000);
   all[500].value = std::nan("");

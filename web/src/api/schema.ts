@@ -1820,7 +1820,7 @@ export interface components {
             points: components["schemas"]["SeriesPoints"];
             lost_points: components["schemas"]["LostPoints"];
         };
-        /** @description Points of the whole curve that the coordinator's database could not read and set aside; 0 without damage */
+        /** @description Points of the curve that the coordinator's database cannot read; 0 without damage */
         LostPoints: number;
         Projection: {
             job: number;

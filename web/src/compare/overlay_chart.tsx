@@ -3,6 +3,7 @@ import type { Signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Comparison } from "../api/types";
 import { Chart } from "../charts/chart";
+import { CurveNotes } from "../charts/curve_notes";
 import type { Axis, Range, Reference } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import { useComparedSeries } from "../hooks/use_compared_series";
@@ -10,7 +11,6 @@ import { groupsOf, type Group } from "../model/bands";
 import { targetId, writeNumbers, type CompareAxis } from "../model/compare_address";
 import { formatCount, formatNumber } from "../model/numbers";
 import { threshold } from "../model/progress";
-import { countNotFinite, type Point } from "../model/series";
 import { formatDuration } from "../model/times";
 import type { ComparedSeries } from "../state/compared_series";
 import { setParams } from "../state/router";
@@ -70,7 +70,9 @@ export function OverlayChart(properties: Properties) {
         figure={{ ...figure, lit: litLine }}
         summary={describe(metric, shown.data)}
         readX={(at) => readOf(axis, at)}
-        note={(id) => <NotFinite points={shown.data?.get(Number(id)) ?? []} />}
+        note={(id) => (
+          <CurveNotes points={shown.data?.get(Number(id)) ?? []} lost={shown.lost.get(Number(id)) ?? 0} />
+        )}
         onToggle={(id) => setParams({ hide: writeNumbers(toggled(settings.hidden, jobsOf(id, group))) })}
         asTable={settings.tables.has(metric)}
         onTable={(on) => setParams({ table: tablesText(settings.tables, metric, on) })}
@@ -133,11 +135,6 @@ const tablesText = (tables: ReadonlySet<string>, metric: string, on: boolean) =>
 
 const readOf = (axis: CompareAxis, at: number) =>
   axis === "time" ? formatDuration(at) : `${axis === "tokens" ? "tokens" : "step"} ${formatCount(at)}`;
-
-function NotFinite({ points }: { points: readonly Point[] }) {
-  const count = countNotFinite(points);
-  return count === 0 ? null : <span class="error-text">{count} not finite</span>;
-}
 
 function describe(metric: string, series: ComparedSeries | null): string {
   const parts = [...(series ?? [])].map(([id, points]) => {

@@ -5,7 +5,11 @@ import type { Reading } from "../state/queries";
 import { cluster } from "../state/store";
 import { shownOf, useReading, type Shown } from "./use_query";
 
-export function useComparedSeries(jobs: readonly number[], key: string): Shown<ComparedSeries> {
+interface ShownSeries extends Shown<ComparedSeries> {
+  lost: ReadonlyMap<number, number>;
+}
+
+export function useComparedSeries(jobs: readonly number[], key: string): ShownSeries {
   const name = `series ${jobs.join(",")} ${key}`;
   const series = useMemo(() => new MetricOfJobs(jobs, key), [name]);
   const latest = useRef<Reading<ComparedSeries> | null>(null);
@@ -18,5 +22,5 @@ export function useComparedSeries(jobs: readonly number[], key: string): Shown<C
   }, [series]);
   const reading = useReading(name, series.ask);
   latest.current = reading;
-  return shownOf(reading);
+  return { ...shownOf(reading), lost: series.lost.value };
 }

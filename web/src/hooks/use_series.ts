@@ -1,12 +1,16 @@
 // The metric series of one job, live.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { SeriesMap } from "../model/series";
+import type { LostPoints, SeriesMap } from "../model/series";
 import { JobSeries } from "../state/job_series";
 import type { Reading } from "../state/queries";
 import { cluster } from "../state/store";
 import { shownOf, useReading, type Shown } from "./use_query";
 
-export function useSeries(job: number): Shown<SeriesMap> {
+export interface ShownSeries extends Shown<SeriesMap> {
+  lost: LostPoints;
+}
+
+export function useSeries(job: number): ShownSeries {
   const series = useMemo(() => new JobSeries(job), [job]);
   const latest = useRef<Reading<SeriesMap> | null>(null);
   // Before the first request, so that no point falls between the two.
@@ -16,5 +20,5 @@ export function useSeries(job: number): Shown<SeriesMap> {
   );
   const reading = useReading(`series ${job}`, series.ask);
   latest.current = reading;
-  return shownOf(reading);
+  return { ...shownOf(reading), lost: series.lost.value };
 }

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { JobDetail, Projection } from "../api/types";
 import { ChartGroup } from "../charts/group";
-import type { Shown } from "../hooks/use_query";
+import type { ShownSeries } from "../hooks/use_series";
 import { groupCharts } from "../model/charts";
 import type { SeriesMap } from "../model/series";
 import { route } from "../state/router";
@@ -15,7 +15,7 @@ import { extentOfAll } from "./metric_figure";
 interface Properties {
   job: JobDetail;
   series: SeriesMap;
-  shown: Shown<SeriesMap>;
+  shown: ShownSeries;
   projection: Projection | null;
 }
 
@@ -37,6 +37,7 @@ export function Curves({ job, series, shown, projection }: Properties) {
               job={job.id}
               group={group}
               series={series}
+              lost={shown.lost}
               settings={settings}
               attempts={job.attempts}
               target={job.target}

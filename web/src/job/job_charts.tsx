@@ -1,7 +1,6 @@
 // Whether a job has curves, and what stands in their place.
 import type { JobDetail, Projection } from "../api/types";
-import type { Shown } from "../hooks/use_query";
-import type { SeriesMap } from "../model/series";
+import type { ShownSeries } from "../hooks/use_series";
 import { Notice, NotYet } from "../ui/notice";
 import { commandOf } from "../model/command";
 import { lazy } from "../ui/lazy";
@@ -11,7 +10,7 @@ const Curves = lazy(async () => (await import("./curves")).Curves, loading);
 
 interface Properties {
   job: JobDetail;
-  shown: Shown<SeriesMap>;
+  shown: ShownSeries;
   projection: Projection | null;
 }
 

@@ -2,11 +2,12 @@
 import { useMemo } from "preact/hooks";
 import type { Attempt, Projection, Target } from "../api/types";
 import { Chart } from "../charts/chart";
+import { CurveNotes } from "../charts/curve_notes";
 import type { Range } from "../charts/line";
 import { attemptMarks, targetLine, type MetricGroup } from "../model/charts";
 import { formatCount, formatNumber } from "../model/numbers";
 import { endWithFan, fanOf } from "../model/projection";
-import { countNotFinite, type Point, type SeriesMap } from "../model/series";
+import { type LostPoints, type Point, type SeriesMap } from "../model/series";
 import { formatAbsolute, formatDuration } from "../model/times";
 import { setParams } from "../state/router";
 import { flipped, type ChartSettings } from "./chart_settings";
@@ -16,6 +17,7 @@ interface Properties {
   job: number;
   group: MetricGroup;
   series: SeriesMap;
+  lost: LostPoints;
   settings: ChartSettings;
   attempts: readonly Attempt[];
   target: Target | null;
@@ -28,7 +30,8 @@ interface Properties {
 }
 
 export function MetricChart(properties: Properties) {
-  const { job, group, series, settings, attempts, target, projection, steps, startMs, extent } = properties;
+  const { job, group, series, lost, settings, attempts, target, projection, steps, startMs, extent } =
+    properties;
   const { axis, smooth } = settings;
   const points = group.keys.map((key) => series.get(key) ?? []);
   const wanted = targetLine(group, target);
@@ -55,18 +58,12 @@ export function MetricChart(properties: Properties) {
       figure={figure}
       summary={describe(group, points)}
       readX={(x) => (axis === "time" ? readTime(x, startMs) : readStep(x, points, startMs))}
-      note={(key) => <NotFinite points={series.get(key) ?? []} />}
+      note={(key) => <CurveNotes points={series.get(key) ?? []} lost={lost.get(key) ?? 0} />}
       onToggle={(key) => setParams({ flip: flipped(settings.flips, key) })}
       asTable={settings.tables.has(group.id)}
       onTable={() => setParams({ table: flipped(settings.tables, group.id) })}
     />
   );
-}
-
-function NotFinite({ points }: { points: readonly Point[] }) {
-  const count = countNotFinite(points);
-  if (count === 0) return null;
-  return <span class="error-text">{count} not finite</span>;
 }
 
 const readTime = (seconds: number, startMs: number) =>

@@ -11,6 +11,8 @@ export interface Point {
 }
 
 export type SeriesMap = ReadonlyMap<string, readonly Point[]>;
+/** By key, where there are any. */
+export type LostPoints = ReadonlyMap<string, number>;
 export type XAxis = "step" | "time";
 
 export function readSeries(wire: readonly WireSeries[]): Map<string, Point[]> {
@@ -21,6 +23,9 @@ export function readSeries(wire: readonly WireSeries[]): Map<string, Point[]> {
     ]),
   );
 }
+
+export const lostPoints = (wire: readonly WireSeries[]): LostPoints =>
+  new Map(wire.filter((each) => each.lost_points > 0).map((each) => [each.key, each.lost_points]));
 
 /**
  * Adds live points, skipping those that the fetch had already brought. Unchanged series keep their identity; one of more

@@ -1,4 +1,5 @@
 // One metric of several jobs: fetched in one answer, then grown by the live stream.
+import { signal } from "@preact/signals";
 import { getSeriesOfJobs } from "../api/client";
 import type { LivePoint } from "../api/types";
 import { readSeries, withLivePoints, type Point, type SeriesMap } from "../model/series";
@@ -14,6 +15,8 @@ interface Heard {
 }
 
 export class MetricOfJobs {
+  /** By job, as of the last request. */
+  readonly lost = signal<ReadonlyMap<number, number>>(new Map());
   /** Points that came during the request under way, which may lack them. */
   private early: Heard[] | null = null;
   private waiting: Heard[] = [];
@@ -28,6 +31,7 @@ export class MetricOfJobs {
     const early: Heard[] = (this.early = []);
     try {
       const wire = await getSeriesOfJobs(this.jobs, this.key, pointsAsked, signal);
+      this.lost.value = new Map(wire.map((each) => [each.job, each.lost_points]));
       const series = new Map(wire.map((each) => [each.job, readSeries([each]).get(this.key)!]));
       return this.grown(series, early);
     } finally {

@@ -1,7 +1,8 @@
 // The metric series of one job: fetched, then grown by the live stream.
+import { signal } from "@preact/signals";
 import { getMetrics, getSeries } from "../api/client";
 import type { LivePoint } from "../api/types";
-import { readSeries, withLivePoints, type SeriesMap } from "../model/series";
+import { lostPoints, readSeries, withLivePoints, type LostPoints, type SeriesMap } from "../model/series";
 import type { Ask, Reading } from "./queries";
 
 export const pointsAsked = 1000;
@@ -9,6 +10,8 @@ export const pointsAsked = 1000;
 export const drawMs = 1_000;
 
 export class JobSeries {
+  /** As of the last request. */
+  readonly lost = signal<LostPoints>(new Map());
   /** Points that came during the request under way, which may lack them; without one the next will bring them. */
   private early: LivePoint[] | null = null;
   private waiting: LivePoint[] = [];
@@ -20,11 +23,9 @@ export class JobSeries {
     const early: LivePoint[] = (this.early = []);
     try {
       const keys = (await getMetrics(this.job, signal)).map(({ key }) => key);
-      return withLivePoints(
-        readSeries(await getSeries(this.job, keys, pointsAsked, signal)),
-        early,
-        pointsAsked,
-      );
+      const wire = await getSeries(this.job, keys, pointsAsked, signal);
+      this.lost.value = lostPoints(wire);
+      return withLivePoints(readSeries(wire), early, pointsAsked);
     } finally {
       if (this.early === early) this.early = null;
     }

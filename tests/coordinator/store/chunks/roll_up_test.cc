@@ -47,7 +47,7 @@ TEST(RollUp, IsWhatThePointsComeTo) {
 TEST(RollUp, PackedIsTheSame) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937_64 random(seed);
-    const auto runs = roll_up_blocks(random_points(random, 1 + random() % kPointsInChunk));
+    const auto runs = roll_ups(random_points(random, 1 + random() % kPointsInChunk), kPointsInBlock);
     const auto read = decode_roll_ups(encode_roll_ups(runs));
     ASSERT_TRUE(read.ok()) << describe(read.errors());
     ASSERT_EQ(read->size(), runs.size());
@@ -66,7 +66,7 @@ TEST(RollUp, PackedIsTheSame) {
 TEST(RollUp, DamagedBytesAreAnErrorOrRuns) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 2000; ++i) {
-    std::string bytes = encode_roll_ups(roll_up_blocks(random_points(random, 1 + random() % 1000)));
+    std::string bytes = encode_roll_ups(roll_ups(random_points(random, 1 + random() % 1000), kPointsInBlock));
     bytes[random() % bytes.size()] ^= static_cast<char>(1 + random() % 255);
     EXPECT_FALSE(decode_roll_ups(bytes).ok());
   }
