@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "bench/store/benchmarks.h"
+#include "coordinator/store/chunk_closer.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr int kJobs = 1000, kSeries = 20, kSteps = 10'000, kRounds = 20;
+constexpr int kJobs = 1000, kSeries = 20, kSteps = 10'000, kRounds = 20, kJobsAtOnce = 100;
 constexpr double kPoints = double{kJobs} * kSeries * kSteps;
 
 std::string key_of(int series) { return fmt::format("train/loss_{:02}", series); }
@@ -49,13 +50,25 @@ void start(Store& store, int id) {
   commit_now(store, std::move(turn));
 }
 
-void fill(Store& store) {
+// A hundred jobs after the other; of those that ended the coordinator closes the open chunks when it is idle.
+void fill(const std::filesystem::path& home) {
   const std::string text = lines();
-  for (int id = 1; id <= kJobs; ++id) {
-    start(store, id);
-    std::string body;
-    append_chunk(body, {{{{id}, 1}, 0}, StreamKind::events, 0, text});
-    if (!ingest_now(store, std::move(body)).ok()) throw std::runtime_error("the points were refused");
+  for (int id = 1; id <= kJobs;) {
+    {
+      Store store(home, at_once());
+      for (const int end = id + kJobsAtOnce; id < end; ++id) {
+        start(store, id);
+        std::string body;
+        append_chunk(body, {{{{id}, 1}, 0}, StreamKind::events, 0, text});
+        if (!ingest_now(store, std::move(body)).ok()) throw std::runtime_error("the points were refused");
+        const JobStateChanged ended{{id}, JobState::running, JobState::succeeded, ""};
+        commit_now(store, {{{at_second(99), ended}}, {}, {}, {}});
+      }
+    }
+    Database database(home / "podium.db", Access::write, 1000);
+    ChunkCloser closer(database);
+    while (closer.close(at_second(1000))) {
+    }
   }
 }
 
@@ -120,10 +133,7 @@ std::vector<Figure> queries(Reader& reader) {
 std::vector<Figure> measure_large() {
   const TempFolder folder;
   const auto begin = steady_clock::now();
-  {
-    Store store(folder.path(), at_once());
-    fill(store);
-  }
+  fill(folder.path());
   const std::chrono::duration<double> seconds = steady_clock::now() - begin;
   Database(folder.path() / "podium.db", Access::write, 1000).run("PRAGMA wal_checkpoint(TRUNCATE)");
   const auto size = static_cast<double>(std::filesystem::file_size(folder.path() / "podium.db"));

@@ -168,7 +168,7 @@ describe("a curve", () => {
       for (const series of json.series) if (series.key === "train/loss") series.lost_points = 4096;
       await route.fulfill({ response, json });
     });
-    const lost = page.getByText("4,096 lost to damage of the coordinator’s database");
+    const lost = page.getByText("4,096 unreadable");
     await page.goto(new URL(`#/jobs/${stage.quickstart}`, page.url()).href);
     await lost.waitFor();
     expect(await lost.count()).toBe(1);

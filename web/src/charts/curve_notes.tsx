@@ -8,14 +8,16 @@ interface Properties {
   lost: number;
 }
 
+const damage = "The coordinator’s database is damaged. To have the points again, restore a backup of its home.";
+
 export function CurveNotes({ points, lost }: Properties) {
   const notFinite = countNotFinite(points);
   if (notFinite === 0 && lost === 0) return null;
   return (
-    <span class="error-text">
+    <span class="error-text" title={lost > 0 ? damage : undefined}>
       {notFinite > 0 && `${formatCount(notFinite)} not finite`}
       {notFinite > 0 && lost > 0 && "; "}
-      {lost > 0 && `${formatCount(lost)} lost to damage of the coordinator’s database`}
+      {lost > 0 && `${formatCount(lost)} unreadable`}
     </span>
   );
 }
