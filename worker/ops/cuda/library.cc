@@ -9,7 +9,7 @@ namespace {
 
 class CudaLibrary final : public DeviceLibrary {
  public:
-  std::vector<DeviceDescription> devices() override { return usable_devices(); }
+  std::vector<DeviceDescription> devices() override { return visible_devices(); }
   std::unique_ptr<Device> open(int index) override {
     cublas_lt();  // says at once where it is missing
     return open_device(index);
