@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -124,10 +125,12 @@ void check(const Arguments& arguments, const SourceModel& model, const Inference
   Compute cpu({.precision = arguments.compute.precision, .threads = arguments.compute.threads});
   BertWeights weights = make_bert_weights(cpu.context, model, options, any_ranges);
   const double tolerance = distance_tolerance(options.precision);
+  std::map<int, FirstResults> expected;  // by length: a batch of more sequences begins as that of one
   bool all_passed = true;
   for (const Checked& c : computed) {
-    const double error =
-        relative_distance(c.results, compute_first(cpu.context, weights, c.batch, c.shape.length));
+    const int length = c.shape.length;
+    if (!expected.contains(length)) expected[length] = compute_first(cpu.context, weights, c.batch, length);
+    const double error = relative_distance(c.results, expected[length]);
     const bool passed = error <= tolerance;
     all_passed = all_passed && passed;
     const nlohmann::json line{{"batch", c.shape.sequences},

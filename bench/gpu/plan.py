@@ -106,11 +106,11 @@ class Plan:
             return [*(self.train(name, 60) for name in self.training),
                     *(self.infer(name, way, 60) for name in self.inference for way in models.WAYS)]
         goals = [self.train("BERT-Large 512", 25), self.train("BERT-Large 128", 25), self.train("GPT-2 1558M", 60),
-                 *(self.infer("BERT-Large", way, 14) for way in models.WAYS[:3])]
+                 *(self.infer("BERT-Large", way, 18) for way in models.WAYS[:3])]
         return [*goals, self.train("BERT-Large 384", 25),
                 Part("Podium NCCL", [self.bin / "bench_nccl"], nccl_taker("Podium"), 12),
-                *(self.infer("BERT-Large", way, 14) for way in models.WAYS[3:]),
-                *(self.infer("BERT-base", way, 8) for way in models.WAYS)]
+                *(self.infer("BERT-Large", way, 18) for way in models.WAYS[3:]),
+                *(self.infer("BERT-base", way, 9) for way in models.WAYS)]
 
     def peers(self, python):
         def train(name, way, seconds):
@@ -131,6 +131,6 @@ class Plan:
                 *(train(name, "eager", seconds) for name, seconds in zip(self.training, (16, 16, 25, 16))),
                 infer("BERT-Large", "eager", 12), infer("BERT-base", "eager", 8),
                 Part("PyTorch NCCL", nccl, nccl_taker("PyTorch"), 12),
-                train("BERT-Large 512", "compiled", 50), train("BERT-Large 128", "compiled", 50),
+                train("BERT-Large 512", "compiled", 45), train("BERT-Large 128", "compiled", 45),
                 infer("BERT-Large", "compiled", 45), train("GPT-2 1558M", "compiled", 80),
                 train("BERT-Large 384", "compiled", 50), infer("BERT-base", "compiled", 30)]

@@ -52,11 +52,13 @@ double relative_distance(const FirstResults& found, const FirstResults& expected
 double distance_tolerance(InferencePrecision precision) {
   switch (precision) {
     case InferencePrecision::fp32:
-      return 1e-3;
+      return 1e-4;
     case InferencePrecision::fp16:
-      return 2e-2;
+      return 2e-3;
     case InferencePrecision::bf16:
-      return 1e-1;
+      return 2e-2;
+    case InferencePrecision::fp8:
+      return 5e-2;
     default:
       return 2e-1;
   }

@@ -19,7 +19,8 @@ FirstResults compute_first(Context& cpu, BertWeights& weights, const InferenceBa
 // The norm of all differences over the norm of what is expected; infinite where something is not a number.
 double relative_distance(const FirstResults& found, const FirstResults& expected);
 
-// What roundings that fall differently may make of it; a wrong product makes far more.
+// What roundings that fall differently may make of it. Beside fp32 the roundings themselves make 4e-4 of a
+// random BERT-Large's results in fp16, 3e-3 in bf16, 3e-2 in fp8 and 0.3 in int8 with ranges out of thin air.
 double distance_tolerance(InferencePrecision precision);
 
 }  // namespace podium
