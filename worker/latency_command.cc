@@ -2,7 +2,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "worker/commands.h"
 #include "worker/compute_arguments.h"
 #include "worker/infer/latency.h"
+#include "worker/infer/result_check.h"
 #include "worker/tensor/random.h"
 #include "worker/train/failure.h"
 
@@ -22,6 +25,7 @@ Examples:
   podium-worker latency bert-base --gpu --precision int8 --sparse --length 384
   podium-worker latency model-int8 --gpu --batch 64 --json
   podium-worker latency bert-large --gpu --shape 1x128 --shape 1x384 --shape 64x128 --json    # an object a line
+  podium-worker latency bert-large --gpu --precision int8 --check   # and compare what was computed with the CPU's
 
 A preset's name stands for random weights, and in int8 and fp8 for ranges out of thin air: the time does not depend on
 them. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
@@ -36,6 +40,7 @@ struct Arguments {
   int repeats = 200;
   int warmup = 20;
   bool sparse = false;
+  bool check = false;
   bool json = false;
 };
 
@@ -108,6 +113,42 @@ std::string text_of(const Measured& m) {
       m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
 }
 
+struct Checked {
+  InferenceBatch batch;
+  SessionShape shape;
+  FirstResults results;
+};
+
+// On the CPU, in the same precision. A line each; throws after the last where one is too far from it.
+void check(const Arguments& arguments, const SourceModel& model, const InferenceOptions& options,
+           bool any_ranges, const std::vector<Checked>& computed) {
+  Compute cpu({.precision = arguments.compute.precision, .threads = arguments.compute.threads});
+  BertWeights weights = make_bert_weights(cpu.context, model, options, any_ranges);
+  const double tolerance = distance_tolerance(options.precision);
+  std::map<int, FirstResults> expected;  // by length: a batch of more sequences begins as that of one
+  bool all_passed = true;
+  for (const Checked& c : computed) {
+    const int length = c.shape.length;
+    if (!expected.contains(length)) expected[length] = compute_first(cpu.context, weights, c.batch, length);
+    const double error = relative_distance(c.results, expected[length]);
+    const bool passed = error <= tolerance;
+    all_passed = all_passed && passed;
+    const nlohmann::json line{{"batch", c.shape.sequences},
+                              {"length", c.shape.length},
+                              {"error", std::min(error, 1e300)},
+                              {"tolerance", tolerance},
+                              {"passed", passed}};
+    std::puts(arguments.json
+                  ? line.dump().c_str()
+                  : fmt::format("batch {} x {}: {:.2g} of its norm from the CPU's results, at most {:.2g} {}",
+                                c.shape.sequences, c.shape.length, error, tolerance,
+                                passed ? "may be" : "should be: it is WRONG")
+                        .c_str());
+    std::fflush(stdout);
+  }
+  if (!all_passed) throw std::runtime_error("latency --check: the results differ from the CPU's");
+}
+
 void run(const Arguments& arguments) {
   const std::string name = arguments.model.model.string();
   const std::optional<ModelSpec> preset = preset_model(name);
@@ -125,14 +166,18 @@ void run(const Arguments& arguments) {
                     .precision = std::string(to_string(options.precision)),
                     .sparse = weights.layers.front().expand.weight.positions.address != nullptr,
                     .repeats = arguments.repeats};
+  std::vector<Checked> computed;
   for (const SessionShape& shape : shapes) {
     BertSession session(compute.context, weights, shape);
-    session.set_inputs(random_batch(model.spec, shape));
+    const InferenceBatch batch = random_batch(model.spec, shape);
+    session.set_inputs(batch);
     measured.shape = shape;
     measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
     std::fputs((arguments.json ? json_of(measured) : text_of(measured)).c_str(), stdout);
     std::fflush(stdout);
+    if (arguments.check) computed.push_back({batch, shape, first_results(compute.context, session)});
   }
+  if (arguments.check) check(arguments, model, options, preset.has_value(), computed);
 }
 
 }  // namespace
@@ -157,6 +202,8 @@ void add_latency(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
+  command->add_flag("--check", arguments->check,
+                    "Compare the first sequence's results with the CPU's; fail where they differ");
   command->add_flag("--json", arguments->json, "One JSON object a line");
   command->callback([arguments] { run(*arguments); });
 }

@@ -1,106 +1,113 @@
-"""Training throughput, inference, and what NCCL costs, on this machine's first GPU beside PyTorch, eager and compiled.
+"""Training throughput, inference, and what NCCL costs, on this machine's first GPU; then the same of PyTorch, eager and compiled.
 
-measure.py BUILD_DIR [--json FILE] [--blocks N] [--models NAME ...]; bench/gpu/run calls it.
-First what the device can do at best (copies, one large bf16 product), then BERT-Large and GPT-2 in bf16 with dropout:
-sequences/s, tokens/s, and the share of that product's rate (model FLOP utilisation: matrix products of forward and
-backward, recomputation not counted). The programs have the device one after another, for its whole memory; a figure is
-the median of a program's blocks. At 384, SQuAD's length, two predicted tokens a sequence stand for its span head.
-Inference: see inference.py.
+measure.py BUILD_DIR [--json FILE] [--podium-only | --peers-only] [--peers PYTHON] [--parts WORD ...] [--limit SECONDS]
+bench/gpu/run calls it. Every part is a program of its own, which has the device to itself and a time; what it says is kept as
+it comes. A part that fails, or for which too little time is left, ends no other. Exits with 1 where one failed.
+BERT-Large and GPT-2 train in bf16 with dropout; a figure is the median of a program's blocks.
+With --cpu only Podium's side runs, on the CPU with tiny models: a check of this script, not a measurement.
 """
 import argparse
 import pathlib
-import statistics
+import signal
 import sys
 import time
+from contextlib import closing
 
-import inference
-from report import Report, lines_of
-
-HERE = pathlib.Path(__file__).resolve().parent
-LIMIT_SECONDS = 480
-BERT_LARGE = {"family": "bert", "layers": 24, "hidden": 1024, "heads": 16, "intermediate": 4096, "vocab": 30528,
-              "positions": 512}
-GPT2_XL = {"family": "gpt", "layers": 48, "hidden": 1600, "heads": 25, "intermediate": 6400, "vocab": 50304,
-           "positions": 1024}
-MODELS = {
-    "BERT-Large 128": {**BERT_LARGE, "length": 128, "masked": 20, "batch": 128, "steps": 10},
-    "BERT-Large 384": {**BERT_LARGE, "length": 384, "masked": 2, "batch": 40, "steps": 10},
-    "BERT-Large 512": {**BERT_LARGE, "length": 512, "masked": 76, "batch": 32, "steps": 10},
-    "GPT-2 1558M": {**GPT2_XL, "length": 1024, "batch": 8, "steps": 4},
-}
+import models
+from plan import WHOLE_SECONDS, Plan
+from report import Failed, Report, lines_of
+from table import table
 
 
-# What this project set out to reach on one H200: sequences/s.
-GOALS = {"BERT-Large 128": 1970, "BERT-Large 512": 465, "GPT-2 1558M": 48_400 / 1024}
+def print_plan(parts, limit):
+    print(f"The plan, within {limit / 60:.3g} minutes; what would end later is run if time is left:")
+    begin = 0.0
+    for part in parts:
+        late = "" if begin + part.seconds <= limit else "   if time is left"
+        print(f"  {begin / 60:5.2f} min, for {part.seconds:5.3g} s: {part.name}{late}")
+        begin += part.seconds
+    print(flush=True)
 
 
-def torch_peer(*arguments):
-    return lines_of(sys.executable, HERE / "torch_peer.py", *arguments)
+def tell(report, part, figure):
+    report.figure(**figure)
+    if "value" in figure:
+        goal = models.goal_of(figure)
+        note = "" if goal is None else f"   goal {goal:,.2f}: {'reached' if models.reaches(figure, goal) else 'MISSED'}"
+        print(f"{part.name} {figure.get('shape', '')}: {figure['value']:,.3f} {figure['unit']}{note}", flush=True)
+    elif figure["what"] == "check" and not figure["passed"]:
+        report.fail(f"{part.name} {figure['shape']}", f"differs from the CPU by {figure['error']:.2g}, "
+                    f"more than {figure['tolerance']:.2g} of its norm: the time above is that of wrong results")
 
 
-def flags(options):
-    return [word for name, value in options.items() for word in (f"--{name}", value)]
+def run_part(report, part, left):
+    took = 0
+    try:
+        with closing(lines_of(part.command, min(part.seconds * part.patience, left))) as lines:
+            for line in lines:
+                for figure in part.take(line):
+                    tell(report, part, figure)
+                    took += 1
+    except Failed as failure:
+        report.fail(part.name, failure)
+        return
+    except (KeyError, TypeError, ValueError) as error:
+        report.fail(part.name, f"a line that is not understood: {error!r}")
+        return
+    if took == 0:
+        report.fail(part.name, "said nothing that is a figure")
 
 
-def speeds_of(blocks, side):
-    """The median, in sequences/s, of each of a program's ways to compute."""
-    by_way = {}
-    for block in blocks:
-        by_way.setdefault(block.get("way", side), []).append(block["sequences_per_second"])
-    return {way: statistics.median(speeds) for way, speeds in by_way.items()}
+def run_all(report, parts, limit):
+    begin = time.monotonic()
+    for part in parts:
+        left = limit - (time.monotonic() - begin)
+        if left < part.seconds:
+            print(f"{part.name}: left out, for time", flush=True)
+            report.figure(what="left out", name=part.name)
+        else:
+            run_part(report, part, left)
+    print(f"\nIn {time.monotonic() - begin:.0f} s:")
+    print("\n".join(table(report.figures)), flush=True)
 
 
-def measure_training(report, build, name, options, best):
-    about, *blocks = lines_of(build / "bin" / "bench_training", "--gpu", "--precision", "bf16", "--dropout", 0.1,
-                              *flags(options))
-    speeds = speeds_of(blocks, "Podium") | speeds_of(torch_peer(*flags(options)), "")
-    flops = about["flops_per_step"] / options["batch"]
-    for side, speed in speeds.items():
-        share = speed * flops / best["bf16_flops"]
-        ratio = speeds["Podium"] / speed
-        goal = GOALS.get(name) if side == "Podium" else None
-        told = f"   goal {goal:,.1f}: {'reached' if speed >= goal else 'MISSED'}" if goal else ""
-        print(f"{name:16}{side:10}{speed:10.1f}{speed * options['length']:11.0f}{share:7.1%}{ratio:8.2f}{told}",
-              flush=True)
-        report.figure(f"{name} training, bf16, {side}", unit="sequences/s", value=speed, model_flop_utilisation=share,
-                      model=options, goal=goal)
-
-
-def measure_nccl(report, build):
-    ours = lines_of(build / "bin" / "bench_nccl")[0]
-    peer = torch_peer("--nccl", ours["bytes"])[0]
-    print(f"\nNCCL {ours['nccl']} with one rank, {ours['bytes'] * 1e-9:.2f} GB of gradients in buckets (a copy of them takes "
-          f"{ours['copy_seconds'] * 1e3:.2f} ms):")
-    for side, figures in (("Podium", ours), ("PyTorch", peer)):
-        print(f"{side:16}{figures['all_reduce_seconds'] * 1e3:8.2f} ms, {figures['enqueue_seconds_per_call'] * 1e6:6.1f} us "
-              "a call to enqueue", flush=True)
-        report.figure(f"NCCL with one rank, {side}", **figures)
+def chosen(args):
+    plan = Plan(args.build, args.blocks, args.cpu)
+    parts = [] if args.peers_only else plan.podium()
+    if args.peers and not args.podium_only and not args.cpu:
+        parts += plan.peers(args.peers)
+    parts = [part for part in parts if not args.parts or any(word.lower() in part.name.lower() for word in args.parts)]
+    for part in parts:
+        part.seconds *= args.limit / WHOLE_SECONDS
+    return parts
 
 
 def main():
     parser = argparse.ArgumentParser(prog="bench/gpu/run", description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--json", type=pathlib.Path, help="keep the figures there, a line each, as they come")
     parser.add_argument("--blocks", type=int, default=3)
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--training-only", action="store_true", help="without inference")
+    side = parser.add_mutually_exclusive_group()
+    side.add_argument("--podium-only", action="store_true")
+    side.add_argument("--peers-only", action="store_true")
+    parser.add_argument("--peers", metavar="PYTHON", help="a python that has PyTorch; none: Podium alone is measured")
+    parser.add_argument("--parts", nargs="+", metavar="WORD", help="only parts with one of these in their names")
+    parser.add_argument("--limit", type=float, default=WHOLE_SECONDS, metavar="SECONDS",
+                        help="for all; every part's share of it stays the same (default: %(default)s)")
+    parser.add_argument("--plan", action="store_true", help="say what would be run, and run nothing")
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("build", type=pathlib.Path)
     args = parser.parse_args()
-    begin = time.monotonic()
+    parts = chosen(args)
+    if not parts:
+        sys.exit("bench/gpu/run: no part has such a name, or its python has no PyTorch; --plan lists the parts")
+    print_plan(parts, args.limit)
+    if args.plan:
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench/gpu/run: ended by SIGTERM"))
     report = Report(args.json)
-    best = torch_peer("--ceilings")[0]
-    report.figure("GPU ceilings", **best)
-    print(f"{best['device']}: copies {best['copy_bytes_per_second'] * 1e-12:.2f} TB/s, bf16 products "
-          f"{best['bf16_flops'] * 1e-12:.0f} TFLOP/s; PyTorch {best['torch']}")
-    report.part("NCCL", measure_nccl, args.build)
-    if not args.training_only:
-        report.part("inference", inference.measure, args.build, inference.MODELS)
-    print(f"\n{'':16}{'':10}{'seq/s':>10}{'tokens/s':>11}{'MFU':>7}{'ratio':>8}", flush=True)
-    for name in args.models:
-        if time.monotonic() - begin > LIMIT_SECONDS - 120:
-            print(f"{name}: left out, for time")
-            continue
-        report.part(name, measure_training, args.build, name, {**MODELS[name], "blocks": args.blocks}, best)
+    run_all(report, parts, args.limit)
     sys.exit(report.failed)
 
 
-main()
+if __name__ == "__main__":
+    main()

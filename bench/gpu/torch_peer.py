@@ -1,7 +1,7 @@
 """The peer on a GPU: training in PyTorch as a careful user writes it, in bf16 under autocast with flash attention.
 
-Takes the options of bench/training/torch_peer.py that shape the work and prints one JSON line for each timed block,
-first of the model as it is, then under torch.compile. Instead it measures, with --ceilings, what the device can do at
+Takes the options of bench/training/torch_peer.py that shape the work and prints one JSON line for each timed block, of the
+model as it is or, with --way compiled, under torch.compile. Instead it measures, with --ceilings, what the device can do at
 best: copying memory, and one large bf16 product; with --nccl BYTES, all-reducing so many gradients with one rank.
 """
 import argparse
@@ -107,6 +107,7 @@ def parse_args():
                         "positions": 512, "length": 128, "batch": 64, "masked": 20, "blocks": 3, "steps": 10}.items():
         parser.add_argument("--" + name, type=int, default=value)
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--way", choices=("eager", "compiled"), default="eager")
     parser.add_argument("--ceilings", action="store_true")
     parser.add_argument("--nccl", type=int, metavar="BYTES")
     return parser.parse_args()
@@ -138,9 +139,9 @@ def main():
         print(json.dumps(all_reduce(args.nccl)), flush=True)
         return
     trainer = Trainer(args)
-    time_blocks(args, trainer, "PyTorch")
-    trainer.run = torch.compile(trainer.model)
-    time_blocks(args, trainer, "compiled")
+    if args.way == "compiled":
+        trainer.run = torch.compile(trainer.model)
+    time_blocks(args, trainer, args.way)
 
 
 main()

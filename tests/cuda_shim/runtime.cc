@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "tests/cuda_shim/devices.h"
+
 namespace podium::shim {
 namespace {
 
@@ -102,12 +104,12 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int valu
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = podium::shim::devices_shown;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return cudaErrorInvalidValue;
+  if (device < 0 || device >= podium::shim::devices_shown) return cudaErrorInvalidValue;
   *properties = {"CUDA execution shim", {}, 9, 0, std::size_t{8} << 30};
   return cudaSuccess;
 }
@@ -136,7 +138,12 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+// Since CUDA 12 this makes the device's context.
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= podium::shim::devices_shown) return cudaErrorInvalidValue;
+  podium::shim::contexts_made |= 1U << device;
+  return cudaSuccess;
+}
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   attributes->maxThreadsPerBlock = static_cast<int>(podium::shim::kMaxThreads);

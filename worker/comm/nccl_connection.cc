@@ -10,7 +10,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPoll = 50us;     // between two looks at a call that NCCL has not finished
+// NCCL finishes most calls within this: to sleep would cost more.
+constexpr auto kSpin = 200us;
+constexpr auto kPoll = 50us;     // afterwards between two looks at a call that NCCL has not finished
 constexpr auto kFarewell = 10s;  // that peers may take to leave in order
 
 bool is_failure(nccl::Result result) { return result != nccl::kSuccess && result != nccl::kInProgress; }
@@ -50,10 +52,15 @@ std::shared_ptr<DeviceEvent> NcclConnection::put(const DeviceEvent& ready, const
 
 // Until NCCL has finished a call. A failure of the network may be that of a peer, whom NCCL does not name.
 void NcclConnection::settle(nccl::Result result, Clock::time_point deadline) {
+  const Clock::time_point begin = Clock::now();
   while (result == nccl::kInProgress) {
     setting_.watchdog.check();
-    if (Clock::now() >= deadline) throw PeerLost(name_ + ": not all ranks have come in time");
-    std::this_thread::sleep_for(kPoll);
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline) throw PeerLost(name_ + ": not all ranks have come in time");
+    if (now - begin < kSpin)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kPoll);
     if (setting_.library.comm_get_async_error(comm_, &result) != nccl::kSuccess) break;
   }
   if (is_failure(result)) fail(result);

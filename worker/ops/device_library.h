@@ -24,9 +24,10 @@ class DeviceLibrary {
  public:
   virtual ~DeviceLibrary() = default;
 
-  // The devices it can compute on. DeviceUnavailable where there is no driver or no device it has code for.
+  // The devices that the driver shows. DeviceUnavailable where there is no driver or no device.
   virtual std::vector<DeviceDescription> devices() = 0;
-  // The device of that index, for the calling thread's work from now on.
+  // The device of that index, for the calling thread's work from now on; no other is touched.
+  // DeviceUnavailable where there is no code for it.
   virtual std::unique_ptr<Device> open(int index) = 0;
   virtual DeviceOps& ops() = 0;
 };

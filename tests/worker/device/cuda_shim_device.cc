@@ -8,7 +8,7 @@ namespace podium::test {
 JobDevice open_device_under_test() {
   static const std::unique_ptr<ops::DeviceOps> cuda_ops = ops::cuda::make_cuda_ops();
   JobDevice opened;
-  opened.device = ops::cuda::open_device(ops::cuda::usable_devices().front().index);
+  opened.device = ops::cuda::open_device(ops::cuda::visible_devices().front().index);
   opened.stream = opened.device->make_stream();
   opened.ops = cuda_ops.get();
   return opened;

@@ -157,6 +157,16 @@ TEST_F(InferenceCommand, LatencyOfAPresetAndOfAModel) {
   EXPECT_EQ(preset["sparse"], true);
   EXPECT_GT(preset["median_ms"], 0);
   EXPECT_GE(preset["p99_ms"], preset["p90_ms"]);
+  ASSERT_EQ(run("\"$0\" latency model-int8 --check --json --shape 2x32 --repeats 1 --warmup 0 > told.json"),
+            0)
+      << output();
+  std::istringstream lines(read_file(path("told.json")));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_GT(json::parse(line)["median_ms"], 0);
+  std::getline(lines, line);
+  EXPECT_EQ(json::parse(line)["passed"], true);
+  EXPECT_LT(json::parse(line)["error"], 1e-5) << "the first of two sequences, on the CPU too";
   ASSERT_EQ(run("\"$0\" latency model-int8 --batch 2 --length 32 --repeats 3 --warmup 1"), 0) << output();
   EXPECT_THAT(output(), HasSubstr("int8, batch 2 x 32: median"));
 }

@@ -3,6 +3,7 @@
 // GPU under its own addresses, and every launch is waited for, so that the suite need not know where it runs.
 // Nothing that an op is given may lie on a stack.
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include <fstream>
 
 #include "tests/worker/build_folder.h"
-#include "tests/worker/ops/op_check.h"
+#include "tests/worker/ops/inference_product.h"
 #include "worker/ops/device_library.h"
 
 namespace podium::test {
@@ -56,6 +57,8 @@ class Gpu final : public testing::Environment {
     show_heap_to_device();
   }
 
+  const DeviceDescription& description() const { return device_->description(); }
+
   ops::DeviceOps* ops = nullptr;
 
  private:
@@ -77,5 +80,14 @@ Context make_context(int threads) {
   context.threads = threads;
   return context;
 }
+
+const ops::cuda::InferenceEntry& inference_entry() {
+  void* const library = ::dlopen(cuda_library().c_str(), RTLD_NOW | RTLD_LOCAL);  // it is open already
+  void* const entry = library == nullptr ? nullptr : ::dlsym(library, ops::cuda::kInferenceEntry);
+  if (entry == nullptr) throw std::runtime_error(::dlerror());
+  return *reinterpret_cast<const ops::cuda::InferenceEntry* (*)()>(entry)();
+}
+
+bool device_has_e4m3() { return std::stoi(gpu().description().architecture.substr(3)) >= 89; }  // "sm_90"
 
 }  // namespace podium::test

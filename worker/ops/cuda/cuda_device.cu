@@ -190,22 +190,12 @@ int count_devices() {
 
 }  // namespace
 
-std::vector<DeviceDescription> usable_devices() {
-  std::vector<DeviceDescription> usable;
-  std::string others;
+// A device's properties cost no context on it, which would take half a gigabyte of every GPU for every rank.
+std::vector<DeviceDescription> visible_devices() {
+  std::vector<DeviceDescription> devices;
   const int count = count_devices();
-  for (int index = 0; index < count; ++index) {
-    DeviceDescription device = describe(index);
-    if (has_code_for(index)) {
-      usable.push_back(std::move(device));
-    } else {
-      others += (others.empty() ? "" : ", ") + device.name + " (" + device.architecture + ")";
-    }
-  }
-  if (usable.empty())
-    throw DeviceUnavailable("this build holds no code for " + others +
-                            ": build with the preset cuda and PODIUM_CUDA_ARCHITECTURES set to it");
-  return usable;
+  for (int index = 0; index < count; ++index) devices.push_back(describe(index));
+  return devices;
 }
 
 std::unique_ptr<Device> open_device(int index) {
@@ -213,7 +203,8 @@ std::unique_ptr<Device> open_device(int index) {
   if (!has_code_for(index))
     throw DeviceUnavailable("this build holds no code for " + description.name + " (" +
                             description.architecture +
-                            "): build with the preset cuda and PODIUM_CUDA_ARCHITECTURES set to it");
+                            "): build with the preset cuda and PODIUM_CUDA_ARCHITECTURES set to it, or leave the "
+                            "device out of CUDA_VISIBLE_DEVICES");
   return std::make_unique<CudaDevice>(std::move(description));
 }
 

@@ -8,8 +8,9 @@
 
 namespace podium::ops::cuda {
 
-// Those this library holds code for; DeviceUnavailable says why there is none.
-std::vector<DeviceDescription> usable_devices();
+// Those the driver shows this process; DeviceUnavailable says why there is none. Touches none of them.
+std::vector<DeviceDescription> visible_devices();
+// DeviceUnavailable where this library holds no code for it.
 std::unique_ptr<Device> open_device(int index);
 
 }  // namespace podium::ops::cuda

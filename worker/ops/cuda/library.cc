@@ -2,6 +2,7 @@
 #include "worker/ops/cuda/cublas_lt.h"
 #include "worker/ops/cuda/cuda_device.h"
 #include "worker/ops/cuda/cuda_ops.h"
+#include "worker/ops/cuda/inference_entry.h"
 #include "worker/ops/device_library.h"
 
 namespace podium::ops::cuda {
@@ -9,7 +10,7 @@ namespace {
 
 class CudaLibrary final : public DeviceLibrary {
  public:
-  std::vector<DeviceDescription> devices() override { return usable_devices(); }
+  std::vector<DeviceDescription> devices() override { return visible_devices(); }
   std::unique_ptr<Device> open(int index) override {
     cublas_lt();  // says at once where it is missing
     return open_device(index);
@@ -32,5 +33,14 @@ __attribute__((visibility("default"))) const char* podium_device_library_build()
 __attribute__((visibility("default"))) podium::ops::DeviceLibrary* podium_device_library() {
   static podium::ops::cuda::CudaLibrary library;
   return &library;
+}
+
+__attribute__((visibility("default"))) const podium::ops::cuda::InferenceEntry* podium_inference_entry() {
+  using namespace podium::ops::cuda;
+  static constexpr InferenceEntry kEntry{
+      inference_ways, [](podium::Context& context, const InferenceProduct& product, const InferenceWay& way) {
+        compute(context, product, way);
+      }};
+  return &kEntry;
 }
 }

@@ -1,0 +1,16 @@
+// An entry of libpodium_cuda.so beside those of device_library.h: tests take every way of an inference
+// product by it, also those that no shape of theirs would be given.
+#pragma once
+
+#include "worker/ops/cuda/inference_linear.h"
+
+namespace podium::ops::cuda {
+
+struct InferenceEntry {
+  std::vector<InferenceWay> (*ways)(Context& context, const InferenceProduct& product);
+  void (*compute)(Context& context, const InferenceProduct& product, const InferenceWay& way);
+};
+
+inline constexpr const char* kInferenceEntry = "podium_inference_entry";  // const InferenceEntry* ()
+
+}  // namespace podium::ops::cuda
