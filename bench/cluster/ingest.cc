@@ -3,8 +3,8 @@
 #include <sqlite3.h>
 
 #include <chrono>
+#include <future>
 #include <stdexcept>
-#include <thread>
 
 #include "bench/cluster/benchmarks.h"
 #include "bench/metric_lines.h"
@@ -57,11 +57,12 @@ double podium_points_per_second(int agents) {
   for (int i = 0; i < agents; ++i) senders.push_back(sender(cluster, kBatches / agents));
   const auto start = steady_clock::now();
   {
-    std::vector<std::jthread> threads;
+    std::vector<std::future<void>> posts;
     for (const Sender& each : senders)
-      threads.emplace_back([&cluster, &each] {
+      posts.push_back(std::async(std::launch::async, [&cluster, &each] {
         for (const std::string& body : each.bodies) cluster.post_streams(each.node, body);
-      });
+      }));
+    for (std::future<void>& post : posts) post.get();
   }
   const double seconds = Seconds(steady_clock::now() - start).count();
   double stored = 0;

@@ -67,7 +67,7 @@ void fill(const std::filesystem::path& home) {
     }
     Database database(home / "podium.db", Access::write, 1000);
     ChunkCloser closer(database);
-    while (closer.close(at_second(1000))) {
+    while (closer.walk_on()) {
     }
   }
 }

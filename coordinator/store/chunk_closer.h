@@ -1,12 +1,10 @@
-// Closes the open chunks of jobs that ended some time ago: as rows they take about twice the room. On the
-// writer's thread, in transactions small enough that a turn never waits long behind one; jobs are taken in
-// the order in which they ended, once a process.
+// Closes the open chunks of jobs that have ended: as rows they take about twice the room. On the writer's
+// thread, in transactions small enough that a turn never waits long behind one. What comes for such a job
+// later is closed when the walk comes by again; what cannot be is left to that as well.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "common/base/time.h"
 #include "coordinator/store/chunk_writer.h"
 #include "coordinator/store/sqlite.h"
 
@@ -16,18 +14,14 @@ class ChunkCloser {
  public:
   explicit ChunkCloser(Database& database);
 
-  // A piece of work; false when there is none at the moment.
-  bool close(Time now);
+  // A piece of the walk through all series with open points; false at its end.
+  bool walk_on();
 
  private:
-  void close(const std::vector<std::int64_t>& series);
-  bool next_job(Time now);
-  std::vector<std::int64_t> open_series();
-
   Database& database_;
-  Statement next_job_, open_series_;
+  Statement next_;
   ChunkWriter chunks_;
-  std::int64_t ended_ms_ = -1, job_ = 0;  // the last one taken
+  std::int64_t series_ = 0;  // the last one looked at
 };
 
 }  // namespace podium

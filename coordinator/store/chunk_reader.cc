@@ -21,11 +21,12 @@ ChunkRow chunk_row(Statement& row) {
   return chunk;
 }
 
-// The points of a chunk that its row tells of.
-std::vector<StoredPoint> marks_of(const ChunkRow& chunk) {
+// The points of a chunk that its row and its roll-ups tell of.
+std::vector<StoredPoint> marks_of(const ChunkRow& chunk, const std::vector<RollUp>& runs) {
   std::vector<StoredPoint> marks{chunk.first, chunk.last};
-  for (const auto& point : {chunk.all.low, chunk.all.high, chunk.all.broken})
-    if (point) marks.push_back(*point);
+  for (const RollUp& run : runs)
+    for (const auto& point : {run.low, run.high, run.broken})
+      if (point) marks.push_back(*point);
   std::ranges::sort(marks, {}, &StoredPoint::step);
   const auto twice = std::ranges::unique(marks, {}, &StoredPoint::step);
   marks.erase(twice.begin(), twice.end());
@@ -57,23 +58,26 @@ std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
   return rows;
 }
 
+// The shortest runs that can be read.
 std::vector<RollUp> ChunkReader::blocks(const ChunkRow& chunk) {
   const bool found = blocks_.start(chunk.data).next();
   auto blocks = decode_roll_ups(found ? blocks_.blob(0) : "");
   blocks_.start();
-  return blocks ? std::move(blocks).value() : roll_ups(points(chunk, {}), kPointsInBlock);
+  if (blocks) return std::move(blocks).value();
+  auto spans = decode_roll_ups(chunk.spans);
+  return spans ? std::move(spans).value() : std::vector{chunk.all};
 }
 
 std::vector<RollUp> ChunkReader::spans(const ChunkRow& chunk) {
   auto spans = decode_roll_ups(chunk.spans);
-  return spans ? std::move(spans).value() : blocks(chunk);
+  return spans ? std::move(spans).value() : joined(blocks(chunk), kPointsInSpan / kPointsInBlock);
 }
 
 std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRange& range) {
   const bool found = points_.start(chunk.data).next();
   auto decoded = decode_points(found ? points_.blob(0) : "");
   points_.start();
-  std::vector<StoredPoint> points = decoded ? std::move(decoded).value() : marks_of(chunk);
+  std::vector<StoredPoint> points = decoded ? std::move(decoded).value() : marks_of(chunk, blocks(chunk));
   lost_ += chunk.all.points - std::ssize(points);
   if (!range.holds(chunk.first.step) || !range.holds(chunk.last.step))
     std::erase_if(points, [&](const StoredPoint& point) { return !range.holds(point.step); });

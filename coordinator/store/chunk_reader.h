@@ -1,5 +1,6 @@
 // Series from the tables of chunk_writer.h, on a reader's connection and within one moment of the database.
-// Of what is damaged the points that its row tells of are there, and the rest are counted as lost.
+// Of a damaged chunk the points that its row and its roll-ups tell of are there, and the rest are counted as
+// lost; of a damaged open row all are.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class ChunkReader {
   // From this step on, at most so many.
   std::vector<StoredPoint> some(std::int64_t from_step, std::size_t most);
 
-  std::int64_t lost() const { return lost_; }  // of all that was read so far
+  std::int64_t lost() const { return lost_; }  // of what was read so far
 
  private:
   std::int64_t series_;

@@ -16,8 +16,8 @@ constexpr std::int64_t kMostOpenRows = 64;
 
 // Of a chunk in which a few steps are logged again only a piece of about so many points is written anew, for
 // more are likely to follow there; one of up to kWholeChunk is as well written whole.
-constexpr std::size_t kPiece = 2 * kPointsInBlock;
-constexpr std::size_t kWholeChunk = 4 * kPiece;
+constexpr std::size_t kPointsInPiece = 2 * kPointsInBlock;
+constexpr std::size_t kWholeChunk = 4 * kPointsInPiece;
 
 // Both by step. Of a step that both have, the one of the later attempt, and of one attempt the new one.
 std::vector<StoredPoint> merged(std::span<const StoredPoint> old, std::span<const StoredPoint> fresh) {
@@ -58,9 +58,10 @@ Cut cut_around(std::span<const StoredPoint> all, std::span<const StoredPoint> po
     const auto found = std::ranges::lower_bound(all, step, {}, &StoredPoint::step);
     return static_cast<std::size_t>(found - all.begin());
   };
-  Cut cut{place(points.front().step) / kPiece * kPiece, (place(points.back().step) / kPiece + 1) * kPiece};
-  if (cut.end + kPiece > all.size()) cut.end = all.size();
-  return cut.end - cut.begin > kWholeChunk - kPiece ? whole : cut;
+  Cut cut{place(points.front().step) / kPointsInPiece * kPointsInPiece,
+          (place(points.back().step) / kPointsInPiece + 1) * kPointsInPiece};
+  if (cut.end + kPointsInPiece > all.size()) cut.end = all.size();
+  return cut.end - cut.begin > kWholeChunk - kPointsInPiece ? whole : cut;
 }
 
 template <class T>
@@ -147,7 +148,7 @@ std::int64_t ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span
     put_open(series, open, points);
     return std::ssize(points);
   }
-  open = open_chunk(series);  // whoever thins series closes chunks as well
+  open = open_chunk(series);
   const std::int64_t opened = open.points;
   const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
   const auto closed = std::span(all).first(all.size() / kPointsInChunk * kPointsInChunk);
@@ -158,10 +159,10 @@ std::int64_t ChunkWriter::append(std::int64_t series, OpenChunk& open, std::span
 }
 
 std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points) {
-  if (points.empty() || !has_room(open, 2, points)) return close_open(series, open, points);
+  if (!has_room(open, 2, points)) return close_with(series, open, points);
   std::optional<std::int64_t> row;
   for (open_row_.start(series, points.front().step); open_row_.next();) row = open_row_.optional_integer(0);
-  if (!row) return close_open(series, open, points);
+  if (!row) return close_with(series, open, points);
   const std::int64_t before = open.points;
   const std::vector<StoredPoint> all = merged(take_open(series, open, *row, points.back().step), points);
   const Cut cut = cut_around(all, points);
@@ -172,9 +173,14 @@ std::int64_t ChunkWriter::merge(std::int64_t series, OpenChunk& open, std::span<
   return open.points - before;
 }
 
-std::int64_t ChunkWriter::close_open(std::int64_t series, OpenChunk& open,
+void ChunkWriter::close_open(std::int64_t series) {
+  OpenChunk open;
+  close_with(series, open, {});
+}
+
+std::int64_t ChunkWriter::close_with(std::int64_t series, OpenChunk& open,
                                      std::span<const StoredPoint> points) {
-  open = open_chunk(series);
+  open = open_chunk(series);  // whoever closes chunks knows nothing of those that others have in mind
   const std::int64_t opened = open.points;
   const std::vector<StoredPoint> all = merged(take_open(series, open, INT64_MIN, INT64_MAX), points);
   return put_in_place(series, all) - opened;
@@ -203,13 +209,13 @@ std::int64_t ChunkWriter::merge_into(std::int64_t series, const Closed& chunk,
   const bool full = chunk.points >= static_cast<std::int64_t>(kPointsInChunk);
   std::vector<StoredPoint> old;
   std::int64_t lost = 0;
-  if (chunk.there && !(full && apart)) {
+  if (chunk.there && apart && !full) old = take_if_whole(series, chunk);
+  if (chunk.there && !apart) {
     old = take(series, chunk);
     lost = chunk.points - std::ssize(old);
   }
   const std::vector<StoredPoint> all = merged(old, points);
-  if (old.empty() || apart || !close_piece(series, all, points, is_last, lost))
-    close_all(series, all, is_last);
+  if (old.empty() || apart || !close_piece(series, all, points, is_last)) close_all(series, all, is_last);
   return std::ssize(all) - std::ssize(old) - lost;
 }
 
@@ -225,12 +231,12 @@ void ChunkWriter::close_all(std::int64_t series, std::span<const StoredPoint> po
 // Cuts out the piece of a chunk that has the points just logged, for the next such to find it small; false
 // where they are many, or the chunk is.
 bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> all,
-                              std::span<const StoredPoint> points, bool is_last, std::int64_t& lost) {
+                              std::span<const StoredPoint> points, bool is_last) {
   const Cut cut = cut_around(all, points);
   if (cut.end - cut.begin == all.size()) return false;
   const std::span<const StoredPoint> before = all.first(cut.begin);
   if (is_last && cut.end == all.size())
-    close_all(series, joined_before(series, before, lost), false);
+    close_all(series, joined_before(series, before), false);
   else
     close_all(series, before, false);
   close_all(series, all.subspan(cut.begin, cut.end - cut.begin), is_last);
@@ -239,15 +245,13 @@ bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> 
 }
 
 // What a growing series leaves behind fills the chunk before.
-std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series, std::span<const StoredPoint> points,
-                                                    std::int64_t& lost) {
+std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series,
+                                                    std::span<const StoredPoint> points) {
   std::vector<StoredPoint> joined;
   if (!points.empty()) {
     const Closed chunk = chunk_at(series, points.front().step);
-    if (chunk.there && chunk.points + std::ssize(points) <= static_cast<std::int64_t>(kPointsInChunk)) {
-      joined = take(series, chunk);
-      lost += chunk.points - std::ssize(joined);
-    }
+    if (chunk.there && chunk.points + std::ssize(points) <= static_cast<std::int64_t>(kPointsInChunk))
+      joined = take_if_whole(series, chunk);
   }
   joined.insert(joined.end(), points.begin(), points.end());
   return joined;
@@ -269,12 +273,25 @@ ChunkWriter::Closed ChunkWriter::chunk_from(std::int64_t series, std::int64_t st
   return chunk_row(next_chunk_.start(series, step));
 }
 
-// Of a chunk that is damaged nothing: it is set aside, so that its series, and all others that come with it,
-// go on.
-std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& chunk) {
+Result<std::vector<StoredPoint>> ChunkWriter::read(const Closed& chunk) {
   const bool found = read_points_.start(chunk.data).next();
   auto points = decode_points(found ? read_points_.blob(0) : "");
   read_points_.start();
+  return points;
+}
+
+// Of a chunk that is damaged nothing: it stays, for its row still tells something of it.
+std::vector<StoredPoint> ChunkWriter::take_if_whole(std::int64_t series, const Closed& chunk) {
+  auto points = read(chunk);
+  if (!points) return {};
+  remove(series, chunk);
+  return std::move(points).value();
+}
+
+// Of a chunk that is damaged nothing: it is set aside, so that its series, and all others that come with it,
+// go on.
+std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& chunk) {
+  auto points = read(chunk);
   if (!points) {
     keep_chunk_.run(series, chunk.first_step, chunk.last_step, chunk.points, chunk.data);
     tell_damage(

@@ -2,7 +2,7 @@
 // disjoint and lie below the open points, so that to read a series is to read one after the other. Points
 // that come in order are written once when they come and once when their chunk is closed; points among those
 // that are there replace the rows and chunks that their steps fall into: where they are few a piece of these,
-// so that steps that are logged again one by one cost no more than a piece each.
+// so that steps that are logged again one by one cost no more than a piece each. Many rows become one.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,17 @@ class ChunkWriter {
 
   OpenChunk open_chunk(std::int64_t series);
 
-  // Points by step, each step once, all beyond those that the series has. Closes the open chunk when it is full.
-  // Returns by how many points the series grew: by fewer than came, or less than none, where damage was
+  // Points by step, each step once, all beyond those that the series has. Closes the open chunk when it is
+  // full. Returns by how many points the series grew: by fewer than came, or less than none, where damage was
   // found.
   std::int64_t append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
 
   // Points by step, each step once. A point that is there stays where the new one is of an earlier attempt.
-  // Returns by how many points the series grew. Without points: closes what is open.
+  // Returns by how many points the series grew.
   std::int64_t merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
+
+  // Closes what is open. What damage takes from it stays counted among the points of the series.
+  void close_open(std::int64_t series);
 
   // Makes a chunk of points by step that lie between two others.
   void close(std::int64_t series, std::span<const StoredPoint> points);
@@ -51,20 +54,21 @@ class ChunkWriter {
   std::vector<StoredPoint> take_open(std::int64_t series, OpenChunk& open, std::int64_t from,
                                      std::int64_t to);
   void put_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
-  std::int64_t close_open(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
+  std::int64_t close_with(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
   static Closed chunk_row(Statement& row);
   Closed chunk_at(std::int64_t series, std::int64_t step);
   Closed chunk_from(std::int64_t series, std::int64_t step);
+  Result<std::vector<StoredPoint>> read(const Closed& chunk);
   std::vector<StoredPoint> take(std::int64_t series, const Closed& chunk);
+  std::vector<StoredPoint> take_if_whole(std::int64_t series, const Closed& chunk);
   void tell_damage(std::int64_t series, const std::string& what, const std::string& why);
   std::int64_t put_in_place(std::int64_t series, std::span<const StoredPoint> points);
   std::int64_t merge_into(std::int64_t series, const Closed& chunk, std::span<const StoredPoint> points,
                           bool is_last);
   void close_all(std::int64_t series, std::span<const StoredPoint> points, bool is_last);
   bool close_piece(std::int64_t series, std::span<const StoredPoint> all, std::span<const StoredPoint> points,
-                   bool is_last, std::int64_t& lost);
-  std::vector<StoredPoint> joined_before(std::int64_t series, std::span<const StoredPoint> points,
-                                         std::int64_t& lost);
+                   bool is_last);
+  std::vector<StoredPoint> joined_before(std::int64_t series, std::span<const StoredPoint> points);
   void remove(std::int64_t series, const Closed& chunk);
 
   Database& database_;

@@ -128,8 +128,7 @@ void Pruner::thin() {
 bool Pruner::thin_piece() {
   LongSeries& series = series_.front();
   Transaction transaction(database_);
-  OpenChunk open = chunks_.open_chunk(series.id);
-  if (open.points > 0) chunks_.merge(series.id, open, {});
+  chunks_.close_open(series.id);
   std::vector<StoredPoint> points;
   for (int i = 0; i < kChunksAtOnce; ++i) {
     const std::vector<StoredPoint> more =

@@ -162,12 +162,13 @@ struct MetricSummary {
   std::int64_t first_step = 0, last_step = 0;
   Time last_time;
   double last = 0, min = 0, max = 0;
-  std::int64_t lost = 0;  // points, to damage of the database
+  std::int64_t lost = 0;  // points, set aside because they could not be read
 };
 
 struct SeriesView {
   Series points;  // thinned to about as many as were asked for, extremes and the first break among them
-  std::int64_t lost = 0;  // to damage of the database: of what had to be read, beside MetricSummary's
+  std::int64_t lost =
+      0;  // to damage of the database, of what had to be read: beside those that have been set aside
 };
 
 // Of metric points, over all jobs: what was set aside because it could not be read.

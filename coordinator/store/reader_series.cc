@@ -65,12 +65,14 @@ class Window {
   }
 
   Series thinned_points(int wanted) {
-    Thinner thinner(static_cast<std::size_t>(count_), wanted);
-    for (const StoredPoint& point : before_) thinner.add(shown(point));
-    for (const ChunkRow& chunk : chunks_)
-      for (const StoredPoint& point : reader_.points(chunk, range_)) thinner.add(shown(point));
-    for (const StoredPoint& point : after_) thinner.add(shown(point));
-    return std::move(thinner).finish();
+    Series all;
+    const auto add_all = [&all](const std::vector<StoredPoint>& points) {
+      for (const StoredPoint& point : points) all.push_back(shown(point));
+    };
+    add_all(before_);
+    for (const ChunkRow& chunk : chunks_) add_all(reader_.points(chunk, range_));
+    add_all(after_);
+    return thin(all, wanted);
   }
 
   Series thinned_runs(std::size_t each, int wanted) {

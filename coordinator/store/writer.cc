@@ -16,6 +16,8 @@
 namespace podium {
 namespace {
 
+using std::chrono::steady_clock;
+
 using namespace std::chrono_literals;
 
 constexpr int kCacheKib = 2048;
@@ -149,7 +151,7 @@ void Store::Writer::write_snapshot(const Snapshot& snapshot) {
   }
   ask_again_after(snapshot.state.size());
   snapshot_begun_ = false;
-  keep_house_in_ = 0ms;
+  keep_house_at_ = steady_clock::now();
 }
 
 void Store::Writer::ask_again_after(std::size_t bytes) {
@@ -159,7 +161,7 @@ void Store::Writer::ask_again_after(std::size_t bytes) {
 void Store::Writer::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    const bool woken = wake_.wait_for(lock, keep_house_in_, [this] {
+    const bool woken = wake_.wait_until(lock, keep_house_at_, [this] {
       return stopping_ || !turns_.empty() || !batches_.empty() || snapshot_;
     });
     const bool idle = turns_.empty() && batches_.empty() && !snapshot_;
@@ -185,13 +187,14 @@ void Store::Writer::keep_house() {
   bool more = false;
   try {
     more = log_.prune() || pruner_.prune(log_.newest()) || energy_.thin(log_.newest()) ||
-           ledger_totals_.settle() || closer_.close(log_.newest());
+           ledger_totals_.settle() || closer_.walk_on();
   } catch (const std::exception& error) {
     spdlog::warn(
         "what is no longer kept could not be deleted, ledgers not be added up or chunks not be closed: {}",
         error.what());
   }
-  keep_house_in_ = more ? 0ms : std::chrono::milliseconds(kKeepHouseEvery);
+  keep_house_at_ = steady_clock::now();
+  if (!more) keep_house_at_ += kKeepHouseEvery;
 }
 
 void Store::Writer::write_turns(std::deque<Turn> turns) {
@@ -213,10 +216,10 @@ void Store::Writer::write_turns(std::deque<Turn> turns) {
       give_up(error);
     }
   }
-  keep_house_in_ = std::min<std::chrono::milliseconds>(keep_house_in_, kKeepHouseEvery);
+  keep_house_at_ = std::min(keep_house_at_, steady_clock::now() + kKeepHouseEvery);
   if (std::ranges::any_of(turns, [](const Turn& turn) { return !turn.commit.retention.empty(); })) {
     pruner_.rules_changed();
-    keep_house_in_ = 0ms;
+    keep_house_at_ = steady_clock::now();
   }
   for (Turn& turn : turns) post_(std::move(turn.done));
 }

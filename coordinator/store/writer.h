@@ -96,7 +96,8 @@ class Store::Writer {
   std::string failure_;               // why turns wait; "" while they do not
   bool stopping_ = false;
   // The writing thread's own. Not before the first turn: load() uses the database.
-  std::chrono::milliseconds keep_house_in_ = std::chrono::hours(24);
+  std::chrono::steady_clock::time_point keep_house_at_ =
+      std::chrono::steady_clock::now() + std::chrono::hours(24);  // until the first turn
 
   std::atomic<std::int64_t> events_since_snapshot_ = 0;
   std::atomic<std::int64_t> snapshot_every_;  // events

@@ -15,9 +15,11 @@ std::size_t buckets_for(std::size_t marks, int points) {
 
 }  // namespace
 
-Thinner::Thinner(std::size_t total, int points) : Thinner(total, buckets_for(total, points)) {}
+Thinner::Thinner(std::size_t total, int points) : Thinner(total, Buckets{buckets_for(total, points)}) {}
 
-Thinner Thinner::of_runs(std::size_t total, int points) { return {total, buckets_for(2 * total, points)}; }
+Thinner Thinner::of_runs(std::size_t total, int points) {
+  return {total, Buckets{buckets_for(2 * total, points)}};
+}
 
 // The first and the last point have buckets of their own.
 std::size_t Thinner::bucket_of(std::size_t index) const {

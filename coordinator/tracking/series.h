@@ -46,7 +46,11 @@ class Thinner {
   Series finish() &&;
 
  private:
-  Thinner(std::size_t total, std::size_t buckets) : total_(total), buckets_(buckets) {}
+  struct Buckets {
+    std::size_t count;  // 0: keep everything
+  };
+
+  Thinner(std::size_t total, Buckets buckets) : total_(total), buckets_(buckets.count) {}
   std::size_t bucket_of(std::size_t index) const;
   void go_to_bucket_of_next();
   void look_at(const SeriesPoint& number);

@@ -95,6 +95,21 @@ std::vector<RollUp> roll_ups(std::span<const StoredPoint> points, std::size_t ea
   return runs;
 }
 
+std::vector<RollUp> joined(std::span<const RollUp> runs, std::size_t each) {
+  std::vector<RollUp> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RollUp& run = runs[i];
+    RollUp& into = i % each == 0 ? all.emplace_back() : all.back();
+    into.points += run.points;
+    into.numbers += run.numbers;
+    into.sum = as_float(into.sum + run.sum);
+    if (run.low && (!into.low || run.low->value < into.low->value)) into.low = run.low;
+    if (run.high && (!into.high || run.high->value > into.high->value)) into.high = run.high;
+    if (!into.broken) into.broken = run.broken;
+  }
+  return all;
+}
+
 std::string encode_roll_ups(std::span<const RollUp> runs) {
   PODIUM_CHECK(!runs.empty() && runs.size() <= kPointsInBlock, "a chunk has 1 to 64 blocks");
   std::string columns;

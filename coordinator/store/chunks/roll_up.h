@@ -24,6 +24,9 @@ struct RollUp {
 RollUp roll_up(std::span<const StoredPoint> points);
 std::vector<RollUp> roll_ups(std::span<const StoredPoint> points, std::size_t each);  // of so many, by step
 
+// Of runs that follow each other, `each` of them in one.
+std::vector<RollUp> joined(std::span<const RollUp> runs, std::size_t each);
+
 // Of at most kPointsInBlock runs, as codec.h.
 std::string encode_roll_ups(std::span<const RollUp> runs);
 Result<std::vector<RollUp>> decode_roll_ups(std::string_view bytes);

@@ -1820,7 +1820,7 @@ export interface components {
             points: components["schemas"]["SeriesPoints"];
             lost_points: components["schemas"]["LostPoints"];
         };
-        /** @description Points of the curve that the coordinator's database cannot read; 0 without damage */
+        /** @description Points that the coordinator's database cannot read; 0 without damage. Of the whole curve those that have been set aside; in an answer with points those too that it needed and could not read */
         LostPoints: number;
         Projection: {
             job: number;
