@@ -1,6 +1,8 @@
 #include "bench/training/trainee.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "worker/tensor/random.h"
 
@@ -35,6 +37,8 @@ MicroBatch random_batch(const TraineeOptions& options) {
   return batch;
 }
 
+int machine_threads() { return static_cast<int>(std::thread::hardware_concurrency()); }
+
 Context context_for(const JobDevice& device, int threads) {
   Context context;
   device.lend_to(context);
@@ -52,7 +56,8 @@ Trainee::Trainee(const TraineeOptions& options)
       engine_(context_, *model_, groups_),
       optimizer_(make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), context_)),
       batch_(random_batch(options)) {
-  parameters().initialise(1, options.model.initializer_range);
+  parameters().initialise(1, options.model.initializer_range,
+                          std::max(options.threads, options.gpu ? machine_threads() : 1));
 }
 
 double Trainee::step(const std::function<BeforeChange()>& before_update) {

@@ -80,8 +80,8 @@ class ParameterStore {
   std::int64_t parameter_count() const;       // without the gaps
 
   // Fresh weights: each a function of (seed, parameter name, index in the whole parameter) alone, so a slice
-  // gets what the whole would have there. Ends with weights_changed().
-  void initialise(std::uint64_t seed, double initializer_range);
+  // gets what the whole would have there, by any number of threads. Ends with weights_changed().
+  void initialise(std::uint64_t seed, double initializer_range, int threads = 1);
   void clear_gradients(int threads = 1);
 
   // To be called after every change of weights(): layers then renew their converted copies when they next
