@@ -15,7 +15,7 @@
 
 namespace podium {
 
-// The positions to predict, cut into blocks of one size whose logits fit a fixed budget, so that the logits
+// The positions to predict, cut into blocks of one size whose logits fit a budget, so that the logits
 // of a whole micro-batch never exist.
 struct ScoredBlock {
   std::span<const std::int32_t> rows;  // of the batch; both filled up with negative ones
@@ -33,8 +33,8 @@ struct PassValues {
 
 class BatchInputs {
  public:
-  // Batch and layout must outlive the inputs. `logit_bytes_a_row`: what the logits of one scored row take.
-  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row,
+  // Batch and layout must outlive the inputs. `most_scored_together`: rows of a scored block.
+  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t most_scored_together,
               const PassValues& values);
 
   // Moves all to a device's memory, in order with the work on the buffer's stream.

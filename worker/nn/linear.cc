@@ -75,9 +75,9 @@ void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add
   ops::linear_forward(context, x, current_weight(), bias(add_bias), y);
 }
 
-ops::GeluSaved Linear::gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
-                                    TensorView y) {
-  return ops::linear_gelu_forward(context, x, current_weight(), bias(true), kind, saved, y);
+void Linear::gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
+                          TensorView y) {
+  ops::linear_gelu_forward(context, x, current_weight(), bias(true), kind, saved, y);
 }
 
 void Linear::backward_input(Context& context, ConstTensorView dy, TensorView dx,

@@ -35,15 +35,10 @@ struct LinearWeight {
   std::unique_ptr<PackedWeight> float8 = nullptr;   // of float8.h
 };
 
-// What linear_gelu_forward has left for backward: the GELU's slope, or what the GELU was given.
-enum class GeluSaved { slope, input };
-
 struct ProductOptions {
   bool accumulate = false;  // add to dx instead of replacing it
-  // Where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks.
-  ConstTensorView multiply_by = {};
-  // Likewise by the slope of the GELU that was given these.
-  ConstTensorView gelu_input = {};
+  // Where given, like dx: dx = (dy W) * the slope of this GELU, from which the layer's x came.
+  SavedGelu gelu = {};
   // Where given, f32 [in]: the column sums of the finished dx are added, the gradient of the bias before a
   // GELU.
   TensorView column_sums = {};
@@ -57,10 +52,11 @@ void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias
 // `bias` without an address: none.
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
-// y = gelu(x W^T + b); `saved`, like y, is for backward. The GELU is the product's end where the library
-// that multiplies has it so (GPT-2's, cuBLASLt, 16 bits): nothing but y and `saved` passes through memory.
-GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
-                              GeluKind kind, TensorView saved, TensorView y);
+// y = gelu(x W^T + b); `saved`, like y, becomes what SavedGelu holds. The GELU is the product's end where the
+// library that multiplies has it so (GPT-2's, cuBLASLt, 16 bits): nothing but y and `saved` passes through
+// memory.
+void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                         GeluKind kind, TensorView saved, TensorView y);
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options = {});
 // `db` without an address: not wanted.

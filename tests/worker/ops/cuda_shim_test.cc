@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tests/cuda_shim/block.h"
+#include "tests/worker/ops/gelu_values.h"
 #include "tests/worker/ops/op_check.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/layer_norm.h"
@@ -83,11 +84,12 @@ TEST(CudaLayerNorm, DoesNotDependOnTheOrderOfThreads) {
 Values bias_gradient(Context& context, DType type, std::int64_t rows, std::int64_t columns) {
   const Tensor dy = tensor_of(random_values(rows * 3, 1), type, {rows, 3});
   const Tensor w = tensor_of(random_values(3 * columns, 2), DType::f32, {3, columns});
-  const Tensor slope = tensor_of(random_values(rows * columns, 3), type, {rows, columns});
+  Tensor gelu = tensor_of(random_values(rows * columns, 3), type, {rows, columns});
   Tensor dx(type, {rows, columns}), sums(DType::f32, {columns});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
-  ops::linear_backward_input(context, dy.view(), weight, dx.view(),
-                             {.multiply_by = slope.view(), .column_sums = sums.view()});
+  ops::linear_backward_input(
+      context, dy.view(), weight, dx.view(),
+      {.gelu = saved_gelu(context, gelu, ops::GeluKind::erf), .column_sums = sums.view()});
   return values_of(sums);
 }
 
