@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "worker/ops/token_order.h"
+
 namespace podium {
 namespace {
 
@@ -54,6 +56,10 @@ BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::
 }
 
 void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
+  kept_id_order_ = ops::token_order(ids_);
+  kept_position_order_ = ops::token_order(positions_);
+  id_order_ = kept_id_order_;
+  position_order_ = kept_position_order_;
   const auto room_of = [](const auto& array) {
     return static_cast<std::size_t>(
         rounded_up(static_cast<std::int64_t>(array.size_bytes()), std::int64_t{kAlignment}));
