@@ -71,7 +71,6 @@ double Trainee::step(const std::function<BeforeChange()>& before_update) {
   optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0),
                      before_update ? before_update() : nullptr);
   update_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  parameters().weights_changed();
   return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
 }
 

@@ -54,6 +54,8 @@ ops::LinearWeight& Linear::current_weight() {
   copies_.master = store_.weight(weight_, count_);
   if (copies_.generation != store_.generation()) copies_.rounding = store_.rounding(weight_, count_);
   copies_.generation = store_.generation();
+  copies_.narrowed = store_.narrowed(weight_, count_);
+  copies_.narrowed_bias = has_bias_ ? store_.narrowed(bias_, count_) : ConstTensorView{};
   return copies_;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "worker/ops/linear.h"
+#include "worker/tensor/profiler.h"
 #include "worker/tensor/random.h"
 
 namespace podium {
@@ -149,6 +151,26 @@ void ParameterStore::initialise(std::uint64_t seed, double initializer_range, in
     }
   }
   weights_changed();
+}
+
+void ParameterStore::renew_narrowed(Context& context, DType type) {
+  if (narrowed_.shape() != Shape{size_} || narrowed_.dtype() != type) {
+    narrowed_ = Tensor(type, Shape{size_}, memory_.device);
+    narrowed_generation_ = 0;
+    if (context.profiler != nullptr)
+      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(narrowed_.view().bytes()));
+  }
+  if (narrowed_generation_ == generation_) return;
+  ops::narrow_weights(context, weights_.view(), narrowed_.view());
+  narrowed_generation_ = generation_;
+}
+
+ConstTensorView ParameterStore::narrowed(ParameterId first, int count) const {
+  if (narrowed_generation_ != generation_ || rounds_stochastically()) return {};
+  const Parameter p = stacked(first, count);
+  const auto* const begin = static_cast<const std::byte*>(narrowed_.view().address);
+  return {begin + static_cast<std::size_t>(p.offset) * size_of(narrowed_.dtype()), narrowed_.dtype(),
+          p.shape};
 }
 
 void ParameterStore::round_stochastically(std::uint64_t seed, std::int64_t step) {

@@ -180,6 +180,7 @@ class StackedModel final : public Model {
   // On a device ahead of what is recorded, which cannot renew copies of weights.
   void prepare_weights(const Step& step) {
     if (context_.memory.on_host() || prepared_ == store_.generation()) return;
+    if (compute_ != DType::f32 && !store_.rounds_stochastically()) store_.renew_narrowed(context_, compute_);
     for (Chunk& chunk : chunks_) {
       for (Layer& layer : chunk.layers) layer.prepare(step);
       if (chunk.heads) chunk.heads->prepare(step);

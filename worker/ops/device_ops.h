@@ -62,6 +62,7 @@ class DeviceOps {
                                  TensorView y) = 0;
   virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                                   const EmbeddingGradients& gradients) = 0;
+  virtual void narrow_weights(Context& context, ConstTensorView from, TensorView to) = 0;
   // Of linear_prepare.
   virtual void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) = 0;
   virtual void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,

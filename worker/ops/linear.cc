@@ -16,6 +16,13 @@ void check_output(const Context& context, const ConstTensorView& tensor, std::in
 
 }  // namespace
 
+void narrow_weights(Context& context, ConstTensorView from, TensorView to) {
+  PODIUM_CHECK(context.device_ops != nullptr && from.dtype == DType::f32, "a device narrows f32 weights");
+  check_tensor(to, to.dtype, from.shape, "to");
+  const ProfileScope scope(context, "narrow_weights", {.bytes = bytes_of(from, to)});
+  context.device_ops->narrow_weights(context, from, to);
+}
+
 void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
                     std::int64_t columns) {
   PODIUM_CHECK(columns >= weight.master.shape[0], "a product has a column for each row of its weight");

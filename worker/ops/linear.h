@@ -33,6 +33,9 @@ struct LinearWeight {
   std::unique_ptr<PackedWeight> packed;
   std::optional<StochasticRounding> rounding = {};  // of 16-bit copies, else to nearest even; FP8's always is
   std::unique_ptr<PackedWeight> float8 = nullptr;   // of float8.h
+  // On a device, where somebody else keeps them: master and bias in 16 bits, of this generation.
+  ConstTensorView narrowed = {};
+  ConstTensorView narrowed_bias = {};
 };
 
 struct ProductOptions {
@@ -43,6 +46,9 @@ struct ProductOptions {
   // GELU.
   TensorView column_sums = {};
 };
+
+// to = from, f32, rounded to nearest even to the 16-bit type of `to`. On a device alone.
+void narrow_weights(Context& context, ConstTensorView from, TensorView to);
 
 // Renews the copies that products with y or dy of `columns` columns and this type make of weight and bias.
 // Work that is recorded must find them renewed; else every product renews what it finds outdated.

@@ -2,7 +2,9 @@
 
 #include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/column_sums.h"
+#include "worker/ops/cuda/convert.h"
 #include "worker/ops/cuda/cross_entropy.h"
+#include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/float8.h"
@@ -88,6 +90,9 @@ class CudaOps final : public DeviceOps {
   void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                           const EmbeddingGradients& gradients) override {
     cuda::embedding_backward(context, input, dy, gradients);
+  }
+  void narrow_weights(Context& context, ConstTensorView from, TensorView to) override {
+    cuda::narrow(context, elements<float>(from), from.size(), to.address, to.dtype);
   }
   void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) override {
     cuda::prepare_weight(context, weight, type, columns);

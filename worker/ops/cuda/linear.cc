@@ -64,15 +64,21 @@ CudaPackedWeight& packed(LinearWeight& weight) {
   return static_cast<CudaPackedWeight&>(*weight.packed);
 }
 
+bool serves(const ConstTensorView& narrowed, const ConstTensorView& y) {
+  return narrowed.address != nullptr && narrowed.dtype == y.dtype;
+}
+
 // The weight in the type of y or dy, with at least as many rows as that has columns.
 const void* weight_for(Context& context, LinearWeight& weight, const ConstTensorView& y) {
   if (y.dtype == DType::f32) return weight.master.address;
+  if (serves(weight.narrowed, y) && y.shape[1] == weight.master.shape[0]) return weight.narrowed.address;
   return packed(weight).weight.of(context, weight.master, weight.generation, y.dtype,
                                   y.shape[1] * weight.master.shape[1], weight.rounding);
 }
 
 const void* bias_for(Context& context, LinearWeight& weight, ConstTensorView bias, const ConstTensorView& y) {
   if (y.dtype == DType::f32 || bias.address == nullptr) return bias.address;
+  if (serves(weight.narrowed_bias, y) && y.shape[1] == bias.size()) return weight.narrowed_bias.address;
   return packed(weight).bias.of(context, bias, weight.generation, y.dtype, y.shape[1]);
 }
 
