@@ -39,10 +39,11 @@ MicroBatch random_batch(const TraineeOptions& options) {
 
 int machine_threads() { return static_cast<int>(std::thread::hardware_concurrency()); }
 
-Context context_for(const JobDevice& device, int threads) {
+Context context_for(const JobDevice& device, const TraineeOptions& options) {
   Context context;
   device.lend_to(context);
-  context.threads = threads;
+  context.threads = options.threads;
+  context.deterministic = !options.timed_products;
   return context;
 }
 
@@ -50,7 +51,7 @@ Context context_for(const JobDevice& device, int threads) {
 
 Trainee::Trainee(const TraineeOptions& options)
     : device_(open_job_device(options.gpu ? "gpu" : "cpu", 0)),
-      context_(context_for(device_, options.threads)),
+      context_(context_for(device_, options)),
       groups_(make_groups(world_, {})),
       model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
       engine_(context_, *model_, groups_),
