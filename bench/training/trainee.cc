@@ -1,6 +1,8 @@
 #include "bench/training/trainee.h"
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include "worker/tensor/random.h"
 
@@ -35,10 +37,13 @@ MicroBatch random_batch(const TraineeOptions& options) {
   return batch;
 }
 
-Context context_for(const JobDevice& device, int threads) {
+int machine_threads() { return static_cast<int>(std::thread::hardware_concurrency()); }
+
+Context context_for(const JobDevice& device, const TraineeOptions& options) {
   Context context;
   device.lend_to(context);
-  context.threads = threads;
+  context.threads = options.threads;
+  context.deterministic = !options.timed_products;
   return context;
 }
 
@@ -46,13 +51,14 @@ Context context_for(const JobDevice& device, int threads) {
 
 Trainee::Trainee(const TraineeOptions& options)
     : device_(open_job_device(options.gpu ? "gpu" : "cpu", 0)),
-      context_(context_for(device_, options.threads)),
+      context_(context_for(device_, options)),
       groups_(make_groups(world_, {})),
       model_(make_model(context_, options.model, {.precision = options.precision}, groups_)),
       engine_(context_, *model_, groups_),
       optimizer_(make_optimizer({.name = OptimizerKind::adamw, .lr = 1e-4}, model_->parameters(), context_)),
       batch_(random_batch(options)) {
-  parameters().initialise(1, options.model.initializer_range);
+  parameters().initialise(1, options.model.initializer_range,
+                          std::max(options.threads, options.gpu ? machine_threads() : 1));
 }
 
 double Trainee::step(const std::function<BeforeChange()>& before_update) {
@@ -66,7 +72,6 @@ double Trainee::step(const std::function<BeforeChange()>& before_update) {
   optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0),
                      before_update ? before_update() : nullptr);
   update_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  parameters().weights_changed();
   return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
 }
 

@@ -19,7 +19,8 @@ struct TraineeOptions {
   int length = 128, batch = 32;
   int masked = 20;  // positions that BERT predicts in each sequence
   int threads = 2;
-  bool gpu = false;  // else the CPU
+  bool gpu = false;             // else the CPU
+  bool timed_products = false;  // on a GPU: Context::deterministic is false
 };
 
 class Trainee {

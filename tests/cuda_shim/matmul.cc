@@ -1,13 +1,16 @@
 // The matrix product of worker/ops/cuda/matmul.h as a plain loop, in cuBLASLt's place.
-#include "worker/ops/cuda/matmul.h"
-
 #include <cmath>
 #include <numbers>
 
 #include "common/base/check.h"
+#include "tests/cuda_shim/products.h"
+#include "worker/ops/cuda/product_library.h"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
+
+static shim::RefusedProducts::Refusal refusal;
+
 namespace {
 
 float value_at(const void* values, DType type, std::int64_t i) {
@@ -45,6 +48,14 @@ float ended(const Product& p, const ProductOperands& operands, std::int64_t i, f
   return static_cast<float>(sum * gelu_sigmoid(sum));
 }
 
+void add_columns(const Product& p, const ProductOperands& operands) {
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    float sum = 0.0F;
+    for (std::int64_t i = 0; i < p.m; ++i) sum += value_at(operands.c, p.result, i * p.n + j);
+    set_value(operands.column_sums, p.result, j, sum);
+  }
+}
+
 void multiply_now(const Product& p, const ProductOperands& operands) {
   const std::int64_t pitch = p.pitch_a > 0 ? p.pitch_a : p.transposed_a ? p.m : p.k;
   const float scale = p.is_float8() ? *operands.scale_a * *operands.scale_b : 1.0F;
@@ -60,13 +71,39 @@ void multiply_now(const Product& p, const ProductOperands& operands) {
       set_value(operands.c, p.result, i * p.n + j, ended(p, operands, i * p.n + j, sum));
     }
   }
+  if (p.column_sums) add_columns(p, operands);
 }
+
+bool refused(const Product& product, int algorithm) {
+  return refusal != nullptr && refusal(product, algorithm);
+}
+
+class Loops final : public ProductLibrary {
+ public:
+  std::vector<ProductAlgorithm> algorithms(const Product& product, const ProductOperands&) override {
+    if (refused(product, shim::kEveryAlgorithm)) return {};
+    return {{0}, {1}, {2}};
+  }
+  bool start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
+             const ProductAlgorithm& algorithm) override {
+    if (refused(product, static_cast<int>(algorithm[0]))) return false;
+    check_cuda(shim::put_on(stream, [=] { multiply_now(product, operands); }), "multiplying");
+    return true;
+  }
+};
 
 }  // namespace
 
-void multiply(Context& context, const Product& product, const ProductOperands& operands) {
-  check_cuda(shim::put_on(cuda_state(context).stream(), [=] { multiply_now(product, operands); }),
-             "multiplying");
-}
+std::unique_ptr<ProductLibrary> make_product_library() { return std::make_unique<Loops>(); }
 
 }  // namespace podium::ops::cuda
+
+namespace podium::shim {
+
+RefusedProducts::RefusedProducts(Refusal refusal) {
+  PODIUM_CHECK(ops::cuda::refusal == nullptr, "products are refused already");
+  ops::cuda::refusal = std::move(refusal);
+}
+RefusedProducts::~RefusedProducts() { ops::cuda::refusal = nullptr; }
+
+}  // namespace podium::shim

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "worker/ops/token_order.h"
+
 namespace podium {
 namespace {
 
-constexpr std::int64_t kLogitBytes = std::int64_t{96} << 20;
 // A run meets few different block sizes to compile products for.
 constexpr std::int64_t kRowMultiple = 32;
 constexpr std::int32_t kNone = -1;  // a row or label that is not there
@@ -15,9 +16,9 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Equal blocks, as few as the budget allows.
-std::int64_t block_size(std::int64_t rows, std::int64_t logit_bytes_a_row) {
-  const std::int64_t most = std::max(kRowMultiple, kLogitBytes / logit_bytes_a_row);
+// Equal blocks, as few as may be.
+std::int64_t block_size(std::int64_t rows, std::int64_t most_together) {
+  const std::int64_t most = std::max(kRowMultiple, most_together);
   const std::int64_t blocks = std::max<std::int64_t>(1, (rows + most - 1) / most);
   return rounded_up((rows + blocks - 1) / blocks, kRowMultiple);
 }
@@ -30,9 +31,9 @@ std::vector<std::int32_t> first_positions(const MicroBatch& batch) {
 
 }  // namespace
 
-BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row,
+BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t most_scored_together,
                          const PassValues& values)
-    : block_(block_size(static_cast<std::int64_t>(batch.labels.size()), logit_bytes_a_row)),
+    : block_(block_size(static_cast<std::int64_t>(batch.labels.size()), most_scored_together)),
       kept_values_(values),
       kept_first_rows_(layout.rows_of(first_positions(batch))),
       kept_scored_rows_(layout.rows_of(batch.scored_positions)),
@@ -55,6 +56,10 @@ BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::
 }
 
 void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
+  kept_id_order_ = ops::token_order(ids_);
+  kept_position_order_ = ops::token_order(positions_);
+  id_order_ = kept_id_order_;
+  position_order_ = kept_position_order_;
   const auto room_of = [](const auto& array) {
     return static_cast<std::size_t>(
         rounded_up(static_cast<std::int64_t>(array.size_bytes()), std::int64_t{kAlignment}));

@@ -15,7 +15,7 @@
 
 namespace podium {
 
-// The positions to predict, cut into blocks of one size whose logits fit a fixed budget, so that the logits
+// The positions to predict, cut into blocks of one size whose logits fit a budget, so that the logits
 // of a whole micro-batch never exist.
 struct ScoredBlock {
   std::span<const std::int32_t> rows;  // of the batch; both filled up with negative ones
@@ -33,8 +33,8 @@ struct PassValues {
 
 class BatchInputs {
  public:
-  // Batch and layout must outlive the inputs. `logit_bytes_a_row`: what the logits of one scored row take.
-  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t logit_bytes_a_row,
+  // Batch and layout must outlive the inputs. `most_scored_together`: rows of a scored block.
+  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t most_scored_together,
               const PassValues& values);
 
   // Moves all to a device's memory, in order with the work on the buffer's stream.
@@ -45,6 +45,9 @@ class BatchInputs {
   std::span<const std::int32_t> types() const { return types_; }
   std::span<const std::int32_t> positions() const { return positions_; }
   std::span<const std::int32_t> begins() const { return begins_; }
+  // ops::token_order of ids and positions, on a device.
+  std::span<const std::int32_t> id_order() const { return id_order_; }
+  std::span<const std::int32_t> position_order() const { return position_order_; }
   std::span<const std::int64_t> numbers() const { return numbers_; }
 
   std::span<const std::int32_t> valid_lengths() const { return valid_lengths_; }  // empty where unpadded
@@ -64,8 +67,9 @@ class BatchInputs {
  private:
   template <class Self, class Visit>
   static void for_each_array(Self& self, const Visit& visit) {
-    for (auto* array : {&self.ids_, &self.types_, &self.positions_, &self.begins_, &self.valid_lengths_,
-                        &self.first_rows_, &self.next_sentence_labels_, &self.scored_rows_, &self.labels_})
+    for (auto* array : {&self.ids_, &self.id_order_, &self.types_, &self.positions_, &self.position_order_,
+                        &self.begins_, &self.valid_lengths_, &self.first_rows_, &self.next_sentence_labels_,
+                        &self.scored_rows_, &self.labels_})
       visit(*array);
     visit(self.numbers_);
     visit(self.values_);
@@ -74,10 +78,11 @@ class BatchInputs {
   std::int64_t block_ = 0;  // rows of a scored block
   bool uploaded_ = false;
   PassValues kept_values_;
-  std::vector<std::int32_t> kept_first_rows_, kept_scored_rows_, kept_labels_;
+  std::vector<std::int32_t> kept_first_rows_, kept_scored_rows_, kept_labels_, kept_id_order_,
+      kept_position_order_;
 
-  std::span<const std::int32_t> ids_, types_, positions_, begins_, valid_lengths_, first_rows_,
-      next_sentence_labels_, scored_rows_, labels_;
+  std::span<const std::int32_t> ids_, id_order_, position_order_, types_, positions_, begins_, valid_lengths_,
+      first_rows_, next_sentence_labels_, scored_rows_, labels_;
   std::span<const std::int64_t> numbers_;
   std::span<const PassValues> values_;
 };

@@ -22,18 +22,18 @@ void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, co
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
   const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
-  const TensorView picked = activation(), gelu_slope = activation(), gelu_y = activation();
+  const TensorView picked = activation(), gelu_saved = activation(), gelu_y = activation();
   const TensorView normal = activation(), d = gradient.wanted() ? activation() : TensorView{};
   const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
   ops::gather_rows(step.context, encoded, block.rows, picked);
-  transform_.forward(step.context, picked, gelu_slope);
-  ops::gelu_forward(step.context, gelu_slope, gelu_y);
+  transform_.forward(step.context, picked, gelu_saved);
+  ops::gelu_forward(step.context, gelu_saved, gelu_y);
   ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
   decoder_.run(step, normal, block.labels, {gradient.scale, d}, &step.sums->language);
   if (!gradient.wanted()) return;
 
   ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
-  ops::gelu_backward(step.context, gelu_slope, d);
+  ops::gelu_backward(step.context, {gelu_saved}, d);
   transform_.backward_weight(step.context, picked, d);
   const TensorView dpicked = normal;  // which is not needed any more
   transform_.backward_input(step.context, d, dpicked);

@@ -13,7 +13,7 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
 void FeedForward::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
   saved.gelu = step.save_all(inner_);
   saved.gelu_y = step.save_all(inner_);
-  saved.gelu_holds = expand_.gelu_forward(step, x, gelu_, saved.gelu, saved.gelu_y);
+  expand_.gelu_forward(step, x, gelu_, saved.gelu, saved.gelu_y);
   contract_.forward(step, saved.gelu_y, y);
 }
 
@@ -21,9 +21,8 @@ void FeedForward::backward(const Step& step, ConstTensorView x, ConstTensorView 
                            bool accumulate, const Saved& saved) {
   const ArenaScope scope(step.workspace);
   const TensorView dinner = step.temporary_all(inner_);
-  ops::ProductOptions options{.column_sums = expand_.bias_gradient()};
-  (saved.gelu_holds == ops::GeluSaved::slope ? options.multiply_by : options.gelu_input) = saved.gelu;
-  contract_.backward(step, saved.gelu_y, dy, dinner, options);
+  contract_.backward(step, saved.gelu_y, dy, dinner,
+                     {.gelu = {saved.gelu, gelu_}, .column_sums = expand_.bias_gradient()});
   expand_.backward(step, x, dinner, dx, accumulate);
 }
 

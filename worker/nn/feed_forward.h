@@ -17,7 +17,6 @@ class FeedForward {
  public:
   struct Saved {
     TensorView gelu, gelu_y;  // [all rows, this rank's inner columns]
-    ops::GeluSaved gelu_holds = ops::GeluSaved::slope;
   };
 
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,

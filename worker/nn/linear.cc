@@ -54,6 +54,8 @@ ops::LinearWeight& Linear::current_weight() {
   copies_.master = store_.weight(weight_, count_);
   if (copies_.generation != store_.generation()) copies_.rounding = store_.rounding(weight_, count_);
   copies_.generation = store_.generation();
+  copies_.narrowed = store_.narrowed(weight_, count_);
+  copies_.narrowed_bias = has_bias_ ? store_.narrowed(bias_, count_) : ConstTensorView{};
   return copies_;
 }
 
@@ -75,9 +77,9 @@ void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add
   ops::linear_forward(context, x, current_weight(), bias(add_bias), y);
 }
 
-ops::GeluSaved Linear::gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
-                                    TensorView y) {
-  return ops::linear_gelu_forward(context, x, current_weight(), bias(true), kind, saved, y);
+void Linear::gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
+                          TensorView y) {
+  ops::linear_gelu_forward(context, x, current_weight(), bias(true), kind, saved, y);
 }
 
 void Linear::backward_input(Context& context, ConstTensorView dy, TensorView dx,

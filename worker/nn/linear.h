@@ -31,8 +31,7 @@ class Linear {
   void prepare(Context& context, DType type, std::int64_t columns = 0);
   void prepare_float8(Context& context, DType type);  // for y of this type
   void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
-  ops::GeluSaved gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved,
-                              TensorView y);
+  void gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved, TensorView y);
   void backward_input(Context& context, ConstTensorView dy, TensorView dx,
                       const ops::ProductOptions& options = {});
   void backward_weight(Context& context, ConstTensorView x, ConstTensorView dy);

@@ -60,15 +60,14 @@ void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorVi
   multiply(step, linear_, step.tensor.all_rows(step.workspace, x), y, true);
 }
 
-ops::GeluSaved ColumnParallelLinear::gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind,
-                                                  TensorView saved, TensorView y) {
+void ColumnParallelLinear::gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind,
+                                        TensorView saved, TensorView y) {
   if (step.fp8) {
     forward(step, x, saved);
-    ops::gelu_forward(step.context, saved, y, kind);
-    return ops::GeluSaved::slope;
+    return ops::gelu_forward(step.context, saved, y, kind);
   }
   const ArenaScope scope(step.workspace);
-  return linear_.gelu_forward(step.context, step.tensor.all_rows(step.workspace, x), kind, saved, y);
+  linear_.gelu_forward(step.context, step.tensor.all_rows(step.workspace, x), kind, saved, y);
 }
 
 void ColumnParallelLinear::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,

@@ -31,8 +31,7 @@ class ColumnParallelLinear {
   void prepare(const Step& step);
   void forward(const Step& step, ConstTensorView x, TensorView y);
   // Likewise, with a GELU behind it; `saved` like y.
-  ops::GeluSaved gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind, TensorView saved,
-                              TensorView y);
+  void gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind, TensorView saved, TensorView y);
   // Replaces dx or adds to it.
   void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate);
 

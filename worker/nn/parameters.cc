@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "worker/ops/linear.h"
+#include "worker/tensor/profiler.h"
 #include "worker/tensor/random.h"
 
 namespace podium {
@@ -20,29 +22,54 @@ std::int64_t rounded_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Calls visit(index in the whole parameter, elements) for every run of elements that lie side by side there,
-// in the order the slice holds them.
-template <class Visit>
-void for_each_run(const Parameter& p, const Visit& visit) {
-  if (p.slice.axis < 0) return visit(std::int64_t{0}, p.size());
-  std::int64_t outer = 1, inner = 1;
-  for (int axis = 0; axis < p.shape.rank(); ++axis) {
-    if (axis < p.slice.axis) outer *= p.shape[axis];
-    if (axis > p.slice.axis) inner *= p.shape[axis];
-  }
-  const std::int64_t run = p.shape[p.slice.axis] * inner;
-  for (std::int64_t i = 0; i < outer; ++i) visit((i * p.slice.full + p.slice.begin) * inner, run);
+// Where a slice's elements lie in the whole parameter: runs of neighbours, one every `pitch` elements.
+struct Runs {
+  std::int64_t length, first, pitch;
+};
+
+Runs runs_of(const Parameter& p) {
+  if (p.slice.axis < 0) return {p.size(), 0, p.size()};
+  std::int64_t inner = 1;
+  for (int axis = p.slice.axis + 1; axis < p.shape.rank(); ++axis) inner *= p.shape[axis];
+  return {p.shape[p.slice.axis] * inner, p.slice.begin * inner, p.slice.full * inner};
 }
 
 constexpr std::uint64_t kDrawsPerNormal = 4;
+constexpr std::int64_t kDrawnTogether = 4096;  // by one thread
 
-void fill_normal(const Parameter& p, std::uint64_t seed, double deviation, std::span<float> values) {
+// Elements [begin, begin + values.size()) of the slice.
+void draw_normal(const Parameter& p, std::uint64_t seed, double deviation, std::int64_t begin,
+                 std::span<float> values) {
+  const Runs runs = runs_of(p);
   Random random(seed, hash(p.name));
-  auto value = values.begin();
-  for_each_run(p, [&](std::int64_t first, std::int64_t count) {
-    random.seek(static_cast<std::uint64_t>(first) * kDrawsPerNormal);
-    for (std::int64_t i = 0; i < count; ++i) *value++ = static_cast<float>(random.normal() * deviation);
-  });
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int64_t element = begin + static_cast<std::int64_t>(i), place = element % runs.length;
+    if (i == 0 || place == 0) {
+      const std::int64_t in_whole = runs.first + element / runs.length * runs.pitch + place;
+      random.seek(static_cast<std::uint64_t>(in_whole) * kDrawsPerNormal);
+    }
+    values[i] = static_cast<float>(random.normal() * deviation);
+  }
+}
+
+// The same bits however many threads draw them.
+void fill_normal(const Parameter& p, std::uint64_t seed, double deviation, std::int64_t begin,
+                 std::span<float> values, int threads) {
+  const auto count = static_cast<std::int64_t>(values.size());
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (std::int64_t first = 0; first < count; first += kDrawnTogether) {
+    const auto part = values.subspan(static_cast<std::size_t>(first),
+                                     static_cast<std::size_t>(std::min(kDrawnTogether, count - first)));
+    draw_normal(p, seed, deviation, begin + first, part);
+  }
+}
+
+void fill(const Parameter& p, std::uint64_t seed, double initializer_range, std::int64_t begin,
+          std::span<float> values, int threads) {
+  if (p.initializer == Initializer::normal)
+    fill_normal(p, seed, p.deviation * initializer_range, begin, values, threads);
+  else
+    std::ranges::fill(values, p.initializer == Initializer::ones ? 1.0F : 0.0F);
 }
 
 }  // namespace
@@ -108,13 +135,42 @@ std::int64_t ParameterStore::parameter_count() const {
   return count;
 }
 
-void ParameterStore::initialise(std::uint64_t seed, double initializer_range) {
+void ParameterStore::initialise(std::uint64_t seed, double initializer_range, int threads) {
+  constexpr std::int64_t kUploadedTogether = std::int64_t{1} << 24;
+  std::vector<float> staging;
   for (const Parameter& p : parameters_) {
-    std::vector<float> values(static_cast<std::size_t>(p.size()), p.initializer == Initializer::ones ? 1 : 0);
-    if (p.initializer == Initializer::normal) fill_normal(p, seed, p.deviation * initializer_range, values);
-    memory_.upload<float>(weights(p), values);
+    const std::span<float> all = weights(p);
+    if (memory_.on_host()) {
+      fill(p, seed, initializer_range, 0, all, threads);
+      continue;
+    }
+    for (std::int64_t begin = 0; begin < p.size(); begin += kUploadedTogether) {
+      staging.resize(static_cast<std::size_t>(std::min(kUploadedTogether, p.size() - begin)));
+      fill(p, seed, initializer_range, begin, staging, threads);
+      memory_.upload<float>(all.subspan(static_cast<std::size_t>(begin), staging.size()), staging);
+    }
   }
   weights_changed();
+}
+
+void ParameterStore::renew_narrowed(Context& context, DType type) {
+  if (narrowed_.shape() != Shape{size_} || narrowed_.dtype() != type) {
+    narrowed_ = Tensor(type, Shape{size_}, memory_.device);
+    narrowed_generation_ = 0;
+    if (context.profiler != nullptr)
+      context.profiler->add_memory("weight copies", static_cast<std::int64_t>(narrowed_.view().bytes()));
+  }
+  if (narrowed_generation_ == generation_) return;
+  ops::narrow_weights(context, weights_.view(), narrowed_.view());
+  narrowed_generation_ = generation_;
+}
+
+ConstTensorView ParameterStore::narrowed(ParameterId first, int count) const {
+  if (narrowed_generation_ != generation_ || rounds_stochastically()) return {};
+  const Parameter p = stacked(first, count);
+  const auto* const begin = static_cast<const std::byte*>(narrowed_.view().address);
+  return {begin + static_cast<std::size_t>(p.offset) * size_of(narrowed_.dtype()), narrowed_.dtype(),
+          p.shape};
 }
 
 void ParameterStore::round_stochastically(std::uint64_t seed, std::int64_t step) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "worker/ops/stochastic_rounding.h"
+#include "worker/tensor/context.h"
 #include "worker/tensor/memory_space.h"
 #include "worker/tensor/tensor.h"
 
@@ -80,14 +81,28 @@ class ParameterStore {
   std::int64_t parameter_count() const;       // without the gaps
 
   // Fresh weights: each a function of (seed, parameter name, index in the whole parameter) alone, so a slice
-  // gets what the whole would have there. Ends with weights_changed().
-  void initialise(std::uint64_t seed, double initializer_range);
+  // gets what the whole would have there, by any number of threads. Ends with weights_changed().
+  void initialise(std::uint64_t seed, double initializer_range, int threads = 1);
   void clear_gradients(int threads = 1);
 
   // To be called after every change of weights(): layers then renew their converted copies when they next
   // run.
   void weights_changed() { ++generation_; }
+  // The same, where narrowed() has been changed alike.
+  void weights_and_narrowed_changed() {
+    narrowed_generation_ = narrowed_generation_ == generation_ ? generation_ + 1 : 0;
+    weights_changed();
+  }
   std::int64_t generation() const { return generation_; }
+
+  // On a device, for layers that compute in 16 bits: one copy of all weights in such a type, each where it is
+  // in weights(). Made by the first call, renewed in one launch where the weights have changed since.
+  void renew_narrowed(Context& context, DType type);
+  TensorView narrowed() { return narrowed_.view(); }  // without an address where there is none
+  // Of stacked parameters as `weight` gives them; without an address where it is outdated, or where copies
+  // are rounded at random.
+  ConstTensorView narrowed(ParameterId first, int count = 1) const;
+  bool rounds_stochastically() const { return rounding_key_.has_value(); }
 
   // Until the next step layers round their 16-bit copies of weights at random, by draws of this step.
   void round_stochastically(std::uint64_t seed, std::int64_t step);
@@ -108,6 +123,8 @@ class ParameterStore {
   std::int64_t size_ = 0;
   Tensor weights_;
   Tensor gradients_;
+  Tensor narrowed_;
+  std::int64_t narrowed_generation_ = 0;
   std::int64_t generation_ = 1;
   std::optional<PhiloxKey> rounding_key_;
 };

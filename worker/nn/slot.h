@@ -42,11 +42,11 @@ class Slot {
 
   // Takes in a micro-batch, whose inputs come first in the arena. `key`: what else than their extents decides
   // on the work.
-  void begin(const MicroBatch& batch, RowLayout layout, std::int64_t logit_bytes_a_row,
+  void begin(const MicroBatch& batch, RowLayout layout, std::int64_t most_scored_together,
              const PassValues& values, Key key) {
     arena.reset();
     rows.emplace(std::move(layout));
-    inputs.emplace(batch, *rows, logit_bytes_a_row, values);
+    inputs.emplace(batch, *rows, most_scored_together, values);
     if (upload_) inputs->upload(*upload_, arena);
     std::ranges::copy(inputs->extents(), std::back_inserter(key));
     choose_plan(key);

@@ -83,7 +83,7 @@ class StackedModel final : public Model {
     Slot& slot = slots_.try_emplace(slot_index, context_.memory).first->second;
     RowLayout rows(pass.batch, options_.unpadded, tensor_.row_split());
     const PassValues values = values_of(pass, rows);
-    slot.begin(pass.batch, std::move(rows), logit_bytes_a_row(), values,
+    slot.begin(pass.batch, std::move(rows), most_scored_together(), values,
                {chunk_index, pass.training, pass.batch.sequences, pass.batch.length});
     Plan& plan = slot.plan();
     const Step step = make_step(slot, pass);
@@ -180,6 +180,7 @@ class StackedModel final : public Model {
   // On a device ahead of what is recorded, which cannot renew copies of weights.
   void prepare_weights(const Step& step) {
     if (context_.memory.on_host() || prepared_ == store_.generation()) return;
+    if (compute_ != DType::f32 && !store_.rounds_stochastically()) store_.renew_narrowed(context_, compute_);
     for (Chunk& chunk : chunks_) {
       for (Layer& layer : chunk.layers) layer.prepare(step);
       if (chunk.heads) chunk.heads->prepare(step);
@@ -215,9 +216,13 @@ class StackedModel final : public Model {
   HeadSums* head_sums() { return static_cast<HeadSums*>(head_sums_.view().address); }
   void clear_head_sums() { context_.memory.clear(head_sums(), sizeof(HeadSums)); }
 
-  // On the tensor rank with the largest share: all ranks must cut blocks alike.
-  std::int64_t logit_bytes_a_row() const {
-    return (spec_.vocab + tensor_.size() - 1) / tensor_.size() * static_cast<std::int64_t>(size_of(compute_));
+  // Rows whose logits exist at a time: on the CPU few enough for its caches' sake, on a device as many as
+  // keep it busy. Counted on the tensor rank with the largest share: all ranks must cut blocks alike.
+  std::int64_t most_scored_together() const {
+    constexpr std::int64_t kHostBytes = std::int64_t{96} << 20, kDeviceBytes = std::int64_t{1} << 30;
+    const std::int64_t bytes_a_row =
+        (spec_.vocab + tensor_.size() - 1) / tensor_.size() * static_cast<std::int64_t>(size_of(compute_));
+    return (context_.memory.on_host() ? kHostBytes : kDeviceBytes) / bytes_a_row;
   }
 
   // The same step, whose activations live only as long as the scope that the caller has opened.

@@ -31,7 +31,9 @@ ops::EmbeddingInput TokenEmbeddings::input(const Step& step) const {
           .length = step.pass.batch.length,
           .positions = step.inputs.positions(),
           .first_id = slice.begin,
-          .vocabulary = slice.axis < 0 ? 0 : vocabulary_};
+          .vocabulary = slice.axis < 0 ? 0 : vocabulary_,
+          .id_order = step.inputs.id_order(),
+          .position_order = step.inputs.position_order()};
 }
 
 void TokenEmbeddings::forward(const Step& step, TensorView y) {

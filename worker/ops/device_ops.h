@@ -27,8 +27,8 @@ class DeviceOps {
   virtual void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y) = 0;
   virtual void add_dropout(Context& context, TensorView branch, ConstTensorView residual,
                            const Dropout& dropout) = 0;
-  virtual void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) = 0;
-  virtual void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) = 0;
+  virtual void gelu_forward(Context& context, ConstTensorView x, TensorView y, GeluKind kind) = 0;
+  virtual void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy) = 0;
   virtual void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                                   TensorView y, TensorView statistics) = 0;
   virtual void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x,
@@ -62,15 +62,15 @@ class DeviceOps {
                                  TensorView y) = 0;
   virtual void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                                   const EmbeddingGradients& gradients) = 0;
+  virtual void narrow_weights(Context& context, ConstTensorView from, TensorView to) = 0;
   // Of linear_prepare.
   virtual void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) = 0;
   virtual void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
                             std::int64_t columns) = 0;
   virtual void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                               TensorView y) = 0;
-  virtual GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight,
-                                        ConstTensorView bias, GeluKind kind, TensorView saved,
-                                        TensorView y) = 0;
+  virtual void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight,
+                                   ConstTensorView bias, GeluKind kind, TensorView saved, TensorView y) = 0;
   virtual void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight,
                                      TensorView dx, const ProductOptions& options) = 0;
   virtual void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,

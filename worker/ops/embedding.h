@@ -20,6 +20,9 @@ struct EmbeddingInput {
   std::span<const std::int32_t> positions = {};  // ... unless its position is given here
   std::int64_t first_id = 0;                     // of the word table's rows
   std::int64_t vocabulary = 0;                   // of all ranks' parts together; 0: the word table is whole
+  // For backward on a device: token_order of ids and, where these are given, of positions.
+  std::span<const std::int32_t> id_order = {};
+  std::span<const std::int32_t> position_order = {};
 };
 
 struct EmbeddingTables {

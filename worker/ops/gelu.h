@@ -4,8 +4,10 @@
 //   tanh:  y = x s,  s = (1 + tanh(u)) / 2,                  y' = s + 2 x s (1 - s) u'
 //          u = sqrt(2 / pi) (x + 0.044715 x^3)
 //
-// Forward computes both at once, since they share their one exponential; backward is then a product, which
-// the matrix product before it absorbs (see ProductOptions in linear.h).
+// On the CPU, where exponentials are dear, forward computes both at once, since they share the one; backward
+// is then a product, which the matrix product before it absorbs (see ProductOptions in linear.h). On a
+// device, where passes through memory are, forward leaves its input as it is, and backward works out the
+// slope again.
 #pragma once
 
 #include "worker/tensor/context.h"
@@ -15,10 +17,16 @@ namespace podium::ops {
 
 enum class GeluKind { erf, tanh };
 
-// x and y of one shape and type; x is replaced by y'(x).
+// What forward has left in x: y'(x), or on a device still x.
+struct SavedGelu {
+  ConstTensorView values = {};
+  GeluKind kind = GeluKind::erf;
+};
+
+// x and y of one shape and type; x becomes what SavedGelu holds.
 void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind = GeluKind::erf);
 
-// dy *= slope, where slope is what forward left in x.
-void gelu_backward(Context& context, ConstTensorView slope, TensorView dy);
+// dy *= y'(x).
+void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy);
 
 }  // namespace podium::ops

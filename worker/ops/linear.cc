@@ -16,6 +16,13 @@ void check_output(const Context& context, const ConstTensorView& tensor, std::in
 
 }  // namespace
 
+void narrow_weights(Context& context, ConstTensorView from, TensorView to) {
+  PODIUM_CHECK(context.device_ops != nullptr && from.dtype == DType::f32, "a device narrows f32 weights");
+  check_tensor(to, to.dtype, from.shape, "to");
+  const ProfileScope scope(context, "narrow_weights", {.bytes = bytes_of(from, to)});
+  context.device_ops->narrow_weights(context, from, to);
+}
+
 void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
                     std::int64_t columns) {
   PODIUM_CHECK(columns >= weight.master.shape[0], "a product has a column for each row of its weight");
@@ -35,8 +42,8 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
   cpu::linear_forward(context, x, weight, bias, y);
 }
 
-GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
-                              GeluKind kind, TensorView saved, TensorView y) {
+void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                         GeluKind kind, TensorView saved, TensorView y) {
   const std::int64_t out = weight.master.shape[0], in = weight.master.shape[1];
   check_tensor(x, y.dtype, Shape{y.shape[0], in}, "x");
   check_tensor(y, y.dtype, Shape{x.shape[0], out}, "y");
@@ -49,7 +56,6 @@ GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight&
   }
   linear_forward(context, x, weight, bias, saved);
   gelu_forward(context, saved, y, kind);
-  return GeluSaved::slope;
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -63,7 +69,6 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                            product_work(dy.shape[0], in, out, bytes_of(dy, dx)));
   if (context.device_ops != nullptr)
     return context.device_ops->linear_backward_input(context, dy, weight, dx, options);
-  PODIUM_CHECK(options.gelu_input.address == nullptr, "the CPU's GELU saves its slope");
   cpu::linear_backward_input(context, dy, weight, dx, options);
 }
 

@@ -33,21 +33,22 @@ struct LinearWeight {
   std::unique_ptr<PackedWeight> packed;
   std::optional<StochasticRounding> rounding = {};  // of 16-bit copies, else to nearest even; FP8's always is
   std::unique_ptr<PackedWeight> float8 = nullptr;   // of float8.h
+  // On a device, where somebody else keeps them: master and bias in 16 bits, of this generation.
+  ConstTensorView narrowed = {};
+  ConstTensorView narrowed_bias = {};
 };
-
-// What linear_gelu_forward has left for backward: the GELU's slope, or what the GELU was given.
-enum class GeluSaved { slope, input };
 
 struct ProductOptions {
   bool accumulate = false;  // add to dx instead of replacing it
-  // Where given, like dx: dx = (dy W) * multiply_by, as GELU's backward asks.
-  ConstTensorView multiply_by = {};
-  // Likewise by the slope of the GELU that was given these.
-  ConstTensorView gelu_input = {};
+  // Where given, like dx: dx = (dy W) * the slope of this GELU, from which the layer's x came.
+  SavedGelu gelu = {};
   // Where given, f32 [in]: the column sums of the finished dx are added, the gradient of the bias before a
   // GELU.
   TensorView column_sums = {};
 };
+
+// to = from, f32, rounded to nearest even to the 16-bit type of `to`. On a device alone.
+void narrow_weights(Context& context, ConstTensorView from, TensorView to);
 
 // Renews the copies that products with y or dy of `columns` columns and this type make of weight and bias.
 // Work that is recorded must find them renewed; else every product renews what it finds outdated.
@@ -57,10 +58,11 @@ void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias
 // `bias` without an address: none.
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
-// y = gelu(x W^T + b); `saved`, like y, is for backward. The GELU is the product's end where the library
-// that multiplies has it so (GPT-2's, cuBLASLt, 16 bits): nothing but y and `saved` passes through memory.
-GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
-                              GeluKind kind, TensorView saved, TensorView y);
+// y = gelu(x W^T + b); `saved`, like y, becomes what SavedGelu holds. The GELU is the product's end where the
+// library that multiplies has it so (GPT-2's, cuBLASLt, 16 bits): nothing but y and `saved` passes through
+// memory.
+void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                         GeluKind kind, TensorView saved, TensorView y);
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options = {});
 // `db` without an address: not wanted.

@@ -41,6 +41,9 @@ struct OptimizerShard {
   float* gradients = nullptr;
   float* first = nullptr;
   float* second = nullptr;
+  // Where given: a 16-bit copy of the flat weights, which whatever updates these writes too.
+  void* narrowed = nullptr;
+  DType narrowed_type = DType::bf16;
 };
 
 // The sums of the squares of each chunk's gradients, the same bits in every run.

@@ -14,10 +14,7 @@ inline ProfileWork product_work(std::int64_t rows, std::int64_t columns, std::in
 }
 
 inline void check_product_options(const ProductOptions& options, const TensorView& dx) {
-  if (options.multiply_by.address != nullptr)
-    check_tensor(options.multiply_by, dx.dtype, dx.shape, "multiply_by");
-  if (options.gelu_input.address != nullptr)
-    check_tensor(options.gelu_input, dx.dtype, dx.shape, "gelu_input");
+  if (options.gelu.values.address != nullptr) check_tensor(options.gelu.values, dx.dtype, dx.shape, "gelu");
   if (options.column_sums.address != nullptr)
     check_tensor(options.column_sums, DType::f32, Shape{dx.shape[1]}, "column_sums");
 }

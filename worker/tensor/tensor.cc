@@ -18,6 +18,19 @@ std::size_t round_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
+// Pages lie near the processor whose thread first writes to them: each thread of the ops gets the part of a
+// large block that it will be given in loops over all of it.
+void clear(std::byte* memory, std::size_t bytes) {
+  constexpr std::size_t kSharedOut = std::size_t{64} << 20;
+  if (bytes < kSharedOut) {
+    std::memset(memory, 0, bytes);
+    return;
+  }
+#pragma omp parallel for schedule(static)
+  for (std::size_t begin = 0; begin < bytes; begin += kHugePage)
+    std::memset(memory + begin, 0, std::min(kHugePage, bytes - begin));
+}
+
 }  // namespace
 
 void AlignedDelete::operator()(std::byte* memory) const {
@@ -41,7 +54,7 @@ AlignedBytes allocate_aligned(std::size_t bytes, Device* device) {
   if (device != nullptr)
     return AlignedBytes(static_cast<std::byte*>(device->allocate(std::max<std::size_t>(bytes, 1))), {device});
   AlignedBytes memory = allocate_untouched(bytes);
-  std::memset(memory.get(), 0, round_up(bytes, kAlignment));
+  clear(memory.get(), round_up(bytes, kAlignment));
   return memory;
 }
 

@@ -65,8 +65,8 @@ std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, con
 
 std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
                                             const std::filesystem::path& data_folder,
-                                            ParameterStore& parameters) {
-  parameters.initialise(spec.training.seed, model.initializer_range);
+                                            ParameterStore& parameters, int threads) {
+  parameters.initialise(spec.training.seed, model.initializer_range, threads);
   if (model.init.empty()) return {};
   const std::filesystem::path folder = data_folder / model.init;
   const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters);

@@ -27,6 +27,6 @@ std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, con
 // BadData.
 std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec& model,
                                             const std::filesystem::path& data_folder,
-                                            ParameterStore& parameters);
+                                            ParameterStore& parameters, int threads);
 
 }  // namespace podium

@@ -155,7 +155,9 @@ ops::OptimizerShard Optimizer::device_shard(ParameterStore& parameters) {
           parameters.weights().data(),
           parameters.gradients().data(),
           first_moment().data(),
-          second_moment().data()};
+          second_moment().data(),
+          narrows(parameters) ? parameters.narrowed().address : nullptr,
+          parameters.narrowed().dtype};
 }
 
 void Optimizer::add_chunks(std::size_t index, const Parameter& parameter) {
@@ -220,7 +222,10 @@ void Optimizer::update(ParameterStore& parameters, std::int64_t step, double lea
       before_change(std::as_bytes(all));
   update_chunks(parameters, rates_of(spec_, step, learning_rate, gradient_scale), before_change);
   clear_outside_shard(parameters);
-  parameters.weights_changed();
+  if (narrows(parameters))
+    parameters.weights_and_narrowed_changed();
+  else
+    parameters.weights_changed();
 }
 
 bool Optimizer::holds_whole_parameters() const {

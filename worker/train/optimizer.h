@@ -43,6 +43,7 @@ class Optimizer {
   std::span<float> first_moment() { return first_.view().values<float>(); }
   std::span<float> second_moment() { return second_.view().values<float>(); }
   const std::vector<FlatRange>& shard() const { return shard_; }
+  bool updates_all() const { return whole_; }  // else other ranks' weights are to be gathered
 
  protected:
   // A part of one parameter within the shard: the unit of work of one thread.
@@ -85,6 +86,10 @@ class Optimizer {
   std::vector<Chunk> chunks_;
 
  private:
+  // Whether the update on the device leaves the 16-bit copies of the weights current, too.
+  bool narrows(const ParameterStore& parameters) const {
+    return on_device() && whole_ && !parameters.rounds_stochastically();
+  }
   void upload_chunks();
   std::vector<double> squares_of_chunks(ParameterStore& parameters);
   void add_chunks(std::size_t index, const Parameter& parameter);

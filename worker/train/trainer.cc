@@ -314,7 +314,7 @@ void Trainer::apply_gradients(double scale) {
   }
   const ProfileScope profile(parts_.context, "gather_weights");
   reducer_.gather(parameters().weights());
-  parameters().weights_changed();
+  if (!optimizer_->updates_all()) parameters().weights_changed();
 }
 
 void Trainer::record_memory() {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "worker/tensor/random.h"
+
 namespace podium {
 namespace {
 
@@ -90,6 +92,29 @@ void expect_halves_of_the_whole(int axis) {
 TEST(ParameterStore, ASliceStartsAsTheWholeWould) {
   expect_halves_of_the_whole(0);
   expect_halves_of_the_whole(1);
+}
+
+// What one thread draws, an element after the other, is what any number of threads draws: parameters of many
+// ranges, of less than one, and slices whose runs begin and end within ranges.
+TEST(ParameterStore, DrawsTheSameBitsByAnyNumberOfThreads) {
+  const auto drawn_by = [](int threads) {
+    ParameterStore store;
+    store.add("a.weight", {130, 301}, Initializer::normal, true);
+    store.add("b.weight", {3, 5}, Initializer::normal, true);
+    store.add({.name = "rows", .shape = {70, 301}, .slice = {0, 60, 130}});
+    store.add({.name = "columns", .shape = {130, 77}, .slice = {1, 224, 301}});
+    store.add("norm.weight", {50}, Initializer::ones, false);
+    store.allocate();
+    store.initialise(3, 0.02, threads);
+    return store;
+  };
+  const ParameterStore one = drawn_by(1);
+  for (const int threads : {2, 7})
+    EXPECT_TRUE(std::ranges::equal(drawn_by(threads).weights(), one.weights())) << threads << " threads";
+  const Parameter& a = *one.find("a.weight");
+  constexpr std::uint64_t kStreamOfA = 0xde73ae9d17c13f4e;  // FNV-1a of the name
+  Random serial(3, kStreamOfA);
+  for (const float value : one.weights(a)) ASSERT_EQ(value, static_cast<float>(serial.normal() * 0.02));
 }
 
 TEST(ParameterStore, TellsWhichElementsOfWhichParametersItRounds) {

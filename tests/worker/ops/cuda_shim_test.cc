@@ -2,10 +2,12 @@
 #include <cstring>
 
 #include "tests/cuda_shim/block.h"
+#include "tests/worker/ops/gelu_values.h"
 #include "tests/worker/ops/op_check.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/layer_norm.h"
 #include "worker/ops/linear.h"
+#include "worker/ops/optimizer.h"
 
 namespace podium::test {
 namespace {
@@ -83,11 +85,12 @@ TEST(CudaLayerNorm, DoesNotDependOnTheOrderOfThreads) {
 Values bias_gradient(Context& context, DType type, std::int64_t rows, std::int64_t columns) {
   const Tensor dy = tensor_of(random_values(rows * 3, 1), type, {rows, 3});
   const Tensor w = tensor_of(random_values(3 * columns, 2), DType::f32, {3, columns});
-  const Tensor slope = tensor_of(random_values(rows * columns, 3), type, {rows, columns});
+  Tensor gelu = tensor_of(random_values(rows * columns, 3), type, {rows, columns});
   Tensor dx(type, {rows, columns}), sums(DType::f32, {columns});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
-  ops::linear_backward_input(context, dy.view(), weight, dx.view(),
-                             {.multiply_by = slope.view(), .column_sums = sums.view()});
+  ops::linear_backward_input(
+      context, dy.view(), weight, dx.view(),
+      {.gelu = saved_gelu(context, gelu, ops::GeluKind::erf), .column_sums = sums.view()});
   return values_of(sums);
 }
 
@@ -135,6 +138,39 @@ TEST(CudaCrossEntropy, DoesNotSeePadding) {
     for (std::size_t column = 13; column < 16; ++column)
       EXPECT_EQ(value_at(padded.logits, 16 * row + column), 0);
   }
+}
+
+// Both optimizers leave in the 16-bit copy what the weights round to, and the same weights as without one.
+template <class T, class Round>
+void expect_narrowed(DType type, const Round& round) {
+  constexpr std::int64_t kCount = 1100, kSecond = 1056;  // a chunk of many threads, one that ends within four
+  const std::vector<ops::OptimizerChunk> chunks = {{0, 0, 1050, 0, 1}, {kSecond, kSecond, 43, 1, 0}};
+  const std::vector<float> scales = {0.1F, 0.2F};
+  const ops::Rates rates{0.9F, 0.99F, 0.1F, 0.01F, 1.0F, 2.0F, 3.0F, 1e-6F, 0.1F, 0.01F};
+  for (const bool lamb : {false, true}) {
+    Context context = make_context(1);
+    const auto updated = [&](void* narrowed) {
+      std::vector<Values> buffers;
+      for (const std::uint64_t stream : {1, 2, 3}) buffers.push_back(random_values(kCount, stream));
+      buffers.push_back(Values(kCount, 0.5F));
+      const ops::OptimizerShard shard{
+          chunks, buffers[0].data(), buffers[1].data(), buffers[2].data(), buffers[3].data(), narrowed, type};
+      lamb ? ops::lamb_step(context, shard, scales) : ops::adamw(context, shard, rates);
+      return buffers[0];
+    };
+    std::vector<T> narrowed(kCount);
+    const Values weights = updated(narrowed.data());
+    EXPECT_EQ(weights, updated(nullptr));
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const bool covered = i < 1050 || (i >= kSecond && i < kSecond + 43);
+      EXPECT_EQ(to_float(narrowed[i]), covered ? to_float(round(weights[i])) : 0.0F) << i;
+    }
+  }
+}
+
+TEST(CudaOptimizers, WriteTheCopyInSixteenBits) {
+  expect_narrowed<BFloat16>(DType::bf16, [](float value) { return to_bfloat16(value); });
+  expect_narrowed<Float16>(DType::f16, [](float value) { return to_float16(value); });
 }
 
 // A recorded step is replayed after its numbers in device memory have been replaced.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tests/worker/ops/gelu_values.h"
 #include "tests/worker/ops/op_check.h"
 
 namespace podium::test {
@@ -215,15 +216,19 @@ TEST_P(Float8Linear, BackwardMultipliesTheElements) {
 TEST_P(Float8Linear, BackwardInputAccumulatesMultipliesAndSums) {
   ops::LinearWeight w = weight(master_);
   const Values before = random_values(kRows * kIn, 5, 0.1);
-  const Tensor factor = tensor_of(before, type_, {kRows, kIn});
+  Tensor gelu = tensor_of(before, type_, {kRows, kIn});
   Tensor plain(type_, {kRows, kIn}), summed = tensor_of(before, type_, {kRows, kIn}),
                                      scaled(type_, {kRows, kIn}), sums(DType::f32, {kIn});
   ops::float8_linear_backward_input(context_, dy8_.matrix, w, plain.view());
   ops::float8_linear_backward_input(context_, dy8_.matrix, w, summed.view(), {.accumulate = true});
-  ops::float8_linear_backward_input(context_, dy8_.matrix, w, scaled.view(),
-                                    {.multiply_by = factor.view(), .column_sums = sums.view()});
+  ops::float8_linear_backward_input(
+      context_, dy8_.matrix, w, scaled.view(),
+      {.gelu = saved_gelu(context_, gelu, ops::GeluKind::erf), .column_sums = sums.view()});
   Values sum = values_of(plain), product = values_of(plain), columns(kIn, 0.0F);
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += before[i], product[i] *= before[i];
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += before[i];
+    product[i] *= static_cast<float>(gelu_slope(ops::GeluKind::erf, before[i]));
+  }
   for (std::size_t i = 0; i < sum.size(); ++i) columns[i % kIn] += value_at(scaled, i);
   expect_close(values_of(summed), sum, 2 * tolerance_, "sum");
   expect_close(values_of(scaled), product, 2 * tolerance_, "product");

@@ -15,7 +15,7 @@ OpRun gelu(ops::GeluKind kind, Context& context, DType type, const std::vector<V
   ops::gelu_forward(context, x.view(), y.view(), kind);
   if (dy.empty()) return {values_of(y), {}};
   Tensor gradient = tensor_of(dy, type, {1, count});
-  ops::gelu_backward(context, x.view(), gradient.view());
+  ops::gelu_backward(context, {x.view(), kind}, gradient.view());
   return {values_of(y), {values_of(gradient)}};
 }
 

@@ -1,5 +1,6 @@
 #include "worker/ops/linear.h"
 
+#include "tests/worker/ops/gelu_values.h"
 #include "tests/worker/ops/op_check.h"
 
 namespace podium::test {
@@ -52,12 +53,16 @@ TEST(Linear, BackwardInputAccumulatesOrMultiplies) {
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
   Tensor plain(DType::f32, {kRows, kIn});
   Tensor summed = tensor_of(before, DType::f32, {kRows, kIn}), multiplied(DType::f32, {kRows, kIn});
-  const Tensor factor = tensor_of(before, DType::f32, {kRows, kIn});
+  Tensor gelu = tensor_of(before, DType::f32, {kRows, kIn});
   ops::linear_backward_input(context, dy.view(), weight, plain.view());
   ops::linear_backward_input(context, dy.view(), weight, summed.view(), {.accumulate = true});
-  ops::linear_backward_input(context, dy.view(), weight, multiplied.view(), {.multiply_by = factor.view()});
+  ops::linear_backward_input(context, dy.view(), weight, multiplied.view(),
+                             {.gelu = saved_gelu(context, gelu, ops::GeluKind::erf)});
   Values sum = values_of(plain), product = values_of(plain);
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += before[i], product[i] *= before[i];
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += before[i];
+    product[i] *= static_cast<float>(gelu_slope(ops::GeluKind::erf, before[i]));
+  }
   expect_close(values_of(summed), sum, 1e-6, "sum");
   expect_close(values_of(multiplied), product, 1e-6, "product");
 }
@@ -66,7 +71,7 @@ TEST(Linear, BackwardInputAddsTheColumnSumsOfWhatItLeaves) {
   Context context = make_context(2);
   const Tensor dy = tensor_of(random_values(kRows * kOut, 2), DType::f32, {kRows, kOut});
   const Tensor w = tensor_of(random_values(kOut * kIn, 3), DType::f32, {kOut, kIn});
-  const Tensor factor = tensor_of(random_values(kRows * kIn, 4), DType::f32, {kRows, kIn});
+  Tensor gelu = tensor_of(random_values(kRows * kIn, 4), DType::f32, {kRows, kIn});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
   Tensor dx(DType::f32, {kRows, kIn}), sums(DType::f32, {kIn});
   Values expected(kIn, 0.0F);
@@ -75,7 +80,7 @@ TEST(Linear, BackwardInputAddsTheColumnSumsOfWhatItLeaves) {
     for (std::size_t i = 0; i < kRows * kIn; ++i) expected[i % kIn] += value_at(dx, i);
   };
   add({.column_sums = sums.view()});
-  add({.multiply_by = factor.view(), .column_sums = sums.view()});
+  add({.gelu = saved_gelu(context, gelu, ops::GeluKind::erf), .column_sums = sums.view()});
   expect_close(values_of(sums), expected, 1e-5, "column sums");
 }
 
@@ -89,20 +94,18 @@ void expect_gelu_like_apart(ops::GeluKind kind, DType type, std::int64_t out, do
   const Tensor dy = tensor_of(random_values(kRows * kOut, 5), type, {kRows, kOut});
   ops::LinearWeight weight{.master = w.view(), .generation = 1, .packed = nullptr};
   ops::LinearWeight next{.master = next_w.view(), .generation = 1, .packed = nullptr};
-  Tensor slope(type, {kRows, out}), y(type, {kRows, out}), dx(type, {kRows, out});
+  Tensor apart(type, {kRows, out}), y(type, {kRows, out}), dx(type, {kRows, out});
   Tensor saved(type, {kRows, out}), y_at_once(type, {kRows, out}), dx_at_once(type, {kRows, out});
   Tensor sums(DType::f32, {out}), sums_at_once(DType::f32, {out});
 
-  ops::linear_forward(context, x.view(), weight, b.view(), slope.view());
-  ops::gelu_forward(context, slope.view(), y.view(), kind);
+  ops::linear_forward(context, x.view(), weight, b.view(), apart.view());
+  ops::gelu_forward(context, apart.view(), y.view(), kind);
   ops::linear_backward_input(context, dy.view(), next, dx.view(),
-                             {.multiply_by = slope.view(), .column_sums = sums.view()});
+                             {.gelu = {apart.view(), kind}, .column_sums = sums.view()});
 
-  const ops::GeluSaved holds =
-      ops::linear_gelu_forward(context, x.view(), weight, b.view(), kind, saved.view(), y_at_once.view());
-  ops::ProductOptions options{.column_sums = sums_at_once.view()};
-  (holds == ops::GeluSaved::slope ? options.multiply_by : options.gelu_input) = saved.view();
-  ops::linear_backward_input(context, dy.view(), next, dx_at_once.view(), options);
+  ops::linear_gelu_forward(context, x.view(), weight, b.view(), kind, saved.view(), y_at_once.view());
+  ops::linear_backward_input(context, dy.view(), next, dx_at_once.view(),
+                             {.gelu = {saved.view(), kind}, .column_sums = sums_at_once.view()});
   expect_close(values_of(y_at_once), values_of(y), tolerance, "y");
   expect_close(values_of(dx_at_once), values_of(dx), tolerance, "dx");
   expect_close(values_of(sums_at_once), values_of(sums), tolerance, "column sums");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,6 +51,17 @@ TEST(Tensor, IsAlignedAndZero) {
     Tensor tensor(DType::f32, {size});
     EXPECT_TRUE(is_aligned(tensor.view().address));
     for (const float v : tensor.view().values<float>()) ASSERT_EQ(v, 0);
+  }
+}
+
+// Memory that was used before, of a size that threads clear together and that ends within a page.
+TEST(Tensor, OfManyPagesIsZero) {
+  constexpr std::int64_t kSize = (std::int64_t{65} << 20) + 67;
+  for (int i = 0; i < 2; ++i) {
+    Tensor tensor(DType::u8, Shape{kSize});
+    const auto bytes = tensor.view().values<std::uint8_t>();
+    EXPECT_TRUE(std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; }));
+    std::ranges::fill(bytes, 255);
   }
 }
 

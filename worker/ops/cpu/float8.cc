@@ -138,9 +138,9 @@ void float8_linear_backward_input(Context& context, const Float8Matrix& dy, cons
                                                         .b = {b.dtype},
                                                         .c = {dx.dtype},
                                                         .accumulate = options.accumulate,
-                                                        .multiply = options.multiply_by.address != nullptr});
+                                                        .multiply = options.gelu.values.address != nullptr});
   product->run(state.runtime(),
-               {.a = a.address, .b = b.address, .c = dx.address, .factor = options.multiply_by.address});
+               {.a = a.address, .b = b.address, .c = dx.address, .factor = options.gelu.values.address});
   if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }
 

@@ -170,8 +170,8 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                                                         .b = {.dtype = dy.dtype, .packed = true},
                                                         .c = {dx.dtype},
                                                         .accumulate = options.accumulate,
-                                                        .multiply = options.multiply_by.address != nullptr});
-  product->run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.multiply_by.address},
+                                                        .multiply = options.gelu.values.address != nullptr});
+  product->run(state.runtime(), {.a = dy.address, .c = dx.address, .factor = options.gelu.values.address},
                packed(context, weight, false, dx.dtype, product->packed_layout()));
   if (options.column_sums.address != nullptr) add_column_sums(context, dx, options.column_sums);
 }

@@ -4,6 +4,7 @@
 
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/dispatch.h"
+#include "worker/ops/cuda/gelu.cuh"
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
@@ -29,22 +30,22 @@ struct FilteredRows {
   __device__ void write(std::int64_t, std::int64_t, std::int64_t, const float (&)[kVector]) const {}
 };
 
-template <class T>
-struct Products {
-  T* x;
-  const T* factor;
+template <class T, GeluKind kKind>
+struct GeluGradients {
+  T* dy;
+  const T* x;
 
   __device__ void read(std::int64_t row, std::int64_t column, std::int64_t columns,
                        float (&values)[kVector]) const {
-    float factors[kVector];
-    load(x + row * columns, column, columns, values);
-    load(factor + row * columns, column, columns, factors);
+    float inputs[kVector];
+    load(dy + row * columns, column, columns, values);
+    load(x + row * columns, column, columns, inputs);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) values[i] *= factors[i];
+    for (int i = 0; i < kVector; ++i) values[i] *= gelu<kKind>(inputs[i]).slope;
   }
   __device__ void write(std::int64_t row, std::int64_t column, std::int64_t columns,
                         const float (&values)[kVector]) const {
-    store(x + row * columns, column, columns, values);
+    store(dy + row * columns, column, columns, values);
   }
 };
 
@@ -94,10 +95,16 @@ void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filte
   });
 }
 
-void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, TensorView to) {
-  with_device_type(x.dtype, [&]<class T>(Type<T>) {
-    run(context, "multiply_and_add_column_sums", Products<T>{elements<T>(x), elements<T>(factor)}, x.shape,
-        to);
+void gelu_backward_and_add_column_sums(Context& context, const SavedGelu& saved, TensorView dy,
+                                       TensorView to) {
+  constexpr const char* kName = "gelu_backward_and_add_column_sums";
+  with_device_type(dy.dtype, [&]<class T>(Type<T>) {
+    T* const gradients = elements<T>(dy);
+    const T* const x = elements<T>(saved.values);
+    if (saved.kind == GeluKind::erf)
+      run(context, kName, GeluGradients<T, GeluKind::erf>{gradients, x}, dy.shape, to);
+    else
+      run(context, kName, GeluGradients<T, GeluKind::tanh>{gradients, x}, dy.shape, to);
   });
 }
 

@@ -1,6 +1,7 @@
 // Sums over the rows of a tensor, for the gradients of biases and of tables with few rows; in a fixed order.
 #pragma once
 
+#include "worker/ops/gelu.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
@@ -16,7 +17,8 @@ struct RowFilter {
 // columns.
 void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filter, TensorView to);
 
-// x *= factor, and to[column] += the sum over the rows of x, in one pass.
-void multiply_and_add_column_sums(Context& context, TensorView x, ConstTensorView factor, TensorView to);
+// gelu_backward(dy), and to[column] += the sum over the rows of dy, in one pass.
+void gelu_backward_and_add_column_sums(Context& context, const SavedGelu& saved, TensorView dy,
+                                       TensorView to);
 
 }  // namespace podium::ops::cuda

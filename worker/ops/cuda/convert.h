@@ -10,7 +10,10 @@ namespace podium::ops::cuda {
 // Rounded to nearest even. Both in device memory, at multiples of 16 bytes.
 void narrow(Context& context, const float* from, std::int64_t count, void* to, DType type);
 
-// The same of a matrix, rounded at random.
+// to[i] += from[i], which is of a 16-bit type.
+void add_widened(Context& context, const void* from, DType type, std::int64_t count, float* to);
+
+// As narrow, of a matrix, rounded at random.
 void narrow_stochastically(Context& context, ConstTensorView matrix, const StochasticRounding& rounding,
                            void* to, DType type);
 

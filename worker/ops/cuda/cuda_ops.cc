@@ -2,7 +2,9 @@
 
 #include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/column_sums.h"
+#include "worker/ops/cuda/convert.h"
 #include "worker/ops/cuda/cross_entropy.h"
+#include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/float8.h"
@@ -27,11 +29,11 @@ class CudaOps final : public DeviceOps {
                    const Dropout& dropout) override {
     cuda::add_dropout(context, branch, residual, dropout);
   }
-  void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) override {
+  void gelu_forward(Context& context, ConstTensorView x, TensorView y, GeluKind kind) override {
     cuda::gelu_forward(context, x, y, kind);
   }
-  void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) override {
-    cuda::gelu_backward(context, slope, dy);
+  void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy) override {
+    cuda::gelu_backward(context, saved, dy);
   }
   void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                           TensorView y, TensorView statistics) override {
@@ -89,6 +91,9 @@ class CudaOps final : public DeviceOps {
                           const EmbeddingGradients& gradients) override {
     cuda::embedding_backward(context, input, dy, gradients);
   }
+  void narrow_weights(Context& context, ConstTensorView from, TensorView to) override {
+    cuda::narrow(context, elements<float>(from), from.size(), to.address, to.dtype);
+  }
   void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) override {
     cuda::prepare_weight(context, weight, type, columns);
   }
@@ -100,10 +105,9 @@ class CudaOps final : public DeviceOps {
                       TensorView y) override {
     cuda::linear_forward(context, x, weight, bias, y);
   }
-  GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight,
-                                ConstTensorView bias, GeluKind kind, TensorView saved,
-                                TensorView y) override {
-    return cuda::linear_gelu_forward(context, x, weight, bias, kind, saved, y);
+  void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                           GeluKind kind, TensorView saved, TensorView y) override {
+    cuda::linear_gelu_forward(context, x, weight, bias, kind, saved, y);
   }
   void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                              const ProductOptions& options) override {

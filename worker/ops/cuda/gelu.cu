@@ -1,5 +1,5 @@
-// y = gelu(x), x = gelu'(x); formulas in worker/ops/gelu.h. Tensors are taken as [1, size]; a thread computes
-// eight neighbouring elements.
+// y = gelu(x), dy *= gelu'(x); formulas in worker/ops/gelu.h. Tensors are taken as [1, size]; a thread
+// computes eight neighbouring elements.
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/gelu.cuh"
 #include "worker/ops/cuda/gelu.h"
@@ -12,30 +12,25 @@ namespace {
 constexpr unsigned kThreads = 256;
 
 template <class T, GeluKind kKind>
-__global__ void __launch_bounds__(kThreads) gelu_kernel(T* x, T* y, std::int64_t size) {
+__global__ void __launch_bounds__(kThreads) gelu_kernel(const T* x, T* y, std::int64_t size) {
   const std::int64_t at = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kVector;
   if (at >= size) return;
-  float values[kVector], slopes[kVector];
+  float values[kVector];
   load(x, at, size, values);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    const ValueAndSlope result = gelu<kKind>(values[i]);
-    values[i] = result.value;
-    slopes[i] = result.slope;
-  }
+  for (int i = 0; i < kVector; ++i) values[i] = gelu<kKind>(values[i]).value;
   store(y, at, size, values);
-  store(x, at, size, slopes);
 }
 
-template <class T>
-__global__ void __launch_bounds__(kThreads) multiply_kernel(const T* slope, T* dy, std::int64_t size) {
+template <class T, GeluKind kKind>
+__global__ void __launch_bounds__(kThreads) gelu_backward_kernel(const T* x, T* dy, std::int64_t size) {
   const std::int64_t at = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) * kVector;
   if (at >= size) return;
-  float slopes[kVector], gradients[kVector];
-  load(slope, at, size, slopes);
+  float values[kVector], gradients[kVector];
+  load(x, at, size, values);
   load(dy, at, size, gradients);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) gradients[i] *= slopes[i];
+  for (int i = 0; i < kVector; ++i) gradients[i] *= gelu<kKind>(values[i]).slope;
   store(dy, at, size, gradients);
 }
 
@@ -46,7 +41,7 @@ unsigned blocks_for(std::int64_t size) {
 
 }  // namespace
 
-void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
+void gelu_forward(Context& context, ConstTensorView x, TensorView y, GeluKind kind) {
   if (x.size() == 0) return;
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     const auto kernel =
@@ -56,11 +51,13 @@ void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
   });
 }
 
-void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) {
+void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy) {
   if (dy.size() == 0) return;
   with_device_type(dy.dtype, [&]<class T>(Type<T>) {
-    launch(context, "gelu_backward", multiply_kernel<T>, blocks_for(dy.size()), kThreads, 0,
-           elements<T>(slope), elements<T>(dy), dy.size());
+    const auto kernel = saved.kind == GeluKind::erf ? gelu_backward_kernel<T, GeluKind::erf>
+                                                    : gelu_backward_kernel<T, GeluKind::tanh>;
+    launch(context, "gelu_backward", kernel, blocks_for(dy.size()), kThreads, 0, elements<T>(saved.values),
+           elements<T>(dy), dy.size());
   });
 }
 

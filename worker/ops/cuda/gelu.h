@@ -5,7 +5,7 @@
 
 namespace podium::ops::cuda {
 
-void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind);
-void gelu_backward(Context& context, ConstTensorView slope, TensorView dy);
+void gelu_forward(Context& context, ConstTensorView x, TensorView y, GeluKind kind);
+void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy);
 
 }  // namespace podium::ops::cuda

@@ -18,7 +18,8 @@ namespace podium::ops::cuda {
 namespace {
 
 constexpr std::int64_t kAlignedBytes = 16;
-constexpr std::int64_t kFewRows = 512;  // by rule; more are cuBLASLt's
+constexpr std::int64_t kFewRows = 512;     // by rule; more are cuBLASLt's
+constexpr std::int64_t kIntegerRows = 32;  // cuBLASLt refuses some products in i8 with fewer
 constexpr std::size_t kTimedTiles = 10;
 constexpr int kTimedRuns = 5;
 
@@ -161,7 +162,7 @@ DType sums_type(const InferenceProduct& p) {
   return size_of(p.x.dtype) == 2 && size_of(p.y.dtype) == 2 ? p.x.dtype : DType::f32;
 }
 
-void compute_by_library(Context& context, const InferenceProduct& p) {
+bool compute_by_library(Context& context, const InferenceProduct& p) {
   const DType sums = sums_type(p);
   const bool in_place = p.y.dtype == sums && p.epilogue.residual.address == nullptr;
   const bool is_simple =
@@ -177,14 +178,15 @@ void compute_by_library(Context& context, const InferenceProduct& p) {
                        ? p.y.address
                        : cuda_state(context).scratch(static_cast<std::size_t>(p.y.size()) * size_of(sums));
   const auto* const one = static_cast<const float*>(state_of(context).one.get());
-  multiply(context, product,
-           {.a = p.x.address,
-            .b = dense_values(context, p.weight),
-            .c = to,
-            .bias = product.bias ? bias_for(context, p.weight, sums) : nullptr,
-            .scale_a = one,
-            .scale_b = one});
+  const ProductOperands operands{.a = p.x.address,
+                                 .b = dense_values(context, p.weight),
+                                 .c = to,
+                                 .bias = product.bias ? bias_for(context, p.weight, sums) : nullptr,
+                                 .scale_a = one,
+                                 .scale_b = one};
+  if (!try_multiply(context, product, operands)) return false;
   if (!is_simple) finish_inference(context, {to, sums, p.y.shape}, finish_of(p));
+  return true;
 }
 
 // Of one run, with x in the second-level cache and the weight out of it.
@@ -206,32 +208,44 @@ float time_ms(Context& context, const InferenceProduct& p, const InferenceWay& w
   return fastest_ms;
 }
 
-InferenceWay fastest(Context& context, const InferenceProduct& product, std::span<const InferenceWay> ways) {
+// None where all are refused.
+std::vector<InferenceWay> fastest(Context& context, const InferenceProduct& product,
+                                  std::span<const InferenceWay> ways) {
   const std::size_t cache_bytes = 2 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize));
   const DeviceMemory elsewhere = allocate(cache_bytes, "allocating memory to time products with");
   const DeviceMemory y = allocate(product.y.bytes(), "allocating the result of a timed product");
   InferenceProduct timed{product.x, product.weight, product.epilogue, product.y};
   timed.y.address = y.get();  // y itself may be the residual
-  InferenceWay best = ways[0];
+  std::vector<InferenceWay> best;
   float best_ms = 0.0F;
   for (const InferenceWay& way : ways) {
-    compute(context, timed, way);  // once beforehand: it loads code and allocates
+    if (!compute(context, timed, way)) continue;  // once beforehand: it loads code and allocates
     const float duration_ms = time_ms(context, timed, way, elsewhere, cache_bytes);
-    if (best_ms > 0.0F && duration_ms >= best_ms) continue;
+    if (!best.empty() && duration_ms >= best_ms) continue;
     best_ms = duration_ms;
-    best = way;
+    best = {way};
   }
   return best;
 }
 
-InferenceWay choose(Context& context, const InferenceProduct& product) {
-  const std::vector<InferenceWay> ways = inference_ways(context, product);
-  if (context.deterministic || ways.size() == 1) return ways[0];
+// In the order in which they are to be tried.
+std::vector<InferenceWay> chosen_ways(Context& context, const InferenceProduct& product) {
+  std::vector<InferenceWay> ways = inference_ways(context, product);
+  if (context.deterministic || ways.size() == 1) return ways;
   std::vector<InferenceWay> timed;
   std::size_t tiles = 0;
   for (const InferenceWay& way : ways)
     if (way.library || tiles++ < kTimedTiles) timed.push_back(way);
   return fastest(context, product, timed);
+}
+
+InferenceWay choose_and_compute(Context& context, const InferenceProduct& product) {
+  for (const InferenceWay& way : chosen_ways(context, product))
+    if (compute(context, product, way)) return way;
+  throw CudaError("cuBLASLt has no algorithm for an inference product of " + to_string(product.x.shape) +
+                  " by " + to_string(product.weight.values.shape) + " in " +
+                  std::string(to_string(product.x.dtype)) +
+                  ", and the weight's rows are no multiples of 16 bytes, as this library's own would need");
 }
 
 void check_operands(const InferenceProduct& p, int capability) {
@@ -253,7 +267,8 @@ std::vector<InferenceWay> inference_ways(Context& context, const InferenceProduc
     for (const TilePlan plan : tile_plans(sizes, state_of(context).shared_bytes))
       ways.push_back({false, plan});
   const bool is_aligned = sizes.x_bytes % kAlignedBytes == 0 && sizes.out % kAlignedBytes == 0;
-  if ((size_of(p.x.dtype) > 1 || is_aligned) && (!is_sparse || ways.empty()))
+  const bool has_rows = p.x.dtype != DType::i8 || sizes.rows >= kIntegerRows || ways.empty();
+  if ((size_of(p.x.dtype) > 1 || is_aligned) && has_rows && (!is_sparse || ways.empty()))
     ways.insert(sizes.rows > kFewRows ? ways.begin() : ways.end(), {true, {}});
   if (ways.empty())
     throw CudaError("a weight in " + std::string(to_string(p.x.dtype)) + " with rows of " +
@@ -262,9 +277,10 @@ std::vector<InferenceWay> inference_ways(Context& context, const InferenceProduc
   return ways;
 }
 
-void compute(Context& context, const InferenceProduct& product, const InferenceWay& way) {
+bool compute(Context& context, const InferenceProduct& product, const InferenceWay& way) {
   if (way.library) return compute_by_library(context, product);
   compute_by_tiles(context, product, way.plan);
+  return true;
 }
 
 void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weight,
@@ -281,9 +297,11 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                 .is_sparse = weight.positions.address != nullptr,
                 .has_residual = epilogue.residual.address != nullptr,
                 .activation = epilogue.activation};
-  auto found = state.ways.find(key);
-  if (found == state.ways.end()) found = state.ways.emplace(key, choose(context, product)).first;
-  compute(context, product, found->second);
+  const auto found = state.ways.find(key);
+  if (found == state.ways.end())
+    state.ways.emplace(key, choose_and_compute(context, product));
+  else if (!compute(context, product, found->second))
+    throw CudaError("cuBLASLt refuses an inference product that it has computed before");
 }
 
 }  // namespace podium::ops::cuda

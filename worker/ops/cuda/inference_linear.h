@@ -32,8 +32,9 @@ struct InferenceProduct {
   TensorView y;
 };
 
-// All ways of computing it on this device, the first by rule in front.
+// All ways of computing it on this device, the first by rule in front; cuBLASLt may refuse its own.
 std::vector<InferenceWay> inference_ways(Context& context, const InferenceProduct& product);
-void compute(Context& context, const InferenceProduct& product, const InferenceWay& way);
+// False: refused, and nothing has been computed.
+bool compute(Context& context, const InferenceProduct& product, const InferenceWay& way);
 
 }  // namespace podium::ops::cuda

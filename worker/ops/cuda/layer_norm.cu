@@ -1,6 +1,7 @@
 // Bias-free LayerNorm sub-layers, formulas in worker/ops/layer_norm.h: one pass over the rows of x
-// [rows, columns] each way. A block takes rows in turn and keeps a row in registers; its sums for gamma, beta
-// and the branch's bias leave one row of partial sums, which a second kernel adds up.
+// [rows, columns] each way. Forward's blocks take a row each. Those of backward take rows in turn, keep one
+// in registers while the next is under way, and leave one row of partial sums for gamma, beta and the
+// branch's bias, which a second kernel adds up.
 #include <algorithm>
 
 #include "worker/ops/cuda/dispatch.h"
@@ -15,8 +16,8 @@
 namespace podium::ops::cuda {
 namespace {
 
-// As many as an H100 or H200 holds at a time of rows of 1024 columns, whatever the device, so that sums have
-// the same bits on all.
+// Of backward: as many as an H100 or H200 holds at a time of rows of 1024 columns, whatever the device, so
+// that sums have the same bits on all.
 constexpr std::int64_t kMaxBlocks = 640;
 
 template <class T>
@@ -50,29 +51,28 @@ __device__ __forceinline__ void load_sum(const Forward<T>& p, const DeviceDropou
 template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads) forward_kernel(Forward<T> p, DropoutParameter parameter) {
   const DeviceDropout dropout = parameter;
-  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
-    float x[Team::kVectors][kVector];
-    float sum = 0.0F;
+  const std::int64_t row = blockIdx.x;
+  float x[Team::kVectors][kVector];
+  float sum = 0.0F;
 #pragma unroll
-    for (int v = 0; v < Team::kVectors; ++v) {
-      load_sum<T, Team>(p, dropout, row, v, x[v]);
+  for (int v = 0; v < Team::kVectors; ++v) {
+    load_sum<T, Team>(p, dropout, row, v, x[v]);
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) sum += x[v][i];
-    }
-    const auto [mean, inverse] = row_moments<Team>(x, sum, p.columns, p.epsilon);
+    for (int i = 0; i < kVector; ++i) sum += x[v][i];
+  }
+  const auto [mean, inverse] = row_moments<Team>(x, sum, p.columns, p.epsilon);
 #pragma unroll
-    for (int v = 0; v < Team::kVectors; ++v) {
-      float gamma[kVector], beta[kVector];
-      load(p.gamma, Team::column(v), p.columns, gamma);
-      load(p.beta, Team::column(v), p.columns, beta);
+  for (int v = 0; v < Team::kVectors; ++v) {
+    float gamma[kVector], beta[kVector];
+    load(p.gamma, Team::column(v), p.columns, gamma);
+    load(p.beta, Team::column(v), p.columns, beta);
 #pragma unroll
-      for (int i = 0; i < kVector; ++i) x[v][i] = (x[v][i] - mean) * inverse * gamma[i] + beta[i];
-      store(p.y + row * p.columns, Team::column(v), p.columns, x[v]);
-    }
-    if (threadIdx.x == 0) {
-      p.statistics[2 * row] = mean;
-      p.statistics[2 * row + 1] = inverse;
-    }
+    for (int i = 0; i < kVector; ++i) x[v][i] = (x[v][i] - mean) * inverse * gamma[i] + beta[i];
+    store(p.y + row * p.columns, Team::column(v), p.columns, x[v]);
+  }
+  if (threadIdx.x == 0) {
+    p.statistics[2 * row] = mean;
+    p.statistics[2 * row + 1] = inverse;
   }
 }
 
@@ -109,18 +109,50 @@ __device__ __forceinline__ void store_branch(const Backward<T>& p, const DeviceD
   for (int i = 0; i < kVector; ++i) bias_sums[i] += dx[i];
 }
 
+// What backward reads of a row first; ahead, where a thread has registers for the next row's.
+template <class Team>
+struct RowInputs {
+  static constexpr bool kAhead = Team::kVectors == 1;
+
+  float dy[Team::kVectors][kVector], x[Team::kVectors][kVector];
+  float mean, inverse;
+};
+
+template <class T, class Team>
+__device__ __forceinline__ void read_group(const Backward<T>& p, std::int64_t row, int v,
+                                           RowInputs<Team>& inputs) {
+  load(p.dy + row * p.columns, Team::column(v), p.columns, inputs.dy[v]);
+  load(p.x + row * p.columns, Team::column(v), p.columns, inputs.x[v]);
+}
+
+template <class T, class Team>
+__device__ __forceinline__ void read_statistics(const Backward<T>& p, std::int64_t row,
+                                                RowInputs<Team>& inputs) {
+  inputs.mean = p.statistics[2 * row];
+  inputs.inverse = p.statistics[2 * row + 1];
+}
+
+template <class T, class Team>
+__device__ __forceinline__ void read_ahead(const Backward<T>& p, std::int64_t row, RowInputs<Team>& inputs) {
+  if (!RowInputs<Team>::kAhead || row >= p.rows) return;
+  read_statistics<T, Team>(p, row, inputs);
+  read_group<T, Team>(p, row, 0, inputs);
+}
+
 template <class T, class Team>
 __device__ __forceinline__ void backward_row(const Backward<T>& p, const DeviceDropout& dropout,
-                                             std::int64_t row, ColumnSums<Team>& sums) {
+                                             std::int64_t row, RowInputs<Team>& inputs,
+                                             ColumnSums<Team>& sums) {
   const std::int64_t begin = row * p.columns;
-  const float mean = p.statistics[2 * row], inverse = p.statistics[2 * row + 1];
-  float g[Team::kVectors][kVector], x_hat[Team::kVectors][kVector];  // g = dy * gamma
+  if constexpr (!RowInputs<Team>::kAhead) read_statistics<T, Team>(p, row, inputs);
+  const float mean = inputs.mean, inverse = inputs.inverse;
+  auto& g = inputs.dy;     // becomes dy * gamma
+  auto& x_hat = inputs.x;  // likewise
   float sum = 0.0F, product = 0.0F;
 #pragma unroll
   for (int v = 0; v < Team::kVectors; ++v) {
     float gamma[kVector];
-    load(p.dy + begin, Team::column(v), p.columns, g[v]);
-    load(p.x + begin, Team::column(v), p.columns, x_hat[v]);
+    if constexpr (!RowInputs<Team>::kAhead) read_group<T, Team>(p, row, v, inputs);
     load(p.gamma, Team::column(v), p.columns, gamma);
 #pragma unroll
     for (int i = 0; i < kVector; ++i) {  // beyond the row's end dy and gamma are 0
@@ -151,8 +183,13 @@ template <class T, class Team>
 __global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p, DropoutParameter parameter) {
   const DeviceDropout dropout = parameter;
   ColumnSums<Team> sums;
-  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x)
-    backward_row<T, Team>(p, dropout, row, sums);
+  RowInputs<Team> inputs, next;
+  read_ahead<T, Team>(p, blockIdx.x, next);
+  for (std::int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {
+    if constexpr (RowInputs<Team>::kAhead) inputs = next;
+    read_ahead<T, Team>(p, row + gridDim.x, next);
+    backward_row<T, Team>(p, dropout, row, inputs, sums);
+  }
 #pragma unroll
   for (int s = 0; s < kSums; ++s) {
     float* const partials = p.partials + (std::int64_t{blockIdx.x} * kSums + s) * p.columns;
@@ -161,13 +198,11 @@ __global__ void __launch_bounds__(Team::kThreads) backward_kernel(Backward<T> p,
   }
 }
 
-unsigned blocks_for(std::int64_t rows) { return static_cast<unsigned>(std::min(rows, kMaxBlocks)); }
-
 template <class T>
 void launch_forward(Context& context, const char* name, const Forward<T>& p, const Dropout& dropout) {
   if (p.rows == 0) return;
   with_row_team(p.columns, [&]<class Team>(Team) {
-    launch(context, name, forward_kernel<T, Team>, blocks_for(p.rows), Team::kThreads, 0, p,
+    launch(context, name, forward_kernel<T, Team>, static_cast<unsigned>(p.rows), Team::kThreads, 0, p,
            DropoutParameter(dropout));
   });
 }
@@ -176,7 +211,7 @@ template <class T>
 void launch_backward(Context& context, const char* name, Backward<T> p, const Dropout& dropout,
                      const LayerNormGradients& gradients) {
   if (p.rows == 0) return;
-  const unsigned blocks = blocks_for(p.rows);
+  const auto blocks = static_cast<unsigned>(std::min(p.rows, kMaxBlocks));
   p.partials = static_cast<float*>(
       cuda_state(context).scratch(blocks * static_cast<std::size_t>(kSums * p.columns) * sizeof(float)));
   with_row_team(p.columns, [&]<class Team>(Team) {

@@ -3,6 +3,7 @@
 #include "worker/ops/cuda/cuda_device.h"
 #include "worker/ops/cuda/cuda_ops.h"
 #include "worker/ops/cuda/inference_entry.h"
+#include "worker/ops/cuda/state.h"
 #include "worker/ops/device_library.h"
 
 namespace podium::ops::cuda {
@@ -39,7 +40,8 @@ __attribute__((visibility("default"))) const podium::ops::cuda::InferenceEntry* 
   using namespace podium::ops::cuda;
   static constexpr InferenceEntry kEntry{
       inference_ways, [](podium::Context& context, const InferenceProduct& product, const InferenceWay& way) {
-        compute(context, product, way);
+        if (!compute(context, product, way))
+          throw podium::ops::cuda::CudaError("cuBLASLt refuses this inference product");
       }};
   return &kEntry;
 }

@@ -64,15 +64,21 @@ CudaPackedWeight& packed(LinearWeight& weight) {
   return static_cast<CudaPackedWeight&>(*weight.packed);
 }
 
+bool serves(const ConstTensorView& narrowed, const ConstTensorView& y) {
+  return narrowed.address != nullptr && narrowed.dtype == y.dtype;
+}
+
 // The weight in the type of y or dy, with at least as many rows as that has columns.
 const void* weight_for(Context& context, LinearWeight& weight, const ConstTensorView& y) {
   if (y.dtype == DType::f32) return weight.master.address;
+  if (serves(weight.narrowed, y) && y.shape[1] == weight.master.shape[0]) return weight.narrowed.address;
   return packed(weight).weight.of(context, weight.master, weight.generation, y.dtype,
                                   y.shape[1] * weight.master.shape[1], weight.rounding);
 }
 
 const void* bias_for(Context& context, LinearWeight& weight, ConstTensorView bias, const ConstTensorView& y) {
   if (y.dtype == DType::f32 || bias.address == nullptr) return bias.address;
+  if (serves(weight.narrowed_bias, y) && y.shape[1] == bias.size()) return weight.narrowed_bias.address;
   return packed(weight).bias.of(context, bias, weight.generation, y.dtype, y.shape[1]);
 }
 
@@ -106,14 +112,41 @@ void add_weight_gradient(Context& context, ConstTensorView x, ConstTensorView dy
 
 // What follows a product of backward.
 void finish(Context& context, const ProductOptions& options, TensorView dx) {
-  const bool multiplies = options.multiply_by.address != nullptr;
+  const bool gelu = options.gelu.values.address != nullptr;
   const bool sums = options.column_sums.address != nullptr;
-  if (multiplies && sums)
-    multiply_and_add_column_sums(context, dx, options.multiply_by, options.column_sums);
-  else if (multiplies)
-    gelu_backward(context, options.multiply_by, dx);
+  if (gelu && sums)
+    gelu_backward_and_add_column_sums(context, options.gelu, dx, options.column_sums);
+  else if (gelu)
+    cuda::gelu_backward(context, options.gelu, dx);
   else if (sums)
     add_column_sums(context, dx, {}, options.column_sums);
+}
+
+// Whether cuBLASLt may be asked to end a product with it.
+bool may_end(GeluKind kind, const Product& product) {
+  return kind == GeluKind::tanh && size_of(product.type) == 2 && product.n % kAlignedRows == 0 &&
+         product.k % kAlignedRows == 0;
+}
+
+// The product with all that follows it, where cuBLASLt does so.
+bool multiply_with_gelu(Context& context, Product product, ProductOperands operands,
+                        const ProductOptions& options) {
+  product.end = ProductEnd::gelu_backward;
+  operands.gelu_input = const_cast<void*>(options.gelu.values.address);  // which backward only reads
+  if (options.column_sums.address == nullptr) return try_multiply(context, product, operands);
+  product.column_sums = true;
+  operands.column_sums =
+      cuda_state(context).scratch(static_cast<std::size_t>(product.n) * size_of(product.result));
+  if (try_multiply(context, product, operands)) {
+    add_widened(context, operands.column_sums, product.result, product.n,
+                elements<float>(options.column_sums));
+    return true;
+  }
+  product.column_sums = false;
+  operands.column_sums = nullptr;
+  if (!try_multiply(context, product, operands)) return false;
+  finish(context, {.column_sums = options.column_sums}, {operands.c, product.result, {product.m, product.n}});
+  return true;
 }
 
 // c (+)= a b^T, both with the terms of a sum side by side.
@@ -151,42 +184,38 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
            {x.address, w, y.address, bias_for(context, weight, bias, y)});
 }
 
-GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
-                              GeluKind kind, TensorView saved, TensorView y) {
-  if (kind != GeluKind::tanh || y.dtype == DType::f32 || y.shape[1] % kAlignedRows != 0) {
-    cuda::linear_forward(context, x, weight, bias, saved);
-    cuda::gelu_forward(context, saved, y, kind);
-    return GeluSaved::slope;
-  }
-  if (y.size() == 0) return GeluSaved::input;
+void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                         GeluKind kind, TensorView saved, TensorView y) {
+  if (y.size() == 0) return;
   Product product = forward_product(x, y, bias);
-  product.end = ProductEnd::gelu_forward;
-  const void* const w = weight_for(context, weight, y);
-  multiply(context, product,
-           {.a = x.address,
-            .b = w,
-            .c = y.address,
-            .bias = bias_for(context, weight, bias, y),
-            .gelu_input = saved.address});
-  return GeluSaved::input;
+  if (may_end(kind, product)) {
+    product.end = ProductEnd::gelu_forward;
+    const void* const w = weight_for(context, weight, y);
+    const ProductOperands operands{.a = x.address,
+                                   .b = w,
+                                   .c = y.address,
+                                   .bias = bias_for(context, weight, bias, y),
+                                   .gelu_input = saved.address};
+    if (try_multiply(context, product, operands)) return;
+  }
+  cuda::linear_forward(context, x, weight, bias, saved);
+  cuda::gelu_forward(context, saved, y, kind);
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options) {
   if (dx.size() == 0) return;
-  const bool gelu = options.gelu_input.address != nullptr;
   const Product product{.m = dx.shape[0],
                         .n = dx.shape[1],
                         .k = dy.shape[1],
                         .type = dy.dtype,
                         .result = dx.dtype,
-                        .accumulate = options.accumulate,
-                        .end = gelu ? ProductEnd::gelu_backward : ProductEnd::plain};
-  multiply(context, product,
-           {.a = dy.address,
-            .b = weight_for(context, weight, dy),
-            .c = dx.address,
-            .gelu_input = const_cast<void*>(options.gelu_input.address)});  // which backward only reads
+                        .accumulate = options.accumulate};
+  const ProductOperands operands{.a = dy.address, .b = weight_for(context, weight, dy), .c = dx.address};
+  if (options.gelu.values.address != nullptr && may_end(options.gelu.kind, product) &&
+      multiply_with_gelu(context, product, operands, options))
+    return;
+  multiply(context, product, operands);
   finish(context, options, dx);
 }
 

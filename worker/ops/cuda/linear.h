@@ -10,8 +10,8 @@ void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, 
                   std::int64_t columns);
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                     TensorView y);
-GeluSaved linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
-                              GeluKind kind, TensorView saved, TensorView y);
+void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
+                         GeluKind kind, TensorView saved, TensorView y);
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
                            const ProductOptions& options);
 void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView dy, TensorView dw,

@@ -1,20 +1,15 @@
 // Products by cuBLASLt. It thinks in columns: our row-major c [m, n] = a b is its column-major
-// c^T [n, m] = b^T a^T, so its first operand is our b. Each product's algorithm is chosen once: the first
-// that cuBLASLt's heuristic names, the same in every process, or, where the context need not be
-// deterministic, the fastest of the first few, timed when the product first comes up. That must not be while
-// a graph is recorded.
-#include "worker/ops/cuda/matmul.h"
-
+// c^T [n, m] = b^T a^T, so its first operand is our b.
 #include <array>
+#include <bit>
 #include <map>
 #include <memory>
-#include <span>
 
 #include "common/base/check.h"
 #include "worker/ops/cuda/cublas_lt.h"
 #include "worker/ops/cuda/device_memory.h"
+#include "worker/ops/cuda/product_library.h"
 #include "worker/ops/cuda/state.h"
-#include "worker/ops/cuda/stopwatch.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -22,7 +17,6 @@ namespace {
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
 constexpr std::uint32_t kAlignmentBytes = 16;
 constexpr int kCandidates = 8;
-constexpr int kTimedRuns = 5;
 
 using Operation =
     std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>, decltype(&::cublasLtMatmulDescDestroy)>;
@@ -52,12 +46,6 @@ cudaDataType_t cuda_type(DType type) {
   }
 }
 
-std::string name_of(const Product& p) {
-  return "a product of [" + std::to_string(p.m) + ", " + std::to_string(p.k) + "] and [" +
-         std::to_string(p.k) + ", " + std::to_string(p.n) + "] in " + std::string(to_string(p.type)) +
-         (p.type_b() == p.type ? "" : " and " + std::string(to_string(p.type_b())));
-}
-
 template <class T>
 void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute, const T& value) {
   check_cublas(cublas_lt().set_operation(operation, attribute, &value, sizeof(value)),
@@ -79,7 +67,7 @@ cublasLtEpilogue_t epilogue_of(const Product& p) {
     case ProductEnd::gelu_forward:
       return p.bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX;
     case ProductEnd::gelu_backward:
-      return CUBLASLT_EPILOGUE_DGELU;
+      return p.column_sums ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
   }
   PODIUM_CHECK(false, "unknown end of a product");
 }
@@ -124,8 +112,8 @@ Preference make_preference() {
   return preference;
 }
 
-struct Plan {
-  explicit Plan(const Product& p)
+struct Description {
+  explicit Description(const Product& p)
       : operation(make_operation(p)),
         a(make_layout(p.type, p.transposed_a ? p.k : p.m, p.transposed_a ? p.m : p.k, p.pitch_a)),
         b(make_layout(p.type_b(), p.transposed_b ? p.n : p.k, p.transposed_b ? p.k : p.n)),
@@ -135,11 +123,11 @@ struct Plan {
   Operation operation;
   Layout a, b, c;
   float beta;
-  cublasLtMatmulAlgo_t algorithm{};
 };
 
 void set_pointers(const Product& product, const ProductOperands& operands, cublasLtMatmulDesc_t operation) {
   if (product.bias) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias);
+  if (product.column_sums) set(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.column_sums);
   if (product.end != ProductEnd::plain)
     set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.gelu_input);
   if (!product.is_float8()) return;
@@ -147,88 +135,66 @@ void set_pointers(const Product& product, const ProductOperands& operands, cubla
   set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, operands.scale_a);
 }
 
-// A context's plans; see CudaState::products.
-class Products final : public BackendState {
+// What a product that cuBLASLt cannot do ends with, before anything is computed.
+bool is_refusal(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+         status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
+class CublasProducts final : public ProductLibrary {
  public:
-  Products() : workspace_(allocate(kWorkspaceBytes, "allocating the workspace of products")) {
+  CublasProducts() : workspace_(allocate(kWorkspaceBytes, "allocating the workspace of products")) {
     check_cublas(cublas_lt().create(&handle_), "starting cuBLASLt");
   }
-  ~Products() override { cublas_lt().destroy(handle_); }
+  ~CublasProducts() override { cublas_lt().destroy(handle_); }
 
-  void run(Context& context, const Product& product, const ProductOperands& operands) {
-    auto found = plans_.find(product);
-    if (found == plans_.end()) {
-      found = plans_.try_emplace(product, product).first;
-      choose_algorithm(context, product, operands, found->second);
-    }
-    check_cublas(start(cuda_state(context).stream(), product, operands, found->second), name_of(product));
-  }
-
- private:
-  cublasStatus_t start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
-                       const Plan& plan) const {
-    constexpr float kAlpha = 1.0F;
-    constexpr std::int32_t kIntegerAlpha = 1;  // with i8; beta's zero has the same bits in both types
-    const void* const alpha = product.type == DType::i8 ? static_cast<const void*>(&kIntegerAlpha) : &kAlpha;
-    set_pointers(product, operands, plan.operation.get());
-    return cublas_lt().matmul(handle_, plan.operation.get(), alpha, operands.b, plan.b.get(), operands.a,
-                              plan.a.get(), &plan.beta, operands.c, plan.c.get(), operands.c, plan.c.get(),
-                              &plan.algorithm, workspace_.get(), kWorkspaceBytes, stream);
-  }
-
-  void choose_algorithm(Context& context, const Product& product, const ProductOperands& operands,
-                        Plan& plan) const {
-    set_pointers(product, operands, plan.operation.get());
+  std::vector<ProductAlgorithm> algorithms(const Product& product, const ProductOperands& operands) override {
+    const Description& described = description_of(product);
+    set_pointers(product, operands, described.operation.get());
     std::array<cublasLtMatmulHeuristicResult_t, kCandidates> results{};
     int found = 0;
     const cublasStatus_t status = cublas_lt().get_heuristic(
-        handle_, plan.operation.get(), plan.b.get(), plan.a.get(), plan.c.get(), plan.c.get(),
-        make_preference().get(), context.deterministic ? 1 : kCandidates, results.data(), &found);
-    check_cublas(found == 0 && status == CUBLAS_STATUS_SUCCESS ? CUBLAS_STATUS_NOT_SUPPORTED : status,
-                 "choosing an algorithm for " + name_of(product));
-    plan.algorithm = results[0].algo;
-    if (found > 1)
-      take_fastest(context, product, operands, plan,
-                   std::span(results).first(static_cast<std::size_t>(found)));
+        handle_, described.operation.get(), described.b.get(), described.a.get(), described.c.get(),
+        described.c.get(), make_preference().get(), kCandidates, results.data(), &found);
+    if (is_refusal(status)) return {};
+    check_cublas(status, "choosing an algorithm for " + name_of(product));
+    std::vector<ProductAlgorithm> algorithms;
+    for (int i = 0; i < found; ++i)
+      algorithms.push_back(std::bit_cast<ProductAlgorithm>(results[static_cast<std::size_t>(i)].algo));
+    return algorithms;
   }
 
-  void take_fastest(Context& context, const Product& product, ProductOperands operands, Plan& plan,
-                    std::span<const cublasLtMatmulHeuristicResult_t> candidates) const {
-    const std::size_t bytes = static_cast<std::size_t>(product.m * product.n) * size_of(product.result);
-    const DeviceMemory elsewhere = allocate(bytes, "allocating the result of a timed product");
-    operands.c = elsewhere.get();
-    Stopwatch stopwatch(cuda_state(context).stream());
-    float fastest_ms = 0.0F;
-    cublasLtMatmulAlgo_t fastest = plan.algorithm;
-    for (const cublasLtMatmulHeuristicResult_t& candidate : candidates) {
-      plan.algorithm = candidate.algo;
-      if (start(cuda_state(context).stream(), product, operands, plan) != CUBLAS_STATUS_SUCCESS) continue;
-      stopwatch.start();
-      for (int i = 0; i < kTimedRuns; ++i)
-        check_cublas(start(cuda_state(context).stream(), product, operands, plan), name_of(product));
-      const float duration_ms = stopwatch.stop_ms();
-      if (fastest_ms > 0.0F && duration_ms >= fastest_ms) continue;
-      fastest_ms = duration_ms;
-      fastest = candidate.algo;
-    }
-    plan.algorithm = fastest;
+  bool start(cudaStream_t stream, const Product& product, const ProductOperands& operands,
+             const ProductAlgorithm& algorithm) override {
+    constexpr float kAlpha = 1.0F;
+    constexpr std::int32_t kIntegerAlpha = 1;  // with i8; beta's zero has the same bits in both types
+    const void* const alpha = product.type == DType::i8 ? static_cast<const void*>(&kIntegerAlpha) : &kAlpha;
+    const Description& described = description_of(product);
+    const auto chosen = std::bit_cast<cublasLtMatmulAlgo_t>(algorithm);
+    set_pointers(product, operands, described.operation.get());
+    const cublasStatus_t status =
+        cublas_lt().matmul(handle_, described.operation.get(), alpha, operands.b, described.b.get(),
+                           operands.a, described.a.get(), &described.beta, operands.c, described.c.get(),
+                           operands.c, described.c.get(), &chosen, workspace_.get(), kWorkspaceBytes, stream);
+    if (is_refusal(status)) return false;
+    check_cublas(status, name_of(product));
+    return true;
+  }
+
+ private:
+  const Description& description_of(const Product& product) {
+    const auto found = descriptions_.find(product);
+    return found != descriptions_.end() ? found->second
+                                        : descriptions_.try_emplace(product, product).first->second;
   }
 
   DeviceMemory workspace_;
   cublasLtHandle_t handle_ = nullptr;
-  std::map<Product, Plan> plans_;
+  std::map<Product, Description> descriptions_;
 };
-
-bool aligned(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % kAlignmentBytes == 0; }
 
 }  // namespace
 
-void multiply(Context& context, const Product& product, const ProductOperands& operands) {
-  PODIUM_CHECK(aligned(operands.a) && aligned(operands.b) && aligned(operands.c) && aligned(operands.bias),
-               "the operands of a CUDA product lie at multiples of 16 bytes");
-  std::unique_ptr<BackendState>& products = cuda_state(context).products;
-  if (!products) products = std::make_unique<Products>();
-  static_cast<Products&>(*products).run(context, product, operands);
-}
+std::unique_ptr<ProductLibrary> make_product_library() { return std::make_unique<CublasProducts>(); }
 
 }  // namespace podium::ops::cuda

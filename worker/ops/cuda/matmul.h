@@ -4,16 +4,14 @@
 //
 // and what may end it, with GPT-2's GELU (gelu.h, tanh) over 16-bit results:
 //
-//   forward:   gelu_input = c,  c = gelu(c)        backward:  c = c * gelu'(gelu_input)
+//   forward:   gelu_input = c,  c = gelu(c)
+//   backward:  c = c * gelu'(gelu_input)  (, column_sums [n] = those of c)
 //
 // Products in FP8 are of e4m3 with e4m3 or of e5m2 with e4m3, with b stored as [n, k] and n and k multiples
 // of 16; the product is multiplied by the two operands' scales. The first kind may sum in fewer bits than f32
 // has (Hopper's "fast accumulation"), which forward stands and gradients would show.
 //
 // Products in i8 are exact sums in i32, without bias; b is stored as [n, k], and n and k are multiples of 16.
-//
-// This is the seam to NVIDIA's cuBLASLt (matmul.cc); where the back end's sources run on the host, tests
-// bring a plain loop instead.
 #pragma once
 
 #include <compare>
@@ -26,7 +24,7 @@ namespace podium::ops::cuda {
 
 enum class ProductEnd { plain, gelu_forward, gelu_backward };
 
-// Equal products share one plan.
+// Equal products share one choice of algorithm.
 struct Product {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -38,7 +36,8 @@ struct Product {
   bool transposed_b = false;  // b is stored as [n, k]
   bool accumulate = false;
   bool bias = false;
-  ProductEnd end = ProductEnd::plain;  // else n is a multiple of 8
+  ProductEnd end = ProductEnd::plain;  // else n and k are multiples of 8
+  bool column_sums = false;            // those of c are written beside it; with gelu_backward alone
 
   DType type_b() const { return type == DType::e5m2 ? DType::e4m3 : type; }
   bool is_float8() const { return type_b() == DType::e4m3; }
@@ -54,9 +53,13 @@ struct ProductOperands {
   const void* bias = nullptr;
   const float* scale_a = nullptr;  // with FP8
   const float* scale_b = nullptr;
-  void* gelu_input = nullptr;  // like c; with GELU
+  void* gelu_input = nullptr;   // like c; with GELU
+  void* column_sums = nullptr;  // [n], of the type of c; where wanted
 };
 
+// False: cuBLASLt has no algorithm for it, and nothing has been computed. It is asked once.
+[[nodiscard]] bool try_multiply(Context& context, const Product& product, const ProductOperands& operands);
+// Throws CudaError where that is so.
 void multiply(Context& context, const Product& product, const ProductOperands& operands);
 
 }  // namespace podium::ops::cuda

@@ -1,6 +1,7 @@
 // Multi-tensor optimizers: one launch for all parameters, one block for each chunk of one of them. Each pass
 // reads and writes every element once in groups of four; AdamW moves 28 bytes an element, LAMB's two
-// passes 40.
+// passes 40, and 2 more where there is a 16-bit copy of the weights.
+#include "common/base/check.h"
 #include "worker/ops/cuda/optimizer.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
@@ -17,7 +18,7 @@ struct Part {
   float* gradients;
   float* first;
   float* second;
-  std::int64_t count;
+  std::int64_t begin, count;
   float decay;
   std::int32_t parameter;
 };
@@ -31,9 +32,13 @@ struct Table {
 
   __device__ __forceinline__ Part of_block(float weight_decay) const {
     const OptimizerChunk chunk = chunks[blockIdx.x];
-    return {weights + chunk.begin, gradients + chunk.begin,
-            first + chunk.moments, second + chunk.moments,
-            chunk.count,           chunk.decay != 0 ? weight_decay : 0.0F,
+    return {weights + chunk.begin,
+            gradients + chunk.begin,
+            first + chunk.moments,
+            second + chunk.moments,
+            chunk.begin,
+            chunk.count,
+            chunk.decay != 0 ? weight_decay : 0.0F,
             chunk.parameter};
   }
 };
@@ -67,6 +72,33 @@ __device__ __forceinline__ void store_four(float* to, const Four& four, int n) {
   }
 }
 
+// The 16-bit copy of weights; T float: there is none.
+template <class T>
+__device__ __forceinline__ void store_narrowed(T* to, const Four& four, int n) {
+  struct alignas(4 * sizeof(T)) Narrowed {
+    T values[Four::kCount];
+  };
+  if constexpr (sizeof(T) == 2) {
+    Narrowed narrowed;
+#pragma unroll
+    for (int k = 0; k < Four::kCount; ++k) narrowed.values[k] = from_f32<T>(four.values[k]);
+    if (n == Four::kCount) {
+      *reinterpret_cast<Narrowed*>(to) = narrowed;
+    } else {
+      for (int k = 0; k < n; ++k) to[k] = narrowed.values[k];
+    }
+  }
+}
+
+// body(T* the copy) with its type; float where there is none.
+template <class Body>
+void with_narrowed(const OptimizerShard& shard, const Body& body) {
+  if (shard.narrowed == nullptr) return body(static_cast<float*>(nullptr));
+  if (shard.narrowed_type == DType::bf16) return body(static_cast<__nv_bfloat16*>(shard.narrowed));
+  PODIUM_CHECK(shard.narrowed_type == DType::f16, "weights are copied to bf16 or f16");
+  body(static_cast<__half*>(shard.narrowed));
+}
+
 // The sum over the block's threads, in pairs; on thread 0.
 __device__ __forceinline__ double sum_over_block(double value, double (&sums)[kThreads]) {
   sums[threadIdx.x] = value;
@@ -98,7 +130,8 @@ __device__ __forceinline__ float step_moments(const Rates& r, float g, float& m,
   return m * r.correction1 / (sqrtf(v) * r.correction2 + r.epsilon);
 }
 
-__global__ void __launch_bounds__(kThreads) adamw_kernel(Table table, Rates rates) {
+template <class T>
+__global__ void __launch_bounds__(kThreads) adamw_kernel(Table table, Rates rates, T* narrowed) {
   const Part part = table.of_block(rates.weight_decay);
   const float keep = 1.0F - rates.learning_rate * part.decay;
   for_each_four(part.count, [&](std::int64_t i, int n) {
@@ -111,6 +144,7 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(Table table, Rates rate
       w.values[k] = keep * w.values[k] - rates.learning_rate * ratio;
     }
     store_four(part.weights + i, w, n);
+    store_narrowed(narrowed + part.begin + i, w, n);
     store_four(part.first + i, m, n);
     store_four(part.second + i, v, n);
     store_four(part.gradients + i, {}, n);
@@ -162,7 +196,8 @@ __global__ void __launch_bounds__(kThreads)
       static_cast<float>(static_cast<double>(learning_rate) * (trusts ? sqrt(weights / direction) : 1.0));
 }
 
-__global__ void __launch_bounds__(kThreads) lamb_step_kernel(Table table, const float* scales) {
+template <class T>
+__global__ void __launch_bounds__(kThreads) lamb_step_kernel(Table table, const float* scales, T* narrowed) {
   const Part part = table.of_block(0.0F);
   const float scale = scales[part.parameter];
   for_each_four(part.count, [&](std::int64_t i, int n) {
@@ -171,6 +206,7 @@ __global__ void __launch_bounds__(kThreads) lamb_step_kernel(Table table, const 
 #pragma unroll
     for (int k = 0; k < Four::kCount; ++k) w.values[k] -= scale * u.values[k];
     store_four(part.weights + i, w, n);
+    store_narrowed(narrowed + part.begin + i, w, n);
     store_four(part.gradients + i, {}, n);
   });
 }
@@ -185,7 +221,10 @@ void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<dou
 }
 
 void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) {
-  launch(context, "adamw", adamw_kernel, blocks_of(shard), kThreads, 0, table_of(shard), rates);
+  with_narrowed(shard, [&]<class T>(T* narrowed) {
+    launch(context, "adamw", adamw_kernel<T>, blocks_of(shard), kThreads, 0, table_of(shard), rates,
+           narrowed);
+  });
 }
 
 void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
@@ -201,8 +240,10 @@ void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const 
 }
 
 void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) {
-  launch(context, "lamb_step", lamb_step_kernel, blocks_of(shard), kThreads, 0, table_of(shard),
-         scales.data());
+  with_narrowed(shard, [&]<class T>(T* narrowed) {
+    launch(context, "lamb_step", lamb_step_kernel<T>, blocks_of(shard), kThreads, 0, table_of(shard),
+           scales.data(), narrowed);
+  });
 }
 
 }  // namespace podium::ops::cuda

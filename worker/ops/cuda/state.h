@@ -31,7 +31,7 @@ class CudaState final : public BackendState {
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
 
-  std::unique_ptr<BackendState> products;   // of matmul.cc, made by the first product
+  std::unique_ptr<BackendState> products;   // of products.cc, made by the first product
   std::unique_ptr<BackendState> inference;  // of inference_linear.cc, likewise
 
  private:
