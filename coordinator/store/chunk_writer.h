@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/error.h"
 #include "coordinator/store/chunks/point.h"
 #include "coordinator/store/sqlite.h"
 

@@ -117,8 +117,7 @@ TEST_F(ChunkWriterTest, WhatAnotherClosedMeanwhileIsNotTakenForOpen) {
   {
     Transaction transaction(database_);
     ChunkWriter other(database_);
-    OpenChunk theirs = other.open_chunk(kSeries);
-    other.merge(kSeries, theirs, {});
+    other.close_open(kSeries);
     transaction.commit();
   }
   for (int i = 1; i < 200; ++i) {

@@ -17,7 +17,7 @@ TEST_P(CudaInferenceOrder, OfThreadsDoesNotMatter) {
   const TestedProduct product({37, 72, in, type, DType::f32, is_sparse, Activation::gelu, true});
   for (const InferenceWay& way : product.ways()) {
     shim::results_in_every_order([&] {
-      const Tensor y = product.by(way);
+      const Tensor y = product.by(way).value();
       const auto* const bytes = static_cast<const std::byte*>(y.view().address);
       return std::vector<std::byte>(bytes, bytes + y.view().bytes());
     });

@@ -10,9 +10,7 @@ Context make_context(int threads) {
 }
 
 const ops::cuda::InferenceEntry& inference_entry() {
-  static constexpr ops::cuda::InferenceEntry kEntry{
-      ops::cuda::inference_ways, [](Context& context, const ops::cuda::InferenceProduct& product,
-                                    const InferenceWay& way) { ops::cuda::compute(context, product, way); }};
+  static constexpr ops::cuda::InferenceEntry kEntry{ops::cuda::inference_ways, ops::cuda::compute};
   return kEntry;
 }
 

@@ -8,7 +8,8 @@ namespace podium::ops::cuda {
 
 struct InferenceEntry {
   std::vector<InferenceWay> (*ways)(Context& context, const InferenceProduct& product);
-  void (*compute)(Context& context, const InferenceProduct& product, const InferenceWay& way);
+  // False where the way does not do this product: cuBLASLt may refuse one.
+  bool (*compute)(Context& context, const InferenceProduct& product, const InferenceWay& way);
 };
 
 inline constexpr const char* kInferenceEntry = "podium_inference_entry";  // const InferenceEntry* ()

@@ -3,7 +3,6 @@
 #include "worker/ops/cuda/cuda_device.h"
 #include "worker/ops/cuda/cuda_ops.h"
 #include "worker/ops/cuda/inference_entry.h"
-#include "worker/ops/cuda/state.h"
 #include "worker/ops/device_library.h"
 
 namespace podium::ops::cuda {
@@ -38,11 +37,7 @@ __attribute__((visibility("default"))) podium::ops::DeviceLibrary* podium_device
 
 __attribute__((visibility("default"))) const podium::ops::cuda::InferenceEntry* podium_inference_entry() {
   using namespace podium::ops::cuda;
-  static constexpr InferenceEntry kEntry{
-      inference_ways, [](podium::Context& context, const InferenceProduct& product, const InferenceWay& way) {
-        if (!compute(context, product, way))
-          throw podium::ops::cuda::CudaError("cuBLASLt refuses this inference product");
-      }};
+  static constexpr InferenceEntry kEntry{inference_ways, compute};
   return &kEntry;
 }
 }
