@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { build } from "vite";
 import { describe, expect, it } from "vitest";
 import { fileURLToPath } from "node:url";
+import type { WireSeries } from "../../web/src/api/types";
 import { useStage } from "./support/stage";
 
 const stage = useStage(5);
@@ -164,7 +165,7 @@ describe("a curve", () => {
     const page = await stage.open("#/jobs");
     await page.route(/\/series\?/, async (route) => {
       const response = await route.fetch();
-      const json = await response.json();
+      const json = (await response.json()) as { series: WireSeries[] };
       for (const series of json.series) if (series.key === "train/loss") series.lost_points = 4096;
       await route.fulfill({ response, json });
     });

@@ -58,7 +58,16 @@ it("a link to one job asks for that job alone, once", async () => {
   // The end of a log that is written to is asked for again and again.
   const first = paths.filter((path, index) => !path.endsWith("/logs") || paths.indexOf(path) === index);
   expect(first.sort()).toEqual(
-    ["health", "live", job, `${job}/events`, `${job}/logs`, `${job}/metrics`, `${job}/projection`, `${job}/series`].sort(),
+    [
+      "health",
+      "live",
+      job,
+      `${job}/events`,
+      `${job}/logs`,
+      `${job}/metrics`,
+      `${job}/projection`,
+      `${job}/series`,
+    ].sort(),
   );
   const curves = asked.find(({ path }) => path.endsWith("series"))!.bytes;
   const bytes = asked.reduce((sum, entry) => sum + entry.bytes, 0);

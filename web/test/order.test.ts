@@ -15,7 +15,10 @@ it("is read from the address and written to it, the usual one as nothing", () =>
 
 it("turns round when its column is pressed again", () => {
   expect(turned(usual, "name", false)).toEqual({ key: "name", descending: false });
-  expect(turned({ key: "name", descending: false }, "name", false)).toEqual({ key: "name", descending: true });
+  expect(turned({ key: "name", descending: false }, "name", false)).toEqual({
+    key: "name",
+    descending: true,
+  });
 });
 
 it("puts rows without a value last, either way", () => {

@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  byStep,
-  countNotFinite,
-  readSeries,
-  smoothed,
-  thinned,
-  withLivePoints,
-} from "../src/model/series";
+import { byStep, countNotFinite, readSeries, smoothed, thinned, withLivePoints } from "../src/model/series";
 
 const point = (step: number, timeMs: number, value: number) => ({ step, timeMs, value });
 

@@ -8,7 +8,8 @@ interface Properties {
   lost: number;
 }
 
-const damage = "The coordinator’s database is damaged. To have the points again, restore a backup of its home.";
+const damage =
+  "The coordinator’s database is damaged. To have the points again, restore a backup of its home.";
 
 export function CurveNotes({ points, lost }: Properties) {
   const notFinite = countNotFinite(points);
