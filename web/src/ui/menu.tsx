@@ -1,7 +1,7 @@
 // A button that opens a short list: things to do, or pages to go to. It closes by Escape, by a choice, and when the focus or a
 // press goes elsewhere.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Properties {
   /** What is on the button. */
@@ -17,7 +17,8 @@ export function Menu({ face, name, className, children }: Properties) {
   const [open, setOpen] = useState(false);
   const whole = useRef<HTMLSpanElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
+  // Before the list is painted, so that no press or key is missed.
+  useLayoutEffect(() => {
     if (!open) return undefined;
     const onElsewhere = ({ target }: Event) => {
       if (!whole.current!.contains(target as Node)) setOpen(false);
