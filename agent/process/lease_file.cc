@@ -27,8 +27,12 @@ void write_whole(const Fd& fd, const Value& value, const std::filesystem::path& 
 
 // Made anew where the program has deleted it, with its folder or alone.
 Fd open_again(const std::filesystem::path& path) {
-  ::mkdir(path.parent_path().c_str(), 0700);
-  return open_file(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const std::filesystem::path folder = path.parent_path();
+  ::mkdir(folder.c_str(), 0700);
+  if (Fd lease(::open(path.c_str(), kFlags, 0600)); lease) return lease;
+  ::mkdir(folder.c_str(), 0700);  // the program was deleting it
+  return open_file(path, kFlags, 0600);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ class ShimEnd : public SpawnTest {};
 
 TEST_F(ShimEnd, PassesSigtermToTheWholeGroup) {
   shell(
-      "sh -c 'trap \"echo child; exit\" TERM; echo ready; while :; do sleep 0.01; done' & trap 'wait; exit "
-      "7' TERM; wait");
+      "trap 'wait; exit 7' TERM; "
+      "sh -c 'trap \"echo child; exit\" TERM; echo ready; while :; do sleep 0.01; done' & wait");
   ASSERT_TRUE(eventually([&] { return fs::exists(folder_.path() / "stdout") && output() == "ready\n"; }));
   tell_shim(shim_.pidfd.get(), SIGTERM, ExitCause::lease);
   EXPECT_EQ(wait_for_exit(), (TaskExit{7, 0, "", ExitCause::lease}));
