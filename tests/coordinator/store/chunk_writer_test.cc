@@ -238,6 +238,58 @@ TEST_F(ChunkWriterTest, OneStepAgainAndAgainCostsAPieceHoweverLongTheSeriesIs) {
   EXPECT_LE(count("SELECT max(points) FROM chunks WHERE first_step <= 5 AND last_step >= 5"), 512);
 }
 
+// Twice in one chunk: the second must not join the piece of the first with others again.
+TEST_F(ChunkWriterTest, APieceThatWasCutOutStaysSmall) {
+  write(run(1, 3000));
+  for (const int step : {1000, 2000}) write(run(step, 1));
+  const std::int64_t newest = count("SELECT max(id) FROM chunk_data");
+  write(run(1000, 1));
+  EXPECT_LE(count("SELECT sum(points) FROM chunks WHERE data > " + std::to_string(newest)), 512);
+  expect_model();
+}
+
+TEST_F(ChunkWriterTest, WhatLiesBehindAPieceLeavesAFullChunkAsItIs) {
+  write(run(1, 6000));
+  for (int i = 0; i < 2; ++i) write(run(6000, 1));
+  EXPECT_EQ(count("SELECT points FROM chunks WHERE first_step = 1"), 4096);
+  EXPECT_EQ(count("SELECT data FROM chunks WHERE first_step = 1"), 1) << "it was not written again";
+  expect_model();
+}
+
+TEST_F(ChunkWriterTest, AChunkThatGrowsTooLargeBecomesEqualParts) {
+  std::vector<StoredPoint> even = run(0, 8192), odd = run(0, 1000);
+  for (StoredPoint& point : even) point.step *= 2;
+  for (StoredPoint& point : odd) point.step = 2 * point.step + 1;
+  write(even);
+  write(odd);
+  EXPECT_EQ(count("SELECT count(*) FROM chunks WHERE points = 2548"), 2);
+  EXPECT_EQ(count("SELECT count(*) FROM chunks"), 3);
+  expect_model();
+}
+
+TEST_F(ChunkWriterTest, OfAChunkItsFirstAndItsLastStepAreFoundAlone) {
+  write(run(1, 9000));
+  for (const std::int64_t step : {1, 4096, 4097, 8192, 8193, 9000}) {
+    const auto found = stored({step, step});
+    ASSERT_EQ(found.size(), 1u) << step;
+    EXPECT_EQ(found.front().step, step);
+  }
+}
+
+TEST_F(ChunkWriterTest, SomePointsFromAStepOnAreSoManyWhereverTheyLie) {
+  write(run(1, 9000));
+  ChunkReader reader(database_, kSeries);
+  for (const std::int64_t from : {1, 4000, 4096, 4097, 8190, 8193}) {
+    const auto some = reader.some(from, 300);
+    ASSERT_EQ(some.size(), 300u) << from;
+    for (std::size_t i = 0; i < some.size(); ++i)
+      EXPECT_EQ(some[i].step, from + static_cast<std::int64_t>(i));
+  }
+  EXPECT_EQ(reader.some(4000, 97).back().step, 4096) << "up to the end of a chunk";
+  EXPECT_EQ(reader.some(8991, 300).size(), 10u);
+  EXPECT_TRUE(reader.some(9001, 300).empty());
+}
+
 // Logs what it says to a text while it lives.
 class HeardLog {
  public:
