@@ -257,13 +257,17 @@ TEST_F(ChunkWriterTest, WhatLiesBehindAPieceLeavesAFullChunkAsItIs) {
 }
 
 TEST_F(ChunkWriterTest, AChunkThatGrowsTooLargeBecomesEqualParts) {
-  std::vector<StoredPoint> even = run(0, 8192), odd = run(0, 1000);
-  for (StoredPoint& point : even) point.step *= 2;
-  for (StoredPoint& point : odd) point.step = 2 * point.step + 1;
-  write(even);
-  write(odd);
-  EXPECT_EQ(count("SELECT count(*) FROM chunks WHERE points = 2548"), 2);
-  EXPECT_EQ(count("SELECT count(*) FROM chunks"), 3);
+  for (const std::int64_t more : {1000, 4096}) {
+    const std::int64_t begin = 100'000 * more;
+    std::vector<StoredPoint> even = run(begin, 8192), odd = run(begin, static_cast<std::size_t>(more));
+    for (StoredPoint& point : even) point.step += point.step - begin;
+    for (StoredPoint& point : odd) point.step += point.step - begin + 1;
+    write(even);
+    write(odd);
+    const std::string here = "SELECT count(*) FROM chunks WHERE first_step >= " + std::to_string(begin);
+    EXPECT_EQ(count(here), 3);
+    EXPECT_EQ(count(here + " AND points = " + std::to_string((4096 + more) / 2)), more == 1000 ? 2 : 3);
+  }
   expect_model();
 }
 
@@ -337,6 +341,12 @@ TEST_F(ChunkWriterTest, DamageInAnOpenRowCostsThatRow) {
   expect_model();
   EXPECT_EQ(count("SELECT first_step FROM damaged_chunks WHERE last_step IS NULL"), 11);
   EXPECT_THAT(log.text(), testing::HasSubstr("what came from step 11 on"));
+}
+
+TEST_F(ChunkWriterTest, AThinnerTakesTheChunkThatBeginsWhereItIs) {
+  write(run(1, 10'000));
+  EXPECT_EQ(writer_.take_chunk(kSeries, 4097).front().step, 4097);
+  EXPECT_TRUE(writer_.take_chunk(kSeries, 4098).empty()) << "what is left of it is open";
 }
 
 TEST_F(ChunkWriterTest, AThinnerGoesOnBeyondADamagedChunk) {
