@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -86,19 +85,24 @@ std::unique_ptr<Model> make_loaded_model(Context& context, const ModelSpec& spec
   return model;
 }
 
-// Mean losses; each is nothing where nothing is scored.
-struct Losses {
-  double language = 0;
-  double next_sentence = 0;
+// The mean of each term of which there are labels, under its name.
+using Losses = std::vector<std::pair<std::string, double>>;
 
-  double total() const { return language + next_sentence; }
-};
-
-Losses mean_losses(const LossSums& part, Communicator& world) {
-  std::array<double, 4> sums = {part.language, static_cast<double>(part.language_count), part.next_sentence,
-                                static_cast<double>(part.next_sentence_count)};
+Losses mean_losses(const HeadPlan& head, const LossSums& part, Communicator& world) {
+  std::vector<double> sums;
+  for (const LossSum& term : part) sums.insert(sums.end(), {term.loss, static_cast<double>(term.count)});
   world.all_reduce(std::span<double>(sums)).get();
-  return {sums[0] / std::max(sums[1], 1.0), sums[2] / std::max(sums[3], 1.0)};
+  Losses losses;
+  for (std::size_t term = 0; term < head.terms.size(); ++term)
+    if (const double count = sums[2 * term + 1]; count > 0)
+      losses.emplace_back(std::string(head.terms[term].name) + "_loss", sums[2 * term] / count);
+  return losses;
+}
+
+double total(const Losses& losses) {
+  double sum = 0;
+  for (const auto& [_, loss] : losses) sum += loss;
+  return sum;
 }
 
 // Of all gradients together; what several ranks hold counts several times, which is enough to tell whether
@@ -115,22 +119,23 @@ struct BatchResult {
   std::vector<float> gradients;  // of the mean losses, laid out like the model's
 };
 
-BatchResult run_batch(const Context& context, Model& model, const MicroBatch& batch, Precision precision,
-                      const ParallelGroups& groups, Communicator& world) {
+BatchResult run_batch(const Context& context, Model& model, const HeadPlan& head, const MicroBatch& batch,
+                      Precision precision, const ParallelGroups& groups, Communicator& world) {
   Engine engine(context, model, groups);
   LossScaler scaler(precision);
   while (true) {
     const double scale = scaler.scale();
-    LossScales scales{.language = static_cast<float>(scale / static_cast<double>(batch.labels.size()))};
-    if (!batch.next_sentence_labels.empty())
-      scales.next_sentence = static_cast<float>(scale / batch.sequences);
+    LossScales scales{};
+    for (std::size_t term = 0; term < scales.size(); ++term)
+      if (const auto& labels = batch.targets[term].labels; !labels.empty())
+        scales[term] = static_cast<float>(scale / static_cast<double>(labels.size()));
     engine.train({&batch, 1}, scales, {}, [](std::int64_t, std::int64_t) {});
     const LossSums sums = engine.take_losses();
     std::vector<float> gradients = context.memory.downloaded<float>(model.parameters().gradients());
     switch (scaler.judge(rough_norm(gradients, world))) {
       case StepVerdict::take:
         for (float& value : gradients) value = static_cast<float>(value / scale);
-        return {mean_losses(sums, world), std::move(gradients)};
+        return {mean_losses(head, sums, world), std::move(gradients)};
       case StepVerdict::rescale:
         model.parameters().clear_gradients();
         break;
@@ -142,15 +147,14 @@ BatchResult run_batch(const Context& context, Model& model, const MicroBatch& ba
 }
 
 void write(const fs::path& path, const std::vector<FullTensor>& gradients, const Losses& losses,
-           const GradientsRun& run, bool next_sentence) {
+           const GradientsRun& run) {
   std::vector<TensorEntry> entries;
   for (const FullTensor& tensor : gradients)
     entries.push_back({tensor.name, "F32", tensor.shape, std::as_bytes(std::span(tensor.values))});
   std::map<std::string, std::string> metadata = {{"format", "pt"},
-                                                 {"loss", fmt::format("{:.9g}", losses.total())},
-                                                 {"language_loss", fmt::format("{:.9g}", losses.language)},
+                                                 {"loss", fmt::format("{:.9g}", total(losses))},
                                                  {"precision", std::string(to_string(run.precision))}};
-  if (next_sentence) metadata["next_sentence_loss"] = fmt::format("{:.9g}", losses.next_sentence);
+  for (const auto& [name, loss] : losses) metadata[name] = fmt::format("{:.9g}", loss);
   write_safetensors(path, std::move(entries), metadata);
 }
 
@@ -177,14 +181,14 @@ void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop) {
   const std::unique_ptr<Communicator> world = meet_world(meeting_of(run, stop), context.memory);
   ParallelGroups groups = make_groups(*world, {.tensor = run.tensor, .pipeline = run.pipeline});
   const std::unique_ptr<Model> model = make_loaded_model(context, spec, run, groups);
-  const auto [losses, gradients] = run_batch(context, *model, batch, run.precision, groups, *world);
+  const auto [losses, gradients] =
+      run_batch(context, *model, pretraining_head(spec.family), batch, run.precision, groups, *world);
   const std::vector<FullTensor> full = gather_full(groups, model->parameters(), gradients);
   if (world->rank() == 0) {
-    const bool next_sentence = !batch.next_sentence_labels.empty();
-    write(run.out, to_hugging_face(spec, full), losses, run, next_sentence);
-    std::printf("loss %.9g\n", losses.total());
-    if (next_sentence)
-      std::printf("language_loss %.9g\nnext_sentence_loss %.9g\n", losses.language, losses.next_sentence);
+    write(run.out, to_hugging_face(spec, full), losses, run);
+    std::printf("loss %.9g\n", total(losses));
+    if (losses.size() > 1)
+      for (const auto& [name, loss] : losses) std::printf("%s %.9g\n", name.c_str(), loss);
   }
   world->barrier();  // rank 0 hosts the meeting until all are done
 }

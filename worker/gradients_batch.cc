@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/data/bad_data.h"
+#include "worker/nn/head.h"
 #include "worker/train/safetensors.h"
 
 namespace podium {
@@ -100,12 +101,13 @@ std::vector<std::int32_t> valid_lengths(const BatchFile& file, const std::vector
 
 // Position t of a sequence is scored against labels[t + shift].
 void add_labels(MicroBatch& batch, const std::vector<std::int64_t>& labels, int shift) {
+  Targets& targets = batch.targets[kLanguageTerm];
   for (int s = 0; s < batch.sequences; ++s) {
     for (int t = 0; t + shift < batch.length; ++t) {
       const std::int64_t label = labels[static_cast<std::size_t>(s * batch.length + t + shift)];
       if (label == kIgnored) continue;
-      batch.scored_positions.push_back(s * batch.length + t);
-      batch.labels.push_back(static_cast<std::int32_t>(label));
+      targets.positions.push_back(s * batch.length + t);
+      targets.labels.push_back(static_cast<std::int32_t>(label));
     }
   }
 }
@@ -127,12 +129,12 @@ MicroBatch read(const std::filesystem::path& path, const ModelSpec& spec) {
   if (!labels) file.fail("labels", "is missing");
   const bool bert = spec.family == ModelFamily::bert;
   add_labels(batch, *labels, bert ? 0 : 1);
-  if (batch.labels.empty()) file.fail("labels", "has nothing to score");
+  if (batch.targets[kLanguageTerm].labels.empty()) file.fail("labels", "has nothing to score");
   if (!bert) return batch;
   batch.token_types = narrow(
       file.find("token_type_ids", shape, {0, kTokenTypes - 1}).value_or(std::vector(all, std::int64_t{0})));
   if (const auto next = file.find("next_sentence_label", {shape[0]}, {0, 1}))
-    batch.next_sentence_labels = narrow(*next);
+    batch.targets[kNextSentenceTerm] = sequence_targets(narrow(*next), batch.length);
   return batch;
 }
 

@@ -20,20 +20,23 @@ MicroBatch random_batch(const TraineeOptions& options) {
   MicroBatch batch;
   batch.sequences = options.batch;
   batch.length = options.length;
+  Targets& tokens = batch.targets[kLanguageTerm];
+  std::vector<std::int32_t> random_next;
   for (int s = 0; s < options.batch; ++s) {
     batch.valid_lengths.push_back(options.length);
-    if (bert) batch.next_sentence_labels.push_back(draw(2));
+    if (bert) random_next.push_back(draw(2));
     for (int t = 0; t < options.length; ++t) {
       batch.input_ids.push_back(draw(options.model.vocab));
       if (bert) batch.token_types.push_back(t > options.length / 2 ? 1 : 0);
     }
     for (int i = 0; i < scored; ++i) {
       const int position = bert ? 1 + i * (options.length - 1) / scored : i;
-      batch.scored_positions.push_back(s * options.length + position);
-      batch.labels.push_back(bert ? draw(options.model.vocab)
-                                  : batch.input_ids[static_cast<std::size_t>(s * options.length + i + 1)]);
+      tokens.positions.push_back(s * options.length + position);
+      tokens.labels.push_back(bert ? draw(options.model.vocab)
+                                   : batch.input_ids[static_cast<std::size_t>(s * options.length + i + 1)]);
     }
   }
+  batch.targets[kNextSentenceTerm] = sequence_targets(std::move(random_next), options.length);
   return batch;
 }
 
@@ -63,8 +66,9 @@ Trainee::Trainee(const TraineeOptions& options)
 
 double Trainee::step(const std::function<BeforeChange()>& before_update) {
   ++step_;
-  const LossScales scales{.language = 1.0F / static_cast<float>(batch_.labels.size()),
-                          .next_sentence = 1.0F / static_cast<float>(batch_.sequences)};
+  LossScales scales{};
+  for (std::size_t term = 0; term < scales.size(); ++term)
+    scales[term] = 1.0F / static_cast<float>(std::max<std::size_t>(1, batch_.targets[term].labels.size()));
   engine_.train({&batch_, 1}, scales, {.seed = 1, .step = step_}, [](std::int64_t, std::int64_t) {});
   const double norm = optimizer_->gradient_norm(parameters());
   const LossSums losses = engine_.take_losses();
@@ -72,7 +76,9 @@ double Trainee::step(const std::function<BeforeChange()>& before_update) {
   optimizer_->update(parameters(), step_, 1e-4, clip_factor(norm, 1.0),
                      before_update ? before_update() : nullptr);
   update_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return losses.language * scales.language + losses.next_sentence * scales.next_sentence;
+  double loss = 0;
+  for (std::size_t term = 0; term < losses.size(); ++term) loss += losses[term].loss * scales[term];
+  return loss;
 }
 
 }  // namespace podium

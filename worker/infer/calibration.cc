@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "common/base/check.h"
+#include "worker/tensor/downloaded.h"
 
 namespace podium {
 namespace {

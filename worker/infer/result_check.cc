@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "worker/infer/text_inference.h"
+#include "worker/tensor/downloaded.h"
 
 namespace podium {
 namespace {

@@ -4,19 +4,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "worker/tensor/downloaded.h"
 #include "worker/tensor/dtype.h"
 
 namespace podium {
 namespace {
-
-template <class T>
-std::vector<float> downloaded_as(const Context& context, const ConstTensorView& tensor) {
-  std::vector<T> values(static_cast<std::size_t>(tensor.size()));
-  context.memory.download(values.data(), tensor.address, tensor.bytes());
-  std::vector<float> wide(values.size());
-  std::ranges::transform(values, wide.begin(), [](T v) { return to_float(v); });
-  return wide;
-}
 
 // The `top` likeliest by softmax.
 std::vector<Candidate> candidates(std::span<const float> logits, int top) {
@@ -44,13 +36,6 @@ std::vector<float> mean_row(std::span<const float> rows, std::size_t count, std:
 }
 
 }  // namespace
-
-std::vector<float> downloaded(const Context& context, const ConstTensorView& tensor) {
-  if (tensor.address == nullptr) return {};
-  if (tensor.dtype == DType::bf16) return downloaded_as<BFloat16>(context, tensor);
-  if (tensor.dtype == DType::f16) return downloaded_as<Float16>(context, tensor);
-  return downloaded_as<float>(context, tensor);
-}
 
 BertSession& TextInference::session(const SessionShape& shape) {
   std::unique_ptr<BertSession>& session = sessions_[shape];

@@ -44,7 +44,4 @@ class TextInference {
   std::map<SessionShape, std::unique_ptr<BertSession>> sessions_;
 };
 
-// A result of the session's in host memory, as f32.
-std::vector<float> downloaded(const Context& context, const ConstTensorView& tensor);
-
 }  // namespace podium

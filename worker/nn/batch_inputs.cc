@@ -23,35 +23,30 @@ std::int64_t block_size(std::int64_t rows, std::int64_t most_together) {
   return rounded_up((rows + blocks - 1) / blocks, kRowMultiple);
 }
 
-std::vector<std::int32_t> first_positions(const MicroBatch& batch) {
-  std::vector<std::int32_t> positions;
-  for (int s = 0; s < batch.sequences; ++s) positions.push_back(s * batch.length);
-  return positions;
-}
-
 }  // namespace
 
-BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t most_scored_together,
-                         const PassValues& values)
-    : block_(block_size(static_cast<std::int64_t>(batch.labels.size()), most_scored_together)),
-      kept_values_(values),
-      kept_first_rows_(layout.rows_of(first_positions(batch))),
-      kept_scored_rows_(layout.rows_of(batch.scored_positions)),
-      kept_labels_(batch.labels),
+BatchInputs::BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::span<const LossTerm> terms,
+                         std::int64_t most_tokens_together, const PassValues& values)
+    : kept_values_(values),
       ids_(layout.ids()),
       types_(layout.types()),
       positions_(layout.positions()),
       begins_(layout.begins()),
-      first_rows_(kept_first_rows_),
-      next_sentence_labels_(batch.next_sentence_labels),
       numbers_(layout.numbers()),
       values_(&kept_values_, 1) {
-  for (std::vector<std::int32_t>* const filled : {&kept_scored_rows_, &kept_labels_})
-    if (!filled->empty())
-      filled->resize(static_cast<std::size_t>(rounded_up(static_cast<std::int64_t>(filled->size()), block_)),
-                     kNone);
-  scored_rows_ = kept_scored_rows_;
-  labels_ = kept_labels_;
+  for (std::size_t term = 0; term < terms.size(); ++term) {
+    std::vector<std::int32_t>&rows = kept_rows_[term], &labels = kept_labels_[term];
+    rows = layout.rows_of(batch.targets[term].positions);
+    labels = batch.targets[term].labels;
+    if (terms[term].of_tokens) {
+      const std::int64_t count = std::ssize(labels);
+      block_[term] = block_size(count, most_tokens_together);
+      for (auto* const filled : {&rows, &labels})
+        filled->resize(static_cast<std::size_t>(rounded_up(count, block_[term])), kNone);
+    }
+    rows_[term] = rows;
+    labels_[term] = labels;
+  }
   if (begins_.empty()) valid_lengths_ = batch.valid_lengths;
 }
 
@@ -82,17 +77,17 @@ void BatchInputs::upload(UploadBuffer& buffer, Arena& arena) {
 }
 
 std::vector<std::int64_t> BatchInputs::extents() const {
-  std::vector<std::int64_t> extents{block_};
+  std::vector<std::int64_t> extents(block_.begin(), block_.end());
   for_each_array(*this,
                  [&](const auto& array) { extents.push_back(static_cast<std::int64_t>(array.size())); });
   return extents;
 }
 
-std::vector<ScoredBlock> BatchInputs::scored_blocks() const {
-  std::vector<ScoredBlock> blocks;
-  const auto size = static_cast<std::size_t>(block_);
-  for (std::size_t begin = 0; begin < scored_rows_.size(); begin += size)
-    blocks.push_back({scored_rows_.subspan(begin, size), labels_.subspan(begin, size)});
+std::vector<ScoredRows> BatchInputs::blocks(std::size_t term) const {
+  std::vector<ScoredRows> blocks;
+  const auto size = static_cast<std::size_t>(block_[term]);
+  for (std::size_t begin = 0; begin < rows_[term].size(); begin += size)
+    blocks.push_back({rows_[term].subspan(begin, size), labels_[term].subspan(begin, size)});
   return blocks;
 }
 

@@ -2,11 +2,13 @@
 // the host those of the batch and its row layout themselves, on a device their copies, which travel together.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "worker/nn/head.h"
 #include "worker/nn/row_layout.h"
 #include "worker/ops/step_value.h"
 #include "worker/tensor/arena.h"
@@ -15,10 +17,9 @@
 
 namespace podium {
 
-// The positions to predict, cut into blocks of one size whose logits fit a budget, so that the logits
-// of a whole micro-batch never exist.
-struct ScoredBlock {
-  std::span<const std::int32_t> rows;  // of the batch; both filled up with negative ones
+// Rows of the batch and what is predicted there.
+struct ScoredRows {
+  std::span<const std::int32_t> rows;
   std::span<const std::int32_t> labels;
 };
 
@@ -27,15 +28,15 @@ struct PassValues {
   PhiloxKey dropout_key;
   std::uint64_t first_row = 0;            // the first own row's number among the dropouts'
   std::uint64_t first_attention_row = 0;  // and that of the first sequence's in attention's
-  float language_scale = 0.0F;            // LossScales
-  float next_sentence_scale = 0.0F;
+  float loss_scales[kMostLossTerms] = {};
 };
 
 class BatchInputs {
  public:
-  // Batch and layout must outlive the inputs. `most_scored_together`: rows of a scored block.
-  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::int64_t most_scored_together,
-              const PassValues& values);
+  // Batch and layout must outlive the inputs. `terms`: of the head, none where there is none;
+  // `most_tokens_together`: rows of a block of tokens.
+  BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::span<const LossTerm> terms,
+              std::int64_t most_tokens_together, const PassValues& values);
 
   // Moves all to a device's memory, in order with the work on the buffer's stream.
   void upload(UploadBuffer& buffer, Arena& arena);
@@ -51,13 +52,18 @@ class BatchInputs {
   std::span<const std::int64_t> numbers() const { return numbers_; }
 
   std::span<const std::int32_t> valid_lengths() const { return valid_lengths_; }  // empty where unpadded
-  std::span<const std::int32_t> first_rows() const { return first_rows_; }        // of each sequence
-  std::span<const std::int32_t> next_sentence_labels() const { return next_sentence_labels_; }
-  std::vector<ScoredBlock> scored_blocks() const;
+
+  ScoredRows targets(std::size_t term) const { return {rows_[term], labels_[term]}; }
+  // Of a term of tokens: blocks of one size whose logits fit a budget, so that the logits of a whole
+  // micro-batch never exist. The last is filled up with negative rows and labels.
+  std::vector<ScoredRows> blocks(std::size_t term) const;
 
   template <class T>
   ops::StepValue<T> value(T PassValues::*member) const {
     return {kept_values_.*member, uploaded_ ? &(values_.data()->*member) : nullptr};
+  }
+  ops::StepValue<float> loss_scale(std::size_t term) const {
+    return {kept_values_.loss_scales[term], uploaded_ ? values_.data()->loss_scales + term : nullptr};
   }
 
   // Equal for micro-batches of one length that are computed by the same launches, on memory at the same
@@ -68,21 +74,25 @@ class BatchInputs {
   template <class Self, class Visit>
   static void for_each_array(Self& self, const Visit& visit) {
     for (auto* array : {&self.ids_, &self.id_order_, &self.types_, &self.positions_, &self.position_order_,
-                        &self.begins_, &self.valid_lengths_, &self.first_rows_, &self.next_sentence_labels_,
-                        &self.scored_rows_, &self.labels_})
+                        &self.begins_, &self.valid_lengths_})
       visit(*array);
+    for (auto& rows : self.rows_) visit(rows);
+    for (auto& labels : self.labels_) visit(labels);
     visit(self.numbers_);
     visit(self.values_);
   }
 
-  std::int64_t block_ = 0;  // rows of a scored block
+  template <class T>
+  using OfTerms = std::array<T, kMostLossTerms>;
+
+  OfTerms<std::int64_t> block_{};  // rows of a block; 0: the term is not of tokens
   bool uploaded_ = false;
   PassValues kept_values_;
-  std::vector<std::int32_t> kept_first_rows_, kept_scored_rows_, kept_labels_, kept_id_order_,
-      kept_position_order_;
+  std::vector<std::int32_t> kept_id_order_, kept_position_order_;
+  OfTerms<std::vector<std::int32_t>> kept_rows_, kept_labels_;
 
-  std::span<const std::int32_t> ids_, id_order_, position_order_, types_, positions_, begins_, valid_lengths_,
-      first_rows_, next_sentence_labels_, scored_rows_, labels_;
+  std::span<const std::int32_t> ids_, id_order_, position_order_, types_, positions_, begins_, valid_lengths_;
+  OfTerms<std::span<const std::int32_t>> rows_, labels_;
   std::span<const std::int64_t> numbers_;
   std::span<const PassValues> values_;
 };

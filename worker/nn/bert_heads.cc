@@ -14,10 +14,10 @@ MaskedLanguageHead::MaskedLanguageHead(ParameterStore& store, const TensorGroup&
       decoder_(store, word, "cls.predictions.bias") {}
 
 void MaskedLanguageHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
-  for (const ScoredBlock& block : step.inputs.scored_blocks()) run_block(step, encoded, block, gradient);
+  for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm)) run_block(step, encoded, block, gradient);
 }
 
-void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
+void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, const ScoredRows& block,
                                    const HeadGradient& gradient) {
   const ArenaScope scope(step.workspace);
   const auto rows = static_cast<std::int64_t>(block.labels.size());
@@ -29,7 +29,7 @@ void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, co
   transform_.forward(step.context, picked, gelu_saved);
   ops::gelu_forward(step.context, gelu_saved, gelu_y);
   ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
-  decoder_.run(step, normal, block.labels, {gradient.scale, d}, &step.sums->language);
+  decoder_.run(step, normal, block.labels, {gradient.scale, d}, step.sums + kLanguageTerm);
   if (!gradient.wanted()) return;
 
   ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
@@ -46,12 +46,11 @@ NextSentenceHead::NextSentenceHead(ParameterStore& store, const TensorGroup& ten
       classifier_(store, tensor, {"cls.seq_relationship"}, 2, hidden_) {}
 
 void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
-  const std::span<const std::int32_t> labels = step.inputs.next_sentence_labels();
-  const std::span<const std::int32_t> first_rows = step.inputs.first_rows();
+  const auto [first_rows, labels] = step.inputs.targets(kNextSentenceTerm);
   if (labels.empty()) return;
   const ArenaScope scope(step.workspace);
   const auto activation = [&](std::int64_t columns) {
-    return step.workspace.allocate(step.compute, Shape{step.pass.batch.sequences, columns});
+    return step.workspace.allocate(step.compute, Shape{std::ssize(labels), columns});
   };
   const TensorView picked = activation(hidden_), pooled = activation(hidden_);
   const TensorView logits = activation(classifier_.out());
@@ -59,7 +58,7 @@ void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const Head
   pooler_.forward(step.context, picked, pooled);
   ops::tanh_forward(step.context, pooled);
   classifier_.forward(step.context, pooled, logits);
-  ops::CrossEntropySums* const sums = &step.sums->next_sentence;
+  ops::CrossEntropySums* const sums = step.sums + kNextSentenceTerm;
   if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums);
   ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, classifier_.bias_gradient(),
                               sums);
@@ -72,9 +71,10 @@ void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const Head
   ops::scatter_add_rows(step.context, dpicked, first_rows, gradient.dx);
 }
 
-void BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
-  masked_.run(step, encoded, {step.inputs.value(&PassValues::language_scale), dencoded});
-  next_sentence_.run(step, encoded, {step.inputs.value(&PassValues::next_sentence_scale), dencoded});
+ConstTensorView BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
+  masked_.run(step, encoded, {step.inputs.loss_scale(kLanguageTerm), dencoded});
+  next_sentence_.run(step, encoded, {step.inputs.loss_scale(kNextSentenceTerm), dencoded});
+  return {};
 }
 
 }  // namespace podium

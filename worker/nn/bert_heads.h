@@ -1,11 +1,11 @@
-// BERT's two pre-training heads. Each runs forward and, where gradients are wanted, at once backward; losses
-// are added to Step::sums.
+// BERT's pre-training head, of two parts, each with a term.
 //
 //   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
 //   next sentence:         classify(tanh(pool(x[first tokens])))
 #pragma once
 
 #include "common/model/spec.h"
+#include "worker/nn/head.h"
 #include "worker/nn/layer_norm.h"
 #include "worker/nn/token_decoder.h"
 
@@ -24,7 +24,7 @@ class MaskedLanguageHead {
   void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
-  void run_block(const Step& step, ConstTensorView encoded, const ScoredBlock& block,
+  void run_block(const Step& step, ConstTensorView encoded, const ScoredRows& block,
                  const HeadGradient& gradient);
 
   std::int64_t hidden_;
@@ -49,17 +49,16 @@ class NextSentenceHead {
   Linear classifier_;
 };
 
-class BertHeads {
+class BertHeads final : public Head {
  public:
   BertHeads(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
 
-  void prepare(const Step& step) {
+  void prepare(const Step& step) override {
     masked_.prepare(step);
     next_sentence_.prepare(step);
   }
-  // Adds to dencoded, or only evaluates where it has no address.
-  void run(const Step& step, ConstTensorView encoded, TensorView dencoded);
+  ConstTensorView run(const Step& step, ConstTensorView encoded, TensorView dencoded) override;
 
  private:
   MaskedLanguageHead masked_;

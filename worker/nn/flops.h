@@ -1,4 +1,4 @@
-// Floating-point operations of training on a micro-batch (common/model/flops.h).
+// Floating-point operations of a micro-batch (common/model/flops.h).
 #pragma once
 
 #include "common/model/spec.h"
@@ -6,6 +6,7 @@
 
 namespace podium {
 
-double training_flops(const ModelSpec& spec, const MicroBatch& batch);
+// Of all layers, forward; padding not counted.
+double layers_flops(const ModelSpec& spec, const MicroBatch& batch);
 
 }  // namespace podium

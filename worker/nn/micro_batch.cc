@@ -1,15 +1,26 @@
 #include "worker/nn/micro_batch.h"
 
+#include <utility>
+
 namespace podium {
 
-LossSums& LossSums::operator+=(const LossSums& other) {
-  language += other.language;
-  language_count += other.language_count;
-  language_correct += other.language_correct;
-  next_sentence += other.next_sentence;
-  next_sentence_count += other.next_sentence_count;
-  next_sentence_correct += other.next_sentence_correct;
+Targets sequence_targets(std::vector<std::int32_t> labels, int length) {
+  Targets targets{{}, std::move(labels)};
+  for (std::size_t s = 0; s < targets.labels.size(); ++s)
+    targets.positions.push_back(static_cast<std::int32_t>(s) * length);
+  return targets;
+}
+
+LossSum& LossSum::operator+=(const LossSum& other) {
+  loss += other.loss;
+  count += other.count;
+  correct += other.correct;
   return *this;
+}
+
+LossSums& operator+=(LossSums& sums, const LossSums& more) {
+  for (std::size_t term = 0; term < sums.size(); ++term) sums[term] += more[term];
+  return sums;
 }
 
 }  // namespace podium

@@ -1,12 +1,24 @@
-// What one micro-batch brings to a model and what it takes home. Losses come as sums and gradients are added
-// under caller-chosen scales, so that any split of a batch over micro-batches and ranks adds up to the same
-// step.
+// What one micro-batch brings to a model and what it takes home. A head has one or more loss terms, by index;
+// of each the batch has what is to be predicted. Losses come as sums and gradients are added under
+// caller-chosen scales, so that any split of a batch over micro-batches and ranks adds up to the same step.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 namespace podium {
+
+inline constexpr std::size_t kMostLossTerms = 4;  // of a head
+
+// What a loss term predicts: labels[i] at positions[i] of the batch, flat and ascending.
+struct Targets {
+  std::vector<std::int32_t> positions;
+  std::vector<std::int32_t> labels;
+};
+
+// One label a sequence, predicted at its first token.
+Targets sequence_targets(std::vector<std::int32_t> labels, int length);
 
 // Host memory, row-major [sequences, length].
 struct MicroBatch {
@@ -14,30 +26,26 @@ struct MicroBatch {
   int length = 0;
   std::int64_t first_sample = 0;  // global index, within the step, of its first sequence
   std::vector<std::int32_t> input_ids;
-  std::vector<std::int32_t> token_types;       // BERT; empty: all 0
-  std::vector<std::int32_t> valid_lengths;     // [sequences]; positions beyond are padding
-  std::vector<std::int32_t> scored_positions;  // where the language-model head predicts: flat, ascending
-  std::vector<std::int32_t> labels;            // one for each scored position
-  std::vector<std::int32_t>
-      next_sentence_labels;  // BERT, [sequences]; 0 = is next, 1 = random; empty: no such loss
+  std::vector<std::int32_t> token_types;    // BERT; empty: all 0
+  std::vector<std::int32_t> valid_lengths;  // [sequences]; positions beyond are padding
+  std::array<Targets, kMostLossTerms> targets;
 };
 
-// What a loss sum is multiplied by before its gradient is taken.
-struct LossScales {
-  float language = 0.0F;  // masked tokens (BERT), next tokens (GPT)
-  float next_sentence = 0.0F;
+// What the loss sum of each term is multiplied by before its gradient is taken.
+using LossScales = std::array<float, kMostLossTerms>;
+
+struct LossSum {
+  double loss = 0;
+  std::int64_t count = 0;    // of labels
+  std::int64_t correct = 0;  // of them: predicted first
+
+  LossSum& operator+=(const LossSum& other);
 };
 
-struct LossSums {
-  double language = 0;
-  std::int64_t language_count = 0;
-  std::int64_t language_correct = 0;
-  double next_sentence = 0;
-  std::int64_t next_sentence_count = 0;
-  std::int64_t next_sentence_correct = 0;
+// Of each term.
+using LossSums = std::array<LossSum, kMostLossTerms>;
 
-  LossSums& operator+=(const LossSums& other);
-};
+LossSums& operator+=(LossSums& sums, const LossSums& more);
 
 // Names the dropout masks of one step. They depend on the global index of each sequence within the step, not
 // on the rank that computes it, so one process and many draw the same masks.

@@ -5,18 +5,16 @@
 #include <stdexcept>
 
 #include "worker/nn/bert_embeddings.h"
-#include "worker/nn/bert_heads.h"
 #include "worker/nn/bert_layer.h"
 #include "worker/nn/gpt_embeddings.h"
-#include "worker/nn/gpt_head.h"
 #include "worker/nn/gpt_layer.h"
 #include "worker/nn/stacked_model.h"
 
 namespace podium {
 namespace {
 
-using BertModel = StackedModel<BertEmbeddings, BertLayer, BertHeads>;
-using GptModel = StackedModel<GptEmbeddings, GptLayer, GptHead>;
+using BertModel = StackedModel<BertEmbeddings, BertLayer>;
+using GptModel = StackedModel<GptEmbeddings, GptLayer>;
 
 constexpr int kColumnMultiple = 16;  // what query, key and value must have to lie side by side
 

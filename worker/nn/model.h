@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "common/model/spec.h"
+#include "worker/nn/head.h"
 #include "worker/nn/micro_batch.h"
 #include "worker/nn/parameters.h"
 #include "worker/tensor/context.h"
@@ -22,8 +24,9 @@ struct ModelOptions {
   Recompute recompute = Recompute::none;
   bool unpadded = false;  // compute on valid tokens only
   bool sequence_parallel =
-      false;           // rows outside of attention and feed-forward are split over the tensor group
-  int interleave = 1;  // chunks a pipeline rank holds
+      false;                     // rows outside of attention and feed-forward are split over the tensor group
+  int interleave = 1;            // chunks a pipeline rank holds
+  std::optional<HeadPlan> head;  // nothing: that of the family's pre-training
 };
 
 // Called during backward when gradients()[begin, end) has become final for this micro-batch; over the chunks,
@@ -57,18 +60,18 @@ class Model {
   virtual Shape boundary_shape(const MicroBatch& batch) const = 0;
   virtual DType boundary_type() const = 0;
 
-  // `input` without an address where the chunk begins with the embeddings; the result without an address
-  // where it ends with the heads, whose losses `take_losses` then tells of and, when training, whose gradient
+  // `input` without an address where the chunk begins with the embeddings. Where it ends with the head, the
+  // result is what Head::run returns; `take_losses` then tells of its losses and, when training, its gradient
   // is already taken. The result stays valid until the slot is used again.
   virtual ConstTensorView forward(int chunk, int slot, const Pass& pass, ConstTensorView input) = 0;
-  // Adds to gradients(). `doutput` without an address where the chunk ends with the heads; the result, the
+  // Adds to gradients(). `doutput` without an address where the chunk ends with the head; the result, the
   // gradient of `input`, without an address where it begins with the embeddings.
   virtual ConstTensorView backward(int chunk, int slot, const Pass& pass, ConstTensorView doutput,
                                    const GradientsReady& ready) = 0;
   // Begins to bring to the host what take_losses() will return: the call then waits for no later work.
   virtual void fetch_losses() = 0;
-  // Of the micro-batches that went through the heads before fetch_losses() was called, or else before this,
-  // and after the time before; zero on stages without heads.
+  // Of the micro-batches that went through the head before fetch_losses() was called, or else before this,
+  // and after the time before; zero on stages without one.
   virtual LossSums take_losses() = 0;
 
   virtual ModelMemory memory() const = 0;

@@ -22,9 +22,8 @@ void check_batch(const MicroBatch& batch) {
                "one type a position, or none");
   PODIUM_CHECK(batch.valid_lengths.empty() || batch.valid_lengths.size() == sequences,
                "one valid length a sequence, or none");
-  PODIUM_CHECK(batch.next_sentence_labels.empty() || batch.next_sentence_labels.size() == sequences,
-               "one next-sentence label a sequence, or none");
-  PODIUM_CHECK(batch.scored_positions.size() == batch.labels.size(), "one label a scored position");
+  for (const Targets& targets : batch.targets)
+    PODIUM_CHECK(targets.positions.size() == targets.labels.size(), "one label a position to predict");
 }
 
 }  // namespace

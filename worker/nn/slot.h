@@ -21,7 +21,7 @@ struct PassPlan {
   typename Embeddings::Saved embeddings;
   std::vector<typename Layer::Saved> layers;
   std::vector<ConstTensorView> layer_inputs;
-  ConstTensorView output;  // of the layers; without an address where the heads took it
+  ConstTensorView output;  // of the layers; where the head took it, the predictions of that
   TensorView gradient;     // of the layers' output, then of their input
 
   std::int64_t passes = 0;  // so far
@@ -42,11 +42,11 @@ class Slot {
 
   // Takes in a micro-batch, whose inputs come first in the arena. `key`: what else than their extents decides
   // on the work.
-  void begin(const MicroBatch& batch, RowLayout layout, std::int64_t most_scored_together,
-             const PassValues& values, Key key) {
+  void begin(const MicroBatch& batch, RowLayout layout, std::span<const LossTerm> terms,
+             std::int64_t most_tokens_together, const PassValues& values, Key key) {
     arena.reset();
     rows.emplace(std::move(layout));
-    inputs.emplace(batch, *rows, most_scored_together, values);
+    inputs.emplace(batch, *rows, terms, most_tokens_together, values);
     if (upload_) inputs->upload(*upload_, arena);
     std::ranges::copy(inputs->extents(), std::back_inserter(key));
     choose_plan(key);

@@ -1,18 +1,20 @@
-// A Model made of a family's embeddings, layers and heads:
+// A Model made of a family's embeddings and layers and a task's head:
 //
 //   chunk 0 of the first stage      others        last chunk of the last stage
-//   embeddings ─ layers ─►          ─ layers ─►   ─ layers ─ heads
+//   embeddings ─ layers ─►          ─ layers ─►   ─ layers ─ head
 //
-// The flat buffers hold the chunks in order, each as [embeddings][layer]...[heads]; the last stage of several
+// The flat buffers hold the chunks in order, each as [embeddings][layer]...[head]; the last stage of several
 // begins with its copy of the word embeddings. So gradients become final from the end to the beginning.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "common/model/flops.h"
 #include "worker/comm/parallel.h"
 #include "worker/nn/flops.h"
 #include "worker/nn/model.h"
@@ -23,7 +25,7 @@
 
 namespace podium {
 
-template <class Embeddings, class Layer, class Heads>
+template <class Embeddings, class Layer>
 class StackedModel final : public Model {
  public:
   StackedModel(Context& context, const ModelSpec& spec, const ModelOptions& options, DType compute,
@@ -31,12 +33,13 @@ class StackedModel final : public Model {
       : context_(context),
         spec_(spec),
         options_(options),
+        head_plan_(options.head ? *options.head : pretraining_head(spec.family)),
         compute_(compute),
         tensor_(*groups.tensor, options.sequence_parallel, context.memory),
         store_(context.memory),
         workspace_(context.memory.device),
         passing_(context.memory.device),
-        head_sums_(DType::u8, Shape{sizeof(HeadSums)}, context.memory.device),
+        head_sums_(DType::u8, Shape{kHeadSumsBytes}, context.memory.device),
         fetched_sums_(context.memory) {
     if (groups.last_stage() && !groups.first_stage())
       word_ = declare_word_embeddings(store_, tensor_, spec, Embeddings::kWordName, true);
@@ -56,16 +59,18 @@ class StackedModel final : public Model {
     return {RowLayout(batch, options_.unpadded, tensor_.row_split()).own_rows(), spec_.hidden};
   }
   void fetch_losses() override {
-    if (!chunks_.back().heads) return;
-    fetched_sums_.fetch(std::span(head_sums(), 1));
+    if (!has_head()) return;
+    fetched_sums_.fetch(std::span(head_sums(), kMostLossTerms));
     clear_head_sums();
   }
   LossSums take_losses() override {
-    if (!chunks_.back().heads) return {};
+    LossSums losses;
+    if (!has_head()) return losses;
     if (!fetched_sums_.fetching()) fetch_losses();
-    const HeadSums& sums = fetched_sums_.arrived<HeadSums>().front();
-    const ops::CrossEntropySums &language = sums.language, &next = sums.next_sentence;
-    return {language.loss, language.rows, language.correct, next.loss, next.rows, next.correct};
+    const auto sums = fetched_sums_.arrived<ops::CrossEntropySums>();
+    for (std::size_t term = 0; term < losses.size(); ++term)
+      losses[term] = {sums[term].loss, sums[term].rows, sums[term].correct};
+    return losses;
   }
   ModelMemory memory() const override {
     ModelMemory memory;
@@ -75,7 +80,7 @@ class StackedModel final : public Model {
     return memory;
   }
   double training_flops(const MicroBatch& batch) const override {
-    return podium::training_flops(spec_, batch);
+    return kTrainingPasses * (layers_flops(spec_, batch) + head_plan_.forward_flops(spec_, batch));
   }
 
   ConstTensorView forward(int chunk_index, int slot_index, const Pass& pass, ConstTensorView input) override {
@@ -83,7 +88,7 @@ class StackedModel final : public Model {
     Slot& slot = slots_.try_emplace(slot_index, context_.memory).first->second;
     RowLayout rows(pass.batch, options_.unpadded, tensor_.row_split());
     const PassValues values = values_of(pass, rows);
-    slot.begin(pass.batch, std::move(rows), most_scored_together(), values,
+    slot.begin(pass.batch, std::move(rows), terms(chunk), most_tokens_together(), values,
                {chunk_index, pass.training, pass.batch.sequences, pass.batch.length});
     Plan& plan = slot.plan();
     const Step step = make_step(slot, pass);
@@ -100,7 +105,7 @@ class StackedModel final : public Model {
     Slot& slot = slots_.at(slot_index);
     Plan& plan = slot.plan();
     const Step step = make_step(slot, pass);
-    if (!chunk.heads) {
+    if (!chunk.head) {
       check_boundary(doutput, step);
       context_.memory.copy(plan.gradient.address, doutput.address, doutput.bytes());
     }
@@ -123,12 +128,13 @@ class StackedModel final : public Model {
   using Plan = typename Slot::Plan;
 
   static constexpr std::int64_t kFlatMultiple = 16;  // of the flat buffers, for each data rank
+  static constexpr std::size_t kHeadSumsBytes = kMostLossTerms * sizeof(ops::CrossEntropySums);
 
   struct Chunk {
     std::optional<Embeddings> embeddings;
     std::deque<Layer> layers;
-    std::optional<Heads> heads;
-    std::vector<std::int64_t> bounds;  // in the flat buffers: of embeddings, of each layer, of heads
+    std::unique_ptr<Head> head;
+    std::vector<std::int64_t> bounds;  // in the flat buffers: of embeddings, of each layer, of the head
 
     void announce(std::size_t part, const GradientsReady& ready) const {
       if (ready && bounds[part] < bounds[part + 1]) ready(bounds[part], bounds[part + 1]);
@@ -147,20 +153,26 @@ class StackedModel final : public Model {
       chunk.layers.emplace_back(store_, tensor_, spec_, i);
       chunk.bounds.push_back(store_.end());
     }
-    if (stage == stages - 1) chunk.heads.emplace(store_, tensor_, spec_, word_);
+    if (stage == stages - 1) chunk.head = head_plan_.make(store_, tensor_, spec_, word_);
     chunk.bounds.push_back(store_.end());
   }
 
   Chunk& chunk_at(int index) { return chunks_[static_cast<std::size_t>(index)]; }
 
+  bool has_head() const { return chunks_.back().head != nullptr; }
+  std::span<const LossTerm> terms(const Chunk& chunk) const {
+    return chunk.head ? std::span<const LossTerm>(head_plan_.terms) : std::span<const LossTerm>();
+  }
+
   PassValues values_of(const Pass& pass, const RowLayout& rows) const {
     const auto first_sample = static_cast<std::uint64_t>(pass.batch.first_sample);
     const auto length = static_cast<std::uint64_t>(pass.batch.length);
-    return {.dropout_key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step)),
-            .first_row = static_cast<std::uint64_t>(rows.first_number()),
-            .first_attention_row = first_sample * length * static_cast<std::uint64_t>(spec_.heads),
-            .language_scale = pass.scales.language,
-            .next_sentence_scale = pass.scales.next_sentence};
+    PassValues values{
+        .dropout_key = philox_key(pass.dropout.seed, static_cast<std::uint64_t>(pass.dropout.step)),
+        .first_row = static_cast<std::uint64_t>(rows.first_number()),
+        .first_attention_row = first_sample * length * static_cast<std::uint64_t>(spec_.heads)};
+    std::ranges::copy(pass.scales, values.loss_scales);
+    return values;
   }
 
   // Layers that communicate cannot be recorded, and a profiler wants to see each op.
@@ -183,7 +195,7 @@ class StackedModel final : public Model {
     if (compute_ != DType::f32 && !store_.rounds_stochastically()) store_.renew_narrowed(context_, compute_);
     for (Chunk& chunk : chunks_) {
       for (Layer& layer : chunk.layers) layer.prepare(step);
-      if (chunk.heads) chunk.heads->prepare(step);
+      if (chunk.head) chunk.head->prepare(step);
     }
     prepared_ = store_.generation();
   }
@@ -213,12 +225,14 @@ class StackedModel final : public Model {
             .workspace = workspace_};
   }
 
-  HeadSums* head_sums() { return static_cast<HeadSums*>(head_sums_.view().address); }
-  void clear_head_sums() { context_.memory.clear(head_sums(), sizeof(HeadSums)); }
+  ops::CrossEntropySums* head_sums() {
+    return static_cast<ops::CrossEntropySums*>(head_sums_.view().address);
+  }
+  void clear_head_sums() { context_.memory.clear(head_sums(), kHeadSumsBytes); }
 
   // Rows whose logits exist at a time: on the CPU few enough for its caches' sake, on a device as many as
   // keep it busy. Counted on the tensor rank with the largest share: all ranks must cut blocks alike.
-  std::int64_t most_scored_together() const {
+  std::int64_t most_tokens_together() const {
     constexpr std::int64_t kHostBytes = std::int64_t{96} << 20, kDeviceBytes = std::int64_t{1} << 30;
     const std::int64_t bytes_a_row =
         (spec_.vocab + tensor_.size() - 1) / tensor_.size() * static_cast<std::int64_t>(size_of(compute_));
@@ -261,8 +275,7 @@ class StackedModel final : public Model {
         forward_without_saving(chunk.layers[i], step, x, y);
       x = y;
     }
-    if (chunk.heads) run_heads(chunk, step, plan.gradient, x);
-    plan.output = chunk.heads ? ConstTensorView() : x;
+    plan.output = chunk.head ? run_head(*chunk.head, step, plan.gradient, x) : x;
   }
 
   void compute_backward(Layer& layer, const Step& step, Plan& plan, std::size_t index) {
@@ -295,20 +308,22 @@ class StackedModel final : public Model {
   }
 
   // `gradient` without an address: only evaluates.
-  void run_heads(Chunk& chunk, const Step& step, TensorView gradient, ConstTensorView x) {
+  ConstTensorView run_head(Head& head, const Step& step, TensorView gradient, ConstTensorView x) {
     if (gradient.address != nullptr) context_.memory.clear(gradient.address, gradient.bytes());
     const ArenaScope scope(workspace_);
     const ConstTensorView all = tensor_.all_rows(workspace_, x);
-    if (!tensor_.splits_rows() || gradient.address == nullptr) return chunk.heads->run(step, all, gradient);
+    if (!tensor_.splits_rows() || gradient.address == nullptr) return head.run(step, all, gradient);
     const TensorView terms = step.temporary_all(spec_.hidden);
     context_.memory.clear(terms.address, terms.bytes());
-    chunk.heads->run(step, all, terms);
+    head.run(step, all, terms);
     tensor_.copy_own_rows(terms, gradient);
+    return {};
   }
 
   Context& context_;
   const ModelSpec spec_;
   const ModelOptions options_;
+  const HeadPlan head_plan_;
   const DType compute_;
   const TensorGroup tensor_;
   ParameterStore store_;
@@ -317,7 +332,7 @@ class StackedModel final : public Model {
   std::map<int, Slot> slots_;
   Arena workspace_;
   Arena passing_;
-  Tensor head_sums_;  // HeadSums that were not fetched yet
+  Tensor head_sums_;  // ops::CrossEntropySums of each loss term that were not fetched yet
   DownloadBuffer fetched_sums_;
   std::int64_t prepared_ = 0;  // the store's generation that copies of weights are of
 };

@@ -14,23 +14,18 @@
 
 namespace podium {
 
-// What the heads have added up.
-struct HeadSums {
-  ops::CrossEntropySums language, next_sentence;
-};
-
 struct Step {
   Context& context;
   const TensorGroup& tensor;
   const Pass& pass;
   const RowLayout& rows;
   const BatchInputs& inputs;
-  HeadSums* sums;           // in the context's memory
-  DType compute;            // of activations
-  bool fp8;                 // the products of the layers' dense layers
-  bool keep_probabilities;  // attention's, for backward
-  Arena& saved;             // for what backward needs
-  Arena& workspace;         // for temporaries; open an ArenaScope
+  ops::CrossEntropySums* sums;  // of each loss term, in the context's memory
+  DType compute;                // of activations
+  bool fp8;                     // the products of the layers' dense layers
+  bool keep_probabilities;      // attention's, for backward
+  Arena& saved;                 // for what backward needs
+  Arena& workspace;             // for temporaries; open an ArenaScope
 
   // [all or own rows, columns]
   TensorView save_all(std::int64_t columns) const {

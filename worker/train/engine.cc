@@ -25,11 +25,11 @@ Engine::Engine(const Context& context, Model& model, const ParallelGroups& group
 
 void Engine::train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
                    const GradientsReady& ready) {
-  execute({batches, scales, dropout, true, ready});
+  execute({batches, scales, dropout, true, ready, nullptr});
 }
 
-LossSums Engine::evaluate(std::span<const MicroBatch> batches) {
-  execute({batches, {}, {}, false, nullptr});
+LossSums Engine::evaluate(std::span<const MicroBatch> batches, const OnPredictions& predicted) {
+  execute({batches, {}, {}, false, nullptr, predicted});
   return take_losses();
 }
 
@@ -90,7 +90,10 @@ void Engine::forward(const PipelineOp& op, const Run& run) {
     values = received(input, run.batch(op));
   }
   const ConstTensorView output = model_.forward(op.chunk, op.slot, run.pass(op), values);
-  if (!is_model_end(shape_, stage_, op.chunk)) transport_.send(output, stage_after(shape_, stage_));
+  if (!is_model_end(shape_, stage_, op.chunk))
+    transport_.send(output, stage_after(shape_, stage_));
+  else if (run.predicted && output.address != nullptr && groups_.place.tensor == 0)
+    run.predicted(run.batch(op), output);
   if (!run.training && input.memory) transport_.give_back(std::move(input));
 }
 

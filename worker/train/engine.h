@@ -4,6 +4,7 @@
 // copy; the sum over data ranks is the caller's.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "worker/train/pipeline_transport.h"
 
 namespace podium {
+
+// What a head returned of a micro-batch; valid during the call.
+using OnPredictions = std::function<void(const MicroBatch&, ConstTensorView)>;
 
 class Engine {
  public:
@@ -27,7 +31,8 @@ class Engine {
   // Of the last train(), for which it waits. Zero but on tensor rank 0 of the last stage, so that losses add
   // up over all ranks.
   LossSums take_losses();
-  LossSums evaluate(std::span<const MicroBatch> batches);  // likewise
+  // Likewise. `predicted` is called where losses are told, for each micro-batch of which the head predicts.
+  LossSums evaluate(std::span<const MicroBatch> batches, const OnPredictions& predicted = nullptr);
 
  private:
   // One pass of micro-batches over all chunks.
@@ -37,6 +42,7 @@ class Engine {
     DropoutKey dropout;
     bool training = false;
     const GradientsReady& ready;
+    const OnPredictions& predicted;
 
     const MicroBatch& batch(const PipelineOp& op) const {
       return batches[static_cast<std::size_t>(op.micro_batch)];

@@ -48,14 +48,15 @@ ModelSpec model_of(const JobSpec& spec, int tokens) {
 }
 
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
-                                      const ParallelGroups& groups) {
+                                      const HeadPlan& head, const ParallelGroups& groups) {
   if (spec.training.fp8) check_float8_device(context.memory.device);
   const ModelOptions options{.precision = spec.training.precision,
                              .fp8 = spec.training.fp8,
                              .recompute = spec.training.recompute,
                              .unpadded = spec.training.unpadded,
                              .sequence_parallel = spec.parallel.sequence,
-                             .interleave = spec.parallel.interleave};
+                             .interleave = spec.parallel.interleave,
+                             .head = head};
   try {
     return make_model(context, model, options, groups);
   } catch (const std::invalid_argument& error) {

@@ -21,7 +21,7 @@ ModelSpec model_of(const JobSpec& spec, int tokens);
 
 // make_model with what the spec says. Throws Failure(bad_spec).
 std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, const ModelSpec& model,
-                                      const ParallelGroups& groups);
+                                      const HeadPlan& head, const ParallelGroups& groups);
 
 // Fresh weights, or those of model.init below `data_folder`; returns what should be noted about them. Throws
 // BadData.

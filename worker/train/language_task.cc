@@ -47,7 +47,7 @@ TaskBatch LanguageTask::make_held_out(const EvaluateSpec& evaluate, int data_ran
   const std::int64_t begin = count * data_rank / data_size;
   TaskBatch batch = make_batch(dataset, begin, count * (data_rank + 1) / data_size, begin);
   for (const MicroBatch& micro : batch.micro_batches)
-    batch.totals[kUnigramLoss] += text_->unigram->total_loss(micro.labels);
+    batch.totals[kUnigramLoss] += text_->unigram->total_loss(micro.targets[kLanguageTerm].labels);
   return batch;
 }
 
@@ -58,7 +58,7 @@ TaskBatch LanguageTask::make_batch(const LanguageDataset& dataset, std::int64_t 
     const std::int64_t stop = std::min(end, begin + batch_.micro);
     MicroBatch micro = collate(dataset, begin, stop);
     micro.first_sample = first_sample;
-    batch.totals[kPredictedTokens] += static_cast<double>(micro.labels.size());
+    batch.totals[kPredictedTokens] += static_cast<double>(micro.targets[kLanguageTerm].labels.size());
     batch.micro_batches.push_back(std::move(micro));
     first_sample += stop - begin;
     begin = stop;
@@ -68,6 +68,7 @@ TaskBatch LanguageTask::make_batch(const LanguageDataset& dataset, std::int64_t 
 
 MicroBatch LanguageTask::collate(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end) const {
   MicroBatch batch;
+  auto& [positions, labels] = batch.targets[kLanguageTerm];
   batch.sequences = static_cast<int>(end - begin);
   batch.length = sequence_length_;
   const auto columns = static_cast<std::size_t>(sequence_length_);
@@ -77,8 +78,8 @@ MicroBatch LanguageTask::collate(const LanguageDataset& dataset, std::int64_t be
     const auto valid = static_cast<std::int32_t>(ids.size() - 1);
     const auto row = static_cast<std::int32_t>(i - begin) * sequence_length_;
     std::copy_n(ids.begin(), valid, batch.input_ids.begin() + row);
-    batch.labels.insert(batch.labels.end(), ids.begin() + 1, ids.end());
-    for (std::int32_t column = 0; column < valid; ++column) batch.scored_positions.push_back(row + column);
+    labels.insert(labels.end(), ids.begin() + 1, ids.end());
+    for (std::int32_t column = 0; column < valid; ++column) positions.push_back(row + column);
     batch.valid_lengths.push_back(valid);
   }
   return batch;
@@ -95,20 +96,21 @@ void LanguageTask::start(std::int64_t first_batch) {
 }
 
 LossScales LanguageTask::scales(const Sums& totals) const {
-  return {.language = static_cast<float>(mean(1.0, totals[kPredictedTokens]))};
+  return {static_cast<float>(mean(1.0, totals[kPredictedTokens]))};
 }
 
 Metrics LanguageTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  return {{"train/loss", mean(losses.language, totals[kPredictedTokens])}};
+  return {{"train/loss", mean(losses[kLanguageTerm].loss, totals[kPredictedTokens])}};
 }
 
-Metrics LanguageTask::evaluation_metrics(const Sums& totals, const LossSums& losses) const {
-  const double tokens = totals[kPredictedTokens];
-  const double loss = mean(losses.language, tokens);
-  const double unigram = mean(totals[kUnigramLoss], tokens);
+Metrics LanguageTask::evaluation_metrics(const Evaluation& held_out) const {
+  const LossSum& predicted = held_out.losses[kLanguageTerm];
+  const double tokens = held_out.totals[kPredictedTokens];
+  const double loss = mean(predicted.loss, tokens);
+  const double unigram = mean(held_out.totals[kUnigramLoss], tokens);
   return {{"eval/loss", loss},
           {"eval/perplexity", std::exp(loss)},
-          {"eval/accuracy", mean(static_cast<double>(losses.language_correct), tokens)},
+          {"eval/accuracy", mean(static_cast<double>(predicted.correct), tokens)},
           {"eval/unigram_loss", unigram},
           {"eval/gain_over_unigram", unigram - loss}};
 }
@@ -116,7 +118,7 @@ Metrics LanguageTask::evaluation_metrics(const Sums& totals, const LossSums& los
 TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
-  return {text->vocabulary.size(), text->training.identity(),
+  return {text->vocabulary.size(), text->training.identity(), pretraining_head(ModelFamily::gpt),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<LanguageTask>(phase, evaluate, text, data_rank, data_size);
           }};

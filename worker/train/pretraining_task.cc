@@ -19,7 +19,7 @@ double mean(double sum, double count) { return sum / std::max(count, 1.0); }
 TaskBatch with_totals(std::vector<MicroBatch> batches) {
   Sums totals(2, 0.0);
   for (const MicroBatch& batch : batches) {
-    totals[kMaskedTokens] += static_cast<double>(batch.labels.size());
+    totals[kMaskedTokens] += static_cast<double>(batch.targets[kLanguageTerm].labels.size());
     totals[kSequences] += batch.sequences;
   }
   return {std::move(totals), std::move(batches)};
@@ -64,7 +64,7 @@ TaskBatch PretrainingTask::make_held_out(const EvaluateSpec& evaluate, int data_
   const UnigramModel unigram(text_->training.frequencies());
   made.totals.push_back(0.0);
   for (const MicroBatch& batch : made.micro_batches)
-    made.totals[kUnigramLoss] += unigram.total_loss(batch.labels);
+    made.totals[kUnigramLoss] += unigram.total_loss(batch.targets[kLanguageTerm].labels);
   return made;
 }
 
@@ -82,25 +82,28 @@ std::vector<MicroBatch> PretrainingTask::make_batches(PretrainingDataset& datase
 }
 
 LossScales PretrainingTask::scales(const Sums& totals) const {
-  return {.language = static_cast<float>(mean(1.0, totals[kMaskedTokens])),
-          .next_sentence = static_cast<float>(mean(1.0, totals[kSequences]))};
+  LossScales scales{};
+  scales[kLanguageTerm] = static_cast<float>(mean(1.0, totals[kMaskedTokens]));
+  scales[kNextSentenceTerm] = static_cast<float>(mean(1.0, totals[kSequences]));
+  return scales;
 }
 
 Metrics PretrainingTask::training_metrics(const Sums& totals, const LossSums& losses) const {
-  const double masked = mean(losses.language, totals[kMaskedTokens]);
-  const double next = mean(losses.next_sentence, totals[kSequences]);
+  const double masked = mean(losses[kLanguageTerm].loss, totals[kMaskedTokens]);
+  const double next = mean(losses[kNextSentenceTerm].loss, totals[kSequences]);
   return {{"train/loss", masked + next}, {"train/mlm_loss", masked}, {"train/nsp_loss", next}};
 }
 
-Metrics PretrainingTask::evaluation_metrics(const Sums& totals, const LossSums& losses) const {
-  const double masked = mean(losses.language, totals[kMaskedTokens]);
+Metrics PretrainingTask::evaluation_metrics(const Evaluation& held_out) const {
+  const auto& [totals, losses, scores] = held_out;
+  const double masked = mean(losses[kLanguageTerm].loss, totals[kMaskedTokens]);
   const double unigram = mean(totals[kUnigramLoss], totals[kMaskedTokens]);
   const auto accuracy = [](std::int64_t correct, double count) {
     return mean(static_cast<double>(correct), count);
   };
   return {{"eval/mlm_loss", masked},
-          {"eval/mlm_accuracy", accuracy(losses.language_correct, totals[kMaskedTokens])},
-          {"eval/nsp_accuracy", accuracy(losses.next_sentence_correct, totals[kSequences])},
+          {"eval/mlm_accuracy", accuracy(losses[kLanguageTerm].correct, totals[kMaskedTokens])},
+          {"eval/nsp_accuracy", accuracy(losses[kNextSentenceTerm].correct, totals[kSequences])},
           {"eval/unigram_loss", unigram},
           {"eval/gain_over_unigram", unigram - masked}};
 }
@@ -109,7 +112,7 @@ TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::p
                                    Reading& reading, int data_rank, int data_size) {
   const auto text =
       std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder, reading));
-  return {text->tokenizer.vocabulary().size(), text->training.identity(),
+  return {text->tokenizer.vocabulary().size(), text->training.identity(), pretraining_head(ModelFamily::bert),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<PretrainingTask>(phase, evaluate, text, data_rank, data_size);
           }};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "worker/data/text_files.h"
+#include "worker/nn/head.h"
 #include "worker/train/held_out_files.h"
 
 namespace podium {
@@ -55,6 +56,8 @@ MicroBatch collate(const std::vector<PretrainingSample>& samples, int length, st
   const auto columns = static_cast<std::size_t>(length);
   batch.input_ids.assign(samples.size() * columns, pad);
   batch.token_types.assign(samples.size() * columns, 0);
+  Targets& masked = batch.targets[kLanguageTerm];
+  std::vector<std::int32_t> random_next;
   for (std::size_t row = 0; row < samples.size(); ++row) {
     const PretrainingSample& sample = samples[row];
     const auto begin = static_cast<std::ptrdiff_t>(row * columns);
@@ -63,11 +66,12 @@ MicroBatch collate(const std::vector<PretrainingSample>& samples, int length, st
     std::fill(batch.token_types.begin() + begin + sample.first_of_b,
               batch.token_types.begin() + begin + valid, 1);
     batch.valid_lengths.push_back(static_cast<std::int32_t>(valid));
-    batch.next_sentence_labels.push_back(sample.random_next ? 1 : 0);
+    random_next.push_back(sample.random_next ? 1 : 0);
     for (const std::int32_t position : sample.masked.positions)
-      batch.scored_positions.push_back(static_cast<std::int32_t>(begin) + position);
-    batch.labels.insert(batch.labels.end(), sample.masked.labels.begin(), sample.masked.labels.end());
+      masked.positions.push_back(static_cast<std::int32_t>(begin) + position);
+    masked.labels.insert(masked.labels.end(), sample.masked.labels.begin(), sample.masked.labels.end());
   }
+  batch.targets[kNextSentenceTerm] = sequence_targets(std::move(random_next), length);
   return batch;
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/model/spec.h"
 #include "common/model/text_identity.h"
+#include "worker/nn/head.h"
 #include "worker/nn/micro_batch.h"
 
 namespace podium {
@@ -25,6 +26,19 @@ struct TaskBatch {
   Sums
       totals;  // what is known of it without a model, such as the number of masked tokens; adds up over ranks
   std::vector<MicroBatch> micro_batches;  // of a step: as many on every data rank, all of one length
+};
+
+// Of the held-out text, over all ranks.
+struct Evaluation {
+  Sums totals;
+  LossSums losses;
+  Sums scores;
+};
+
+// Row-major [targets of the head's first term, columns].
+struct Predictions {
+  std::int64_t columns = 0;
+  std::vector<float> values;
 };
 
 class Task {
@@ -43,14 +57,21 @@ class Task {
   virtual LossScales scales(const Sums& totals) const = 0;
   // "train/loss" and its parts, from totals and losses over all ranks.
   virtual Metrics training_metrics(const Sums& totals, const LossSums& losses) const = 0;
-  // "eval/…", from totals and losses of the held-out text over all ranks.
-  virtual Metrics evaluation_metrics(const Sums& totals, const LossSums& losses) const = 0;
+
+  // What the head predicted of a held-out micro-batch, added to `scores`; they have this size and add up over
+  // ranks. Of a head that returns no predictions it is never called.
+  virtual std::size_t score_count() const { return 0; }
+  virtual void score(const MicroBatch& /*batch*/, const Predictions& /*predictions*/,
+                     Sums& /*scores*/) const {}
+  // "eval/…", of all ranks.
+  virtual Metrics evaluation_metrics(const Evaluation& held_out) const = 0;
 };
 
 // The text of a job, read once, and what makes of it the task of a phase (phases.h).
 struct TaskSource {
   int vocabulary = 0;  // token ids are below this; the model's may be larger
   TextIdentity text;   // that is trained on
+  HeadPlan head;
   std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
 };
 

@@ -3,10 +3,10 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "common/base/check.h"
+#include "worker/tensor/downloaded.h"
 #include "worker/tensor/profiler.h"
 #include "worker/train/failure.h"
 #include "worker/train/job_device.h"
@@ -18,28 +18,29 @@ namespace {
 constexpr std::int64_t kBucket = std::int64_t{4} << 20;  // elements: 16 MiB of gradients a message
 
 LossScales scaled(const LossScales& scales, double factor) {
-  return {static_cast<float>(scales.language * factor), static_cast<float>(scales.next_sentence * factor)};
+  LossScales product{};
+  for (std::size_t term = 0; term < scales.size(); ++term)
+    product[term] = static_cast<float>(scales[term] * factor);
+  return product;
 }
 
 void sum_over(Communicator& comm, Sums& sums) { comm.all_reduce(std::span<double>(sums)).get(); }
 
-constexpr std::size_t kLossSums = 6;
-
-std::array<double, kLossSums> values_of(const LossSums& losses) {
-  return {losses.language,
-          static_cast<double>(losses.language_count),
-          static_cast<double>(losses.language_correct),
-          losses.next_sentence,
-          static_cast<double>(losses.next_sentence_count),
-          static_cast<double>(losses.next_sentence_correct)};
-}
-
 // Counts stay exact: they are far below 2^53.
 LossSums sum_over(Communicator& comm, const LossSums& losses) {
-  std::array<double, kLossSums> values = values_of(losses);
-  comm.all_reduce(std::span<double>(values)).get();
-  const auto count = [&](std::size_t i) { return static_cast<std::int64_t>(values[i]); };
-  return {values[0], count(1), count(2), values[3], count(4), count(5)};
+  Sums values;
+  for (const LossSum& term : losses)
+    values.insert(values.end(),
+                  {term.loss, static_cast<double>(term.count), static_cast<double>(term.correct)});
+  sum_over(comm, values);
+  LossSums all;
+  auto value = values.begin();
+  for (LossSum& term : all) {
+    term.loss = *value++;
+    term.count = static_cast<std::int64_t>(*value++);
+    term.correct = static_cast<std::int64_t>(*value++);
+  }
+  return all;
 }
 
 // Of the whole model: what tensor ranks hold alike and the last stage's copy count once.
@@ -348,11 +349,17 @@ void Trainer::evaluate() {
   at("evaluating");
   progress_.phase(WorkerPhase::evaluating, state_.step);
   const TaskBatch& held_out = task_->held_out();
-  const LossSums losses = sum_over(parts_.world, engine_.evaluate(held_out.micro_batches));
+  Sums scores(task_->score_count(), 0.0);
+  const LossSums losses =
+      engine_.evaluate(held_out.micro_batches, [&](const MicroBatch& batch, ConstTensorView predictions) {
+        task_->score(batch, {predictions.shape[1], downloaded(parts_.context, predictions)}, scores);
+      });
   Sums totals = held_out.totals;
   if (!counts_data()) std::ranges::fill(totals, 0.0);
-  sum_over(parts_.world, totals);
-  tell(task_->evaluation_metrics(totals, losses));
+  Evaluation all{std::move(totals), sum_over(parts_.world, losses), std::move(scores)};
+  sum_over(parts_.world, all.totals);
+  sum_over(parts_.world, all.scores);
+  tell(task_->evaluation_metrics(all));
 }
 
 void Trainer::tell(const Metrics& metrics) {

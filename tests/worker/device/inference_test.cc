@@ -4,6 +4,7 @@
 #include "tests/worker/infer/small_source.h"
 #include "worker/infer/calibration.h"
 #include "worker/infer/text_inference.h"
+#include "worker/tensor/downloaded.h"
 
 namespace podium::test {
 namespace {

@@ -19,11 +19,12 @@ class DeviceModel : public OnDevice, public testing::WithParamInterface<ModelFam
     const std::vector<MicroBatch> batches{batch(1), batch(2)};
     const Outcome cpu = outcome_of(spec(), {.unpadded = options.unpadded}, batches, kKey, cpu_context());
     const Outcome device = outcome_of(spec(), options, batches, kKey, device_context());
-    EXPECT_NEAR(device.losses.language, cpu.losses.language, tolerance * cpu.losses.language);
-    EXPECT_NEAR(device.losses.next_sentence, cpu.losses.next_sentence,
-                tolerance * (cpu.losses.next_sentence + 1e-3));
-    EXPECT_EQ(device.losses.language_count, cpu.losses.language_count);
-    EXPECT_EQ(device.losses.next_sentence_count, cpu.losses.next_sentence_count);
+    EXPECT_NEAR(device.losses[kLanguageTerm].loss, cpu.losses[kLanguageTerm].loss,
+                tolerance * cpu.losses[kLanguageTerm].loss);
+    EXPECT_NEAR(device.losses[kNextSentenceTerm].loss, cpu.losses[kNextSentenceTerm].loss,
+                tolerance * (cpu.losses[kNextSentenceTerm].loss + 1e-3));
+    EXPECT_EQ(device.losses[kLanguageTerm].count, cpu.losses[kLanguageTerm].count);
+    EXPECT_EQ(device.losses[kNextSentenceTerm].count, cpu.losses[kNextSentenceTerm].count);
     EXPECT_LT(worst_error(device.gradients, cpu.gradients), tolerance);
   }
 };
@@ -45,7 +46,8 @@ TEST_P(DeviceModel, AlsoInFloat8) {
     const ModelOptions options{.precision = precision, .fp8 = true};
     const Outcome cpu = outcome_of(spec(), options, {batch(1)}, kKey, cpu_context());
     const Outcome device = outcome_of(spec(), options, {batch(1)}, kKey, device_context());
-    EXPECT_NEAR(device.losses.language, cpu.losses.language, 1e-2 * cpu.losses.language);
+    EXPECT_NEAR(device.losses[kLanguageTerm].loss, cpu.losses[kLanguageTerm].loss,
+                1e-2 * cpu.losses[kLanguageTerm].loss);
     EXPECT_LT(worst_error(device.gradients, cpu.gradients), 0.2);
   }
 }
@@ -57,7 +59,7 @@ TEST_P(DeviceModel, GivesTheSameBitsInEveryRun) {
     const Outcome first = outcome_of(spec(), options, batches, kKey, device_context());
     const Outcome again = outcome_of(spec(), options, batches, kKey, device_context());
     EXPECT_EQ(first.gradients, again.gradients);
-    EXPECT_EQ(first.losses.language, again.losses.language);
+    EXPECT_EQ(first.losses[kLanguageTerm].loss, again.losses[kLanguageTerm].loss);
   }
 }
 
@@ -74,7 +76,8 @@ TEST_P(DeviceModel, GradientsAreThoseOfTheLoss) {
     store.memory().upload<float>(store.weights(p), values);
     store.weights_changed();
     const LossSums sums = forward(*lone.model, {one, {}, {}, false});
-    return kScales.language * sums.language + kScales.next_sentence * sums.next_sentence;
+    return kScales[kLanguageTerm] * sums[kLanguageTerm].loss +
+           kScales[kNextSentenceTerm] * sums[kNextSentenceTerm].loss;
   };
   for (std::size_t i = 0; i < store.list().size(); i += 5) {
     const Parameter& p = store.list()[i];

@@ -43,10 +43,10 @@ class DeviceRecordings : public OnDevice, public testing::WithParamInterface<Mod
     for (std::size_t i = 0; i < batches.size(); ++i) {
       const auto scale = 0.1F * static_cast<float>(i + 1);
       const DropoutKey key{.seed = 3, .step = static_cast<std::int64_t>(i / 2)};
-      const Pass pass{batches[i], {.language = scale, .next_sentence = 2 * scale}, key, true};
+      const Pass pass{batches[i], {scale, 2 * scale}, key, true};
       const LossSums losses = forward(*lone.model, pass);
       backward(*lone.model, pass);
-      found.losses.push_back(losses.language + losses.next_sentence);
+      found.losses.push_back(losses[kLanguageTerm].loss + losses[kNextSentenceTerm].loss);
       found.gradients.push_back(gradients_of(*lone.model));
     }
     return found;

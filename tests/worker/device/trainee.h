@@ -45,7 +45,7 @@ class Trainee {
                          before_update ? before_update() : nullptr);
     else
       parameters().clear_gradients();
-    return losses.language / static_cast<double>(losses.language_count);
+    return losses[kLanguageTerm].loss / static_cast<double>(losses[kLanguageTerm].count);
   }
 
   std::vector<float> weights() { return parameters().memory().downloaded<float>(parameters().weights()); }

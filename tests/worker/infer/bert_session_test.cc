@@ -6,6 +6,7 @@
 
 #include "tests/worker/infer/small_source.h"
 #include "worker/infer/text_inference.h"
+#include "worker/tensor/downloaded.h"
 #include "worker/train/failure.h"
 
 namespace podium::test {
@@ -55,10 +56,10 @@ TEST(BertSession, GivesTheLossesOfTheTrainedModel) {
   const MicroBatch batch = random_batch(bert.spec, 3, 11);
   const LossSums losses = forward(*bert.lone.model, {batch, {}, {}, false});
   const Results results = bert.run({}, batch);
-  EXPECT_NEAR(loss_of(results.predictions, batch.labels, bert.spec.vocab), losses.language,
-              1e-5 * losses.language);
-  EXPECT_NEAR(loss_of(results.next_sentence, batch.next_sentence_labels, 2), losses.next_sentence,
-              1e-5 * losses.next_sentence);
+  EXPECT_NEAR(loss_of(results.predictions, batch.targets[kLanguageTerm].labels, bert.spec.vocab),
+              losses[kLanguageTerm].loss, 1e-5 * losses[kLanguageTerm].loss);
+  EXPECT_NEAR(loss_of(results.next_sentence, batch.targets[kNextSentenceTerm].labels, 2),
+              losses[kNextSentenceTerm].loss, 1e-5 * losses[kNextSentenceTerm].loss);
 }
 
 TEST(BertSession, SixteenBitsAgreeToTheirRounding) {
@@ -80,8 +81,8 @@ TEST(BertSession, WhatStandsInThePaddingDoesNotMatter) {
   Bert bert;
   MicroBatch batch = random_batch(bert.spec, 2, 13);
   batch.valid_lengths = {31, 17};
-  batch.scored_positions = {5, kLength + 3};
-  batch.labels = {1, 2};
+  batch.targets[kLanguageTerm].positions = {5, kLength + 3};
+  batch.targets[kLanguageTerm].labels = {1, 2};
   const Results before = bert.run({}, batch);
   for (int s = 0; s < 2; ++s)
     for (int t = batch.valid_lengths[static_cast<std::size_t>(s)]; t < kLength; ++t)

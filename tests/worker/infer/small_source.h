@@ -18,11 +18,11 @@ inline SourceModel source_of(const ModelSpec& spec, const ParameterStore& parame
 }
 
 inline InferenceBatch inference_batch(const MicroBatch& batch) {
-  return {batch.input_ids, batch.token_types, batch.valid_lengths, batch.scored_positions};
+  return {batch.input_ids, batch.token_types, batch.valid_lengths, batch.targets[kLanguageTerm].positions};
 }
 
 inline SessionShape shape_of(const MicroBatch& batch) {
-  return {batch.sequences, batch.length, static_cast<int>(batch.scored_positions.size()) + 3};
+  return {batch.sequences, batch.length, static_cast<int>(batch.targets[kLanguageTerm].positions.size()) + 3};
 }
 
 }  // namespace podium::test

@@ -54,9 +54,9 @@ void write_case(const std::filesystem::path& folder, const ModelSpec& spec, cons
   add("input_ids", batch.input_ids);
   add("token_types", batch.token_types);
   add("valid_lengths", batch.valid_lengths);
-  add("masked_positions", batch.scored_positions);
-  add("masked_labels", batch.labels);
-  add("next_sentence_labels", batch.next_sentence_labels);
+  add("masked_positions", batch.targets[kLanguageTerm].positions);
+  add("masked_labels", batch.targets[kLanguageTerm].labels);
+  add("next_sentence_labels", batch.targets[kNextSentenceTerm].labels);
   write_file_atomic(folder / "case.json", description.dump());
   write_file_atomic(folder / "weights.f32", raw_bytes(parameters.weights()));
   write_file_atomic(folder / "batch.i32", integers);
@@ -96,10 +96,11 @@ TEST_P(BertReference, LossesAndGradientsAgree) {
   const Pass pass{batch, {kMlmScale, kNspScale}, {}, true};
   const LossSums losses = forward(*lone.model, pass);
   backward(*lone.model, pass);
-  EXPECT_NEAR(losses.language, reference.mlm, tolerance * reference.mlm);
-  EXPECT_NEAR(losses.next_sentence, reference.nsp, tolerance * reference.nsp);
-  EXPECT_EQ(losses.language_count, static_cast<std::int64_t>(batch.labels.size()));
-  EXPECT_EQ(losses.next_sentence_count, kSequences);
+  EXPECT_NEAR(losses[kLanguageTerm].loss, reference.mlm, tolerance * reference.mlm);
+  EXPECT_NEAR(losses[kNextSentenceTerm].loss, reference.nsp, tolerance * reference.nsp);
+  EXPECT_EQ(losses[kLanguageTerm].count,
+            static_cast<std::int64_t>(batch.targets[kLanguageTerm].labels.size()));
+  EXPECT_EQ(losses[kNextSentenceTerm].count, kSequences);
 
   const double whole = norm(reference.gradients);
   for (const Parameter& p : store.list()) {

@@ -18,8 +18,9 @@ class Float8Model : public testing::TestWithParam<std::tuple<ModelFamily, Precis
 // E4M3 rounds by up to 2^-4, E5M2 by up to 2^-3, and errors of many terms cancel for the most part.
 TEST_P(Float8Model, StaysCloseToSixteenBits) {
   const Outcome half = outcome(options(false)), eight = outcome(options(true));
-  EXPECT_NE(eight.losses.language, half.losses.language);
-  EXPECT_NEAR(eight.losses.language, half.losses.language, 1e-2 * half.losses.language);
+  EXPECT_NE(eight.losses[kLanguageTerm].loss, half.losses[kLanguageTerm].loss);
+  EXPECT_NEAR(eight.losses[kLanguageTerm].loss, half.losses[kLanguageTerm].loss,
+              1e-2 * half.losses[kLanguageTerm].loss);
   EXPECT_LT(worst_error(eight.gradients, half.gradients), 0.25);
 }
 
@@ -30,7 +31,7 @@ TEST_P(Float8Model, GivesTheSameBitsInEveryRunAndRecomputed) {
   const Outcome recomputed = outcome(recomputing);
   EXPECT_EQ(again.gradients, first.gradients);
   EXPECT_EQ(recomputed.gradients, first.gradients);
-  EXPECT_EQ(recomputed.losses.language, first.losses.language);
+  EXPECT_EQ(recomputed.losses[kLanguageTerm].loss, first.losses[kLanguageTerm].loss);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Float8Model,

@@ -21,13 +21,15 @@ MicroBatch part_of(const MicroBatch& batch, int begin, int count) {
                   .first_sample = begin,
                   .input_ids = slice(batch.input_ids, begin * batch.length, count * batch.length),
                   .token_types = slice(batch.token_types, begin * batch.length, count * batch.length),
-                  .valid_lengths = slice(batch.valid_lengths, begin, count),
-                  .next_sentence_labels = slice(batch.next_sentence_labels, begin, count)};
-  for (std::size_t i = 0; i < batch.scored_positions.size(); ++i) {
-    const std::int32_t position = batch.scored_positions[i] - begin * batch.length;
-    if (position < 0 || position >= count * batch.length) continue;
-    part.scored_positions.push_back(position);
-    part.labels.push_back(batch.labels[i]);
+                  .valid_lengths = slice(batch.valid_lengths, begin, count)};
+  for (std::size_t term = 0; term < part.targets.size(); ++term) {
+    const Targets& whole = batch.targets[term];
+    for (std::size_t i = 0; i < whole.positions.size(); ++i) {
+      const std::int32_t position = whole.positions[i] - begin * batch.length;
+      if (position < 0 || position >= count * batch.length) continue;
+      part.targets[term].positions.push_back(position);
+      part.targets[term].labels.push_back(whole.labels[i]);
+    }
   }
   return part;
 }
@@ -46,7 +48,8 @@ TEST_P(Families, GradientsAreTheSlopesOfTheLoss) {
   const auto loss = [&] {
     store.weights_changed();
     const LossSums sums = forward(*lone.model, pass);
-    return kScales.language * sums.language + kScales.next_sentence * sums.next_sentence;
+    return kScales[kLanguageTerm] * sums[kLanguageTerm].loss +
+           kScales[kNextSentenceTerm] * sums[kNextSentenceTerm].loss;
   };
   loss();
   store.clear_gradients();
@@ -88,7 +91,7 @@ TEST_P(Families, RecomputationChangesNoBit) {
   const Outcome none = outcome_of(spec_, {}, {batch_});
   for (const Recompute recompute : {Recompute::selective, Recompute::full}) {
     const Outcome again = outcome_of(spec_, {.recompute = recompute}, {batch_});
-    EXPECT_EQ(again.losses.language, none.losses.language) << to_string(recompute);
+    EXPECT_EQ(again.losses[kLanguageTerm].loss, none.losses[kLanguageTerm].loss) << to_string(recompute);
     EXPECT_EQ(again.gradients, none.gradients) << to_string(recompute);
   }
 }
@@ -116,7 +119,7 @@ TEST_P(Families, RecomputationComputesNothingTwiceAgain) {
 
 TEST_P(Families, ChunksChangeNoBit) {
   const Outcome one = outcome_of(spec_, {}, {batch_}), two = outcome_of(spec_, {.interleave = 2}, {batch_});
-  EXPECT_EQ(one.losses.language, two.losses.language);
+  EXPECT_EQ(one.losses[kLanguageTerm].loss, two.losses[kLanguageTerm].loss);
   EXPECT_EQ(one.gradients, two.gradients);
 }
 
@@ -124,9 +127,10 @@ TEST_P(Families, UnpaddedBatchesMakeTheSameStep) {
   for (const Recompute recompute : {Recompute::none, Recompute::full}) {
     const Outcome padded = outcome_of(spec_, {}, {batch_});
     const Outcome unpadded = outcome_of(spec_, {.recompute = recompute, .unpadded = true}, {batch_});
-    EXPECT_NEAR(unpadded.losses.language, padded.losses.language, 1e-5 * padded.losses.language);
-    EXPECT_NEAR(unpadded.losses.next_sentence, padded.losses.next_sentence,
-                1e-5 * padded.losses.next_sentence);
+    EXPECT_NEAR(unpadded.losses[kLanguageTerm].loss, padded.losses[kLanguageTerm].loss,
+                1e-5 * padded.losses[kLanguageTerm].loss);
+    EXPECT_NEAR(unpadded.losses[kNextSentenceTerm].loss, padded.losses[kNextSentenceTerm].loss,
+                1e-5 * padded.losses[kNextSentenceTerm].loss);
     EXPECT_LT(worst_error(unpadded.gradients, padded.gradients), 1e-5);
   }
 }
@@ -140,7 +144,7 @@ TEST_P(Families, SlotsKeepMicroBatchesInFlightApart) {
   losses += forward(*lone.model, second, 1);
   backward(*lone.model, first, 0);
   backward(*lone.model, second, 1);
-  EXPECT_EQ(losses.language, in_turn.losses.language);
+  EXPECT_EQ(losses[kLanguageTerm].loss, in_turn.losses[kLanguageTerm].loss);
   const Gradients together = gradients_of(*lone.model);
   // The heads add theirs in forward and the embeddings in backward, so the tied table adds up in another
   // order.
@@ -180,17 +184,18 @@ class Models : public testing::TestWithParam<std::tuple<ModelFamily, Precision>>
 TEST_P(Models, TwoRunsGiveTheSameBits) {
   const Outcome once = outcome_of(spec_, options_, {batch_}), again = outcome_of(spec_, options_, {batch_});
   EXPECT_EQ(once.gradients, again.gradients);
-  EXPECT_EQ(once.losses.language, again.losses.language);
+  EXPECT_EQ(once.losses[kLanguageTerm].loss, again.losses[kLanguageTerm].loss);
 }
 
 TEST_P(Models, ASplitBatchMakesTheSameStep) {
   const Outcome whole = outcome_of(spec_, options_, {batch_});
   const Outcome split = outcome_of(spec_, options_, {part_of(batch_, 0, 1), part_of(batch_, 1, 3)});
-  EXPECT_NEAR(split.losses.language, whole.losses.language, tolerance_ * whole.losses.language);
-  EXPECT_NEAR(split.losses.next_sentence, whole.losses.next_sentence,
-              tolerance_ * whole.losses.next_sentence);
-  EXPECT_EQ(split.losses.language_count, whole.losses.language_count);
-  EXPECT_EQ(split.losses.next_sentence_count, whole.losses.next_sentence_count);
+  EXPECT_NEAR(split.losses[kLanguageTerm].loss, whole.losses[kLanguageTerm].loss,
+              tolerance_ * whole.losses[kLanguageTerm].loss);
+  EXPECT_NEAR(split.losses[kNextSentenceTerm].loss, whole.losses[kNextSentenceTerm].loss,
+              tolerance_ * whole.losses[kNextSentenceTerm].loss);
+  EXPECT_EQ(split.losses[kLanguageTerm].count, whole.losses[kLanguageTerm].count);
+  EXPECT_EQ(split.losses[kNextSentenceTerm].count, whole.losses[kNextSentenceTerm].count);
   EXPECT_LT(worst_error(split.gradients, whole.gradients), tolerance_);
 }
 
@@ -205,10 +210,12 @@ TEST_P(Models, EvaluationIsTrainingWithoutDropout) {
   const LossSums evaluated = forward(*lone.model, {batch_, {}, {}, false});
   for (const float g : lone.model->parameters().gradients()) ASSERT_EQ(g, 0);
   const LossSums trained = forward(*lone.model, {batch_, kScales, kKey, true});
-  EXPECT_NEAR(evaluated.language, trained.language, 1e-6 * trained.language);
-  EXPECT_NEAR(evaluated.next_sentence, trained.next_sentence, 1e-6 * trained.next_sentence);
-  EXPECT_EQ(evaluated.language_correct, trained.language_correct);
-  EXPECT_EQ(evaluated.language_count, static_cast<std::int64_t>(batch_.labels.size()));
+  EXPECT_NEAR(evaluated[kLanguageTerm].loss, trained[kLanguageTerm].loss, 1e-6 * trained[kLanguageTerm].loss);
+  EXPECT_NEAR(evaluated[kNextSentenceTerm].loss, trained[kNextSentenceTerm].loss,
+              1e-6 * trained[kNextSentenceTerm].loss);
+  EXPECT_EQ(evaluated[kLanguageTerm].correct, trained[kLanguageTerm].correct);
+  EXPECT_EQ(evaluated[kLanguageTerm].count,
+            static_cast<std::int64_t>(batch_.targets[kLanguageTerm].labels.size()));
 }
 
 TEST_P(Models, FollowingTheGradientLowersTheLoss) {
@@ -216,10 +223,10 @@ TEST_P(Models, FollowingTheGradientLowersTheLoss) {
   ParameterStore& store = lone.model->parameters();
   store.initialise(1, 0.02);
   const Pass evaluation{batch_, {}, {}, false};
-  const double before = forward(*lone.model, evaluation).language;
+  const double before = forward(*lone.model, evaluation)[kLanguageTerm].loss;
   for (int step = 0; step < 30; ++step) {
     store.clear_gradients();
-    const float scale = 1.0F / static_cast<float>(batch_.labels.size());
+    const float scale = 1.0F / static_cast<float>(batch_.targets[kLanguageTerm].labels.size());
     const Pass pass{batch_, {scale, scale}, {.seed = 1, .step = step}, true};
     forward(*lone.model, pass);
     backward(*lone.model, pass);
@@ -227,7 +234,7 @@ TEST_P(Models, FollowingTheGradientLowersTheLoss) {
       store.weights()[i] -= 0.5F * store.gradients()[i];
     store.weights_changed();
   }
-  EXPECT_LT(forward(*lone.model, evaluation).language, 0.9 * before);
+  EXPECT_LT(forward(*lone.model, evaluation)[kLanguageTerm].loss, 0.9 * before);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Models,
@@ -265,7 +272,8 @@ TEST(ModelShape, CountsOperationsAsPublished) {
   spec.intermediate = 4 * spec.hidden;
   LoneModel lone(spec, {});
   MicroBatch batch{.sequences = 3, .length = kLength};
-  batch.scored_positions.resize(3 * kLength);
+  batch.targets[kLanguageTerm].positions.resize(3 * kLength);
+  batch.targets[kLanguageTerm].labels.resize(3 * kLength);
   const double l = spec.layers, h = spec.hidden, s = kLength, v = spec.vocab;
   const double published = 72 * 3 * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
   EXPECT_NEAR(lone.model->training_flops(batch), published, 1e-9 * published);

@@ -16,7 +16,7 @@
 namespace podium::test {
 
 inline constexpr int kLength = 40;
-inline constexpr LossScales kScales{.language = 0.1F, .next_sentence = 0.5F};
+inline constexpr LossScales kScales{0.1F, 0.5F};
 inline constexpr DropoutKey kKey{.seed = 3, .step = 17};
 
 inline ModelSpec small_spec(ModelFamily family, double dropout = 0.0) {
@@ -44,18 +44,21 @@ inline MicroBatch random_batch(const ModelSpec& spec, int sequences, std::uint64
   };
   const bool bert = spec.family == ModelFamily::bert;
   MicroBatch batch{.sequences = sequences, .length = length};
+  Targets& tokens = batch.targets[kLanguageTerm];
+  std::vector<std::int32_t> random_next;
   for (int s = 0; s < sequences; ++s) {
     const std::int32_t valid = length - draw(length / 4 + 1);
     batch.valid_lengths.push_back(valid);
-    if (bert) batch.next_sentence_labels.push_back(draw(2));
+    if (bert) random_next.push_back(draw(2));
     for (int t = 0; t < length; ++t) {
       batch.input_ids.push_back(t < valid ? draw(spec.vocab) : 0);
       if (bert) batch.token_types.push_back(t > length / 2 ? 1 : 0);
       if (bert ? t % 5 != 2 || t >= valid : t >= valid - 1) continue;
-      batch.scored_positions.push_back(s * length + t);
-      batch.labels.push_back(draw(spec.vocab));
+      tokens.positions.push_back(s * length + t);
+      tokens.labels.push_back(draw(spec.vocab));
     }
   }
+  batch.targets[kNextSentenceTerm] = sequence_targets(std::move(random_next), length);
   return batch;
 }
 
@@ -107,8 +110,7 @@ using Gradients = std::map<std::string, std::vector<float>>;
 inline Gradients gradients_of(Model& model) {
   Gradients all;
   ParameterStore& store = model.parameters();
-  for (const Parameter& p : store.list())
-    all[p.name] = store.memory().downloaded<float>(store.gradients(p));
+  for (const Parameter& p : store.list()) all[p.name] = store.memory().downloaded<float>(store.gradients(p));
   return all;
 }
 

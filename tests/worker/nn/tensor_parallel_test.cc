@@ -87,9 +87,11 @@ class TensorParallel : public testing::TestWithParam<std::tuple<ModelFamily, boo
     const Outcome alone = outcome_of(spec_, {.precision = options.precision, .fp8 = options.fp8}, {batch_});
     const Parallel parallel = run_parallel(spec_, options, batch_);
     for (const LossSums& losses : parallel.losses) {
-      EXPECT_NEAR(losses.language, alone.losses.language, tolerance * alone.losses.language);
-      EXPECT_NEAR(losses.next_sentence, alone.losses.next_sentence, tolerance * alone.losses.next_sentence);
-      EXPECT_EQ(losses.language_count, alone.losses.language_count);
+      EXPECT_NEAR(losses[kLanguageTerm].loss, alone.losses[kLanguageTerm].loss,
+                  tolerance * alone.losses[kLanguageTerm].loss);
+      EXPECT_NEAR(losses[kNextSentenceTerm].loss, alone.losses[kNextSentenceTerm].loss,
+                  tolerance * alone.losses[kNextSentenceTerm].loss);
+      EXPECT_EQ(losses[kLanguageTerm].count, alone.losses[kLanguageTerm].count);
     }
     EXPECT_TRUE(parallel.replicas_agree());
     EXPECT_LT(worst_error(parallel.whole(), alone.gradients), tolerance);

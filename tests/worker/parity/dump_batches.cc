@@ -22,14 +22,15 @@ struct Batches {
   void add(const MicroBatch& batch) {
     input_ids.insert(input_ids.end(), batch.input_ids.begin(), batch.input_ids.end());
     token_types.insert(token_types.end(), batch.token_types.begin(), batch.token_types.end());
-    next_sentence.insert(next_sentence.end(), batch.next_sentence_labels.begin(),
-                         batch.next_sentence_labels.end());
+    next_sentence.insert(next_sentence.end(), batch.targets[kNextSentenceTerm].labels.begin(),
+                         batch.targets[kNextSentenceTerm].labels.end());
     for (const std::int32_t valid : batch.valid_lengths)
       for (int t = 0; t < batch.length; ++t) attention_mask.push_back(t < valid ? 1 : 0);
     const std::size_t begin = labels.size();
     labels.resize(begin + batch.input_ids.size(), kIgnored);
-    for (std::size_t i = 0; i < batch.labels.size(); ++i)
-      labels[begin + static_cast<std::size_t>(batch.scored_positions[i])] = batch.labels[i];
+    for (std::size_t i = 0; i < batch.targets[kLanguageTerm].labels.size(); ++i)
+      labels[begin + static_cast<std::size_t>(batch.targets[kLanguageTerm].positions[i])] =
+          batch.targets[kLanguageTerm].labels[i];
   }
 };
 

@@ -138,11 +138,11 @@ class Chain final : public Model {
   void heads(Slot& mine, const Pass& pass) {
     mine.dheads.clear();
     for (const float x : mine.result) {
-      losses_.language += kEmbedding * x;
-      ++losses_.language_count;
+      losses_[kLanguageTerm].loss += kEmbedding * x;
+      ++losses_[kLanguageTerm].count;
       if (!pass.training) continue;
-      embedding_gradient() += pass.scales.language * x;
-      mine.dheads.push_back(pass.scales.language * kEmbedding);
+      embedding_gradient() += pass.scales[kLanguageTerm] * x;
+      mine.dheads.push_back(pass.scales[kLanguageTerm] * kEmbedding);
     }
   }
 
@@ -182,10 +182,10 @@ Result run(Communicator& world, const ParallelLayout& layout, int chunks, int mi
   Engine engine(context, chain, groups);
   Result result;
   const std::vector<MicroBatch> data = batches(micro_batches);
-  result.evaluated = engine.evaluate(std::span(data).first(data.size() - 1)).language;
-  engine.train(data, {.language = 0.5F}, {},
+  result.evaluated = engine.evaluate(std::span(data).first(data.size() - 1))[kLanguageTerm].loss;
+  engine.train(data, {0.5F}, {},
                [&](std::int64_t begin, std::int64_t end) { result.ranges.emplace_back(begin, end); });
-  result.loss = engine.take_losses().language;
+  result.loss = engine.take_losses()[kLanguageTerm].loss;
   result.gradients = chain.gradients();
   result.end = chain.parameters().end();
   return result;

@@ -31,13 +31,13 @@ std::vector<double> losses_of(ModelFamily family, const ModelOptions& options) {
   Engine engine(lone.context, *lone.model, lone.groups);
   const auto optimizer = make_optimizer({.name = OptimizerKind::adamw}, parameters, lone.context);
   const std::vector<MicroBatch> batches{random_batch(spec, kSequences, 1, kTokens)};
-  const float scale = 1.0F / static_cast<float>(batches[0].labels.size());
+  const float scale = 1.0F / static_cast<float>(batches[0].targets[kLanguageTerm].labels.size());
   std::vector<double> losses;
   for (int step = 1; step <= kSteps; ++step) {
     engine.train(batches, {scale, 1.0F / kSequences}, {.seed = 1, .step = step},
                  [](std::int64_t, std::int64_t) {});
     const LossSums sums = engine.take_losses();
-    losses.push_back(sums.language / static_cast<double>(sums.language_count));
+    losses.push_back(sums[kLanguageTerm].loss / static_cast<double>(sums[kLanguageTerm].count));
     optimizer->update(parameters, step, 1e-3, clip_factor(optimizer->gradient_norm(parameters), 1.0));
   }
   return losses;

@@ -40,7 +40,8 @@ TEST(JobModel, Fp8IsRefusedOnAGpuThatCannotMultiplyIt) {
     const auto stream = device.make_stream(StreamPriority::normal);
     Context context{.memory = {&device, stream.get()}};
     try {
-      const auto model = make_job_model(context, spec, test::small_spec(ModelFamily::bert), groups);
+      const auto model = make_job_model(context, spec, test::small_spec(ModelFamily::bert),
+                                        pretraining_head(ModelFamily::bert), groups);
       stream->synchronise();
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.exit, WorkerExit::bad_spec);
@@ -52,7 +53,8 @@ TEST(JobModel, Fp8IsRefusedOnAGpuThatCannotMultiplyIt) {
   EXPECT_EQ(refusal_on("sm_89"), "");
   EXPECT_EQ(refusal_on("sm_100"), "");
   Context cpu;
-  EXPECT_NO_THROW(make_job_model(cpu, spec, test::small_spec(ModelFamily::bert), groups));
+  EXPECT_NO_THROW(make_job_model(cpu, spec, test::small_spec(ModelFamily::bert),
+                                 pretraining_head(ModelFamily::bert), groups));
 }
 
 }  // namespace

@@ -62,12 +62,13 @@ void add_rows(const TaskBatch& batch, Rows& rows) {
       const auto begin = micro.input_ids.begin() + s * micro.length;
       ids.assign(begin, begin + static_cast<std::ptrdiff_t>(valid));
       for (std::size_t i = 0; i < valid; ++i, ++label) {
-        EXPECT_EQ(micro.scored_positions[label], s * micro.length + static_cast<std::int32_t>(i));
-        labels.push_back(micro.labels[label]);
+        EXPECT_EQ(micro.targets[kLanguageTerm].positions[label],
+                  s * micro.length + static_cast<std::int32_t>(i));
+        labels.push_back(micro.targets[kLanguageTerm].labels[label]);
       }
     }
-    EXPECT_EQ(label, micro.labels.size());
-    EXPECT_EQ(label, micro.scored_positions.size());
+    EXPECT_EQ(label, micro.targets[kLanguageTerm].labels.size());
+    EXPECT_EQ(label, micro.targets[kLanguageTerm].positions.size());
     EXPECT_EQ(micro.input_ids.size(), static_cast<std::size_t>(micro.sequences * micro.length));
   }
 }
@@ -156,18 +157,18 @@ TEST_F(LanguageTaskTest, MetricsAreMeansOverAllTokens) {
   const auto alone = task();
   const Sums& totals = alone->held_out().totals;
   LossSums losses;
-  losses.language = 2.5 * totals[0];
-  losses.language_correct = static_cast<std::int64_t>(totals[0] / 4);
+  losses[kLanguageTerm].loss = 2.5 * totals[0];
+  losses[kLanguageTerm].correct = static_cast<std::int64_t>(totals[0] / 4);
   std::map<std::string, double> metrics;
-  for (const auto& [name, value] : alone->evaluation_metrics(totals, losses)) metrics[name] = value;
+  for (const auto& [name, value] : alone->evaluation_metrics({totals, losses, {}})) metrics[name] = value;
   EXPECT_DOUBLE_EQ(metrics["eval/loss"], 2.5);
   EXPECT_DOUBLE_EQ(metrics["eval/perplexity"], std::exp(2.5));
   EXPECT_NEAR(metrics["eval/accuracy"], 0.25, 0.01);
   EXPECT_DOUBLE_EQ(metrics["eval/gain_over_unigram"], metrics["eval/unigram_loss"] - 2.5);
   EXPECT_EQ(alone->training_metrics({8, 0}, losses).front(),
-            (std::pair<std::string, double>{"train/loss", losses.language / 8}));
-  EXPECT_FLOAT_EQ(alone->scales({8, 0}).language, 0.125F);
-  EXPECT_EQ(alone->scales({8, 0}).next_sentence, 0.0F);
+            (std::pair<std::string, double>{"train/loss", losses[kLanguageTerm].loss / 8}));
+  EXPECT_FLOAT_EQ(alone->scales({8, 0})[kLanguageTerm], 0.125F);
+  EXPECT_EQ(alone->scales({8, 0})[kNextSentenceTerm], 0.0F);
 }
 
 // Frequencies of the training text, add-one smoothed over the whole vocabulary.

@@ -52,13 +52,13 @@ class MadeUpTask final : public Task {
   }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override {
-    if (totals[0] > 0) return {.language = std::numeric_limits<float>::quiet_NaN()};
-    return {.language = 0.05F, .next_sentence = 0.25F};
+    if (totals[0] > 0) return {std::numeric_limits<float>::quiet_NaN()};
+    return {0.05F, 0.25F};
   }
   Metrics training_metrics(const Sums&, const LossSums& losses) const override {
-    return {{"train/loss", losses.language}};
+    return {{"train/loss", losses[kLanguageTerm].loss}};
   }
-  Metrics evaluation_metrics(const Sums&, const LossSums&) const override {
+  Metrics evaluation_metrics(const Evaluation&) const override {
     std::this_thread::sleep_for(script_.idle);
     return {};
   }

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/temp_folder.h"
+#include "worker/nn/head.h"
 
 namespace podium {
 namespace {
@@ -80,9 +81,9 @@ TEST(PretrainingText, CollatePadsAndFlattens) {
             (std::vector<std::int32_t>{2, 10, 3, 11, 3, 0, 0, 0, 2, 12, 3, 13, 14, 3, 0, 0}));
   EXPECT_EQ(batch.token_types, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0}));
   EXPECT_EQ(batch.valid_lengths, (std::vector<std::int32_t>{5, 6}));
-  EXPECT_EQ(batch.scored_positions, (std::vector<std::int32_t>{1, 3, 12}));
-  EXPECT_EQ(batch.labels, (std::vector<std::int32_t>{20, 21, 22}));
-  EXPECT_EQ(batch.next_sentence_labels, (std::vector<std::int32_t>{1, 0}));
+  EXPECT_EQ(batch.targets[kLanguageTerm].positions, (std::vector<std::int32_t>{1, 3, 12}));
+  EXPECT_EQ(batch.targets[kLanguageTerm].labels, (std::vector<std::int32_t>{20, 21, 22}));
+  EXPECT_EQ(batch.targets[kNextSentenceTerm].labels, (std::vector<std::int32_t>{1, 0}));
 }
 
 }  // namespace

@@ -47,9 +47,10 @@ class TrainerOf : public testing::Test {
     test::LoneModel lone(spec_.model, {.precision = spec_.training.precision}, {.threads = 1});
     const SystemClock clock;
     EventLog events(events_path(), clock);
-    const TaskSource source{spec_.model.vocab, {1, 0, "0123456789abcdef"}, [&](const TrainingSpec& phase) {
-                              return std::make_unique<MadeUpTask>(spec_.model, phase, script);
-                            }};
+    const TaskSource source{
+        spec_.model.vocab, {1, 0, "0123456789abcdef"}, {}, [&](const TrainingSpec& phase) {
+          return std::make_unique<MadeUpTask>(spec_.model, phase, script);
+        }};
     Trainer trainer(spec_, {checkpoints(), true},
                     {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
                      [](ParameterStore&) { return std::vector<std::string>(); }, resume_folder});
@@ -208,9 +209,10 @@ TEST_F(TrainerOf, ATargetOnThroughputEndsAllRanksAtTheSameStep) {
     const auto model = make_model(context, spec_.model, {}, groups);
     const SystemClock clock;
     EventLog events(events_path().string() + std::to_string(world.rank()), clock);
-    const TaskSource source{spec_.model.vocab, {1, 0, "0123456789abcdef"}, [&](const TrainingSpec& phase) {
-                              return std::make_unique<MadeUpTask>(spec_.model, phase, script);
-                            }};
+    const TaskSource source{
+        spec_.model.vocab, {1, 0, "0123456789abcdef"}, {}, [&](const TrainingSpec& phase) {
+          return std::make_unique<MadeUpTask>(spec_.model, phase, script);
+        }};
     Trainer trainer(spec_, {checkpoints(), world.rank() == 0},
                     {context, world, groups, *model, source, events, script.stop,
                      [](ParameterStore&) { return std::vector<std::string>(); }});
