@@ -7,6 +7,17 @@
 namespace podium {
 namespace {
 
+// Empty where there is none, or where its pages are damaged.
+std::string blob_of(Statement& find, std::int64_t id) try {
+  std::string bytes;
+  if (find.start(id).next()) bytes = find.blob(0);
+  find.start();
+  return bytes;
+} catch (const SqliteError& error) {
+  if (!error.is_damage()) throw;
+  return "";
+}
+
 std::optional<StoredPoint> mark(Statement& row, int column) {
   if (row.is_null(column)) return std::nullopt;
   return StoredPoint{row.integer(column), row.integer(column + 1), row.real(column + 2), 0};
@@ -60,9 +71,7 @@ std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
 
 // The shortest runs that can be read.
 std::vector<RollUp> ChunkReader::blocks(const ChunkRow& chunk) {
-  const bool found = blocks_.start(chunk.data).next();
-  auto blocks = decode_roll_ups(found ? blocks_.blob(0) : "");
-  blocks_.start();
+  auto blocks = decode_roll_ups(blob_of(blocks_, chunk.data));
   if (blocks) return std::move(blocks).value();
   auto spans = decode_roll_ups(chunk.spans);
   return spans ? std::move(spans).value() : std::vector{chunk.all};
@@ -74,9 +83,7 @@ std::vector<RollUp> ChunkReader::spans(const ChunkRow& chunk) {
 }
 
 std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRange& range) {
-  const bool found = points_.start(chunk.data).next();
-  auto decoded = decode_points(found ? points_.blob(0) : "");
-  points_.start();
+  auto decoded = decode_points(blob_of(points_, chunk.data));
   std::vector<StoredPoint> points = decoded ? std::move(decoded).value() : marks_of(chunk, blocks(chunk));
   lost_ += chunk.all.points - std::ssize(points);
   if (!range.holds(chunk.first.step) || !range.holds(chunk.last.step))

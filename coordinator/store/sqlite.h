@@ -1,5 +1,6 @@
 // A thin, typed skin over SQLite: connections, prepared statements and transactions that clean up after
-// themselves. Every failure throws SqliteError naming the file and the statement.
+// themselves. Every failure throws SqliteError naming the file and the statement, and of a file that is damaged
+// the remedy.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,6 +19,7 @@ class SqliteError : public std::runtime_error {
  public:
   SqliteError(int code, const std::string& message) : std::runtime_error(message), code_(code) {}
   int code() const { return code_; }
+  bool is_damage() const { return (code_ & 0xff) == SQLITE_CORRUPT || (code_ & 0xff) == SQLITE_NOTADB; }
 
  private:
   int code_;

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "common/base/file.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
 
@@ -45,6 +47,56 @@ std::string why_it_does_not_load(const TempFolder& home) {
     return error.what();
   }
   return "it loads";
+}
+
+// The page of the database in which these bytes lie is overwritten.
+void damage_page_with(const std::filesystem::path& database, std::string_view bytes) {
+  constexpr std::size_t kPage = 4096;
+  std::string file = read_file(database);
+  const std::size_t at = file.find(bytes);
+  ASSERT_NE(at, std::string::npos);
+  file.replace(at / kPage * kPage, kPage, std::string(kPage, '\xff'));
+  write_file_atomic(database, file);
+}
+
+TEST(StoreFaults, OfAChunkWhosePagesAreDamagedIsReadWhatItsRowTells) {
+  const TempFolder home;
+  std::string lines;
+  for (int step = 1; step <= 9000; ++step) lines += metrics_line(step, std::sin(step));
+  {
+    Store store(home.path(), at_once());
+    start_job(store);
+    ASSERT_TRUE(ingest_now(store, chunk(1, 0, lines)).ok());
+  }
+  const std::filesystem::path path = home.path() / "podium.db";
+  std::string points;
+  {
+    Database database(path, Access::write, 100);
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    Statement row(database, "SELECT points FROM chunk_data WHERE id = 1");
+    ASSERT_TRUE(row.start().next());
+    points = row.blob(0);
+  }
+  ASSERT_GT(points.size(), 10'000u);
+  damage_page_with(path, std::string_view(points).substr(points.size() / 2, 40));
+  const SeriesView seen = Reader(home.path()).series({1}, "train/loss", 100'000);
+  EXPECT_GT(seen.lost, 3900);
+  EXPECT_EQ(seen.lost + std::ssize(seen.points), 9000);
+  EXPECT_EQ(seen.points.front().step, 1);
+  EXPECT_EQ(seen.points.back().step, 9000);
+}
+
+TEST(StoreFaults, ADatabaseThatIsDamagedIsSaidToBeWithTheRemedy) {
+  const TempFolder home;
+  write_file_atomic(home.path() / "podium.db", std::string(8192, 'x'));
+  try {
+    Store store(home.path(), at_once());
+    FAIL() << "it opens";
+  } catch (const SqliteError& error) {
+    EXPECT_TRUE(error.is_damage());
+    EXPECT_THAT(error.what(), HasSubstr("podium.db"));
+    EXPECT_THAT(error.what(), HasSubstr("restore a backup of its home"));
+  }
 }
 
 TEST(StoreFaults, StreamsAreTakenWhereAChunkIsDamaged) {
