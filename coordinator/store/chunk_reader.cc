@@ -7,15 +7,18 @@
 namespace podium {
 namespace {
 
-// Empty where there is none, or where its pages are damaged.
-std::string blob_of(Statement& find, std::int64_t id) try {
-  std::string bytes;
-  if (find.start(id).next()) bytes = find.blob(0);
+// What `find` selects of the chunk's data, decoded where it lies. Damaged pages of the database are an error
+// as damaged bytes are.
+template <class Decode>
+auto decoded(Statement& find, const ChunkRow& chunk, const Decode& decode)
+    -> decltype(decode(std::string_view())) try {
+  const bool found = find.start(chunk.data).next();
+  auto result = decode(found ? find.blob(0) : std::string_view());
   find.start();
-  return bytes;
+  return result;
 } catch (const SqliteError& error) {
   if (!error.is_damage()) throw;
-  return "";
+  return damaged(error.what());
 }
 
 std::optional<StoredPoint> mark(Statement& row, int column) {
@@ -71,7 +74,7 @@ std::vector<ChunkRow> ChunkReader::chunks(const StepRange& range) {
 
 // The shortest runs that can be read.
 std::vector<RollUp> ChunkReader::blocks(const ChunkRow& chunk) {
-  auto blocks = decode_roll_ups(blob_of(blocks_, chunk.data));
+  auto blocks = decoded(blocks_, chunk, decode_roll_ups);
   if (blocks) return std::move(blocks).value();
   auto spans = decode_roll_ups(chunk.spans);
   return spans ? std::move(spans).value() : std::vector{chunk.all};
@@ -83,8 +86,8 @@ std::vector<RollUp> ChunkReader::spans(const ChunkRow& chunk) {
 }
 
 std::vector<StoredPoint> ChunkReader::points(const ChunkRow& chunk, const StepRange& range) {
-  auto decoded = decode_points(blob_of(points_, chunk.data));
-  std::vector<StoredPoint> points = decoded ? std::move(decoded).value() : marks_of(chunk, blocks(chunk));
+  auto all = decoded(points_, chunk, decode_points);
+  std::vector<StoredPoint> points = all ? std::move(all).value() : marks_of(chunk, blocks(chunk));
   lost_ += chunk.all.points - std::ssize(points);
   if (!range.holds(chunk.first.step) || !range.holds(chunk.last.step))
     std::erase_if(points, [&](const StoredPoint& point) { return !range.holds(point.step); });

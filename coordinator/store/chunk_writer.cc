@@ -45,6 +45,8 @@ bool has_room(const OpenChunk& open, std::int64_t rows, std::span<const StoredPo
          open.points + std::ssize(points) < static_cast<std::int64_t>(kPointsInChunk);
 }
 
+constexpr std::int64_t kNoData = -1;  // no row of chunk_data has this id
+
 struct Cut {
   std::size_t begin = 0, end = 0;
 };
@@ -273,11 +275,16 @@ ChunkWriter::Closed ChunkWriter::chunk_from(std::int64_t series, std::int64_t st
   return chunk_row(next_chunk_.start(series, step));
 }
 
-Result<std::vector<StoredPoint>> ChunkWriter::read(const Closed& chunk) {
+// Damaged pages spoil the transaction in which they are read: it fails, and the next leaves them alone.
+Result<std::vector<StoredPoint>> ChunkWriter::read(const Closed& chunk) try {
+  if (on_damaged_pages_.contains(chunk.data)) return damaged("pages of the database are");
   const bool found = read_points_.start(chunk.data).next();
   auto points = decode_points(found ? read_points_.blob(0) : "");
   read_points_.start();
   return points;
+} catch (const SqliteError& error) {
+  if (error.is_damage()) on_damaged_pages_.insert(chunk.data);
+  throw;
 }
 
 // Of a chunk that is damaged nothing: it stays, for its row still tells something of it.
@@ -292,15 +299,25 @@ std::vector<StoredPoint> ChunkWriter::take_if_whole(std::int64_t series, const C
 // go on.
 std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& chunk) {
   auto points = read(chunk);
-  if (!points) {
-    keep_chunk_.run(series, chunk.first_step, chunk.last_step, chunk.points, chunk.data);
-    tell_damage(
-        series,
-        "the chunk of steps " + std::to_string(chunk.first_step) + " to " + std::to_string(chunk.last_step),
-        points.errors().front().message);
+  if (points) {
+    remove(series, chunk);
+    return std::move(points).value();
   }
-  remove(series, chunk);
-  return points ? std::move(points).value() : std::vector<StoredPoint>{};
+  tell_damage(
+      series,
+      "the chunk of steps " + std::to_string(chunk.first_step) + " to " + std::to_string(chunk.last_step),
+      points.errors().front().message);
+  set_aside(series, chunk);
+  return {};
+}
+
+// With its bytes, which stay where they lie where pages are damaged.
+void ChunkWriter::set_aside(std::int64_t series, const Closed& chunk) {
+  const bool on_damaged_pages = on_damaged_pages_.contains(chunk.data);
+  keep_chunk_.run(series, chunk.first_step, chunk.last_step, chunk.points,
+                  on_damaged_pages ? kNoData : chunk.data);
+  delete_chunk_.run(series, chunk.first_step);
+  if (!on_damaged_pages) delete_data_.run(chunk.data);
 }
 
 void ChunkWriter::tell_damage(std::int64_t series, const std::string& what, const std::string& why) {

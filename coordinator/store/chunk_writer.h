@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ class ChunkWriter {
   Result<std::vector<StoredPoint>> read(const Closed& chunk);
   std::vector<StoredPoint> take(std::int64_t series, const Closed& chunk);
   std::vector<StoredPoint> take_if_whole(std::int64_t series, const Closed& chunk);
+  void set_aside(std::int64_t series, const Closed& chunk);
   void tell_damage(std::int64_t series, const std::string& what, const std::string& why);
   std::int64_t put_in_place(std::int64_t series, std::span<const StoredPoint> points);
   std::int64_t merge_into(std::int64_t series, const Closed& chunk, std::span<const StoredPoint> points,
@@ -73,6 +75,7 @@ class ChunkWriter {
   void remove(std::int64_t series, const Closed& chunk);
 
   Database& database_;
+  std::set<std::int64_t> on_damaged_pages_;  // rows of chunk_data, as far as they were met
   Statement count_open_, open_row_, read_open_, put_open_, delete_open_;
   Statement find_chunk_, next_chunk_, read_points_;
   Statement put_chunk_, put_data_, delete_chunk_, delete_data_;

@@ -27,11 +27,11 @@ void Database::run(const std::string& sql) {
 void Database::fail(const std::string& doing) const {
   const int code = handle_ ? sqlite3_extended_errcode(handle_.get()) : SQLITE_NOMEM;
   const char* why = handle_ ? sqlite3_errmsg(handle_.get()) : "out of memory";
-  SqliteError error(code, "database " + name_ + ": cannot " + doing + ": " + why);
+  const SqliteError error(code, "database " + name_ + ": cannot " + doing + ": " + why);
   if (!error.is_damage()) throw error;
   throw SqliteError(code,
-                    error.what() + std::string("; the file is damaged: stop the coordinator and restore a "
-                                               "backup of its home"));
+                    error.what() + std::string("; the file is damaged: stop the coordinator and restore "
+                                               "a backup of its home"));
 }
 
 Statement::Statement(Database& database, std::string_view sql) : database_(database) {

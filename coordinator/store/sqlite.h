@@ -1,6 +1,6 @@
 // A thin, typed skin over SQLite: connections, prepared statements and transactions that clean up after
-// themselves. Every failure throws SqliteError naming the file and the statement, and of a file that is damaged
-// the remedy.
+// themselves. Every failure throws SqliteError naming the file and the statement, and, where the file is
+// damaged, the remedy.
 #pragma once
 
 #include <sqlite3.h>

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "common/base/file.h"
+#include "coordinator/store/chunk_writer.h"
 #include "coordinator/store/sqlite.h"
 #include "tests/coordinator/store/store_fixture.h"
 
@@ -59,31 +60,72 @@ void damage_page_with(const std::filesystem::path& database, std::string_view by
   write_file_atomic(database, file);
 }
 
-TEST(StoreFaults, OfAChunkWhosePagesAreDamagedIsReadWhatItsRowTells) {
-  const TempFolder home;
-  std::string lines;
-  for (int step = 1; step <= 9000; ++step) lines += metrics_line(step, std::sin(step));
-  {
-    Store store(home.path(), at_once());
-    start_job(store);
-    ASSERT_TRUE(ingest_now(store, chunk(1, 0, lines)).ok());
+// A job of 9,000 points; pages of its first closed chunk are damaged.
+class DamagedPages : public testing::Test {
+ protected:
+  DamagedPages() {
+    for (int step = 1; step <= 9000; ++step) lines_ += metrics_line(step, std::sin(step));
+    {
+      Store store(home_.path(), at_once());
+      start_job(store);
+      EXPECT_TRUE(ingest_now(store, chunk(1, 0, lines_)).ok());
+    }
+    const std::filesystem::path path = home_.path() / "podium.db";
+    std::string points;
+    {
+      Database database(path, Access::write, 100);
+      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      Statement row(database, "SELECT points FROM chunk_data WHERE id = 1");
+      EXPECT_TRUE(row.start().next());
+      points = row.blob(0);
+    }
+    EXPECT_GT(points.size(), 10'000u);
+    damage_page_with(path, std::string_view(points).substr(points.size() / 2, 40));
   }
-  const std::filesystem::path path = home.path() / "podium.db";
-  std::string points;
-  {
-    Database database(path, Access::write, 100);
-    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    Statement row(database, "SELECT points FROM chunk_data WHERE id = 1");
-    ASSERT_TRUE(row.start().next());
-    points = row.blob(0);
-  }
-  ASSERT_GT(points.size(), 10'000u);
-  damage_page_with(path, std::string_view(points).substr(points.size() / 2, 40));
-  const SeriesView seen = Reader(home.path()).series({1}, "train/loss", 100'000);
+
+  SeriesView curve() const { return Reader(home_.path()).series({1}, "train/loss", 100'000); }
+
+  TempFolder home_;
+  std::string lines_;
+};
+
+TEST_F(DamagedPages, OfTheChunkIsReadWhatItsRowTells) {
+  const SeriesView seen = curve();
   EXPECT_GT(seen.lost, 3900);
   EXPECT_EQ(seen.lost + std::ssize(seen.points), 9000);
   EXPECT_EQ(seen.points.front().step, 1);
   EXPECT_EQ(seen.points.back().step, 9000);
+}
+
+// Every stream of every node was refused from then on.
+TEST_F(DamagedPages, StreamsAreTakenWhereTheChunkHasToBeWrittenAnew) {
+  Store store(home_.path(), at_once());
+  const std::string more = chunk(1, std::ssize(lines_), metrics_line(7, 70) + metrics_line(9001, 50));
+  EXPECT_FALSE(ingest_now(store, more).ok()) << "the agent sends them again";
+  const auto answer = ingest_now(store, more);
+  ASSERT_TRUE(answer.ok()) << describe(answer.errors());
+  const Series points = curve().points;
+  EXPECT_EQ(points.size(), 9000u - 4096 + 2);
+  EXPECT_EQ(points.front().value, 70);
+  EXPECT_EQ(points.back().value, 50);
+  EXPECT_EQ(Reader(home_.path()).damage().chunks, 1);
+}
+
+TEST_F(DamagedPages, AThinnerGoesOnBeyondThem) {
+  Database database(home_.path() / "podium.db", Access::write, 1000);
+  Statement series(database, "SELECT id FROM series WHERE key = 'train/loss'");
+  ASSERT_TRUE(series.start().next());
+  const std::int64_t id = series.integer(0);
+  series.start();
+  ChunkWriter writer(database);
+  const auto take = [&] {
+    Transaction transaction(database);
+    auto points = writer.take_chunk(id, 1);
+    transaction.commit();
+    return points;
+  };
+  EXPECT_THROW(take(), SqliteError);
+  EXPECT_EQ(take().front().step, 4097);
 }
 
 TEST(StoreFaults, ADatabaseThatIsDamagedIsSaidToBeWithTheRemedy) {
