@@ -17,6 +17,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/gang.h"
 #include "worker/gradients_batch.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/temporary_folder.h"
 #include "worker/train/engine.h"
 #include "worker/train/failure.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "worker/data/bad_data.h"
-#include "worker/nn/head.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/safetensors.h"
 
 namespace podium {

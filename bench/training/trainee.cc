@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "worker/nn/pretraining_head.h"
 #include "worker/tensor/random.h"
 
 namespace podium {

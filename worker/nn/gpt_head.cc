@@ -1,5 +1,6 @@
 #include "worker/nn/gpt_head.h"
 
+#include "worker/nn/pretraining_head.h"
 #include "worker/ops/rows.h"
 
 namespace podium {

@@ -46,10 +46,4 @@ struct HeadPlan {
   std::function<double(const ModelSpec&, const MicroBatch&)> forward_flops;
 };
 
-// Terms of the heads that families are pre-trained with.
-inline constexpr std::size_t kLanguageTerm = 0;      // masked tokens (BERT), next tokens (GPT)
-inline constexpr std::size_t kNextSentenceTerm = 1;  // BERT; 0: is next, 1: random
-
-HeadPlan pretraining_head(ModelFamily family);
-
 }  // namespace podium

@@ -1,5 +1,7 @@
+#include "worker/nn/pretraining_head.h"
+
 #include "common/model/flops.h"
-#include "worker/nn/bert_heads.h"
+#include "worker/nn/bert_head.h"
 #include "worker/nn/gpt_head.h"
 
 namespace podium {
@@ -24,7 +26,7 @@ double bert_flops(const ModelSpec& spec, const MicroBatch& batch) {
 
 HeadPlan pretraining_head(ModelFamily family) {
   if (family == ModelFamily::gpt) return {{{"language", true}}, make<GptHead>, language_flops};
-  return {{{"language", true}, {"next_sentence"}}, make<BertHeads>, bert_flops};
+  return {{{"language", true}, {"next_sentence"}}, make<BertHead>, bert_flops};
 }
 
 }  // namespace podium

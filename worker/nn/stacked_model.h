@@ -18,6 +18,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/nn/flops.h"
 #include "worker/nn/model.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/nn/slot.h"
 #include "worker/nn/step.h"
 #include "worker/nn/token_embeddings.h"

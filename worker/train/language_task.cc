@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/held_out_files.h"
 
 namespace podium {

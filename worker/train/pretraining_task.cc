@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "worker/data/unigram.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "worker/data/text_files.h"
-#include "worker/nn/head.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/held_out_files.h"
 
 namespace podium {

@@ -358,7 +358,7 @@ void Trainer::evaluate() {
   if (!counts_data()) std::ranges::fill(totals, 0.0);
   Evaluation all{std::move(totals), sum_over(parts_.world, losses), std::move(scores)};
   sum_over(parts_.world, all.totals);
-  sum_over(parts_.world, all.scores);
+  if (!all.scores.empty()) sum_over(parts_.world, all.scores);
   tell(task_->evaluation_metrics(all));
 }
 

@@ -1,6 +1,7 @@
 // Models on the device against the CPU: losses and every gradient, on all the ways a micro-batch goes.
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
 namespace {

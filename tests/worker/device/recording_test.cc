@@ -3,6 +3,7 @@
 #include "tests/worker/device/counting_stream.h"
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/device/trainee.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "tests/worker/infer/small_source.h"
 #include "worker/infer/text_inference.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/tensor/downloaded.h"
 #include "worker/train/failure.h"
 

@@ -3,6 +3,7 @@
 
 #include "tests/worker/nn/small_models.h"
 #include "worker/infer/bert_session.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
 

@@ -13,6 +13,7 @@
 #include "tests/paths.h"
 #include "tests/temp_folder.h"
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
 namespace {

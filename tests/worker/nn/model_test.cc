@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::test {

@@ -11,6 +11,7 @@
 #include "worker/comm/parallel.h"
 #include "worker/comm/single_communicator.h"
 #include "worker/nn/model.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/tensor/random.h"
 
 namespace podium::test {

@@ -4,6 +4,7 @@
 
 #include "tests/worker/comm/world.h"
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium::test {
 namespace {

@@ -11,6 +11,7 @@
 #include "tests/worker/comm/processes.h"
 #include "worker/comm/gloo_communicator.h"
 #include "worker/comm/single_communicator.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium {
 namespace {

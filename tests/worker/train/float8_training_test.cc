@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/engine.h"
 #include "worker/train/optimizer.h"
 

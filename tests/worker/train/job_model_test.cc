@@ -4,6 +4,7 @@
 
 #include "tests/worker/comm/thread_device.h"
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/failure.h"
 
 namespace podium {

@@ -9,6 +9,7 @@
 #include "tests/temp_folder.h"
 #include "tests/worker/data/byte_vocabulary.h"
 #include "worker/data/bad_data.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium {
 namespace {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/worker/nn/small_models.h"
+#include "worker/nn/pretraining_head.h"
 #include "worker/train/task.h"
 
 namespace podium {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tests/temp_folder.h"
-#include "worker/nn/head.h"
+#include "worker/nn/pretraining_head.h"
 
 namespace podium {
 namespace {

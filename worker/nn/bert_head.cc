@@ -1,5 +1,6 @@
-#include "worker/nn/bert_heads.h"
+#include "worker/nn/bert_head.h"
 
+#include "worker/nn/pretraining_head.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/tanh.h"
@@ -71,7 +72,7 @@ void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const Head
   ops::scatter_add_rows(step.context, dpicked, first_rows, gradient.dx);
 }
 
-ConstTensorView BertHeads::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
+ConstTensorView BertHead::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {
   masked_.run(step, encoded, {step.inputs.loss_scale(kLanguageTerm), dencoded});
   next_sentence_.run(step, encoded, {step.inputs.loss_scale(kNextSentenceTerm), dencoded});
   return {};

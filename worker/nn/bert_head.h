@@ -49,9 +49,9 @@ class NextSentenceHead {
   Linear classifier_;
 };
 
-class BertHeads final : public Head {
+class BertHead final : public Head {
  public:
-  BertHeads(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
+  BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
 
   void prepare(const Step& step) override {
