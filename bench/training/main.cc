@@ -94,9 +94,8 @@ Options parse(int argc, char** argv) {
   app.add_option("--masked", options.masked, "positions that BERT predicts in each sequence");
   app.add_option("--threads", options.threads);
   app.add_flag("--gpu", options.gpu);
-  app.add_flag(
-      "--timed-products", options.timed_products,
-      "on a GPU: each product by the fastest of cuBLASLt's algorithms, timed when it first comes up");
+  app.add_flag("--timed-products", options.timed_products,
+               "on a GPU: each product by the fastest of cuBLASLt's algorithms, as training.timed_products");
   app.add_option("--blocks", options.blocks);
   app.add_option("--steps", options.steps, "in each timed block");
   app.add_flag("--lockstep", options.lockstep);

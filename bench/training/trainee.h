@@ -20,7 +20,7 @@ struct TraineeOptions {
   int masked = 20;  // positions that BERT predicts in each sequence
   int threads = 2;
   bool gpu = false;             // else the CPU
-  bool timed_products = false;  // on a GPU: Context::deterministic is false
+  bool timed_products = false;  // on a GPU: as training.timed_products
 };
 
 class Trainee {

@@ -184,7 +184,8 @@ json training_json(const TrainingSpec& training) {
            {"seed", training.seed},
            {"log_every", steps_text(training.log_every)},
            {"recompute", to_string(training.recompute)},
-           {"unpadded", training.unpadded}};
+           {"unpadded", training.unpadded},
+           {"timed_products", training.timed_products}};
   for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
   return out;
 }
@@ -206,6 +207,7 @@ TrainingSpec training_from(const json& in) {
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
   training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");
   training.unpadded = in.value("unpadded", false);
+  training.timed_products = in.value("timed_products", false);
   for (const json& phase : in.value("phases", json::array())) training.phases.push_back(phase_from(phase));
   return training;
 }

@@ -109,6 +109,7 @@ struct TrainingSpec {
   std::int64_t log_every = 10;  // steps
   Recompute recompute = Recompute::none;
   bool unpadded = false;          // bert: compute on valid tokens only
+  bool timed_products = false;    // gpu: algorithms of products are chosen by time, and kept in checkpoints
   std::vector<PhaseSpec> phases;  // after the first, which the fields above describe; optimizer state goes on
 };
 

@@ -109,6 +109,14 @@ void check_precision(const Facts& facts, Problems& problems) {
                  "fp16, or leave it out");
 }
 
+void check_timed_products(const Facts& facts, Problems& problems) {
+  if (facts.flag("/training/timed_products") == true && facts.text("/resources/kind") == "cpu")
+    problems.add(
+        "/training/timed_products",
+        "training.timed_products chooses among a GPU's algorithms; set resources.kind to gpu, or leave "
+        "it out");
+}
+
 }  // namespace
 
 void check_training(const Facts& facts, Problems& problems) {
@@ -120,6 +128,7 @@ void check_training(const Facts& facts, Problems& problems) {
     check_length(facts, phase, problems);
   }
   check_precision(facts, problems);
+  check_timed_products(facts, problems);
   check_evaluation(facts, problems);
 }
 

@@ -134,6 +134,8 @@ cudaError_t check_launch(const cudaLaunchConfig_t& config, const void* kernel);
 // What a call has to do on a stream: done at once, or where the stream is captured each time the graph is
 // launched.
 cudaError_t put_on(cudaStream_t stream, std::function<void()> work);
+// Of the calling thread's made-up clock, by which events are timed; nothing else lets time pass.
+void pass_time(double ms);
 // For what a thread must not call while it captures: an error then, and the capture has failed.
 cudaError_t check_not_capturing();
 }  // namespace podium::shim

@@ -17,12 +17,14 @@ struct CudaShimStream {
 };
 struct CudaShimEvent {
   bool captured = false;  // the last time it was recorded
+  double at_ms = 0;       // likewise, by the made-up clock
 };
 
 namespace podium::shim {
 namespace {
 
 thread_local cudaStream_t capturing = nullptr;  // by this thread
+thread_local double clock_ms = 0;
 
 cudaError_t fail_capture(cudaError_t error) {
   if (capturing != nullptr) capturing->failed = true;
@@ -36,6 +38,8 @@ bool is_captured(cudaStream_t stream) { return stream != nullptr && stream->capt
 cudaError_t check_not_capturing() {
   return capturing == nullptr ? cudaSuccess : fail_capture(cudaErrorStreamCaptureUnsupported);
 }
+
+void pass_time(double ms) { clock_ms += ms; }
 
 cudaError_t put_on(cudaStream_t stream, std::function<void()> work) {
   if (is_captured(stream)) {
@@ -93,8 +97,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 
-cudaError_t cudaEventElapsedTime(float* duration_ms, cudaEvent_t, cudaEvent_t) {
-  *duration_ms = 0.0F;
+cudaError_t cudaEventElapsedTime(float* duration_ms, cudaEvent_t begin, cudaEvent_t end) {
+  *duration_ms = static_cast<float>(end->at_ms - begin->at_ms);
   return check_not_capturing();
 }
 
@@ -105,6 +109,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->captured = is_captured(stream);
+  event->at_ms = podium::shim::clock_ms;
   return cudaSuccess;
 }
 

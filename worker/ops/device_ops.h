@@ -3,6 +3,9 @@
 // arguments. Work is put on the context's stream and not waited for.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
 #include "worker/ops/attention.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/dropout.h"
@@ -23,6 +26,16 @@ namespace podium::ops {
 class DeviceOps {
  public:
   virtual ~DeviceOps() = default;
+
+  // The library that products are computed by, and its version.
+  virtual std::string product_library(Context& context) = 0;
+  // For so long (0 or more), or until the end is asked for, products that come up for the first time are
+  // computed by the fastest of several ways, which computes them, and adds to sums, several times over. Which
+  // way each of them took is told at the end, as JSON (worker/ops/cuda/product_choices.h).
+  virtual void begin_timing_products(Context& context, double seconds) = 0;
+  virtual nlohmann::json end_timing_products(Context& context) = 0;
+  // Takes such choices from now on. Throws std::exception where they cannot be read, and takes none.
+  virtual void choose_products(Context& context, const nlohmann::json& choices) = 0;
 
   virtual void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y) = 0;
   virtual void add_dropout(Context& context, TensorView branch, ConstTensorView residual,

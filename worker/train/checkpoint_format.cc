@@ -36,20 +36,22 @@ void check(const Piece& piece) {
 json to_json(const CheckpointState& state) {
   const auto& [tensor, pipeline, data] = state.layout;
   const LossScalerState& scaler = state.loss_scaler;
-  return {{"step", state.step},
-          {"phase", state.phase},
-          {"samples", state.samples},
-          {"passed_over", state.passed_over},
-          {"text", to_json(state.text)},
-          {"layout", {{"tensor", tensor}, {"pipeline", pipeline}, {"data", data}}},
-          {"loss_scaler",
-           {{"scale", scaler.scale},
-            {"clean_steps", scaler.clean_steps},
-            {"skipped", scaler.skipped},
-            {"not_finite", scaler.not_finite},
-            {"in_a_row", scaler.in_a_row}}},
-          {"target_reached", state.target_reached},
-          {"spec", to_json(state.spec)}};
+  json out{{"step", state.step},
+           {"phase", state.phase},
+           {"samples", state.samples},
+           {"passed_over", state.passed_over},
+           {"text", to_json(state.text)},
+           {"layout", {{"tensor", tensor}, {"pipeline", pipeline}, {"data", data}}},
+           {"loss_scaler",
+            {{"scale", scaler.scale},
+             {"clean_steps", scaler.clean_steps},
+             {"skipped", scaler.skipped},
+             {"not_finite", scaler.not_finite},
+             {"in_a_row", scaler.in_a_row}}},
+           {"target_reached", state.target_reached},
+           {"spec", to_json(state.spec)}};
+  if (!state.products.is_null()) out["products"] = state.products;
+  return out;
 }
 
 CheckpointState state_from_json(const json& in) {
@@ -67,6 +69,7 @@ CheckpointState state_from_json(const json& in) {
                        scaler.value("in_a_row", std::int64_t{0})};
   state.target_reached = in.at("target_reached");
   state.spec = job_spec_from_json(in.at("spec"));
+  state.products = in.value("products", json());
   return state;
 }
 

@@ -38,6 +38,7 @@ struct CheckpointState {
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
   JobSpec spec;
+  nlohmann::json products;  // how they are computed (product_timing.h); null where that is not chosen by time
 };
 
 // One rank's file, as its record `rank-00000.json` tells while a save is under way and the manifest

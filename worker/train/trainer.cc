@@ -74,7 +74,8 @@ Trainer::Trainer(const JobSpec& spec, CheckpointFolder checkpoints, const Traine
                                 parts.groups, parts.context)),
       scaler_(spec.training.precision),
       progress_(parts.events, spec.target, phases_.back().last_step(), is_lead()),
-      checkpoints_(std::move(checkpoints), spec.checkpoint.keep, parts.world, parts.groups.layout) {}
+      checkpoints_(std::move(checkpoints), spec.checkpoint.keep, parts.world, parts.groups.layout),
+      products_(parts.context, parts.world, parts.groups.layout, spec.training.timed_products) {}
 
 void Trainer::run() {
   resume();
@@ -99,6 +100,8 @@ void Trainer::resume() {
     for (const std::string& note : parts_.first_weights(parameters())) progress_.note("info", note);
   }
   parameters().weights_changed();
+  for (const auto& [level, message] : products_.take_over(state_.products)) progress_.note(level, message);
+  state_.products = products_.record();
   state_.text = parts_.tasks.text;
   state_.layout = parts_.groups.layout;
   state_.spec = spec_;
@@ -197,7 +200,7 @@ void Trainer::enter_phase(const TrainingPhase& phase) {
 }
 
 void Trainer::train_batch() {
-  const auto begin = std::chrono::steady_clock::now();
+  auto begin = std::chrono::steady_clock::now();
   const ProfilePhase profile_step(parts_.context, "step");
   TaskBatch batch;
   {
@@ -211,6 +214,7 @@ void Trainer::train_batch() {
   }
   if (spec_.training.stochastic_rounding)
     parameters().round_stochastically(spec_.training.seed, state_.step + 1);
+  if (time_products(batch)) begin = std::chrono::steady_clock::now();
   at("computing forward and backward");
   engine_.train(batch.micro_batches, scaled(task_->scales(batch.totals), scaler_.scale()),
                 {spec_.training.seed, state_.step + 1},
@@ -224,6 +228,25 @@ void Trainer::train_batch() {
                   gradient_norm ? phase_->training.batch.global : 0);
   record_memory();
   if (log) log_training(batch.totals, losses, *gradient_norm);
+}
+
+// By a rehearsal of some micro-batches, of which nothing stays.
+bool Trainer::time_products(const TaskBatch& batch) {
+  const std::string shapes = shapes_of(*phase_, spec_, parts_.groups.layout);
+  if (!products_.wants(shapes)) return false;
+  at("timing products");
+  progress_.phase(WorkerPhase::loading, state_.step);
+  progress_.note("info", "timing the products of " + shapes);
+  const auto rehearse = [&] {
+    engine_.train(rehearsed(batch.micro_batches, parts_.groups.layout), {.language = 1, .next_sentence = 1},
+                  {spec_.training.seed, state_.step + 1}, [](std::int64_t, std::int64_t) {});
+    engine_.take_losses();
+    parameters().clear_gradients(parts_.context.threads);
+  };
+  progress_.note("info", products_.choose(shapes, rehearse));
+  state_.products = products_.record();
+  progress_.phase(WorkerPhase::stepping, state_.step);
+  return true;
 }
 
 // Adds up the totals of all data ranks; false where any rank was asked to stop.

@@ -24,6 +24,7 @@
 #include "worker/train/loss_scaler.h"
 #include "worker/train/optimizer.h"
 #include "worker/train/phases.h"
+#include "worker/train/product_timing.h"
 #include "worker/train/progress.h"
 #include "worker/train/task.h"
 #include "worker/train/throughput.h"
@@ -69,6 +70,8 @@ class Trainer {
   void enter_phase(const TrainingPhase& phase);
   // One optimizer step, where the batch's gradients are finite and the ranks did not agree to stop instead.
   void train_batch();
+  // Before the first step of a phase; true where that took time.
+  bool time_products(const TaskBatch& batch);
   void after_step();
   bool agree(Sums& totals);
   std::optional<double> update();
@@ -108,6 +111,7 @@ class Trainer {
   LossScaler scaler_;
   Progress progress_;
   CheckpointStore checkpoints_;
+  ProductTiming products_;
   CheckpointState state_;
   const TrainingPhase* phase_ = nullptr;  // of phases_
   std::unique_ptr<Task> task_;            // of this phase

@@ -45,7 +45,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   json file = golden("launch.json")["spec"];
   const json now = file;
   for (const char* key : {"interleave", "sequence", "distributed_optimizer"}) file["parallel"].erase(key);
-  for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "phases"})
+  for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "timed_products", "phases"})
     file["training"].erase(key);
   file["model"].erase("init");
   file["checkpoint"].erase("begin_anew");
@@ -57,6 +57,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   EXPECT_FALSE(spec.training.stochastic_rounding);
   EXPECT_EQ(spec.training.recompute, Recompute::none);
   EXPECT_FALSE(spec.training.unpadded);
+  EXPECT_FALSE(spec.training.timed_products);
   EXPECT_TRUE(spec.training.phases.empty());
   EXPECT_EQ(spec.model.init, "");
   EXPECT_FALSE(spec.checkpoint.begin_anew);

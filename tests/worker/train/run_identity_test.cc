@@ -48,7 +48,7 @@ TEST(RunIdentity, AKeyThatIsNewAndAtItsDefaultStrandsNoCheckpoint) {
   now["training"].erase("phases");
   now["model"].erase("init");
   json before = now;
-  for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded"})
+  for (const char* key : {"fp8", "stochastic_rounding", "recompute", "unpadded", "timed_products"})
     before["training"].erase(key);
   CheckpointState then;
   then.spec = job_spec_from_json(before);

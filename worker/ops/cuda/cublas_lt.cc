@@ -32,6 +32,7 @@ void find(void* library, const char* name, Function& function) {
 CublasLt open_functions() {
   void* const library = open_library();  // stays open
   CublasLt lt{};
+  find(library, "cublasLtGetVersion", lt.version);
   find(library, "cublasLtCreate", lt.create);
   find(library, "cublasLtDestroy", lt.destroy);
   find(library, "cublasLtMatmul", lt.matmul);

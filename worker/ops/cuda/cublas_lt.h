@@ -10,6 +10,7 @@
 namespace podium::ops::cuda {
 
 struct CublasLt {
+  decltype(&::cublasLtGetVersion) version;
   decltype(&::cublasLtCreate) create;
   decltype(&::cublasLtDestroy) destroy;
   decltype(&::cublasLtMatmul) matmul;

@@ -1,5 +1,7 @@
 #include "worker/ops/cuda/cuda_ops.h"
 
+#include <nlohmann/json.hpp>
+
 #include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/convert.h"
@@ -13,6 +15,7 @@
 #include "worker/ops/cuda/inference_linear.h"
 #include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/linear.h"
+#include "worker/ops/cuda/matmul.h"
 #include "worker/ops/cuda/optimizer.h"
 #include "worker/ops/cuda/rows.h"
 #include "worker/ops/cuda/tanh.h"
@@ -22,6 +25,14 @@ namespace {
 
 class CudaOps final : public DeviceOps {
  public:
+  std::string product_library(Context& context) override { return cuda::product_library(context); }
+  void begin_timing_products(Context& context, double seconds) override {
+    cuda::begin_timing_products(context, seconds);
+  }
+  nlohmann::json end_timing_products(Context& context) override { return cuda::end_timing_products(context); }
+  void choose_products(Context& context, const nlohmann::json& choices) override {
+    cuda::choose_products(context, choices);
+  }
   void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y) override {
     cuda::dropout(context, x, dropout, y);
   }

@@ -2,6 +2,8 @@
 // and bias take part as rounded copies, made once a generation.
 #include "worker/ops/cuda/linear.h"
 
+#include <vector>
+
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/convert.h"
 #include "worker/ops/cuda/dispatch.h"
@@ -128,25 +130,36 @@ bool may_end(GeluKind kind, const Product& product) {
          product.k % kAlignedRows == 0;
 }
 
-// The product with all that follows it, where cuBLASLt does so.
-bool multiply_with_gelu(Context& context, Product product, ProductOperands operands,
+// The product with all that follows it, as far as cuBLASLt does so.
+void multiply_with_gelu(Context& context, const Product& plain, const ProductOperands& operands,
                         const ProductOptions& options) {
-  product.end = ProductEnd::gelu_backward;
-  operands.gelu_input = const_cast<void*>(options.gelu.values.address);  // which backward only reads
-  if (options.column_sums.address == nullptr) return try_multiply(context, product, operands);
-  product.column_sums = true;
-  operands.column_sums =
-      cuda_state(context).scratch(static_cast<std::size_t>(product.n) * size_of(product.result));
-  if (try_multiply(context, product, operands)) {
-    add_widened(context, operands.column_sums, product.result, product.n,
-                elements<float>(options.column_sums));
-    return true;
+  const bool sums = options.column_sums.address != nullptr;
+  Product ended = plain, with_sums = plain;
+  ended.end = with_sums.end = ProductEnd::gelu_backward;
+  with_sums.column_sums = true;
+  ProductOperands more = operands;
+  more.gelu_input = const_cast<void*>(options.gelu.values.address);  // which backward only reads
+  const TensorView dx{operands.c, plain.result, {plain.m, plain.n}};
+  std::vector<EndedProduct> ways;
+  if (sums) {
+    ways.push_back({with_sums, [&, more]() mutable {
+                      more.column_sums = cuda_state(context).scratch(static_cast<std::size_t>(plain.n) *
+                                                                     size_of(plain.result));
+                      if (!try_multiply(context, with_sums, more)) return false;
+                      add_widened(context, more.column_sums, plain.result, plain.n,
+                                  elements<float>(options.column_sums));
+                      return true;
+                    }});
   }
-  product.column_sums = false;
-  operands.column_sums = nullptr;
-  if (!try_multiply(context, product, operands)) return false;
-  finish(context, {.column_sums = options.column_sums}, {operands.c, product.result, {product.m, product.n}});
-  return true;
+  ways.push_back({ended, [&] {
+                    if (!try_multiply(context, ended, more)) return false;
+                    if (sums) finish(context, {.column_sums = options.column_sums}, dx);
+                    return true;
+                  }});
+  multiply_one_way(context, ways, [&] {
+    multiply(context, plain, operands);
+    finish(context, options, dx);
+  });
 }
 
 // c (+)= a b^T, both with the terms of a sum side by side.
@@ -187,19 +200,21 @@ void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, C
 void linear_gelu_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
                          GeluKind kind, TensorView saved, TensorView y) {
   if (y.size() == 0) return;
+  const auto apart = [&] {
+    cuda::linear_forward(context, x, weight, bias, saved);
+    cuda::gelu_forward(context, saved, y, kind);
+  };
   Product product = forward_product(x, y, bias);
-  if (may_end(kind, product)) {
-    product.end = ProductEnd::gelu_forward;
-    const void* const w = weight_for(context, weight, y);
-    const ProductOperands operands{.a = x.address,
-                                   .b = w,
-                                   .c = y.address,
-                                   .bias = bias_for(context, weight, bias, y),
-                                   .gelu_input = saved.address};
-    if (try_multiply(context, product, operands)) return;
-  }
-  cuda::linear_forward(context, x, weight, bias, saved);
-  cuda::gelu_forward(context, saved, y, kind);
+  if (!may_end(kind, product)) return apart();
+  product.end = ProductEnd::gelu_forward;
+  const void* const w = weight_for(context, weight, y);
+  const ProductOperands operands{.a = x.address,
+                                 .b = w,
+                                 .c = y.address,
+                                 .bias = bias_for(context, weight, bias, y),
+                                 .gelu_input = saved.address};
+  const EndedProduct ended{product, [&] { return try_multiply(context, product, operands); }};
+  multiply_one_way(context, {&ended, 1}, apart);
 }
 
 void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& weight, TensorView dx,
@@ -212,9 +227,8 @@ void linear_backward_input(Context& context, ConstTensorView dy, LinearWeight& w
                         .result = dx.dtype,
                         .accumulate = options.accumulate};
   const ProductOperands operands{.a = dy.address, .b = weight_for(context, weight, dy), .c = dx.address};
-  if (options.gelu.values.address != nullptr && may_end(options.gelu.kind, product) &&
-      multiply_with_gelu(context, product, operands, options))
-    return;
+  if (options.gelu.values.address != nullptr && may_end(options.gelu.kind, product))
+    return multiply_with_gelu(context, product, operands, options);
   multiply(context, product, operands);
   finish(context, options, dx);
 }

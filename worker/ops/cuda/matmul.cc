@@ -148,6 +148,8 @@ class CublasProducts final : public ProductLibrary {
   }
   ~CublasProducts() override { cublas_lt().destroy(handle_); }
 
+  std::string name() const override { return "cuBLASLt " + std::to_string(cublas_lt().version()); }
+
   std::vector<ProductAlgorithm> algorithms(const Product& product, const ProductOperands& operands) override {
     const Description& described = description_of(product);
     set_pointers(product, operands, described.operation.get());

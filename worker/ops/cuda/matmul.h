@@ -16,6 +16,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
 
 #include "worker/tensor/context.h"
 #include "worker/tensor/dtype.h"
@@ -61,5 +65,21 @@ struct ProductOperands {
 [[nodiscard]] bool try_multiply(Context& context, const Product& product, const ProductOperands& operands);
 // Throws CudaError where that is so.
 void multiply(Context& context, const Product& product, const ProductOperands& operands);
+
+// A product and what follows it, as far as cuBLASLt ends it; false where try_multiply is.
+struct EndedProduct {
+  Product product;
+  std::function<bool()> run;
+};
+// The first of `ways` that cuBLASLt has, else `apart`, which always can; the fastest while products are
+// timed. Then each is done several times over.
+void multiply_one_way(Context& context, std::span<const EndedProduct> ways,
+                      const std::function<void()>& apart);
+
+// As DeviceOps has them.
+std::string product_library(Context& context);
+void begin_timing_products(Context& context, double seconds);
+nlohmann::json end_timing_products(Context& context);
+void choose_products(Context& context, const nlohmann::json& choices);
 
 }  // namespace podium::ops::cuda

@@ -14,12 +14,15 @@
 
 namespace podium::ops::cuda {
 
-// Of one product; another process on the same device and library may use it.
+// Of one product; another process on the same kind of device and library may use it.
 using ProductAlgorithm = std::array<std::uint64_t, 8>;
 
 class ProductLibrary {
  public:
   virtual ~ProductLibrary() = default;
+
+  // With its version: the algorithms of one are of no use to another.
+  virtual std::string name() const = 0;
 
   // Those that the library hopes are fast, the most hopeful first, the same in every process; none: it
   // refuses the product.

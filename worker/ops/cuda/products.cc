@@ -1,12 +1,16 @@
 // Each product's algorithm is chosen once, when the product first comes up: the library's first that can do
-// it, the same in every process, or, where the context need not be deterministic, the fastest. That must not
-// be while a graph is recorded.
+// it, the same in every process, or, where products are timed or the context need not be deterministic, the
+// fastest. That must not be while a graph is recorded.
 #include <algorithm>
-#include <map>
+#include <chrono>
+#include <cmath>
+#include <limits>
 #include <optional>
+#include <utility>
 
 #include "common/base/check.h"
 #include "worker/ops/cuda/device_memory.h"
+#include "worker/ops/cuda/product_choices.h"
 #include "worker/ops/cuda/product_library.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/stopwatch.h"
@@ -17,58 +21,110 @@ namespace {
 constexpr std::uintptr_t kAlignmentBytes = 16;
 constexpr int kTimedRuns = 5;
 
+// Of work that has been done once before.
+float time_of(Context& context, const auto& work) {
+  Stopwatch stopwatch(cuda_state(context).stream());
+  stopwatch.start();
+  for (int i = 0; i < kTimedRuns; ++i) work();
+  return stopwatch.stop_ms() / kTimedRuns;
+}
+
 // A context's choices; see CudaState::products.
 class Products final : public BackendState {
  public:
-  // False: the library cannot do it.
+  std::string library() const { return library_->name(); }
+
+  // False: the library cannot do it, or another way is faster.
   bool run(Context& context, const Product& product, const ProductOperands& operands) {
     const auto found = chosen_.find(product);
     if (found == chosen_.end()) return choose_and_run(context, product, operands);
-    if (!found->second) return false;
-    if (!library_->start(cuda_state(context).stream(), product, operands, *found->second))
-      throw CudaError("cuBLASLt refuses " + name_of(product) + ", which it has computed before");
+    const std::optional<ProductAlgorithm>& algorithm = found->second.algorithm;
+    if (!algorithm) return false;
+    if (!library_->start(cuda_state(context).stream(), product, operands, *algorithm))
+      throw CudaError("cuBLASLt refuses " + name_of(product) +
+                      " with the algorithm that was chosen for it; where a checkpoint brought that along, "
+                      "training.timed_products: false goes on without it");
     return true;
   }
 
+  void begin_timing(double seconds) {
+    timed_.emplace();
+    until_ =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+  ProductChoices end_timing() {
+    ProductChoices choices = *std::exchange(timed_, std::nullopt);
+    for (auto& [product, choice] : choices) choice = chosen_.at(product);
+    return choices;
+  }
+  bool may_time(const Product& product) const {
+    return timed_ && Clock::now() < until_ && !chosen_.contains(product);
+  }
+  void choose(const Product& product, const ProductChoice& choice) { chosen_[product] = choice; }
+
  private:
+  using Clock = std::chrono::steady_clock;
+
   bool choose_and_run(Context& context, const Product& product, const ProductOperands& operands) {
     std::vector<ProductAlgorithm> algorithms = library_->algorithms(product, operands);
-    if (!context.deterministic && algorithms.size() > 1)
-      algorithms = fastest(context, product, operands, algorithms);
+    const bool times = (!context.deterministic || may_time(product)) && algorithms.size() > 1;
+    ProductChoice choice;
+    if (times) algorithms = fastest(context, product, operands, algorithms, choice);
     for (const ProductAlgorithm& algorithm : algorithms) {
       if (!library_->start(cuda_state(context).stream(), product, operands, algorithm)) continue;
-      chosen_.emplace(product, algorithm);
-      return true;
+      choice.algorithm = algorithm;
+      break;
     }
-    chosen_.emplace(product, std::nullopt);
-    return false;
+    chosen_.emplace(product, choice);
+    if (timed_) timed_->emplace(product, ProductChoice{});
+    return choice.algorithm.has_value();
   }
 
-  // None where all are refused.
+  // None where all are refused. `choice` gets the times.
   std::vector<ProductAlgorithm> fastest(Context& context, const Product& product, ProductOperands operands,
-                                        const std::vector<ProductAlgorithm>& candidates) {
+                                        const std::vector<ProductAlgorithm>& candidates,
+                                        ProductChoice& choice) {
     const std::size_t bytes = static_cast<std::size_t>(product.m * product.n) * size_of(product.result);
     const DeviceMemory elsewhere = allocate(bytes, "allocating the result of a timed product");
     operands.c = elsewhere.get();
     const cudaStream_t stream = cuda_state(context).stream();
-    Stopwatch stopwatch(stream);
     std::vector<ProductAlgorithm> best;
-    float best_ms = 0.0F;
     for (const ProductAlgorithm& candidate : candidates) {
       if (!library_->start(stream, product, operands, candidate)) continue;
-      stopwatch.start();
-      for (int i = 0; i < kTimedRuns; ++i) library_->start(stream, product, operands, candidate);
-      const float duration_ms = stopwatch.stop_ms();
-      if (!best.empty() && duration_ms >= best_ms) continue;
-      best_ms = duration_ms;
+      const float duration_ms =
+          time_of(context, [&] { library_->start(stream, product, operands, candidate); });
+      if (best.empty()) choice.first_ms = duration_ms;
+      if (!best.empty() && duration_ms >= choice.ms) continue;
+      choice.ms = duration_ms;
       best = {candidate};
     }
     return best;
   }
 
   std::unique_ptr<ProductLibrary> library_ = make_product_library();
-  std::map<Product, std::optional<ProductAlgorithm>> chosen_;  // none: refused
+  ProductChoices chosen_;
+  std::optional<ProductChoices> timed_;  // while products are: those that came up since
+  Clock::time_point until_;
 };
+
+Products& products_of(Context& context) {
+  std::unique_ptr<BackendState>& products = cuda_state(context).products;
+  if (!products) products = std::make_unique<Products>();
+  return static_cast<Products&>(*products);
+}
+
+// Has all that the library is asked for before the fastest way declined from now on.
+void race(Context& context, std::span<const EndedProduct> ways, const std::function<void()>& apart) {
+  std::vector<float> durations_ms;
+  for (const EndedProduct& way : ways)
+    durations_ms.push_back(way.run() ? time_of(context, way.run) : std::numeric_limits<float>::infinity());
+  apart();
+  durations_ms.push_back(time_of(context, apart));
+  const auto best = std::ranges::min_element(durations_ms);
+  for (std::size_t i = 0; durations_ms.begin() + static_cast<std::ptrdiff_t>(i) < best; ++i)
+    if (std::isfinite(durations_ms[i]))
+      products_of(context).choose(ways[i].product, {std::nullopt, *best, durations_ms[i]});
+}
 
 bool aligned(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % kAlignmentBytes == 0; }
 
@@ -84,14 +140,32 @@ std::string name_of(const Product& p) {
 bool try_multiply(Context& context, const Product& product, const ProductOperands& operands) {
   PODIUM_CHECK(aligned(operands.a) && aligned(operands.b) && aligned(operands.c) && aligned(operands.bias),
                "the operands of a CUDA product lie at multiples of 16 bytes");
-  std::unique_ptr<BackendState>& products = cuda_state(context).products;
-  if (!products) products = std::make_unique<Products>();
-  return static_cast<Products&>(*products).run(context, product, operands);
+  return products_of(context).run(context, product, operands);
 }
 
 void multiply(Context& context, const Product& product, const ProductOperands& operands) {
   if (!try_multiply(context, product, operands))
     throw CudaError("cuBLASLt has no algorithm for " + name_of(product));
+}
+
+void multiply_one_way(Context& context, std::span<const EndedProduct> ways,
+                      const std::function<void()>& apart) {
+  if (products_of(context).may_time(ways.front().product)) race(context, ways, apart);
+  for (const EndedProduct& way : ways)
+    if (way.run()) return;
+  apart();
+}
+
+std::string product_library(Context& context) { return products_of(context).library(); }
+
+void begin_timing_products(Context& context, double seconds) { products_of(context).begin_timing(seconds); }
+
+nlohmann::json end_timing_products(Context& context) { return to_json(products_of(context).end_timing()); }
+
+void choose_products(Context& context, const nlohmann::json& choices) {
+  for (const auto& [product, choice] : product_choices_from_json(choices))
+    products_of(context).choose(product, choice);
+  ++cuda_state(context).moves;
 }
 
 }  // namespace podium::ops::cuda
