@@ -66,8 +66,7 @@ Trainee::Trainee(const TraineeOptions& options)
   ProductTiming timing(context_, world_, {}, options.timed_products);
   if (!timing.wants("")) return;
   timing.choose("", [this] {
-    engine_.train({&batch_, 1}, {.language = 1, .next_sentence = 1}, {.seed = 1, .step = 1},
-                  [](std::int64_t, std::int64_t) {});
+    engine_.train({&batch_, 1}, {1, 1}, {.seed = 1, .step = 1}, [](std::int64_t, std::int64_t) {});
     engine_.take_losses();
     parameters().clear_gradients(context_.threads);
   });

@@ -237,8 +237,10 @@ bool Trainer::time_products(const TaskBatch& batch) {
   at("timing products");
   progress_.phase(WorkerPhase::loading, state_.step);
   progress_.note("info", "timing the products of " + shapes);
+  LossScales ones;
+  ones.fill(1);
   const auto rehearse = [&] {
-    engine_.train(rehearsed(batch.micro_batches, parts_.groups.layout), {.language = 1, .next_sentence = 1},
+    engine_.train(rehearsed(batch.micro_batches, parts_.groups.layout), ones,
                   {spec_.training.seed, state_.step + 1}, [](std::int64_t, std::int64_t) {});
     engine_.take_losses();
     parameters().clear_gradients(parts_.context.threads);

@@ -56,9 +56,10 @@ class TimedProducts : public OnDevice {
     const SystemClock clock;
     std::filesystem::create_directories(folder_.path() / folder);
     EventLog events(folder_.path() / folder / "events.jsonl", clock);
-    const TaskSource source{spec_.model.vocab, {1, 0, "0123456789abcdef"}, [&](const TrainingSpec& phase) {
-                              return std::make_unique<MadeUpTask>(spec_.model, phase, script);
-                            }};
+    const TaskSource source{
+        spec_.model.vocab, {1, 0, "0123456789abcdef"}, {}, [&](const TrainingSpec& phase) {
+          return std::make_unique<MadeUpTask>(spec_.model, phase, script);
+        }};
     Trainer trainer(spec_, {folder_.path() / folder / "checkpoints", true},
                     {lone.context, lone.world, lone.groups, *lone.model, source, events, script.stop,
                      [](ParameterStore&) { return std::vector<std::string>(); }});
