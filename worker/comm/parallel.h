@@ -15,6 +15,7 @@ struct ParallelLayout {
   int data = 1;
 
   int world() const { return tensor * pipeline * data; }
+  bool operator==(const ParallelLayout&) const = default;
 };
 
 struct ParallelPlace {

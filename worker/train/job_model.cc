@@ -7,6 +7,7 @@
 
 #include "worker/train/failure.h"
 #include "worker/train/hugging_face.h"
+#include "worker/train/sum_over.h"
 
 namespace podium {
 namespace {
@@ -73,6 +74,15 @@ std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec
   const std::vector<std::string> fresh = load_hugging_face(folder, model, parameters);
   if (fresh.empty()) return {};
   return {fmt::format("{} has no {}: begun with fresh weights", folder.string(), fmt::join(fresh, ", "))};
+}
+
+std::int64_t model_parameters(const ParameterStore& parameters, const ParallelGroups& groups) {
+  Sums count{0};
+  for (const Parameter& p : parameters.list())
+    if (!p.tied_copy && (p.slice.axis >= 0 || groups.place.tensor == 0))
+      count[0] += static_cast<double>(p.size());
+  sum_over(*groups.model, count);
+  return static_cast<std::int64_t>(count[0]);
 }
 
 }  // namespace podium

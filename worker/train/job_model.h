@@ -29,4 +29,8 @@ std::vector<std::string> fill_first_weights(const JobSpec& spec, const ModelSpec
                                             const std::filesystem::path& data_folder,
                                             ParameterStore& parameters, int threads);
 
+// Parameters of the whole model, over all its ranks: what tensor ranks hold alike and the last stage's copy
+// of the word embeddings count once. Collective over the groups' model.
+std::int64_t model_parameters(const ParameterStore& parameters, const ParallelGroups& groups);
+
 }  // namespace podium

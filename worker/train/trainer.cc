@@ -10,7 +10,9 @@
 #include "worker/tensor/profiler.h"
 #include "worker/train/failure.h"
 #include "worker/train/job_device.h"
+#include "worker/train/job_model.h"
 #include "worker/train/schedule.h"
+#include "worker/train/sum_over.h"
 
 namespace podium {
 namespace {
@@ -22,39 +24,6 @@ LossScales scaled(const LossScales& scales, double factor) {
   for (std::size_t term = 0; term < scales.size(); ++term)
     product[term] = static_cast<float>(scales[term] * factor);
   return product;
-}
-
-void sum_over(Communicator& comm, Sums& sums) { comm.all_reduce(std::span<double>(sums)).get(); }
-
-// Counts stay exact: they are far below 2^53.
-LossSums sum_over(Communicator& comm, const LossSums& losses) {
-  Sums values;
-  for (const LossSum& term : losses)
-    values.insert(values.end(),
-                  {term.loss, static_cast<double>(term.count), static_cast<double>(term.correct)});
-  sum_over(comm, values);
-  LossSums all;
-  auto value = values.begin();
-  for (LossSum& term : all) {
-    term.loss = *value++;
-    term.count = static_cast<std::int64_t>(*value++);
-    term.correct = static_cast<std::int64_t>(*value++);
-  }
-  return all;
-}
-
-// Of the whole model: what tensor ranks hold alike and the last stage's copy count once.
-std::int64_t model_parameters(const ParameterStore& parameters, const ParallelGroups& groups) {
-  Sums count{0};
-  for (const Parameter& p : parameters.list())
-    if (!p.tied_copy && (p.slice.axis >= 0 || groups.place.tensor == 0))
-      count[0] += static_cast<double>(p.size());
-  sum_over(*groups.model, count);
-  return static_cast<std::int64_t>(count[0]);
-}
-
-bool same(const ParallelLayout& a, const ParallelLayout& b) {
-  return a.tensor == b.tensor && a.pipeline == b.pipeline && a.data == b.data;
 }
 
 std::string describe(const ParallelLayout& layout) {
@@ -93,7 +62,7 @@ void Trainer::resume() {
   if (const auto loaded = load()) {
     state_ = *loaded;
     scaler_.restore(state_.loss_scaler);
-    if (!same(state_.layout, parts_.groups.layout))
+    if (state_.layout != parts_.groups.layout)
       progress_.note("info", fmt::format("resuming on {} what {} saved: exact to rounding, not to the bit",
                                          describe(parts_.groups.layout), describe(state_.layout)));
   } else {

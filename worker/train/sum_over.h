@@ -1,0 +1,12 @@
+// Sums over ranks, exact where they are of whole numbers below 2^53. Collective over the communicator.
+#pragma once
+
+#include "worker/comm/communicator.h"
+#include "worker/train/task.h"
+
+namespace podium {
+
+void sum_over(Communicator& comm, Sums& sums);
+LossSums sum_over(Communicator& comm, const LossSums& losses);
+
+}  // namespace podium
