@@ -10,10 +10,10 @@
 #include "worker/commands.h"
 #include "worker/data/bad_data.h"
 #include "worker/file_limit.h"
+#include "worker/run.h"
 #include "worker/signals.h"
 #include "worker/train/failure.h"
 #include "worker/train/read_together.h"
-#include "worker/train/run.h"
 
 namespace {
 

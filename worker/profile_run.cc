@@ -9,8 +9,8 @@
 #include "common/base/file.h"
 #include "common/model/launch.h"
 #include "worker/gang.h"
+#include "worker/run.h"
 #include "worker/temporary_folder.h"
-#include "worker/train/run.h"
 
 namespace podium {
 namespace {

@@ -23,7 +23,7 @@ double sentence_head_flops(const ModelSpec& spec);                 // of bert, o
 int default_predictions(int sequence_length);
 
 // Of training on one full sequence. Nothing where the spec does not fix it: the size of the vocabulary is the
-// tokenizer's, lengths vary, phases differ, or a command trains.
+// tokenizer's, lengths vary, phases differ, classes are counted in the text, or a command trains.
 std::optional<double> training_flops_of_sequence(const JobSpec& spec);
 
 }  // namespace podium

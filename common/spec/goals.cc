@@ -11,18 +11,23 @@ namespace podium {
 namespace {
 
 // What podium-worker reports and can be a goal; docs/protocols.md, "Metric names", has them all.
-constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, ""},
-                                 {"train/mlm_loss", Goal::min, "bert"},
-                                 {"train/nsp_loss", Goal::min, "bert"},
-                                 {"train/sequences_per_second", Goal::max, ""},
-                                 {"train/tokens_per_second", Goal::max, ""},
-                                 {"eval/mlm_loss", Goal::min, "bert"},
-                                 {"eval/mlm_accuracy", Goal::max, "bert"},
-                                 {"eval/nsp_accuracy", Goal::max, "bert"},
-                                 {"eval/loss", Goal::min, "gpt"},
-                                 {"eval/accuracy", Goal::max, "gpt"},
-                                 {"eval/perplexity", Goal::min, "gpt"},
-                                 {"eval/gain_over_unigram", Goal::max, ""}};
+constexpr GoalMetric kGoals[] = {{"train/loss", Goal::min, {}},
+                                 {"train/mlm_loss", Goal::min, {"pretrain"}},
+                                 {"train/nsp_loss", Goal::min, {"pretrain"}},
+                                 {"train/sequences_per_second", Goal::max, {}},
+                                 {"train/tokens_per_second", Goal::max, {}},
+                                 {"eval/mlm_loss", Goal::min, {"pretrain"}},
+                                 {"eval/mlm_accuracy", Goal::max, {"pretrain"}},
+                                 {"eval/nsp_accuracy", Goal::max, {"pretrain"}},
+                                 {"eval/loss", Goal::min, {"classify", "lm"}},
+                                 {"eval/accuracy", Goal::max, {"classify", "lm"}},
+                                 {"eval/perplexity", Goal::min, {"lm"}},
+                                 {"eval/gain_over_unigram", Goal::max, {"pretrain", "lm"}}};
+
+bool is_reported(const GoalMetric& goal, const std::optional<std::string>& task) {
+  return !task || goal.tasks[0] == nullptr ||
+         std::ranges::any_of(goal.tasks, [&](const char* name) { return name != nullptr && *task == name; });
+}
 
 }  // namespace
 
@@ -47,14 +52,14 @@ bool is_plausible_metric(const std::string& key) {
 
 void check_reported(const Facts& facts, const std::string& pointer, const std::string& metric,
                     Problems& problems) {
-  const auto family = facts.text("/model/family");
+  const auto task = facts.text("/training/task");
   std::vector<std::string> names;
   for (const GoalMetric& goal : kGoals)
-    if (!family || goal.family[0] == '\0' || *family == goal.family) names.emplace_back(goal.key);
+    if (is_reported(goal, task)) names.emplace_back(goal.key);
   if (std::find(names.begin(), names.end(), metric) == names.end()) {
     const auto near = closest(metric, names);
     problems.add(pointer, fmt::format("podium-worker has no metric \"{}\" to aim at{}; {}", metric,
-                                      family ? " with " + *family : "",
+                                      task ? " with the task " + *task : "",
                                       near ? "did you mean \"" + *near + "\"?"
                                            : fmt::format("it has {}", fmt::join(names, ", "))));
   } else if (metric.starts_with("eval/") && facts.steps("/evaluate/every") == 0 &&

@@ -1,6 +1,7 @@
 // The metrics of podium-worker that can be a goal, and in which direction each is better.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "common/model/asha.h"
@@ -11,8 +12,8 @@ namespace podium {
 
 struct GoalMetric {
   const char* key;
-  Goal goal;           // whether less or more of it is better
-  const char* family;  // that reports it; "" both
+  Goal goal;                         // whether less or more of it is better
+  std::array<const char*, 2> tasks;  // that report it; none: all
 };
 
 // Null for any other.

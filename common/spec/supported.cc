@@ -9,11 +9,11 @@ namespace podium {
 void check_supported(const Facts& facts, Problems& problems) {
   const auto task = facts.text("/training/task");
   if (facts.has("/command") || facts.text("/model/family") != "bert") return;
-  if (task == "squad" || task == "classify")
+  if (task == "squad")
     problems.add(
         "/training/task",
-        fmt::format("podium-worker of this version trains bert for pretrain and gpt for lm, not for {}; "
-                    "run a program of your own with \"command\" instead",
+        fmt::format("podium-worker of this version trains bert for pretrain and classify and gpt for "
+                    "lm, not for {}; run a program of your own with \"command\" instead",
                     *task));
 }
 

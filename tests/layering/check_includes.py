@@ -33,8 +33,9 @@ LAYERS = {
     "worker/nn": ["worker/ops", "worker/comm", "common/model"],
     "worker/data": ["common/model", "worker/tensor"],
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
+    "worker/tasks": ["worker/train"],
     "worker/infer": ["worker/train"],
-    "worker": ["worker/infer", "common/spec"],
+    "worker": ["worker/infer", "worker/tasks", "common/spec"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
 

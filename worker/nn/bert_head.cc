@@ -1,9 +1,7 @@
 #include "worker/nn/bert_head.h"
 
-#include "worker/nn/pretraining_head.h"
 #include "worker/ops/gelu.h"
 #include "worker/ops/rows.h"
-#include "worker/ops/tanh.h"
 
 namespace podium {
 
@@ -39,37 +37,6 @@ void MaskedLanguageHead::run_block(const Step& step, ConstTensorView encoded, co
   const TensorView dpicked = normal;  // which is not needed any more
   transform_.backward_input(step.context, d, dpicked);
   ops::scatter_add_rows(step.context, dpicked, block.rows, gradient.dx);
-}
-
-NextSentenceHead::NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
-    : hidden_(spec.hidden),
-      pooler_(store, tensor, {"bert.pooler.dense"}, hidden_, hidden_),
-      classifier_(store, tensor, {"cls.seq_relationship"}, 2, hidden_) {}
-
-void NextSentenceHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
-  const auto [first_rows, labels] = step.inputs.targets(kNextSentenceTerm);
-  if (labels.empty()) return;
-  const ArenaScope scope(step.workspace);
-  const auto activation = [&](std::int64_t columns) {
-    return step.workspace.allocate(step.compute, Shape{std::ssize(labels), columns});
-  };
-  const TensorView picked = activation(hidden_), pooled = activation(hidden_);
-  const TensorView logits = activation(classifier_.out());
-  ops::gather_rows(step.context, encoded, first_rows, picked);
-  pooler_.forward(step.context, picked, pooled);
-  ops::tanh_forward(step.context, pooled);
-  classifier_.forward(step.context, pooled, logits);
-  ops::CrossEntropySums* const sums = step.sums + kNextSentenceTerm;
-  if (!gradient.wanted()) return ops::cross_entropy(step.context, logits, labels, sums);
-  ops::cross_entropy_backward(step.context, logits, labels, gradient.scale, classifier_.bias_gradient(),
-                              sums);
-  const TensorView d = activation(hidden_), dpicked = activation(hidden_);
-  classifier_.backward_weight_only(step.context, pooled, logits);
-  classifier_.backward_input(step.context, logits, d);
-  ops::tanh_backward(step.context, pooled, d);
-  pooler_.backward_weight(step.context, picked, d);
-  pooler_.backward_input(step.context, d, dpicked);
-  ops::scatter_add_rows(step.context, dpicked, first_rows, gradient.dx);
 }
 
 ConstTensorView BertHead::run(const Step& step, ConstTensorView encoded, TensorView dencoded) {

@@ -1,12 +1,14 @@
 // BERT's pre-training head, of two parts, each with a term.
 //
 //   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
-//   next sentence:         classify(tanh(pool(x[first tokens])))
+//   next sentence:         sequence_head.h
 #pragma once
 
 #include "common/model/spec.h"
 #include "worker/nn/head.h"
 #include "worker/nn/layer_norm.h"
+#include "worker/nn/pretraining_head.h"
+#include "worker/nn/sequence_head.h"
 #include "worker/nn/token_decoder.h"
 
 namespace podium {
@@ -33,26 +35,11 @@ class MaskedLanguageHead {
   TokenDecoder decoder_;
 };
 
-class NextSentenceHead {
- public:
-  NextSentenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
-
-  void prepare(const Step& step) {
-    pooler_.prepare(step.context, step.compute);
-    classifier_.prepare(step.context, step.compute);
-  }
-  void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
-
- private:
-  std::int64_t hidden_;
-  Linear pooler_;
-  Linear classifier_;
-};
-
 class BertHead final : public Head {
  public:
   BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
-      : masked_(store, tensor, spec, word), next_sentence_(store, tensor, spec) {}
+      : masked_(store, tensor, spec, word),
+        next_sentence_(store, tensor, spec.hidden, "cls.seq_relationship", 2, kNextSentenceTerm) {}
 
   void prepare(const Step& step) override {
     masked_.prepare(step);
@@ -62,7 +49,7 @@ class BertHead final : public Head {
 
  private:
   MaskedLanguageHead masked_;
-  NextSentenceHead next_sentence_;
+  SequenceHead next_sentence_;
 };
 
 }  // namespace podium

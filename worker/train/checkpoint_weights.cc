@@ -1,11 +1,18 @@
 #include "worker/train/checkpoint_weights.h"
 
+#include "worker/data/bad_data.h"
 #include "worker/train/hugging_face_names.h"
 
 namespace podium {
 
 ModelSpec model_of(const CheckpointManifest& manifest) {
-  ModelSpec model = manifest.state.spec.model;
+  const JobSpec& spec = manifest.state.spec;
+  if (spec.training.task == TrainingTask::classify)
+    throw BadData(
+        "the checkpoint of job \"" + spec.name +
+        "\" was trained for classify; only models with the heads of pre-training can be exported or "
+        "computed yet");
+  ModelSpec model = spec.model;
   for (const auto& [name, part] : manifest.files)
     for (const Piece& piece : part.pieces)
       if (piece.parameter == embeddings_name(model.family)) model.vocab = static_cast<int>(piece.box.full[0]);

@@ -13,7 +13,8 @@
 
 namespace podium {
 
-// As it was trained: a vocabulary that the spec left to the tokenizer is that of the weights.
+// As it was trained: a vocabulary that the spec left to the tokenizer is that of the weights. Throws BadData
+// where its head is not one of pre-training.
 ModelSpec model_of(const CheckpointManifest& manifest);
 
 // One parameter, whole. Throws as the reader does.

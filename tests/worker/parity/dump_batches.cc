@@ -8,8 +8,8 @@
 #include "common/base/file.h"
 #include "common/model/launch.h"
 #include "worker/nn/pretraining_head.h"
+#include "worker/tasks/pretraining/pretraining_task.h"
 #include "worker/train/phases.h"
-#include "worker/train/pretraining_task.h"
 #include "worker/train/safetensors.h"
 
 namespace podium {

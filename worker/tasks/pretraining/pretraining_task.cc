@@ -1,4 +1,4 @@
-#include "worker/train/pretraining_task.h"
+#include "worker/tasks/pretraining/pretraining_task.h"
 
 #include <algorithm>
 

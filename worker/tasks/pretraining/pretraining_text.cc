@@ -1,4 +1,4 @@
-#include "worker/train/pretraining_text.h"
+#include "worker/tasks/pretraining/pretraining_text.h"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -6,7 +6,7 @@
 
 #include "worker/data/text_files.h"
 #include "worker/nn/pretraining_head.h"
-#include "worker/train/held_out_files.h"
+#include "worker/tasks/held_out_files.h"
 
 namespace podium {
 namespace {

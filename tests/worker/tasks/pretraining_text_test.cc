@@ -1,4 +1,4 @@
-#include "worker/train/pretraining_text.h"
+#include "worker/tasks/pretraining/pretraining_text.h"
 
 #include <gmock/gmock.h>
 

@@ -1,10 +1,10 @@
-#include "worker/train/language_task.h"
+#include "worker/tasks/language/language_task.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "worker/nn/pretraining_head.h"
-#include "worker/train/held_out_files.h"
+#include "worker/tasks/held_out_files.h"
 
 namespace podium {
 namespace {

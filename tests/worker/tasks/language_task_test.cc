@@ -1,4 +1,4 @@
-#include "worker/train/language_task.h"
+#include "worker/tasks/language/language_task.h"
 
 #include <gmock/gmock.h>
 

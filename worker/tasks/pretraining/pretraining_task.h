@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "worker/data/prefetcher.h"
-#include "worker/train/pretraining_text.h"
+#include "worker/tasks/pretraining/pretraining_text.h"
 #include "worker/train/task.h"
 
 namespace podium {

@@ -1,4 +1,4 @@
-#include "worker/train/held_out_files.h"
+#include "worker/tasks/held_out_files.h"
 
 #include <spdlog/fmt/fmt.h>
 

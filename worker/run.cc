@@ -1,4 +1,4 @@
-#include "worker/train/run.h"
+#include "worker/run.h"
 
 #include <omp.h>
 #include <spdlog/fmt/fmt.h>
@@ -11,11 +11,10 @@
 #include "common/base/logging.h"
 #include "common/model/data_path.h"
 #include "worker/data/bad_data.h"
+#include "worker/tasks/tasks.h"
 #include "worker/train/failure.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
-#include "worker/train/language_task.h"
-#include "worker/train/pretraining_task.h"
 #include "worker/train/read_together.h"
 #include "worker/train/trainer.h"
 
@@ -26,10 +25,7 @@ namespace {
 
 void check_supported(const Launch& launch) {
   const JobSpec& spec = launch.spec;
-  const bool bert = spec.model.family == ModelFamily::bert;
-  if (spec.training.task != (bert ? TrainingTask::pretrain : TrainingTask::lm))
-    refuse(fmt::format("this build of podium-worker trains bert for pretrain and gpt for lm, not {} for {}",
-                       to_string(spec.model.family), to_string(spec.training.task)));
+  find_task(spec).check(spec);
   const TokenizerSpec& tokenizer = spec.data.tokenizer;
   std::vector<std::string> paths = spec.data.train;
   paths.insert(paths.end(), {tokenizer.wordpiece, tokenizer.bpe_vocab, tokenizer.bpe_merges,
@@ -37,10 +33,6 @@ void check_supported(const Launch& launch) {
   for (const std::string& path : paths)
     if (leads_out_of_folder(path))
       refuse("the path " + path + " leads out of the data folder, in which it begins");
-  if (bert && tokenizer.wordpiece.empty())
-    refuse("BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
-  if (!bert && (tokenizer.bpe_vocab.empty() || tokenizer.bpe_merges.empty()))
-    refuse("GPT needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt");
   if (spec.evaluate.every > 0 && spec.evaluate.data.empty()) refuse("evaluate.every needs evaluate.data");
   if (spec.resume && launch.resume_folder.empty())
     refuse("\"resume\" names a job of a cluster: submit the spec to its coordinator");
@@ -105,11 +97,9 @@ GlooOptions meeting_of(const Launch& launch, EventLog& events, const std::atomic
 
 // Reads the job's text; for a thread that may outlive the launch.
 std::function<TaskSource(Reading&)> reader_of(const Launch& launch, const ParallelLayout& layout) {
-  const auto source_of =
-      launch.spec.model.family == ModelFamily::bert ? pretraining_task_source : language_task_source;
-  return [=, spec = launch.spec, folder = launch.data_folder,
+  return [=, read = find_task(launch.spec).read, spec = launch.spec, folder = launch.data_folder,
           data_rank = place_of(layout, launch.task.rank).data](Reading& reading) {
-    return source_of(spec, folder, reading, data_rank, layout.data);
+    return read(spec, folder, reading, data_rank, layout.data);
   };
 }
 

@@ -1,0 +1,32 @@
+// What a whole sequence is, told by its first token: classify(tanh(pool(x[first tokens]))) (Devlin et al.,
+// 2018), without dropout between the two. One term of the loss: BERT's next sentence, or classes.
+#pragma once
+
+#include <string>
+
+#include "worker/nn/token_decoder.h"
+
+namespace podium {
+
+class SequenceHead {
+ public:
+  // Declares bert.pooler.dense and `classifier` [classes, hidden], whole on every tensor rank.
+  SequenceHead(ParameterStore& store, const TensorGroup& tensor, std::int64_t hidden,
+               const std::string& classifier, std::int64_t classes, std::size_t term);
+
+  void prepare(const Step& step) {
+    pooler_.prepare(step.context, step.compute);
+    classifier_.prepare(step.context, step.compute);
+  }
+  // encoded and gradient.dx [all rows, hidden]. Where it only evaluates: the logits [labels, classes], in
+  // Step::saved.
+  ConstTensorView run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
+
+ private:
+  std::int64_t hidden_;
+  std::size_t term_;
+  Linear pooler_;
+  Linear classifier_;
+};
+
+}  // namespace podium

@@ -1,0 +1,50 @@
+#include "worker/tasks/tasks.h"
+
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+
+#include "worker/tasks/classify/classify_task.h"
+#include "worker/tasks/language/language_task.h"
+#include "worker/tasks/pretraining/pretraining_task.h"
+#include "worker/train/failure.h"
+
+namespace podium {
+namespace {
+
+void needs_wordpiece(const JobSpec& spec) {
+  if (spec.data.tokenizer.wordpiece.empty())
+    throw Failure(WorkerExit::bad_spec, "BERT needs a WordPiece vocabulary: set data.tokenizer.wordpiece");
+}
+
+void needs_byte_pairs(const JobSpec& spec) {
+  const TokenizerSpec& tokenizer = spec.data.tokenizer;
+  if (tokenizer.bpe_vocab.empty() || tokenizer.bpe_merges.empty())
+    throw Failure(
+        WorkerExit::bad_spec,
+        "GPT needs a byte-pair vocabulary: set data.tokenizer.bpe to its vocab.json and merges.txt");
+}
+
+constexpr TaskKind kTasks[] = {
+    {TrainingTask::pretrain, ModelFamily::bert, needs_wordpiece, pretraining_task_source},
+    {TrainingTask::classify, ModelFamily::bert, needs_wordpiece, classify_task_source},
+    {TrainingTask::lm, ModelFamily::gpt, needs_byte_pairs, language_task_source},
+};
+
+}  // namespace
+
+const TaskKind& find_task(const JobSpec& spec) {
+  const auto* const found = std::ranges::find_if(kTasks, [&](const TaskKind& kind) {
+    return kind.task == spec.training.task && kind.family == spec.model.family;
+  });
+  if (found != std::end(kTasks)) return *found;
+  std::string known;
+  for (const TaskKind& kind : kTasks)
+    known +=
+        fmt::format("{}{} for {}", known.empty() ? "" : ", ", to_string(kind.family), to_string(kind.task));
+  throw Failure(WorkerExit::bad_spec,
+                fmt::format("this build of podium-worker trains {}, not {} for {}", known,
+                            to_string(spec.model.family), to_string(spec.training.task)));
+}
+
+}  // namespace podium
