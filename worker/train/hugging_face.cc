@@ -125,12 +125,40 @@ void write_shard(const fs::path& path, std::span<const HuggingFaceEntry> tensors
   write_safetensors(path, std::move(entries), {{"format", "pt"}}, write);
 }
 
+// Under temporary names until all are written; of what fails nothing stays.
+class UnfinishedFiles {
+ public:
+  explicit UnfinishedFiles(const fs::path& folder) : folder_(folder) {}
+  UnfinishedFiles(const UnfinishedFiles&) = delete;
+  UnfinishedFiles& operator=(const UnfinishedFiles&) = delete;
+  ~UnfinishedFiles() {
+    std::error_code ignored;  // what cannot be removed keeps a name that nobody reads
+    for (const std::string& name : names_) fs::remove(unfinished(name), ignored);
+  }
+
+  fs::path add(const std::string& name) {
+    names_.push_back(name);
+    return unfinished(name);
+  }
+  void finish() {
+    for (const std::string& name : names_) fs::rename(unfinished(name), folder_ / name);
+    names_.clear();
+  }
+
+ private:
+  fs::path unfinished(const std::string& name) const { return folder_ / ("." + name + ".unfinished"); }
+
+  fs::path folder_;
+  std::vector<std::string> names_;
+};
+
 void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSource& source,
                    std::int64_t shard_bytes) {
   const std::vector<HuggingFaceEntry> tensors = hugging_face_entries(spec);
   const std::vector<std::size_t> counts = shard_sizes(tensors, shard_bytes);
   nlohmann::json weight_map = nlohmann::json::object();
   std::size_t next = 0, total = 0;
+  UnfinishedFiles files(folder);
   for (std::size_t shard = 0; shard < counts.size(); ++shard) {
     const std::string name = counts.size() == 1
                                  ? "model.safetensors"
@@ -140,9 +168,10 @@ void write_weights(const fs::path& folder, const ModelSpec& spec, const TensorSo
       weight_map[tensor.name] = name;
       total += entry_in_file(tensor).size();
     }
-    write_shard(folder / name, own, source);
+    write_shard(files.add(name), own, source);
     next += counts[shard];
   }
+  files.finish();
   if (counts.size() == 1) return;
   const nlohmann::json index{{"metadata", {{"total_size", total}}}, {"weight_map", weight_map}};
   write_file_atomic(folder / "model.safetensors.index.json", index.dump(2) + "\n");

@@ -334,6 +334,24 @@ TEST_P(HuggingFace, AnotherActivationOrKindOfModelIsRefused) {
   EXPECT_THAT(error_with("vocab_size", 1e300), HasSubstr("vocab_size must be"));
 }
 
+TEST_P(HuggingFace, WhatFailsHalfwayLeavesNothingAndCanBeDoneAgain) {
+  const std::vector<FullTensor> tensors = expected_tensors(spec());
+  int left = 5;
+  const TensorSource fails = [&, whole = source_of(tensors)](const std::string& name,
+                                                             const std::vector<std::int64_t>& shape) {
+    if (--left < 0) throw BadData("the checkpoint is damaged");
+    return whole(name, shape);
+  };
+  constexpr std::int64_t kShard = 4096;  // several files, of which the first are written when it fails
+  EXPECT_THROW(write_hugging_face(path_, spec(), fails, kShard), BadData);
+  EXPECT_TRUE(fs::is_empty(path_));
+  write(kShard);
+  EXPECT_TRUE(fs::exists(file("model.safetensors.index.json")));
+  ParameterStore store;
+  declare(store, spec());
+  load_hugging_face(path_, spec(), store);
+}
+
 TEST_P(HuggingFace, HeadsThatAreNotThereAreTold) {
   PODIUM_NEEDS_REFERENCE();
   if (GetParam() != ModelFamily::bert) return;
