@@ -91,6 +91,26 @@ class Run(unittest.TestCase):
         self.assertIn("passed   worker_device_gpu_test All/DeviceModel.", (self.kept / "summary.txt").read_text())
         self.assertIn("[  PASSED  ] All/DeviceModel", (self.kept / "tests.log").read_text())
 
+    def test_a_run_that_is_told_to_end_ends_what_runs_and_says_so(self):
+        for how, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
+            hanging = self.machine.folder / f"hanging-{code}"
+            process = self.machine.start("tests/gpu/run", "--keep", self.kept,
+                                         when=f"*DeviceTraining*) sleep 1000 & echo $! >{hanging}; wait ;;")
+            while not (hanging.exists() and hanging.read_text().strip()):
+                time.sleep(0.01)
+            process.send_signal(how)
+            said = process.communicate()[0]  # until nobody holds the pipe
+            self.assertEqual(process.returncode, code, said)
+            summary = (self.kept / "summary.txt").read_text()
+            self.assertIn("passed   worker_device_gpu_test All/DeviceModel.", summary)
+            self.assertIn(f"ended by {how.name}", summary)
+
+    def test_a_driver_that_does_not_answer_is_said_and_not_waited_for(self):
+        code, said = self.machine.run("tests/gpu/run", "--keep", self.kept, when="nvidia-smi*) exec sleep 1000 ;;",
+                                      PODIUM_NVIDIA_SMI_SECONDS="1")
+        self.assertEqual(code, 1)
+        self.assertIn("nvidia-smi does not answer", said)
+
     def test_time_that_is_up_ends_a_suite_and_leaves_out_the_rest(self):
         code, said, summary = self.run_suites(when="*Attention*) exec sleep 1000 ;;", PODIUM_GPU_TESTS_SECONDS="3")
         self.assertEqual(code, 1)
