@@ -108,11 +108,9 @@ SupervisorConfig supervisor_config(const AgentOptions& options, const std::strin
   return config;
 }
 
-std::string read_token(const std::filesystem::path& path) {
-  std::string token = read_file(path);
-  while (!token.empty() && (token.back() == '\n' || token.back() == '\r' || token.back() == ' '))
-    token.pop_back();
-  if (token.empty()) throw std::runtime_error(path.string() + " holds no token");
+std::string agents_token(const std::filesystem::path& file) {
+  std::string token = read_token(file);
+  if (token.empty()) throw std::runtime_error(file.string() + " holds no token");
   return token;
 }
 
@@ -154,7 +152,7 @@ int run(const AgentOptions& options) {
   NodeDescription node = describe_node(options);
   node.shared = shared_folder_id(options.shared, random_hex(16));
   const CoordinatorConfig coordinator{
-      options.coordinator, options.ca_file, read_token(options.token_file), {options.name}};
+      options.coordinator, options.ca_file, agents_token(options.token_file), {options.name}};
 
   const BootClock clock;
   Link* link = nullptr;  // set below, before the loop runs: the supervisor and its observers need one another

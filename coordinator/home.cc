@@ -80,8 +80,7 @@ Result<std::string> read_or_make_token(const fs::path& file) {
   } else if (readable_by_others(file)) {
     spdlog::warn("{} can be read by other users of this machine; chmod 600 it", file.string());
   }
-  std::string token = read_file(file);
-  while (!token.empty() && std::isspace(static_cast<unsigned char>(token.back()))) token.pop_back();
+  std::string token = read_token(file);
   if (token.size() < kShortestToken || token.find_first_of(" \t\r\n") != std::string::npos)
     return Error{
         ErrorCode::invalid,

@@ -1,16 +1,12 @@
 #include "common/model/worker_event.h"
 
+#include "common/base/overloaded.h"
 #include "common/model/codec.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
-
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
 
 constexpr EnumNames<WorkerPhase, 5> kPhases{{{WorkerPhase::rendezvous, "rendezvous"},
                                              {WorkerPhase::loading, "loading"},

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "common/base/file.h"
+
 namespace podium {
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
@@ -25,6 +27,12 @@ std::string random_hex(std::size_t bytes) {
     hex += digits[byte & 15];
   }
   return hex;
+}
+
+std::string read_token(const std::filesystem::path& file) {
+  std::string token = read_file(file);
+  token.erase(token.find_last_not_of(" \t\r\n") + 1);
+  return token;
 }
 
 }  // namespace podium

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 // `bytes` random bytes of the kernel, as hex.
 std::string random_hex(std::size_t bytes);
+
+// What the file holds, without the white space behind it; "" where that is nothing. Throws std::system_error.
+std::string read_token(const std::filesystem::path& file);
 
 }  // namespace podium

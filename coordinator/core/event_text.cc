@@ -1,6 +1,7 @@
 // What an event is about, and how to tell it to people.
 #include <algorithm>
 
+#include "common/base/overloaded.h"
 #include "common/base/units.h"
 #include "coordinator/core/events.h"
 #include "coordinator/core/lifecycle.h"
@@ -8,11 +9,6 @@
 
 namespace podium {
 namespace {
-
-template <class... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
 
 std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 // A reason that only repeats what it is of says nothing.
