@@ -7,11 +7,11 @@
 
 #include "common/base/file.h"
 #include "common/base/logging.h"
-#include "worker/commands.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/file_limit.h"
+#include "worker/commands/run.h"
+#include "worker/commands/signals.h"
 #include "worker/data/bad_data.h"
-#include "worker/file_limit.h"
-#include "worker/run.h"
-#include "worker/signals.h"
 #include "worker/train/failure.h"
 #include "worker/train/read_together.h"
 

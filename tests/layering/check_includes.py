@@ -35,7 +35,8 @@ LAYERS = {
     "worker/train": ["worker/nn", "worker/data", "worker/comm", "common/model"],
     "worker/tasks": ["worker/train"],
     "worker/infer": ["worker/train"],
-    "worker": ["worker/infer", "worker/tasks", "common/spec"],
+    "worker/commands": ["worker/infer", "worker/tasks", "common/spec"],
+    "worker": ["worker/commands"],
     "cli": ["common/spec", "common/net", "common/git", "coordinator/forecast"],
 }
 

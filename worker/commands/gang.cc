@@ -1,4 +1,4 @@
-#include "worker/gang.h"
+#include "worker/commands/gang.h"
 
 #include <signal.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-#include "worker/spec_arguments.h"
+#include "worker/commands/spec_arguments.h"
 
 #include <spdlog/fmt/fmt.h>
 

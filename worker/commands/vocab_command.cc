@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "common/base/file.h"
-#include "worker/commands.h"
+#include "worker/commands/commands.h"
 #include "worker/data/bpe_builder.h"
 #include "worker/data/documents.h"
 #include "worker/data/text_files.h"

@@ -1,4 +1,4 @@
-#include "worker/file_limit.h"
+#include "worker/commands/file_limit.h"
 
 #include <sys/resource.h>
 

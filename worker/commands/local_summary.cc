@@ -1,4 +1,4 @@
-#include "worker/local_summary.h"
+#include "worker/commands/local_summary.h"
 
 #include <spdlog/fmt/fmt.h>
 

@@ -1,4 +1,4 @@
-#include "worker/gradients_batch.h"
+#include "worker/commands/gradients_batch.h"
 
 #include <spdlog/fmt/fmt.h>
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "worker/commands.h"
-#include "worker/compute_arguments.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
 #include "worker/data/bad_data.h"
 #include "worker/infer/calibration.h"
 #include "worker/infer/quantised_folder.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/spec/defaults.h"
-#include "worker/commands.h"
-#include "worker/compute_arguments.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
 #include "worker/infer/latency.h"
 #include "worker/infer/result_check.h"
 #include "worker/tensor/random.h"

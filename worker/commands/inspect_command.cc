@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "worker/commands.h"
+#include "worker/commands/commands.h"
 #include "worker/train/checkpoint_reader.h"
 #include "worker/train/run_identity.h"
 

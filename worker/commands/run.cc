@@ -1,4 +1,4 @@
-#include "worker/run.h"
+#include "worker/commands/run.h"
 
 #include <omp.h>
 #include <spdlog/fmt/fmt.h>

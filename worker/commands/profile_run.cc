@@ -1,4 +1,4 @@
-#include "worker/profile_run.h"
+#include "worker/commands/profile_run.h"
 
 #include <sys/resource.h>
 
@@ -8,9 +8,9 @@
 
 #include "common/base/file.h"
 #include "common/model/launch.h"
-#include "worker/gang.h"
-#include "worker/run.h"
-#include "worker/temporary_folder.h"
+#include "worker/commands/gang.h"
+#include "worker/commands/run.h"
+#include "worker/commands/temporary_folder.h"
 
 namespace podium {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/model/spec.h"
-#include "worker/profile_run.h"
+#include "worker/commands/profile_run.h"
 
 namespace podium {
 

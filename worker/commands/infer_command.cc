@@ -7,8 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "worker/commands.h"
-#include "worker/compute_arguments.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/compute_arguments.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/text_files.h"
 #include "worker/infer/text_inference.h"

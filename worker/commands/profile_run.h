@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/model/launch.h"
-#include "worker/local_run.h"
+#include "worker/commands/local_run.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium {

@@ -1,8 +1,8 @@
-#include "worker/local_run.h"
+#include "worker/commands/local_run.h"
 
 #include "common/base/file.h"
 #include "common/model/launch.h"
-#include "worker/gang.h"
+#include "worker/commands/gang.h"
 
 namespace podium {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
-#include "worker/commands.h"
+#include "worker/commands/commands.h"
 #include "worker/data/bad_data.h"
 #include "worker/train/checkpoint_reader.h"
 #include "worker/train/checkpoint_weights.h"

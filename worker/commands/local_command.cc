@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "common/base/logging.h"
-#include "worker/commands.h"
-#include "worker/local_run.h"
-#include "worker/local_summary.h"
-#include "worker/spec_arguments.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/local_run.h"
+#include "worker/commands/local_summary.h"
+#include "worker/commands/spec_arguments.h"
 
 namespace podium {
 namespace {

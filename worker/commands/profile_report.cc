@@ -1,4 +1,4 @@
-#include "worker/profile_report.h"
+#include "worker/commands/profile_report.h"
 
 #include <spdlog/fmt/fmt.h>
 

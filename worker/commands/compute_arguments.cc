@@ -1,4 +1,4 @@
-#include "worker/compute_arguments.h"
+#include "worker/commands/compute_arguments.h"
 
 #include <spdlog/fmt/fmt.h>
 

@@ -1,4 +1,4 @@
-#include "worker/signals.h"
+#include "worker/commands/signals.h"
 
 #include <signal.h>
 

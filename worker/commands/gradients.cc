@@ -1,4 +1,4 @@
-#include "worker/gradients.h"
+#include "worker/commands/gradients.h"
 
 #include <omp.h>
 
@@ -15,10 +15,10 @@
 #include "common/base/file.h"
 #include "common/base/logging.h"
 #include "worker/comm/parallel.h"
-#include "worker/gang.h"
-#include "worker/gradients_batch.h"
+#include "worker/commands/gang.h"
+#include "worker/commands/gradients_batch.h"
+#include "worker/commands/temporary_folder.h"
 #include "worker/nn/pretraining_head.h"
-#include "worker/temporary_folder.h"
 #include "worker/train/engine.h"
 #include "worker/train/failure.h"
 #include "worker/train/full_tensors.h"

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "common/base/logging.h"
-#include "worker/commands.h"
-#include "worker/profile_report.h"
-#include "worker/profile_run.h"
-#include "worker/signals.h"
-#include "worker/spec_arguments.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/profile_report.h"
+#include "worker/commands/profile_run.h"
+#include "worker/commands/signals.h"
+#include "worker/commands/spec_arguments.h"
 
 namespace podium {
 namespace {

@@ -3,9 +3,9 @@
 #include <map>
 #include <memory>
 
-#include "worker/commands.h"
-#include "worker/gradients.h"
-#include "worker/signals.h"
+#include "worker/commands/commands.h"
+#include "worker/commands/gradients.h"
+#include "worker/commands/signals.h"
 
 namespace podium {
 namespace {

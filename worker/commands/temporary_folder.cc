@@ -1,4 +1,4 @@
-#include "worker/temporary_folder.h"
+#include "worker/commands/temporary_folder.h"
 
 #include <stdlib.h>
 
