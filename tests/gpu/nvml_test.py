@@ -29,11 +29,8 @@ def topology_by_smi():
         print(f"topology is left out: nvidia-smi topo -m ended with {error.returncode}")
         return None
     rows = [line.split() for line in text.splitlines()]
-    rows = [row for row in rows if len(row) > 1 and re.fullmatch(r"GPU\d+", row[0])]
+    rows = [row for row in rows if re.fullmatch(r"GPU\d+", row[0] if row else "") and "X" in row[1:]]  # not the head
     columns = len(rows)
-    if rows and re.fullmatch(r"GPU\d+", rows[0][1]):  # the head, where nothing stands before it
-        rows = rows[1:]
-        columns = len(rows)
     return [row[1:1 + columns] for row in rows]
 
 
