@@ -65,6 +65,15 @@ def lines_of(command, seconds):
         raise Failed(f"{words[0]} ended with {code}; it was run as: {' '.join(words)}")
 
 
+def keep_earlier(path):
+    """Gives what an earlier run left there another name: FILE.1, FILE.2, ..."""
+    number = 1
+    while (earlier := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    if path.exists():
+        path.rename(earlier)
+
+
 class Report:
     """Keeps figures in a file and in memory."""
 
@@ -74,6 +83,7 @@ class Report:
         self.file = None
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
+            keep_earlier(path)
             self.file = path.open("w")
 
     def figure(self, **values):

@@ -132,6 +132,12 @@ class Bench(unittest.TestCase):
         except OSError:
             return True
 
+    def test_figures_of_an_earlier_run_are_kept(self):
+        for _ in range(3):
+            self.run_bench("--parts", "NCCL", "--podium-only")
+        for name in (self.json.name, self.json.name + ".1", self.json.name + ".2"):
+            self.assertIn(("NCCL", "one rank"), measured(figures_in(self.json.with_name(name)), "Podium"))
+
     def test_times_of_wrong_results_are_called_so(self):
         when = """*'--precision int8'*) echo '{"batch": 1, "length": 128, "error": 0.7, "tolerance": 0.1, "passed": false}' ;;"""
         code, said, _ = self.run_bench("--parts", "Podium BERT-Large inference", when=when)

@@ -117,6 +117,12 @@ class Run(unittest.TestCase):
         self.assertIn("too late worker_ops_gpu_test Attention.", summary)
         self.assertIn("left out worker_device_gpu_test All/DeviceModel., for time", summary)
 
+    def test_what_fails_is_not_looked_at_again_when_time_is_up(self):
+        code, said, summary = self.run_suites(when="*Rows*) exit 1 ;; *DeviceInference*) exec sleep 1000 ;;", PODIUM_GPU_TESTS_SECONDS="4")
+        self.assertEqual(code, 1)
+        self.assertIn("left out again worker_ops_gpu_test Rows. with every launch waited for, for time", summary)
+        self.assertIn("kept in", said)
+
     def test_a_program_that_cannot_list_its_suites_ends_no_other(self):
         code, said, summary = self.run_suites(when="worker_ops_gpu_test*) echo 'error while loading shared libraries'; exit 127 ;;")
         self.assertEqual(code, 1)
