@@ -16,12 +16,9 @@ namespace {
 // The stream of a seed that orders sentences; the low bits number the epoch.
 constexpr std::uint64_t kSentenceStream = std::uint64_t{5} << 60;
 
-constexpr std::size_t kStepsAhead = 4;
 constexpr std::int64_t kSpecialTokens = 2;  // [CLS] and [SEP]
 
 enum Total : std::size_t { kSentences, kOfMajority, kTotals };
-
-double mean(double sum, double count) { return sum / std::max(count, 1.0); }
 
 std::int32_t most_frequent_class(const LabelledText& text) {
   std::vector<std::int64_t> counts(text.classes().size());
@@ -53,21 +50,20 @@ ClassifyText::ClassifyText(const JobSpec& spec, const std::filesystem::path& dat
 }
 
 ClassifyTask::ClassifyTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
-                           std::shared_ptr<const ClassifyText> text, int data_rank, int data_size)
+                           std::shared_ptr<const ClassifyText> text, DataRank place)
     : training_(training),
       text_(std::move(text)),
       majority_(most_frequent_class(text_->training)),
-      local_sequences_(training_.batch.global / data_size),
-      first_sequence_(local_sequences_ * data_rank),
-      held_out_(make_held_out(evaluate, data_rank, data_size)) {}
+      held_out_(make_held_out(evaluate, place)),
+      batches_(training_.batch.global, place,
+               [this](const SampleRange& samples) { return make_global_batch(samples); }) {}
 
-TaskBatch ClassifyTask::make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const {
+TaskBatch ClassifyTask::make_held_out(const EvaluateSpec& evaluate, DataRank place) const {
   if (!text_->held_out) return {Sums(kTotals, 0.0), {}};
-  const std::int64_t count = std::min(evaluate.sequences, text_->held_out->size());
-  const std::int64_t begin = count * data_rank / data_size;
-  std::vector<std::int64_t> sentences(static_cast<std::size_t>(count * (data_rank + 1) / data_size - begin));
-  std::iota(sentences.begin(), sentences.end(), begin);
-  return make_batch(*text_->held_out, sentences, begin);
+  const SampleRange share = share_of_held_out(std::min(evaluate.sequences, text_->held_out->size()), place);
+  std::vector<std::int64_t> sentences(static_cast<std::size_t>(share.end - share.begin));
+  std::iota(sentences.begin(), sentences.end(), share.begin);
+  return make_batch(*text_->held_out, sentences, share.first);
 }
 
 std::int64_t ClassifyTask::sentence_of(std::int64_t sample) const {
@@ -112,16 +108,10 @@ MicroBatch ClassifyTask::collate(const LabelledText& text, std::span<const std::
   return batch;
 }
 
-void ClassifyTask::start(std::int64_t first_batch) {
-  prefetcher_.reset();
-  prefetcher_ = std::make_unique<Prefetcher<TaskBatch>>(
-      [this, batch = first_batch]() mutable {
-        const std::int64_t begin = (batch++ - 1) * training_.batch.global + first_sequence_;
-        std::vector<std::int64_t> sentences;
-        for (std::int64_t i = begin; i < begin + local_sequences_; ++i) sentences.push_back(sentence_of(i));
-        return make_batch(text_->training, sentences, first_sequence_);
-      },
-      kStepsAhead);
+TaskBatch ClassifyTask::make_global_batch(const SampleRange& samples) const {
+  std::vector<std::int64_t> sentences;
+  for (std::int64_t i = samples.begin; i < samples.end; ++i) sentences.push_back(sentence_of(i));
+  return make_batch(text_->training, sentences, samples.first);
 }
 
 LossScales ClassifyTask::scales(const Sums& totals) const {
@@ -146,7 +136,7 @@ TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path
   return {text->tokenizer.vocabulary().size(), text->training.identity(),
           classify_head(static_cast<int>(text->training.classes().size())),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
-            return std::make_unique<ClassifyTask>(phase, evaluate, text, data_rank, data_size);
+            return std::make_unique<ClassifyTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};
 }
 

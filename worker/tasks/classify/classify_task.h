@@ -6,9 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "worker/data/prefetcher.h"
 #include "worker/tasks/classify/labelled_text.h"
-#include "worker/train/task.h"
+#include "worker/tasks/data_share.h"
 
 namespace podium {
 
@@ -27,10 +26,10 @@ class ClassifyTask final : public Task {
  public:
   // The tasks of all phases share the text, and the last of them frees it.
   ClassifyTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
-               std::shared_ptr<const ClassifyText> text, int data_rank, int data_size);
+               std::shared_ptr<const ClassifyText> text, DataRank place);
 
-  void start(std::int64_t first_batch) override;
-  TaskBatch next() override { return prefetcher_->next(); }
+  void start(std::int64_t first_batch) override { batches_.start(first_batch); }
+  TaskBatch next() override { return batches_.next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
   // train/loss, in nats a sentence.
@@ -40,7 +39,8 @@ class ClassifyTask final : public Task {
   Metrics evaluation_metrics(const Evaluation& held_out) const override;
 
  private:
-  TaskBatch make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const;
+  TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
+  TaskBatch make_global_batch(const SampleRange& samples) const;
   // These sentences of `text` in micro-batches, numbered from `first_sample`.
   TaskBatch make_batch(const LabelledText& text, const std::vector<std::int64_t>& sentences,
                        std::int64_t first_sample) const;
@@ -49,11 +49,9 @@ class ClassifyTask final : public Task {
 
   TrainingSpec training_;
   std::shared_ptr<const ClassifyText> text_;
-  std::int32_t majority_;         // class
-  std::int64_t local_sequences_;  // of each step
-  std::int64_t first_sequence_;   // of this data rank, within the global batch
+  std::int32_t majority_;  // class
   TaskBatch held_out_;
-  std::unique_ptr<Prefetcher<TaskBatch>> prefetcher_;  // last: it uses the rest
+  GlobalBatches batches_;  // last: it uses the rest
 };
 
 TaskSource classify_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,

@@ -9,14 +9,7 @@
 namespace podium {
 namespace {
 
-// Held-out samples are the same for every job, whatever its seed.
-constexpr std::uint64_t kHeldOutSeed = 0;
-
-constexpr std::size_t kStepsAhead = 4;
-
 enum Total : std::size_t { kPredictedTokens, kUnigramLoss, kTotals };
-
-double mean(double sum, double count) { return sum / std::max(count, 1.0); }
 
 }  // namespace
 
@@ -32,28 +25,27 @@ LanguageText::LanguageText(const JobSpec& spec, const std::filesystem::path& dat
 }
 
 LanguageTask::LanguageTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
-                           std::shared_ptr<const LanguageText> text, int data_rank, int data_size)
+                           std::shared_ptr<const LanguageText> text, DataRank place)
     : batch_(training.batch),
       sequence_length_(training.sequence_length),
       text_(std::move(text)),
-      local_sequences_(batch_.global / data_size),
-      first_sequence_(local_sequences_ * data_rank),
       dataset_(text_->training, sequence_length_, training.seed),
-      held_out_(make_held_out(evaluate, data_rank, data_size)) {}
+      held_out_(make_held_out(evaluate, place)),
+      batches_(batch_.global, place,
+               [this](const SampleRange& samples) { return make_batch(dataset_, samples); }) {}
 
-TaskBatch LanguageTask::make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const {
+TaskBatch LanguageTask::make_held_out(const EvaluateSpec& evaluate, DataRank place) const {
   if (!text_->held_out) return {Sums(kTotals, 0.0), {}};
   const LanguageDataset dataset(*text_->held_out, sequence_length_, kHeldOutSeed);
   const std::int64_t count = std::min(evaluate.sequences, dataset.epoch_size());
-  const std::int64_t begin = count * data_rank / data_size;
-  TaskBatch batch = make_batch(dataset, begin, count * (data_rank + 1) / data_size, begin);
+  TaskBatch batch = make_batch(dataset, share_of_held_out(count, place));
   for (const MicroBatch& micro : batch.micro_batches)
     batch.totals[kUnigramLoss] += text_->unigram->total_loss(micro.targets[kLanguageTerm].labels);
   return batch;
 }
 
-TaskBatch LanguageTask::make_batch(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end,
-                                   std::int64_t first_sample) const {
+TaskBatch LanguageTask::make_batch(const LanguageDataset& dataset, SampleRange samples) const {
+  auto& [begin, end, first_sample] = samples;
   TaskBatch batch{Sums(kTotals, 0.0), {}};
   while (begin < end) {
     const std::int64_t stop = std::min(end, begin + batch_.micro);
@@ -86,16 +78,6 @@ MicroBatch LanguageTask::collate(const LanguageDataset& dataset, std::int64_t be
   return batch;
 }
 
-void LanguageTask::start(std::int64_t first_batch) {
-  prefetcher_.reset();
-  prefetcher_ = std::make_unique<Prefetcher<TaskBatch>>(
-      [this, batch = first_batch]() mutable {
-        const std::int64_t begin = (batch++ - 1) * batch_.global + first_sequence_;
-        return make_batch(dataset_, begin, begin + local_sequences_, first_sequence_);
-      },
-      kStepsAhead);
-}
-
 LossScales LanguageTask::scales(const Sums& totals) const {
   return {static_cast<float>(mean(1.0, totals[kPredictedTokens]))};
 }
@@ -121,7 +103,7 @@ TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path
   const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
   return {text->vocabulary.size(), text->training.identity(), pretraining_head(ModelFamily::gpt),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
-            return std::make_unique<LanguageTask>(phase, evaluate, text, data_rank, data_size);
+            return std::make_unique<LanguageTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};
 }
 

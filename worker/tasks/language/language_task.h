@@ -8,10 +8,9 @@
 
 #include "worker/data/bpe_vocabulary.h"
 #include "worker/data/language_dataset.h"
-#include "worker/data/prefetcher.h"
 #include "worker/data/token_stream.h"
 #include "worker/data/unigram.h"
-#include "worker/train/task.h"
+#include "worker/tasks/data_share.h"
 
 namespace podium {
 
@@ -30,10 +29,10 @@ class LanguageTask final : public Task {
  public:
   // The tasks of all phases share the text, and the last of them frees it.
   LanguageTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
-               std::shared_ptr<const LanguageText> text, int data_rank, int data_size);
+               std::shared_ptr<const LanguageText> text, DataRank place);
 
-  void start(std::int64_t first_batch) override;
-  TaskBatch next() override { return prefetcher_->next(); }
+  void start(std::int64_t first_batch) override { batches_.start(first_batch); }
+  TaskBatch next() override { return batches_.next(); }
   const TaskBatch& held_out() const override { return held_out_; }
   LossScales scales(const Sums& totals) const override;
   // train/loss, in nats a token.
@@ -43,20 +42,16 @@ class LanguageTask final : public Task {
   Metrics evaluation_metrics(const Evaluation& held_out) const override;
 
  private:
-  TaskBatch make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const;
-  // Samples [begin, end) in micro-batches, numbered from `first_sample`.
-  TaskBatch make_batch(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end,
-                       std::int64_t first_sample) const;
+  TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
+  TaskBatch make_batch(const LanguageDataset& dataset, SampleRange samples) const;
   MicroBatch collate(const LanguageDataset& dataset, std::int64_t begin, std::int64_t end) const;
 
   BatchSpec batch_;
   int sequence_length_;
   std::shared_ptr<const LanguageText> text_;
-  std::int64_t local_sequences_;  // of each step
-  std::int64_t first_sequence_;   // of this data rank, within the global batch
   LanguageDataset dataset_;
   TaskBatch held_out_;
-  std::unique_ptr<Prefetcher<TaskBatch>> prefetcher_;  // last: it uses the rest
+  GlobalBatches batches_;  // last: it uses the rest
 };
 
 // Reads the job's text once for the tasks of all phases. Throws BadData.

@@ -8,14 +8,7 @@
 namespace podium {
 namespace {
 
-// Held-out samples are the same for every job, whatever its seed.
-constexpr std::uint64_t kHeldOutSeed = 0;
-
-constexpr std::size_t kStepsAhead = 4;
-
 enum Total : std::size_t { kMaskedTokens, kSequences, kUnigramLoss };  // the last of held-out text only
-
-double mean(double sum, double count) { return sum / std::max(count, 1.0); }
 
 TaskBatch with_totals(std::vector<MicroBatch> batches) {
   Sums totals(2, 0.0);
@@ -29,26 +22,19 @@ TaskBatch with_totals(std::vector<MicroBatch> batches) {
 }  // namespace
 
 PretrainingTask::PretrainingTask(const TrainingSpec& training, const EvaluateSpec& evaluate,
-                                 std::shared_ptr<const PretrainingText> text, int data_rank, int data_size)
+                                 std::shared_ptr<const PretrainingText> text, DataRank place)
     : training_(training),
       text_(std::move(text)),
-      local_sequences_(training_.batch.global / data_size),
-      first_sequence_(local_sequences_ * data_rank),
       dataset_(text_->training, text_->tokenizer.vocabulary(),
-               pretraining_options(training_, training_.seed)) {
-  if (text_->held_out) held_out_ = make_held_out(evaluate, data_rank, data_size);
+               pretraining_options(training_, training_.seed)),
+      batches_(training_.batch.global, place,
+               [this](const SampleRange& samples) { return make_global_batch(samples); }) {
+  if (text_->held_out) held_out_ = make_held_out(evaluate, place);
 }
 
-void PretrainingTask::start(std::int64_t first_batch) {
-  prefetcher_.reset();
-  prefetcher_ = std::make_unique<Prefetcher<TaskBatch>>(
-      [this, batch = first_batch]() mutable { return make_global_batch(batch++); }, kStepsAhead);
-}
-
-TaskBatch PretrainingTask::make_global_batch(std::int64_t number) {
-  const std::int64_t begin = (number - 1) * training_.batch.global + first_sequence_;
-  TaskBatch made = with_totals(make_batches(dataset_, begin, begin + local_sequences_));
-  std::int64_t first = first_sequence_;
+TaskBatch PretrainingTask::make_global_batch(const SampleRange& samples) {
+  TaskBatch made = with_totals(make_batches(dataset_, samples.begin, samples.end));
+  std::int64_t first = samples.first;
   for (MicroBatch& batch : made.micro_batches) {
     batch.first_sample = first;
     first += batch.sequences;
@@ -56,12 +42,12 @@ TaskBatch PretrainingTask::make_global_batch(std::int64_t number) {
   return made;
 }
 
-TaskBatch PretrainingTask::make_held_out(const EvaluateSpec& evaluate, int data_rank, int data_size) const {
+TaskBatch PretrainingTask::make_held_out(const EvaluateSpec& evaluate, DataRank place) const {
   PretrainingDataset dataset(*text_->held_out, text_->tokenizer.vocabulary(),
                              pretraining_options(training_, kHeldOutSeed));
   const std::int64_t count = std::min(evaluate.sequences, dataset.first_epoch_size());
-  TaskBatch made =
-      with_totals(make_batches(dataset, count * data_rank / data_size, count * (data_rank + 1) / data_size));
+  const SampleRange share = share_of_held_out(count, place);
+  TaskBatch made = with_totals(make_batches(dataset, share.begin, share.end));
   const UnigramModel unigram(text_->training.frequencies());
   made.totals.push_back(0.0);
   for (const MicroBatch& batch : made.micro_batches)
@@ -115,7 +101,7 @@ TaskSource pretraining_task_source(const JobSpec& spec, const std::filesystem::p
       std::make_shared<const PretrainingText>(read_pretraining_text(spec, data_folder, reading));
   return {text->tokenizer.vocabulary().size(), text->training.identity(), pretraining_head(ModelFamily::bert),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
-            return std::make_unique<PretrainingTask>(phase, evaluate, text, data_rank, data_size);
+            return std::make_unique<PretrainingTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};
 }
 
