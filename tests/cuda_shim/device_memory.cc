@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -84,7 +85,15 @@ DeviceMemory& device_memory() {
 
 }  // namespace
 
+namespace {
+std::atomic<std::size_t> largest_allocation = ~std::size_t{0};
+}
+
+FullDevice::FullDevice(std::size_t largest) { largest_allocation = largest; }
+FullDevice::~FullDevice() { largest_allocation = ~std::size_t{0}; }
+
 void* allocate_device_memory(std::size_t bytes) {
+  if (bytes > largest_allocation) return nullptr;
   void* const memory = device_memory().allocate(bytes);
   if (memory == nullptr) return nullptr;
   const DeviceAccess access;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include "worker/ops/device_ops.h"
 
@@ -36,18 +37,21 @@ std::string describe(const json& device) {
                      device.at("architecture").get<std::string>(), device.at("library").get<std::string>());
 }
 
-// Of a product that several ranks have timed the lowest one's.
+bool is_timed(const json& choice) { return choice.at("first_ms") != 0; }
+
+// Of each product the choice of the lowest rank that has timed it, else of the lowest that met it.
 json merged(const std::vector<std::string>& choices) {
   json all = json::array();
   std::set<std::string> known;
-  for (const std::string& text : choices)
-    for (const json& choice : json::parse(text))
-      if (known.insert(choice.at("product").dump()).second) all.push_back(choice);
+  for (const bool timed : {true, false})
+    for (const std::string& text : choices)
+      for (const json& choice : json::parse(text))
+        if ((is_timed(choice) || !timed) && known.insert(choice.at("product").dump()).second)
+          all.push_back(choice);
   return all;
 }
 
 std::string describe_gain(const json& choices) {
-  const auto is_timed = [](const json& choice) { return choice.at("first_ms") != 0; };
   const auto goes_elsewhere = [](const json& choice) { return choice.at("ms") != choice.at("first_ms"); };
   return fmt::format("{} of {} were timed, and {} go another way than cuBLASLt's first",
                      std::ranges::count_if(choices, is_timed), choices.size(),
@@ -117,11 +121,14 @@ bool ProductTiming::wants(const std::string& shapes) const {
 
 std::string ProductTiming::choose(const std::string& shapes, const std::function<void()>& rehearse) {
   const auto begin = std::chrono::steady_clock::now();
+  const bool recordings = std::exchange(context_.recordings, false);
   context_.device_ops->begin_timing_products(context_, most_seconds_);
   rehearse();
   const json own = context_.device_ops->end_timing_products(context_);
   const json choices = merged(all_texts(world_, own.dump()));
   context_.device_ops->choose_products(context_, choices);
+  rehearse();  // what another rank chose is done here once before it is recorded
+  context_.recordings = recordings;
   if (record_.is_null()) {
     record_ = of_this_device();
     record_["timed"] = record_["choices"] = json::array();

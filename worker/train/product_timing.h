@@ -1,8 +1,9 @@
 // The products of a run on devices, chosen by time where the spec says so: before the first step of a phase
 // some micro-batches are computed and forgotten, and each product that comes up is timed in several ways.
-// Every rank takes the same choice, that of the lowest rank which has timed the product, and checkpoints keep
-// it: a run that goes on on the same kind of device, with the same library, computes the same bits. Products
-// of shapes that come up later are not timed, but computed by the library's first algorithm, as ever.
+// Every rank takes the same choice, that of the lowest rank which has timed the product, else of the lowest
+// which met it, and checkpoints keep it: a run that goes on on the same kind of device, with the same
+// library, computes the same bits. Products of shapes that come up later are not timed, but computed by the
+// library's first algorithm, as ever.
 //
 //   {"library": "cuBLASLt 130002", "device": "NVIDIA H200", "architecture": "sm_90",
 //    "timed": ["phase 1, 16 x 128 tokens, tensor 1 x pipeline 1"], "choices":
@@ -38,7 +39,8 @@ class ProductTiming {
   std::vector<ProductNote> take_over(const nlohmann::json& record);
   // Whether products of such shapes are still to be timed.
   bool wants(const std::string& shapes) const;
-  // Times what comes up in `rehearse`, which all ranks do together. Collective; tells what has come of it.
+  // Times what comes up in `rehearse`, which all ranks do together, twice. Collective; tells what has come of
+  // it.
   std::string choose(const std::string& shapes, const std::function<void()>& rehearse);
   // For checkpoints; null where nothing was timed.
   const nlohmann::json& record() const { return record_; }

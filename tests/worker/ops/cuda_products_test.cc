@@ -1,4 +1,7 @@
 // Products that cuBLASLt refuses: the next way is taken, and nothing stays behind of the one that failed.
+#include <gmock/gmock.h>
+
+#include "tests/cuda_shim/device_memory.h"
 #include "tests/cuda_shim/products.h"
 #include "tests/worker/ops/gelu_values.h"
 #include "tests/worker/ops/op_check.h"
@@ -41,9 +44,10 @@ struct GeluLayers {
 // How products ended that were asked for.
 using Ends = std::vector<std::pair<ProductEnd, bool>>;
 
-void expect_as_on_cpu(const std::function<bool(const Product&)>& refuses, const Ends& asked) {
+void expect_as_on_cpu(const std::function<bool(const Product&)>& refuses, const Ends& asked,
+                      DType type = DType::bf16) {
   Context cuda = make_context(1), cpu{.threads = 2};
-  GeluLayers actual(DType::bf16), expected(DType::bf16);
+  GeluLayers actual(type), expected(type);
   Ends ends;
   {
     const shim::RefusedProducts refused([&](const Product& product, int algorithm) {
@@ -68,6 +72,26 @@ TEST(CudaProducts, TakeTheGeluAndItsBiasAlongAsFarAsTheLibraryDoes) {
   expect_as_on_cpu([](const Product& p) { return p.column_sums; }, {forward, with_sums, backward});
   expect_as_on_cpu([](const Product& p) { return p.end != ProductEnd::plain; },
                    {forward, plain, with_sums, backward, plain});
+  expect_as_on_cpu([](const Product&) { return false; }, {forward, backward}, DType::f16);
+}
+
+TEST(CudaProducts, AreNotTimedWhereNoRoomIsLeft) {
+  Context context = make_context(1);
+  context.deterministic = false;
+  GeluLayers layers(DType::bf16);
+  layers.run(context);  // whose copies of weights take their room
+  std::vector<int> started;
+  const shim::RefusedProducts watched([&](const Product&, int algorithm) {
+    if (algorithm != shim::kEveryAlgorithm) started.push_back(algorithm);
+    return false;
+  });
+  const Tensor x = tensor_of(random_values(kRows * kOut, 1), DType::bf16, {kRows, kOut});
+  Tensor dx(DType::bf16, {kRows, kIn});
+  ops::LinearWeight weight{.master = layers.next_w.view(), .generation = 1};
+  ops::linear_prepare(context, weight, {}, DType::bf16, kOut);
+  const shim::FullDevice full(0);
+  ops::linear_backward_input(context, x.view(), weight, dx.view());
+  EXPECT_THAT(started, testing::ElementsAre(0));
 }
 
 TEST(CudaProducts, AskForNoGeluWhereVectorsDoNotFit) {

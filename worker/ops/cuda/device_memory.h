@@ -20,4 +20,13 @@ inline DeviceMemory allocate(std::size_t bytes, const char* what) {
   return DeviceMemory(memory);
 }
 
+// None where there is no room.
+inline DeviceMemory allocate_if_there_is_room(std::size_t bytes, const char* what) {
+  void* memory = nullptr;
+  const cudaError_t error = cudaMalloc(&memory, bytes);
+  if (error != cudaErrorMemoryAllocation) check_cuda(error, what);
+  if (error != cudaSuccess) cudaGetLastError();  // an error stays until it is read
+  return DeviceMemory(memory);
+}
+
 }  // namespace podium::ops::cuda

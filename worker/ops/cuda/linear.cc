@@ -130,10 +130,11 @@ bool may_end(GeluKind kind, const Product& product) {
          product.k % kAlignedRows == 0;
 }
 
-// The product with all that follows it, as far as cuBLASLt does so.
+// The product with all that follows it, as far as cuBLASLt does so. It writes sums in the type of dx: in f16
+// those of many rows overflow where dx does not.
 void multiply_with_gelu(Context& context, const Product& plain, const ProductOperands& operands,
                         const ProductOptions& options) {
-  const bool sums = options.column_sums.address != nullptr;
+  const bool sums = options.column_sums.address != nullptr, sums_fit = plain.result == DType::bf16;
   Product ended = plain, with_sums = plain;
   ended.end = with_sums.end = ProductEnd::gelu_backward;
   with_sums.column_sums = true;
@@ -141,7 +142,7 @@ void multiply_with_gelu(Context& context, const Product& plain, const ProductOpe
   more.gelu_input = const_cast<void*>(options.gelu.values.address);  // which backward only reads
   const TensorView dx{operands.c, plain.result, {plain.m, plain.n}};
   std::vector<EndedProduct> ways;
-  if (sums) {
+  if (sums && sums_fit) {
     ways.push_back({with_sums, [&, more]() mutable {
                       more.column_sums = cuda_state(context).scratch(static_cast<std::size_t>(plain.n) *
                                                                      size_of(plain.result));

@@ -80,12 +80,14 @@ class Products final : public BackendState {
     return choice.algorithm.has_value();
   }
 
-  // None where all are refused. `choice` gets the times.
+  // None where all are refused, all where no room is left to time them in. `choice` gets the times.
   std::vector<ProductAlgorithm> fastest(Context& context, const Product& product, ProductOperands operands,
                                         const std::vector<ProductAlgorithm>& candidates,
                                         ProductChoice& choice) {
     const std::size_t bytes = static_cast<std::size_t>(product.m * product.n) * size_of(product.result);
-    const DeviceMemory elsewhere = allocate(bytes, "allocating the result of a timed product");
+    const DeviceMemory elsewhere =
+        allocate_if_there_is_room(bytes, "allocating the result of a timed product");
+    if (elsewhere == nullptr) return candidates;
     operands.c = elsewhere.get();
     const cudaStream_t stream = cuda_state(context).stream();
     std::vector<ProductAlgorithm> best;
@@ -138,7 +140,8 @@ std::string name_of(const Product& p) {
 }
 
 bool try_multiply(Context& context, const Product& product, const ProductOperands& operands) {
-  PODIUM_CHECK(aligned(operands.a) && aligned(operands.b) && aligned(operands.c) && aligned(operands.bias),
+  PODIUM_CHECK(aligned(operands.a) && aligned(operands.b) && aligned(operands.c) && aligned(operands.bias) &&
+                   aligned(operands.gelu_input) && aligned(operands.column_sums),
                "the operands of a CUDA product lie at multiples of 16 bytes");
   return products_of(context).run(context, product, operands);
 }
