@@ -33,8 +33,10 @@ void show_heap_to_device() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
-  std::free(std::malloc(kHeapBytes));
+  void* volatile all = std::malloc(kHeapBytes);  // volatile: a compiler may leave out what is freed at once
+  std::free(all);
   const std::uintptr_t begin = heap_begin(), end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  if (all == nullptr || end - begin < kHeapBytes) throw std::runtime_error("the heap cannot grow to 1 GiB");
   const cudaError_t error =
       cudaHostRegister(reinterpret_cast<void*>(begin), end - begin, cudaHostRegisterDefault);
   if (error != cudaSuccess)
