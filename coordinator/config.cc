@@ -9,7 +9,7 @@
 #include "common/spec/problems.h"
 #include "common/spec/source_map.h"
 #include "common/spec/yaml_document.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/net/url.h"
 #include "common/spec/published.h"
-#include "coordinator/core/state.h"
+#include "coordinator/core/state/state.h"
 #include "coordinator/specs/spec_repository.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"

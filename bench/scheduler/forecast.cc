@@ -8,8 +8,8 @@
 
 #include "bench/figure.h"
 #include "bench/scheduler/workload.h"
-#include "coordinator/core/queue_walk.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/why.h"
 #include "coordinator/forecast/start_forecast.h"
 
 namespace podium {

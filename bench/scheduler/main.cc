@@ -11,7 +11,7 @@
 
 #include "bench/figure.h"
 #include "bench/scheduler/workload.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 namespace {

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <utility>
 
-#include "coordinator/core/account_rules.h"
+#include "coordinator/core/accounts/account_rules.h"
 
 namespace podium {
 namespace {

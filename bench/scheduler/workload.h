@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
+#include "coordinator/core/plan/plan.h"
 
 namespace podium {
 

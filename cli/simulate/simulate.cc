@@ -18,7 +18,7 @@
 #include "common/base/file.h"
 #include "common/base/units.h"
 #include "common/net/zstd.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "coordinator/api/api.h"
-#include "coordinator/core/account_report.h"
+#include "coordinator/core/accounts/account_report.h"
 
 namespace podium {
 

@@ -6,8 +6,8 @@
 #include "coordinator/api/body.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/account_rules.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/policies/policy.h"
 #include "coordinator/loop/work_pool.h"
 
 namespace podium {

@@ -15,7 +15,7 @@
 #include "common/net/zstd.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/report_limits.h"
+#include "coordinator/core/nodes/report_limits.h"
 
 namespace podium {
 namespace {

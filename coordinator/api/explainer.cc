@@ -5,7 +5,7 @@
 #include "common/base/units.h"
 #include "common/spec/load.h"
 #include "coordinator/api/json_views.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/why.h"
 #include "coordinator/forecast/start_forecast.h"
 
 namespace podium {

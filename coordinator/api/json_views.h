@@ -5,8 +5,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "coordinator/core/blocker.h"
-#include "coordinator/core/state.h"
+#include "coordinator/core/state/blocker.h"
+#include "coordinator/core/state/state.h"
 #include "coordinator/loop/command_loop.h"
 #include "coordinator/store/reader.h"
 

@@ -3,8 +3,8 @@
 #include "coordinator/api/prometheus_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/queue_walk.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/why.h"
 
 namespace podium {
 namespace {

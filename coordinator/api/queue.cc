@@ -6,10 +6,10 @@
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/why.h"
 #include "coordinator/core/policies/fair_share.h"
-#include "coordinator/core/policy.h"
-#include "coordinator/core/queue_walk.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 namespace {

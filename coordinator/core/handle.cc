@@ -3,14 +3,14 @@
 #include "common/base/check.h"
 #include "common/base/units.h"
 #include "common/model/sizes.h"
-#include "coordinator/core/account_rules.h"
-#include "coordinator/core/deadlines.h"
-#include "coordinator/core/draft.h"
-#include "coordinator/core/job_operations.h"
-#include "coordinator/core/node_operations.h"
-#include "coordinator/core/report.h"
-#include "coordinator/core/suspicion.h"
-#include "coordinator/core/sweeps/trials.h"
+#include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/jobs/draft.h"
+#include "coordinator/core/jobs/job_operations.h"
+#include "coordinator/core/jobs/trials.h"
+#include "coordinator/core/nodes/deadlines.h"
+#include "coordinator/core/nodes/node_operations.h"
+#include "coordinator/core/nodes/report.h"
+#include "coordinator/core/nodes/suspicion.h"
 
 namespace podium {
 namespace {

@@ -12,8 +12,8 @@
 #include <optional>
 
 #include "common/base/error.h"
-#include "coordinator/core/commands.h"
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/commands.h"
+#include "coordinator/core/events/events.h"
 
 namespace podium {
 

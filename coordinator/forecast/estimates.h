@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "coordinator/core/state.h"
+#include "coordinator/core/state/state.h"
 
 namespace podium {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "coordinator/core/account_rules.h"
-#include "coordinator/core/placement.h"
+#include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/placement/placement.h"
 
 namespace podium {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
-#include "coordinator/core/time_text.h"
+#include "coordinator/core/state/time_text.h"
 
 namespace podium {
 

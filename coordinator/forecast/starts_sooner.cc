@@ -4,11 +4,11 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
-#include "coordinator/core/indexes.h"
-#include "coordinator/core/placement.h"
-#include "coordinator/core/policy.h"
-#include "coordinator/core/pools.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/events/indexes.h"
+#include "coordinator/core/placement/placement.h"
+#include "coordinator/core/plan/why.h"
+#include "coordinator/core/policies/policy.h"
+#include "coordinator/core/state/pools.h"
 #include "coordinator/forecast/start_forecast.h"
 
 namespace podium {

@@ -15,7 +15,7 @@
 
 #include "common/base/error.h"
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
+#include "coordinator/core/plan/plan.h"
 
 namespace podium {
 

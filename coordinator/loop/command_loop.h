@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
-#include "coordinator/core/wait_log.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/plan.h"
+#include "coordinator/core/plan/wait_log.h"
+#include "coordinator/core/plan/why.h"
 #include "coordinator/loop/loop_counters.h"
 #include "coordinator/store/store.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/events.h"
 
 namespace podium {
 

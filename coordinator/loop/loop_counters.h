@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "coordinator/core/plan.h"
+#include "coordinator/core/plan/plan.h"
 
 namespace podium {
 

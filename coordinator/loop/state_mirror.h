@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/events.h"
 
 namespace podium {
 

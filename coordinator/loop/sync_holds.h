@@ -9,7 +9,7 @@
 #include <chrono>
 #include <map>
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/events.h"
 
 namespace podium {
 

@@ -4,8 +4,8 @@
 // pieces, but never the newest, because the next one's number follows from it.
 #pragma once
 
-#include "coordinator/core/events.h"
-#include "coordinator/core/state.h"
+#include "coordinator/core/events/events.h"
+#include "coordinator/core/state/state.h"
 #include "coordinator/store/sqlite.h"
 
 namespace podium {

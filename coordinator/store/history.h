@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/events.h"
 #include "coordinator/store/sqlite.h"
 
 namespace podium {

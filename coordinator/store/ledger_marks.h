@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "coordinator/core/events.h"
-#include "coordinator/core/wait_log.h"
+#include "coordinator/core/events/events.h"
+#include "coordinator/core/plan/wait_log.h"
 #include "coordinator/store/sqlite.h"
 #include "coordinator/tracking/ledger.h"
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "common/base/check.h"
-#include "coordinator/core/names.h"
+#include "coordinator/core/events/names.h"
 #include "coordinator/store/store.h"
 
 namespace podium {

@@ -1,7 +1,7 @@
 // Keeps the tables the API reads in step with the log. Runs inside the transaction that appends the events.
 #pragma once
 
-#include "coordinator/core/events.h"
+#include "coordinator/core/events/events.h"
 #include "coordinator/store/board_runs.h"
 #include "coordinator/store/sqlite.h"
 

@@ -15,7 +15,7 @@
 #include "common/model/node.h"
 #include "common/model/stream_chunk.h"
 #include "common/model/text_identity.h"
-#include "coordinator/core/state.h"
+#include "coordinator/core/state/state.h"
 #include "coordinator/store/board_rows.h"
 #include "coordinator/store/job_filter.h"
 #include "coordinator/store/ledger_table.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
-#include "coordinator/core/names.h"
+#include "coordinator/core/events/names.h"
 #include "coordinator/store/reader_impl.h"
 #include "coordinator/tracking/time_to_train.h"
 

@@ -16,8 +16,8 @@
 
 #include "common/base/error.h"
 #include "common/model/stream_chunk.h"
-#include "coordinator/core/events.h"
-#include "coordinator/core/wait_log.h"
+#include "coordinator/core/events/events.h"
+#include "coordinator/core/plan/wait_log.h"
 #include "coordinator/store/disk_room.h"
 #include "coordinator/store/reader.h"
 #include "coordinator/store/retention.h"

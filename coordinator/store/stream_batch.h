@@ -11,8 +11,8 @@
 #include "common/base/error.h"
 #include "common/base/time.h"
 #include "common/model/stream_chunk.h"
-#include "coordinator/core/commands.h"
-#include "coordinator/core/sweeps/trials.h"
+#include "coordinator/core/events/commands.h"
+#include "coordinator/core/jobs/trials.h"
 
 namespace podium {
 

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
-#include "coordinator/core/sweeps/trials.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/jobs/trials.h"
+#include "coordinator/core/plan/plan.h"
+#include "coordinator/core/plan/why.h"
 #include "tests/sim/random.h"
 
 namespace podium::sim {

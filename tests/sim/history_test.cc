@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 #include "tests/sim/ledger_check.h"
 #include "tests/sim/sim_cluster.h"
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <random>
 
-#include "coordinator/core/account_rules.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/policies/policy.h"
 #include "coordinator/forecast/virtual_cluster.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "coordinator/core/policy.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/why.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium::sim {
 SimCluster::SimCluster(std::vector<NodeDescription> nodes, const SchedulingOptions& scheduling) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
-#include "coordinator/core/wait_log.h"
+#include "coordinator/core/plan/plan.h"
+#include "coordinator/core/plan/wait_log.h"
 #include "tests/sim/sim_node.h"
 
 namespace podium::sim {

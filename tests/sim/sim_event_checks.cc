@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 #include "tests/sim/sim_cluster.h"
 
 namespace podium::sim {

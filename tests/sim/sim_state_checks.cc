@@ -1,7 +1,7 @@
 // What holds between turns: orders, holders of devices, and indexes that say what a walk over the state says.
 #include <algorithm>
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 #include "tests/sim/sim_cluster.h"
 
 namespace podium::sim {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "coordinator/core/state.h"
+#include "coordinator/core/state/state.h"
 
 namespace podium {
 namespace {
@@ -49,8 +49,8 @@ double fair_share_factor(const ClusterState& state, const AccountLedger& ledger,
 }
 
 std::optional<Precedence> behind_whom(const ClusterState& state, const AccountLedger& ledger,
-                                    const std::string& account, const std::set<std::string>& waiting,
-                                    Time now) {
+                                      const std::string& account, const std::set<std::string>& waiting,
+                                      Time now) {
   std::vector<std::string> down = way_up(account);
   std::ranges::reverse(down);
   for (const std::string& name : down) {

@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "coordinator/core/accounts.h"
+#include "coordinator/core/accounts/accounts.h"
 #include "coordinator/core/policies/priority_backfill.h"
 
 namespace podium {
@@ -53,8 +53,8 @@ struct Precedence {
 // Whom the account's jobs wait for at the first level of the tree, from the top, where another goes first;
 // nothing where it is the account's turn. `waiting` are the accounts with waiting jobs.
 std::optional<Precedence> behind_whom(const ClusterState& state, const AccountLedger& ledger,
-                                    const std::string& account, const std::set<std::string>& waiting,
-                                    Time now);
+                                      const std::string& account, const std::set<std::string>& waiting,
+                                      Time now);
 
 // Whose turn it is among accounts with waiting jobs. A step costs by the depth of the tree.
 class FairShareTree {

@@ -2,7 +2,7 @@
 // What the others are measured against.
 #pragma once
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 

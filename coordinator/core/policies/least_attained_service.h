@@ -4,7 +4,7 @@
 // jobs are.
 #pragma once
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 

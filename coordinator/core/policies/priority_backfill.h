@@ -8,7 +8,7 @@
 // Bender, Chakrabarti and Muthukrishnan (SODA 1998). Smaller jobs fill the gaps they leave.
 #pragma once
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 

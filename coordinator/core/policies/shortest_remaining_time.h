@@ -2,7 +2,7 @@
 // to one with less than half of what it still needs, so that two of a length do not take turns.
 #pragma once
 
-#include "coordinator/core/policy.h"
+#include "coordinator/core/policies/policy.h"
 
 namespace podium {
 

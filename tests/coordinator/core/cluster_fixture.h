@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/core/account_rules.h"
+#include "coordinator/core/accounts/account_rules.h"
 #include "coordinator/core/handle.h"
-#include "coordinator/core/plan.h"
-#include "coordinator/core/why.h"
+#include "coordinator/core/plan/plan.h"
+#include "coordinator/core/plan/why.h"
 
 namespace podium {
 

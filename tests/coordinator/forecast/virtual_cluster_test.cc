@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "coordinator/core/placement.h"
-#include "coordinator/core/policy.h"
+#include "coordinator/core/placement/placement.h"
+#include "coordinator/core/policies/policy.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {

@@ -1,0 +1,13 @@
+// The part of `apply` that concerns one job alone, so that `handle` can look ahead on a copy of it.
+#pragma once
+
+#include "coordinator/core/events/events.h"
+
+namespace podium {
+
+void apply_to_job(Job& job, const Event& event);
+
+// A job that had ended, as it is again before its state changes.
+Job recalled_job(const JobRecalled& recalled, Time at);
+
+}  // namespace podium

@@ -1,0 +1,344 @@
+// What happened, in the past tense. Events are the only thing that changes a ClusterState, and the log of
+// them is the truth on disk: a published event never changes its meaning; codec changes raise its "v" and
+// keep the old reader.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "coordinator/core/state/state.h"
+
+namespace podium {
+
+struct ExperimentCreated {
+  ExperimentId experiment;
+  std::string name;
+  bool operator==(const ExperimentCreated&) const = default;
+};
+
+struct JobQueued {
+  JobId job;
+  ExperimentId experiment;
+  JobRequest request;
+  bool operator==(const JobQueued&) const = default;
+};
+
+struct AttemptCreated {
+  AttemptId attempt;
+  Allocation allocation;
+  bool operator==(const AttemptCreated&) const = default;
+};
+
+struct TaskStarted {
+  TaskId task;
+  std::int64_t pid = 0;
+  bool operator==(const TaskStarted&) const = default;
+};
+
+struct TaskExited {
+  TaskId task;
+  TaskExit exit;
+  bool operator==(const TaskExited&) const = default;
+};
+
+// Its node reports without it; found again, or lost after Limits::missing_after.
+struct TaskMissed {
+  TaskId task;
+  bool operator==(const TaskMissed&) const = default;
+};
+
+// Its agent has it, though it does not run yet: no other may start it any more.
+struct TaskListed {
+  TaskId task;
+  bool operator==(const TaskListed&) const = default;
+};
+
+struct TaskFound {
+  TaskId task;
+  bool operator==(const TaskFound&) const = default;
+};
+
+// Its exit will never be known.
+struct TaskLost {
+  TaskId task;
+  std::string reason;
+  bool operator==(const TaskLost&) const = default;
+};
+
+struct AttemptStopping {
+  AttemptId attempt;
+  StopCause cause = StopCause::none;
+  std::string reason;
+  bool operator==(const AttemptStopping&) const = default;
+};
+
+// AttemptStopping follows.
+struct ResizePlanned {
+  AttemptId attempt;
+  Resize resize;
+  bool operator==(const ResizePlanned&) const = default;
+};
+
+// Why a job is started again after an attempt.
+enum class RestartCause { none, failure, requeue, move, node_loss, preemption, resize, promotion };
+
+struct AttemptEnded {
+  AttemptId attempt;
+  AttemptEnd end = AttemptEnd::succeeded;
+  std::string reason;
+  RestartCause restart = RestartCause::none;  // none: the job ended as well
+  bool operator==(const AttemptEnded&) const = default;
+};
+
+struct AccountChanged {
+  std::string account;
+  AccountRules rules;
+  bool operator==(const AccountChanged&) const = default;
+};
+
+// With all that it has used.
+struct AccountDeleted {
+  std::string account;
+  bool operator==(const AccountDeleted&) const = default;
+};
+
+// The job will be queued again: what its last attempt taught. JobStateChanged follows.
+struct RetryPlanned {
+  JobId job;
+  RetryCounts retries;
+  std::optional<Time> not_before;
+  std::vector<NodeId> avoid;
+  std::optional<Time> avoid_until = {};
+  bool operator==(const RetryPlanned&) const = default;
+};
+
+struct JobStateChanged {
+  JobId job;
+  JobState from = JobState::queued;
+  JobState to = JobState::queued;
+  std::string reason;
+  bool operator==(const JobStateChanged&) const = default;
+};
+
+// Does not start, or start again, until it is released.
+struct JobHeld {
+  JobId job;
+  std::string reason = {};  // "": an operator wishes it; else what nodes know and this database does not
+  int attempts = 0;         // the newest that they have told of
+  bool operator==(const JobHeld&) const = default;
+};
+
+struct JobReleased {
+  JobId job;
+  bool operator==(const JobReleased&) const = default;
+};
+
+struct JobPrioritised {
+  JobId job;
+  int priority = 0;
+  bool operator==(const JobPrioritised&) const = default;
+};
+
+// `on` ended as `job` demanded, which waits for it no longer.
+struct DependencyMet {
+  JobId job;
+  JobId on;
+  bool operator==(const DependencyMet&) const = default;
+};
+
+// The core had forgotten it, for it had ended; an operator lets it go on. JobStateChanged to queued follows.
+struct JobRecalled {
+  JobId job;
+  ExperimentId experiment;
+  JobRequest request;
+  JobState from = JobState::failed;
+  int attempts = 0;
+  Duration served{}, attained{};
+  bool operator==(const JobRecalled&) const = default;
+};
+
+struct JobExtended {
+  JobId job;
+  Duration walltime{};
+  bool operator==(const JobExtended&) const = default;
+};
+
+// The experiment's jobs are trials of a sweep that ends those that lose; these are numbered from `first` on.
+struct SweepBegun {
+  ExperimentId experiment;
+  Asha rule;
+  JobId first;
+  int trials = 0;
+  bool operator==(const SweepBegun&) const = default;
+};
+
+// The first word of a trial on a rung; it may have ended meanwhile.
+struct RungReached {
+  ExperimentId experiment;
+  JobId job;
+  int rung = 1;
+  RungReport report;
+  bool operator==(const RungReached&) const = default;
+};
+
+// Others do better at the rung. AttemptStopping follows where the trial has an attempt.
+struct TrialPaused {
+  JobId job;
+  int rung = 1;
+  std::string reason;
+  bool operator==(const TrialPaused&) const = default;
+};
+
+// It goes on from the rung to the next, or to its end.
+struct TrialPromoted {
+  JobId job;
+  int rung = 1;
+  std::string reason;
+  bool operator==(const TrialPromoted&) const = default;
+};
+
+struct CheckpointNoted {
+  AttemptId attempt;
+  std::int64_t step = 0;
+  bool operator==(const CheckpointNoted&) const = default;
+};
+
+struct NodeJoined {
+  NodeDescription node;
+  bool operator==(const NodeJoined&) const = default;
+};
+
+// Its devices, address, labels, version or agent process are others now.
+struct NodeChanged {
+  NodeDescription node;
+  bool operator==(const NodeChanged&) const = default;
+};
+
+struct NodeStateChanged {
+  NodeId node;
+  NodeState from = NodeState::up;
+  NodeState to = NodeState::up;
+  std::string reason;
+  bool operator==(const NodeStateChanged&) const = default;
+};
+
+struct NodeStraysCounted {
+  NodeId node;
+  int strays = 0;
+  bool operator==(const NodeStraysCounted&) const = default;
+};
+
+// Replaces the drain it had.
+struct NodeDrained {
+  NodeId node;
+  Drain drain;
+  bool operator==(const NodeDrained&) const = default;
+};
+
+struct NodeResumed {
+  NodeId node;
+  std::string reason;
+  bool operator==(const NodeResumed&) const = default;
+};
+
+// Replaces the reservation it had.
+struct NodeReserved {
+  NodeId node;
+  NodeReservation reservation;
+  bool operator==(const NodeReserved&) const = default;
+};
+
+struct NodeUnreserved {
+  NodeId node;
+  std::string reason;
+  bool operator==(const NodeUnreserved&) const = default;
+};
+
+// All labels its operators have given it.
+struct NodeLabelled {
+  NodeId node;
+  Labels labels;
+  bool operator==(const NodeLabelled&) const = default;
+};
+
+// Every node's silence counts from now: the coordinator was away.
+struct SilenceForgiven {
+  std::string reason;
+  bool started = false;  // and its database may be an older copy now
+  bool operator==(const SilenceForgiven&) const = default;
+};
+
+// Not durable: only what is of the newest report follows from it.
+struct NodeSeen {
+  NodeId node;
+  std::optional<ClockMeasure> clock = {};  // the newest; neither is written, nor the next two
+  std::vector<TaskId> unknown = {};        // Node::unknown
+  std::string stranger = {};               // Node::stranger
+  bool operator==(const NodeSeen&) const = default;
+};
+
+// An operator's word on a node's unknown tasks. Not durable either: after a restart they are parked again.
+struct NodeAdopted {
+  NodeId node;
+  bool stop = false;
+  bool operator==(const NodeAdopted&) const = default;
+};
+
+// The nodes know of jobs that this database never had: their numbers are not given again.
+struct JobNumbersSkipped {
+  JobId next;
+  bool operator==(const JobNumbersSkipped&) const = default;
+};
+
+struct Ticked {
+  bool operator==(const Ticked&) const = default;
+};
+
+struct Event {
+  Time at;
+  std::variant<ExperimentCreated, JobQueued, AttemptCreated, TaskStarted, TaskExited, TaskMissed, TaskFound,
+               TaskLost, AttemptStopping, AttemptEnded, RetryPlanned, JobStateChanged, CheckpointNoted,
+               NodeJoined, NodeChanged, NodeStateChanged, NodeStraysCounted, SilenceForgiven, NodeSeen,
+               Ticked, JobHeld, JobReleased, JobPrioritised, DependencyMet, NodeDrained, NodeResumed,
+               NodeLabelled, AccountChanged, ResizePlanned, NodeReserved, NodeUnreserved, TaskListed,
+               JobRecalled, JobExtended, NodeAdopted, JobNumbersSkipped, AccountDeleted, SweepBegun,
+               RungReached, TrialPaused, TrialPromoted>
+      body;
+
+  bool operator==(const Event&) const = default;
+};
+
+using Events = std::vector<Event>;
+
+// The only mutator. An event that does not fit the state is a bug and ends the process.
+void apply(ClusterState& state, const Event& event);
+void apply_all(ClusterState& state, const Events& events);
+
+// Whether it belongs in the log; the rest only moves clocks.
+bool is_durable(const Event& event);
+
+// "job_queued": its name in the log and in the API.
+std::string_view type_of(const Event& event);
+
+// The job or node that it is about, if any.
+std::optional<JobId> job_of(const Event& event);
+std::optional<NodeId> node_of(const Event& event);
+
+// One sentence for people, without the time.
+std::string describe(const Event& event);
+
+// {"v":1,"type":"job_queued","at_ms":…,…}. Reading throws nlohmann::json::exception or std::invalid_argument.
+nlohmann::json to_json(const Event& event);
+Event event_from_json(const nlohmann::json& json);
+
+// A whole state, for snapshots; without what is not durable.
+nlohmann::json to_json(const ClusterState& state);
+// Limits and scheduling are those of `empty`, a state without nodes and jobs.
+ClusterState cluster_state_from_json(const nlohmann::json& json, const ClusterState& empty);
+
+}  // namespace podium

@@ -1,0 +1,268 @@
+#include "coordinator/core/jobs/job_operations.h"
+
+#include <algorithm>
+
+#include "common/base/units.h"
+#include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/jobs/draft.h"
+#include "coordinator/core/nodes/restored.h"
+#include "coordinator/core/placement/placement.h"
+
+namespace podium {
+namespace {
+
+constexpr int kHighestPriority = 100;
+
+std::string name_of(JobId job) { return "job " + to_string(job); }
+
+// Nothing when the job lives.
+std::optional<Error> not_alive(const ClusterState& state, JobId id) {
+  if (find_job(state, id)) return std::nullopt;
+  if (id.value > 0 && id < state.next_job)
+    return Error{ErrorCode::conflict, name_of(id) + " has already ended", ""};
+  return Error{ErrorCode::not_found, "there is no " + name_of(id), ""};
+}
+
+bool satisfies(JobState end, When when) { return when == When::any || end == JobState::succeeded; }
+
+std::string unmet(JobId on, JobState end) {
+  return name_of(on) + ", which it was to follow, " +
+         (end == JobState::cancelled ? "was cancelled"
+          : end == JobState::stopped ? "was stopped by its sweep"
+                                     : "failed");
+}
+
+// No limit allows what the job asks for, even were it the only one.
+std::optional<Error> over_every_limit(const ClusterState& state, const JobRequest& request) {
+  for (const std::string& account : lineage(request.account)) {
+    const auto& limits = rules_of(state, account).limit;
+    const auto limit = limits.find(request.kind);
+    if (limit == limits.end() || request.devices <= limit->second) continue;
+    return Error{ErrorCode::invalid,
+                 "job \"" + request.name + "\" asks for " + std::to_string(request.devices) + " " +
+                     request.kind + " devices; account " + account + " may hold at most " +
+                     std::to_string(limit->second),
+                 "/account"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> too_long(const ClusterState& state, const JobRequest& request) {
+  if (request.walltime <= state.scheduling.max_walltime) return std::nullopt;
+  return Error{ErrorCode::invalid,
+               "job \"" + request.name + "\" has a walltime of " + format_duration(request.walltime) +
+                   "; this coordinator allows at most " + format_duration(state.scheduling.max_walltime) +
+                   " (its --max-walltime): set resources.walltime",
+               "/resources/walltime"};
+}
+
+std::optional<Error> bad_account(const ClusterState& state, const JobRequest& request) {
+  if (const auto bad = bad_account_name(request.account)) return Error{ErrorCode::invalid, *bad, "/account"};
+  if (!account_exists(state, request.account)) return no_such_account(request.account, "/account");
+  return over_every_limit(state, request);
+}
+
+// Leaves the jobs that still have to end; the others are settled by how they ended.
+void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
+                   Errors& errors) {
+  std::vector<Dependency> open;
+  const auto refuse = [&](ErrorCode code, const std::string& why) {
+    errors.push_back({code, "job \"" + request.name + "\" cannot wait: " + why, "/after"});
+  };
+  for (const Dependency& on : request.after) {
+    const auto ended = ends.find(on.job);
+    if (find_job(state, on.job))
+      open.push_back(on);
+    else if (on.job.value < 1 || on.job >= state.next_job)
+      refuse(ErrorCode::invalid, "there is no " + name_of(on.job));
+    else if (ended == ends.end())
+      refuse(ErrorCode::conflict, name_of(on.job) + " has just ended; submit it again");
+    else if (!satisfies(ended->second, on.when))
+      refuse(ErrorCode::invalid,
+             unmet(on.job, ended->second) + "; write \"when: any\" to start nevertheless");
+  }
+  request.after = std::move(open);
+}
+
+// What the job goes on from must be there, and stay as it is.
+void check_resume(const ClusterState& state, const JobRequest& request, Errors& errors) {
+  if (!request.resume) return;
+  const JobId of = *request.resume;
+  const bool follows = std::ranges::find(request.after, of, &Dependency::job) != request.after.end();
+  const auto refuse = [&](const std::string& why) {
+    errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" cannot resume: " + why, "/resume"});
+  };
+  if (of.value < 1 || of >= state.next_job)
+    refuse("there is no " + name_of(of));
+  else if (find_job(state, of) && !follows)
+    refuse(name_of(of) + " has not ended; write \"after: [{job: " + to_string(of) +
+           ", when: any}]\" to start when it has");
+}
+
+// What every job must keep to be queued, for the first time or again.
+void check_request(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
+                   Errors& errors) {
+  if (auto reason = never_fits(state, request))
+    errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" " + *reason, "/resources"});
+  if (const auto bad = bad_account(state, request)) errors.push_back(*bad);
+  check_resume(state, request, errors);
+  resolve_after(state, ends, request, errors);
+}
+
+// A job that has ended goes on, as one that was submitted just now: its retries are new, its attempts count
+// on.
+Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time now) {
+  EndedJob ended = *command.ended;
+  if (ended.state == JobState::succeeded)
+    return Error{ErrorCode::conflict,
+                 name_of(command.job) + " has succeeded; a new job goes on from it with \"resume: {job: " +
+                     to_string(command.job) +
+                     "}\", and more training.schedule.steps where it has taken all of its own",
+                 ""};
+  if (ended.lacks_code)
+    return Error{
+        ErrorCode::conflict,
+        "the code of " + name_of(command.job) +
+            " is no longer kept, for newer code took its room; submit its spec again from its folder, "
+            "with \"resume: {job: " +
+            to_string(command.job) + "}\" to go on from its checkpoint",
+        ""};
+  Errors errors;
+  check_request(state, command.ends, ended.request, errors);
+  if (!errors.empty()) return errors;
+  return Events{{now, JobRecalled{command.job, ended.experiment, std::move(ended.request), ended.state,
+                                  ended.attempts, ended.served, ended.attained}},
+                {now, JobStateChanged{command.job, ended.state, JobState::queued, "requeued"}}};
+}
+
+void settle_dependent(JobDraft& draft, JobId ended, JobState end) {
+  if (draft.job().state != JobState::queued) return;  // another it waited for has failed
+  const bool met = std::ranges::none_of(draft.job().request.after, [&](const Dependency& on) {
+    return on.job == ended && !satisfies(end, on.when);  // one job may be named twice
+  });
+  if (met)
+    draft.emit(DependencyMet{draft.job().id, ended});
+  else
+    draft.change_state(JobState::cancelled, unmet(ended, end));
+}
+
+}  // namespace
+
+Result<Events> submit(const ClusterState& state, const SubmitExperiment& command, Time now) {
+  if (command.jobs.empty()) return Error{ErrorCode::invalid, "an experiment needs at least one job", ""};
+  Errors errors;
+  Events events{{now, ExperimentCreated{state.next_experiment, command.name}}};
+  JobId job = state.next_job;
+  for (JobRequest request : command.jobs) {
+    check_request(state, command.ended, request, errors);
+    if (const auto longer = too_long(state, request)) errors.push_back(*longer);
+    if (command.in_turn)
+      for (JobId before = state.next_job; before < job; ++before.value)
+        request.after.push_back({before, When::any});
+    events.push_back({now, JobQueued{job, state.next_experiment, std::move(request)}});
+    ++job.value;
+  }
+  if (!errors.empty()) return errors;
+  if (command.asha)
+    events.push_back({now, SweepBegun{state.next_experiment, *command.asha, state.next_job,
+                                      static_cast<int>(command.jobs.size())}});
+  return events;
+}
+
+Result<Events> cancel(const ClusterState& state, JobId id, Time now) {
+  if (auto error = not_alive(state, id)) return std::move(*error);
+  Events events;
+  JobDraft draft(state.jobs.at(id), events, now);
+  if (draft.job().attempt)
+    draft.stop(StopCause::cancelled, "cancelled");
+  else
+    draft.change_state(JobState::cancelled, "cancelled");
+  return events;
+}
+
+Result<Events> hold(const ClusterState& state, JobId id, Time now) {
+  if (auto error = not_alive(state, id)) return std::move(*error);
+  if (state.jobs.at(id).held) return Events{};
+  return Events{{now, JobHeld{id}}};
+}
+
+// A task of it that this database never ordered would have to give way.
+std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
+  const auto unknown = find_unknown(state, id);
+  if (!unknown) return std::nullopt;
+  return Error{ErrorCode::conflict,
+               "attempt " + std::to_string(unknown->task.attempt.number) + " of " + name_of(id) +
+                   " runs on " + unknown->node.value +
+                   " and is newer than this database, which was restored. Let it end, or stop it with podium "
+                   "nodes adopt " +
+                   unknown->node.value + " --stop; then release the job",
+               ""};
+}
+
+Result<Events> release(const ClusterState& state, JobId id, Time now) {
+  if (auto error = not_alive(state, id)) return std::move(*error);
+  if (!state.jobs.at(id).held) return Events{};
+  if (auto error = runs_unknown(state, id)) return std::move(*error);
+  return Events{{now, JobReleased{id}}};
+}
+
+Result<Events> prioritise(const ClusterState& state, const PrioritiseJob& command, Time now) {
+  if (auto error = not_alive(state, command.job)) return std::move(*error);
+  if (command.priority < 0 || command.priority > kHighestPriority)
+    return Error{ErrorCode::invalid, "a priority must be between 0 and " + std::to_string(kHighestPriority),
+                 "/priority"};
+  if (state.jobs.at(command.job).request.priority == command.priority) return Events{};
+  return Events{{now, JobPrioritised{command.job, command.priority}}};
+}
+
+Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time now) {
+  if (auto error = not_alive(state, command.job)) return std::move(*error);
+  const Job& job = state.jobs.at(command.job);
+  const Duration longest = std::min(kLongestWalltime, state.scheduling.max_walltime);
+  if (command.walltime <= job.request.walltime || command.walltime > longest)
+    return Error{ErrorCode::invalid,
+                 "the walltime of " + name_of(command.job) + " is " + format_duration(job.request.walltime) +
+                     "; it can be made longer, up to " + format_duration(longest),
+                 "/walltime"};
+  if (job.attempt && job.attempt->stop == StopCause::walltime)
+    return Error{
+        ErrorCode::conflict,
+        name_of(command.job) + " is being stopped at the end of its walltime; requeue it when it has", ""};
+  return Events{{now, JobExtended{command.job, command.walltime}}};
+}
+
+Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Time now) {
+  const JobId id = command.job;
+  if (!find_job(state, id) && command.ended) return recall(state, command, now);
+  if (auto error = not_alive(state, id)) return std::move(*error);
+  const Job& job = state.jobs.at(id);
+  Events events;
+  if (!job.attempt) {
+    RetryCounts retries = job.retries;
+    retries.quick = 0;
+    if (job.not_before || !job.avoid.empty()) events.push_back({now, RetryPlanned{id, retries, {}, {}}});
+    return events;
+  }
+  const StopCause stop = job.attempt->stop;
+  if (stop == StopCause::cancelled || stop == StopCause::walltime || stop == StopCause::task_failed)
+    return Error{ErrorCode::conflict,
+                 name_of(id) + " is being stopped and may end; requeue it once it has ended", ""};
+  JobDraft(job, events, now).stop(StopCause::requeued, "requeued");
+  return events;
+}
+
+void settle_dependents(const ClusterState& state, Events& events, Time now) {
+  if (state.dependents.empty()) return;
+  Drafts drafts(state, events, now);
+  for (std::size_t i = 0; i < events.size(); ++i) {  // grows: a dependent that is cancelled ends as well
+    const auto* changed = std::get_if<JobStateChanged>(&events[i].body);
+    if (!changed || !is_terminal(changed->to)) continue;
+    const JobId ended = changed->job;
+    const JobState end = changed->to;
+    auto next = state.dependents.lower_bound({ended, JobId{0}});
+    for (; next != state.dependents.end() && next->first == ended; ++next)
+      settle_dependent(drafts.of(next->second), ended, end);
+  }
+}
+
+}  // namespace podium

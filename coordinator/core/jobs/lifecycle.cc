@@ -1,0 +1,406 @@
+#include "coordinator/core/jobs/lifecycle.h"
+
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+
+#include "common/base/check.h"
+#include "common/base/units.h"
+#include "coordinator/core/placement/placement.h"
+
+namespace podium {
+namespace {
+
+struct ExitMeaning {
+  int code;
+  std::string_view meaning;
+  Retry retry;
+};
+
+constexpr ExitMeaning kWorkerExits[] = {
+    {static_cast<int>(WorkerExit::bug), "an unexpected failure", Retry::failure},
+    {static_cast<int>(WorkerExit::bad_spec), "the job cannot work as written", Retry::never},
+    {static_cast<int>(WorkerExit::bad_data), "unreadable or malformed input", Retry::never},
+    {static_cast<int>(WorkerExit::disk_full), "a file could not be written or read", Retry::wait},
+    {static_cast<int>(WorkerExit::peer_lost), "another rank vanished", Retry::failure},
+    {static_cast<int>(WorkerExit::address_in_use), "its port or its checkpoint folder was taken",
+     Retry::requeue},
+    {static_cast<int>(WorkerExit::diverged), "the loss is not a number", Retry::never},
+    {static_cast<int>(WorkerExit::no_device), "its device or the driver is missing", Retry::move},
+    {static_cast<int>(WorkerExit::saved), "saved and left after SIGTERM", Retry::requeue},
+};
+
+// What launchers and Megatron agree on; a shell reports a signal as 128 + its number.
+constexpr ExitMeaning kCommandExits[] = {
+    {16, "wants to run again on other hardware", Retry::move},
+    {17, "its results failed their validation", Retry::never},
+    {75, "asks to be queued again", Retry::requeue},
+    {93, "asks not to be queued again", Retry::never},
+    {134, "aborted, often by the NCCL watchdog", Retry::failure},
+    {137, "killed, or out of memory", Retry::failure},
+    {143, "terminated", Retry::failure},
+};
+
+const ExitMeaning* meaning_of(int code, bool command) {
+  const auto find = [code](const auto& table) -> const ExitMeaning* {
+    const auto found = std::ranges::find(table, code, &ExitMeaning::code);
+    return found == std::end(table) ? nullptr : &*found;
+  };
+  return command ? find(kCommandExits) : find(kWorkerExits);
+}
+
+std::string_view signal_name(int signal) {
+  switch (signal) {
+    case SIGKILL:
+      return "SIGKILL, often out of memory";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGABRT:
+      return "SIGABRT, an internal check failed";
+    case SIGSEGV:
+      return "SIGSEGV, an invalid memory access";
+    case SIGBUS:
+      return "SIGBUS, often a full disk or a truncated file";
+    case SIGILL:
+      return "SIGILL, built for another processor";
+    case SIGFPE:
+      return "SIGFPE";
+    case SIGINT:
+      return "SIGINT";
+    default:
+      return "";
+  }
+}
+
+bool ended_by(const TaskExit& exit, int signal) { return exit.signal == signal || exit.code == 128 + signal; }
+
+bool saved_and_left(const TaskExit& exit, bool command) {
+  return !command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
+}
+
+// Whether neither the program nor an order of this coordinator ended it.
+bool was_taken(ExitCause cause) {
+  switch (cause) {
+    case ExitCause::program:
+    case ExitCause::ordered:
+    case ExitCause::shim_killed:
+    case ExitCause::refused:
+    case ExitCause::cannot_run:
+      return false;
+    case ExitCause::lease:
+    case ExitCause::agent_stopped:
+    case ExitCause::signalled:
+    case ExitCause::node_restarted:
+    case ExitCause::not_started:
+    case ExitCause::no_record:
+      return true;
+  }
+  PODIUM_CHECK(false, "unknown ExitCause");
+}
+
+std::string place(const Job& job, int rank) {
+  return "rank " + std::to_string(rank) + " on " +
+         job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node.value;
+}
+
+const Task& task_of(const Job& job, int rank) { return job.attempt->tasks[static_cast<std::size_t>(rank)]; }
+
+Verdict queue_again(Verdict verdict, RestartCause cause, const std::string& count) {
+  verdict.next = JobState::queued;
+  verdict.restart = cause;
+  verdict.job_reason = verdict.attempt_reason + "; queued again " + count;
+  return verdict;
+}
+
+constexpr char kAtNoCost[] = "at no cost";
+
+Verdict give_up(Verdict verdict, const std::string& why) {
+  verdict.next = JobState::failed;
+  verdict.job_reason = verdict.attempt_reason + "; " + why;
+  return verdict;
+}
+
+std::string count_of(const std::string& what, int used, int budget) {
+  return "(" + what + " " + std::to_string(used) + " of " + std::to_string(budget) + ")";
+}
+
+void avoid_node(const Job& job, int rank, Time now, Verdict& verdict) {
+  const NodeId& node = job.attempt->allocation.ranks[static_cast<std::size_t>(rank)].node;
+  if (std::ranges::find(verdict.avoid, node) == verdict.avoid.end()) verdict.avoid.push_back(node);
+  verdict.avoid_until = now + kAvoidFor;
+}
+
+Verdict after_loss(const Job& job, Verdict verdict) {
+  const auto lost = std::ranges::find(job.attempt->tasks, TaskPhase::lost, &Task::phase);
+  const int rank = static_cast<int>(lost - job.attempt->tasks.begin());
+  verdict.end = AttemptEnd::node_lost;
+  verdict.attempt_reason = place(job, rank) + " was lost: " + lost->exit->message;
+  if (++verdict.retries.losses > kLosses) return give_up(verdict, "it lost its nodes too often");
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
+}
+
+// Nodes did not begin with their parts in time: their devices are occupied, or their agents hang.
+Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
+  verdict.end = AttemptEnd::node_lost;
+  for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+    if (job.attempt->tasks[rank].pid != 0) continue;
+    if (verdict.attempt_reason.empty()) verdict.attempt_reason = place(job, static_cast<int>(rank)) + " was";
+    avoid_node(job, static_cast<int>(rank), now, verdict);
+  }
+  if (verdict.attempt_reason.empty()) verdict.attempt_reason = "its last rank was";
+  verdict.attempt_reason += " not started in time";
+  if (++verdict.retries.losses > kLosses) return give_up(verdict, "its nodes did not start it too often");
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
+}
+
+// Attempts that end soon after they began, one after the other, are further and further apart.
+void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}) {
+  int& quick = verdict.retries.quick;
+  quick = now - job.attempt->created < kQuick ? quick + 1 : 0;
+  Duration pause = at_least;
+  if (quick >= 2)
+    pause = std::max<Duration>(pause, std::chrono::seconds(1) * (std::int64_t{1} << std::min(quick - 1, 10)));
+  if (pause > Duration{}) verdict.not_before = now + std::min(pause, kLongestBackOff);
+}
+
+void count_progress(const Job& job, Time now, Verdict& verdict) {
+  // A program of the user's own says nothing of its checkpoints.
+  const bool saved = job.checkpoint > job.attempt->first_checkpoint;
+  const bool fruitless = !job.request.command && !saved;
+  verdict.retries.fruitless = fruitless ? verdict.retries.fruitless + 1 : 0;
+  if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
+}
+
+// Its node, its agent or a stranger's SIGTERM ended it, or its agent could not start it: the job did nothing
+// wrong.
+Verdict after_taking(const Job& job, Time now, Verdict verdict) {
+  const int rank = *job.attempt->culprit;
+  const TaskExit& exit = *task_of(job, rank).exit;
+  const bool never_ran = exit.cause == ExitCause::not_started;
+  const bool node = exit.cause == ExitCause::node_restarted || exit.cause == ExitCause::no_record;
+  verdict.end = never_ran ? AttemptEnd::failed : node ? AttemptEnd::node_lost : AttemptEnd::preempted;
+  verdict.attempt_reason = place(job, rank) + ": " + describe_exit(exit, job.request.command);
+  back_off(job, now, verdict);
+  if (never_ran) avoid_node(job, rank, now, verdict);
+  if (++verdict.retries.losses > kLosses)
+    return give_up(verdict, never_ran ? "its nodes could not start it too often"
+                                      : "it was taken from its nodes too often");
+  return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
+}
+
+// A rank that had to be killed hung, and the others waited for it: their words tell more than its signal.
+std::string describe_failure(const Job& job, int rank) {
+  const bool command = job.request.command;
+  const std::string text = place(job, rank) + ": " + describe_exit(*task_of(job, rank).exit, command);
+  if (job.attempt->blame != Blame::killed) return text;
+  const auto waited = std::ranges::find_if(job.attempt->tasks, [&](const Task& task) {
+    return task.exit && task.phase == TaskPhase::exited && !task.exit->message.empty() &&
+           blame_for(*task.exit, false, command) == Blame::peer_lost;
+  });
+  if (waited == job.attempt->tasks.end()) return text;
+  const int victim = static_cast<int>(waited - job.attempt->tasks.begin());
+  return place(job, rank) + " hung: " + place(job, victim) + " said: " + waited->exit->message + "; rank " +
+         std::to_string(rank) + " was " + describe_exit(*task_of(job, rank).exit, command);
+}
+
+// A node may lack what others have: one other is tried, and more for a job that has run somewhere.
+Verdict after_lack(const ClusterState& state, const Job& job, int rank, Time now, Verdict verdict) {
+  const std::string before = verdict.avoid.empty() ? "another node" : verdict.avoid.back().value;
+  avoid_node(job, rank, now, verdict);
+  const bool has_run = job.served > Duration{};
+  const int most = has_run ? kMoves : 1;
+  if (++verdict.retries.moves > most) return give_up(verdict, "nor could it run on " + before);
+  if (!has_run && !fits_without(state, job.request, verdict.avoid))
+    return give_up(verdict, "not retried, for no other node could hold it");
+  return queue_again(std::move(verdict), RestartCause::move, count_of("move", verdict.retries.moves, most));
+}
+
+Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdict verdict) {
+  PODIUM_CHECK(job.attempt->culprit, "a failed attempt has a task to blame");
+  const int rank = *job.attempt->culprit;
+  const TaskExit& exit = *task_of(job, rank).exit;
+  verdict.end = AttemptEnd::failed;
+  verdict.attempt_reason = describe_failure(job, rank);
+  const Retry retry = retry_after(exit, job.request.command);
+  back_off(job, now, verdict, retry == Retry::wait ? kShortestWait : Duration{});
+  if (retry == Retry::lacking) return after_lack(state, job, rank, now, std::move(verdict));
+  if (retry != Retry::wait) count_progress(job, now, verdict);
+  RetryCounts& retries = verdict.retries;
+  switch (retry) {
+    case Retry::never:
+      return give_up(verdict, "not retried, for it would only fail again");
+    case Retry::failure:
+      if (++retries.failures > job.request.max_restarts)
+        return give_up(verdict, "its " + std::to_string(job.request.max_restarts) + " restarts are used up");
+      if (retries.fruitless >= kFruitless)
+        return give_up(verdict,
+                       std::to_string(kFruitless) + " attempts in a row ended without a newer checkpoint");
+      return queue_again(verdict, RestartCause::failure,
+                         count_of("restart", retries.failures, job.request.max_restarts));
+    case Retry::wait:
+    case Retry::requeue:
+      if (++retries.requeues > kRequeues) return give_up(verdict, "it was queued again too often");
+      return queue_again(verdict, RestartCause::requeue, count_of("requeue", retries.requeues, kRequeues));
+    case Retry::move:
+      if (++retries.moves > kMoves) return give_up(verdict, "it moved to other nodes too often");
+      avoid_node(job, rank, now, verdict);
+      return queue_again(verdict, RestartCause::move, count_of("move", retries.moves, kMoves));
+    case Retry::lacking:
+      break;
+  }
+  PODIUM_CHECK(false, "unknown Retry");
+}
+
+// Of the scheduler or an operator: the job did nothing wrong.
+Verdict after_wish(const Job& job, Verdict verdict) {
+  const StopCause stop = job.attempt->stop;
+  if (stop == StopCause::resized) {
+    verdict.end = AttemptEnd::resized;
+    verdict.attempt_reason = (job.resize->grows() ? "grew " : "shrank ") + describe(*job.resize);
+    return queue_again(std::move(verdict), RestartCause::resize, kAtNoCost);
+  }
+  if (stop == StopCause::paused) {
+    verdict.end = AttemptEnd::paused;
+    verdict.next = JobState::queued;
+    verdict.attempt_reason = "paused by its sweep";              // the job itself tells why, as long as it is
+    if (!job.paused) verdict.restart = RestartCause::promotion;  // meanwhile
+    return verdict;
+  }
+  const bool requeued = stop == StopCause::requeued;
+  verdict.end = AttemptEnd::preempted;
+  verdict.attempt_reason = requeued ? "was requeued" : "made room for another job";
+  return queue_again(std::move(verdict), requeued ? RestartCause::requeue : RestartCause::preemption,
+                     kAtNoCost);
+}
+
+}  // namespace
+
+Retry retry_after(const TaskExit& exit, bool command) {
+  if (exit.cause == ExitCause::refused) return Retry::never;
+  if (exit.cause == ExitCause::cannot_run) return Retry::lacking;
+  if (exit.signal != 0) return Retry::failure;
+  const ExitMeaning* meaning = meaning_of(exit.code, command);
+  return meaning ? meaning->retry : Retry::failure;
+}
+
+bool may_be_the_nodes_fault(const TaskExit& exit, bool command) {
+  if (exit.cause == ExitCause::not_started || exit.cause == ExitCause::shim_killed ||
+      exit.cause == ExitCause::cannot_run)
+    return true;
+  if (exit.cause != ExitCause::program || ended_by(exit, SIGTERM)) return false;
+  const Retry retry = retry_after(exit, command);
+  return retry == Retry::move || retry == Retry::failure;
+}
+
+Blame blame_for(const TaskExit& exit, bool stopping, bool command) {
+  if (was_taken(exit.cause) || (exit.cause == ExitCause::ordered && !stopping)) return Blame::taken;
+  if (exit.succeeded()) return Blame::none;
+  if (saved_and_left(exit, command)) return stopping ? Blame::stopped : Blame::left;
+  if (exit.cause == ExitCause::ordered && exit.code == 0 && exit.signal == 0) return Blame::none;
+  if (!command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::peer_lost))
+    return Blame::peer_lost;
+  if (stopping && ended_by(exit, SIGTERM)) return Blame::stopped;
+  if (stopping && ended_by(exit, SIGKILL)) return Blame::killed;
+  // What a program of the user's own answers to an order to stop says nothing of the program.
+  if (stopping && command && exit.cause == ExitCause::ordered) return Blame::stopped;
+  return Blame::failed;
+}
+
+namespace {
+
+std::string describe_status(const TaskExit& exit, std::optional<bool> command) {
+  std::string text;
+  std::string_view meaning;
+  if (exit.signal != 0) {
+    text = "killed by signal " + std::to_string(exit.signal);
+    meaning = signal_name(exit.signal);
+  } else {
+    text = "exit code " + std::to_string(exit.code);
+    const ExitMeaning* known = command ? meaning_of(exit.code, *command) : nullptr;
+    if (known) meaning = known->meaning;
+  }
+  return meaning.empty() ? text : text + " (" + std::string(meaning) + ")";
+}
+
+std::string with_message(const TaskExit& exit, const std::string& text) {
+  return exit.message.empty() ? text : text + ": " + exit.message;
+}
+
+}  // namespace
+
+std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
+  switch (exit.cause) {
+    case ExitCause::program:
+      return with_message(exit, describe_status(exit, command));
+    case ExitCause::ordered:
+      if (exit.signal == SIGKILL) return "killed, for it did not leave within its grace period";
+      return with_message(exit, "told to stop, " + describe_status(exit, command));
+    case ExitCause::lease:
+      return "stopped because the coordinator was silent for longer than its lease";
+    case ExitCause::agent_stopped:
+      return "stopped because its agent was stopped";
+    case ExitCause::signalled:
+      return "stopped by a SIGTERM that Podium did not send";
+    case ExitCause::node_restarted:
+      return "its node was restarted";
+    case ExitCause::shim_killed:
+      return with_message(exit, "how it ended is not known");
+    case ExitCause::not_started:
+      return with_message(exit, "it could not be started");
+    case ExitCause::no_record:
+      return with_message(exit, "its agent has no record of it");
+    case ExitCause::refused:
+      return with_message(exit, "its agent refused it");
+    case ExitCause::cannot_run:
+      return exit.message.empty() ? "its program cannot run there" : exit.message;
+  }
+  PODIUM_CHECK(false, "unknown ExitCause");
+}
+
+Verdict conclude(const ClusterState& state, const Job& job, Time now) {
+  PODIUM_CHECK(job.attempt && std::ranges::all_of(job.attempt->tasks, &Task::over),
+               "only a finished attempt concludes");
+  const Attempt& attempt = *job.attempt;
+  Verdict verdict;
+  verdict.retries = job.retries;
+  if (job.avoids(now)) {
+    verdict.avoid = job.avoid;
+    verdict.avoid_until = job.avoid_until;
+  }
+  switch (attempt.stop) {
+    case StopCause::none:
+      return verdict;
+    case StopCause::cancelled:
+      verdict.end = AttemptEnd::cancelled;
+      verdict.next = JobState::cancelled;
+      verdict.attempt_reason = verdict.job_reason = "cancelled";
+      return verdict;
+    case StopCause::walltime:
+      verdict.end = AttemptEnd::walltime;
+      verdict.attempt_reason = "ran longer than its walltime of " + format_duration(job.request.walltime);
+      return give_up(verdict, "podium requeue " + to_string(job.id) +
+                                  " lets it go on from its checkpoint for as long again; podium extend " +
+                                  to_string(job.id) + " gives it more once it is requeued");
+    case StopCause::paused:
+      if (std::ranges::all_of(attempt.tasks, [](const Task& task) { return task.exit->succeeded(); }))
+        return verdict;
+      break;
+    case StopCause::preempted:
+    case StopCause::requeued:
+    case StopCause::resized:
+    case StopCause::task_failed:
+    case StopCause::node_lost:
+    case StopCause::not_started:
+      break;
+  }
+  const bool late = attempt.stop == StopCause::not_started;
+  const bool wished = !late && attempt.stop != StopCause::task_failed && attempt.stop != StopCause::node_lost;
+  if (attempt.blame == Blame::failed) return after_failure(state, job, now, verdict);
+  if (attempt.blame >= Blame::left && !wished) return after_taking(job, now, verdict);
+  if (std::ranges::find(attempt.tasks, TaskPhase::lost, &Task::phase) != attempt.tasks.end())
+    return after_loss(job, verdict);
+  if (late) return after_no_start(job, now, verdict);
+  return wished ? after_wish(job, verdict) : after_failure(state, job, now, verdict);
+}
+
+}  // namespace podium

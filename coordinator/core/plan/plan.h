@@ -1,0 +1,71 @@
+// What to do next with the state as it is: which waiting jobs start where, which attempts make room or change
+// their size, until when that holds, and why every other job waits. Pure. The policy ranks the jobs
+// (policy.h); under every policy gangs start whole or not at all, and a job that fills a gap never delays one
+// that was promised its start.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/core/events/events.h"
+#include "coordinator/core/plan/reservations.h"
+#include "coordinator/core/state/blocker.h"
+
+namespace podium {
+
+struct Start {
+  JobId job;
+  Allocation allocation;
+  bool backfilled = false;  // it passes a job that is promised its start
+};
+
+enum class PreemptionCause {
+  priority,  // of the waiting job
+  reclaim    // of devices that were borrowed from a quota
+};
+
+struct Preemption {
+  JobId job;
+  PreemptionCause cause = PreemptionCause::priority;
+  std::string reason;
+};
+
+// An elastic job's attempt stops, to start again with another size.
+struct Resizing {
+  JobId job;
+  Resize resize;
+};
+
+struct Plan {
+  std::vector<Start> start;
+  std::vector<Preemption> preempt;
+  std::vector<Resizing> resize;
+  std::vector<Reservation> reservations;
+  std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
+  std::optional<Time> stale_at;      // when time alone changes what it would decide
+  std::int64_t epoch = -1;           // of the state it was made for
+  bool conclusive = true;            // enacted, it leaves nothing to decide; with accounts in turn it may
+
+  void stale_by(Time at) { stale_at = stale_at ? std::min(*stale_at, at) : at; }
+  // It was enacted, and nothing else happened to the state.
+  void carried_out(const ClusterState& state) {
+    if (conclusive && preempt.empty() && resize.empty()) epoch = state.epoch;
+  }
+  // Whether a plan made now could decide otherwise.
+  bool stale(const ClusterState& state, Time now) const {
+    return epoch != state.epoch || (stale_at && *stale_at <= now);
+  }
+};
+
+// By the state's policy. Nothing is decided while a node may yet report (awaits_reports): what it runs may be
+// news to a database that was restored. Its cost depends on how many jobs start and how many shapes of jobs
+// wait, not on how many jobs wait.
+Plan make_plan(const ClusterState& state, Time now);
+
+// The events that carry out a plan made for this very state.
+Events enact(const ClusterState& state, const Plan& plan, Time now);
+
+}  // namespace podium

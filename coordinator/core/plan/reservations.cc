@@ -1,0 +1,167 @@
+#include "coordinator/core/plan/reservations.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "coordinator/core/plan/elastic.h"
+#include "coordinator/core/policies/policy.h"
+
+namespace podium {
+
+namespace {
+
+void add_held(const ClusterState& state, const Job& job, int by, DevicePool& pool) {
+  for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
+    const Placement& place = job.attempt->allocation.ranks[rank];
+    const Node& node = state.nodes.at(place.node);
+    if (!job.attempt->holds(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
+    if (const int healthy = healthy_devices(node, place); healthy > 0)
+      pool.free.add(node.ordinal, by * healthy);
+  }
+}
+
+void add_held(const ClusterState& state, const RunningJob& running, int by, DevicePool& pool) {
+  const auto impaired = [&](const Share& share) { return state.impaired.contains(share.node); };
+  if (std::ranges::any_of(running.shares, impaired))
+    return add_held(state, state.jobs.at(running.job), by, pool);
+  for (const Share& share : running.shares)
+    if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, by * share.devices);
+}
+
+}  // namespace
+
+void release(const ClusterState& state, const Job& job, DevicePool& pool) { add_held(state, job, 1, pool); }
+void take_back(const ClusterState& state, const Job& job, DevicePool& pool) {
+  add_held(state, job, -1, pool);
+}
+void release(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
+  add_held(state, job, 1, pool);
+}
+void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
+  add_held(state, job, -1, pool);
+}
+
+void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
+                   FreeDevices& free) {
+  for (const NodeId& id : state.windows) {
+    const Node& node = state.nodes.at(id);
+    if (node.forbids(account, start, end)) free.set(node.ordinal, 0);
+  }
+}
+
+bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now) {
+  const Shape shape = shape_of(job.request);
+  if (state.windows.empty()) return fits(pool.free, shape);
+  FreeDevices open = pool.free;
+  close_windows(state, job.request.account, now, now + job.request.walltime, open);
+  return fits(open, shape);
+}
+
+bool Reservations::bind(Time end) const {
+  return !state_.windows.empty() ||
+         std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
+}
+
+FreeDevices Reservations::open_to(const FreeDevices& free, const std::string& account, Time end) const {
+  return open_at(free, account, now_, end);
+}
+
+FreeDevices Reservations::open_at(const FreeDevices& free, const std::string& account, Time start,
+                                  Time end) const {
+  FreeDevices open = free;
+  for (const Reservation& reservation : reservations_) {
+    if (end <= reservation.at || start >= reservation.end) continue;
+    for (const Reservation::Hold& hold : reservation.holds) {
+      const int left = start < reservation.at ? std::min(open.free(hold.node), hold.spare)
+                                              : open.free(hold.node) - hold.devices;
+      open.set(hold.node, std::max(left, 0));
+    }
+  }
+  close_windows(state_, account, start, end, open);
+  return open;
+}
+
+void Reservations::start(const Shares& shares, Time end) {
+  take(shares, now_, end);
+  started_.emplace(end, shares);
+}
+
+void Reservations::take(const Shares& shares, Time start, Time end) {
+  for (Reservation& reservation : reservations_) {
+    if (start >= reservation.at || end <= reservation.at) continue;
+    for (Reservation::Hold& hold : reservation.holds)
+      for (const Share& share : shares)
+        if (share.node == hold.node) hold.spare -= share.devices;
+  }
+}
+
+void Reservations::add(const FreeDevices& open, const Job& job, Time at, const Shares& shares) {
+  const Time end = at + job.request.walltime;
+  take(shares, at, end);
+  Reservation reservation{job.id, at, end, {}};
+  for (const Share& share : shares)
+    reservation.holds.push_back({share.node, share.devices, open.free(share.node) - share.devices});
+  reservations_.push_back(std::move(reservation));
+}
+
+// When devices come free besides the ends of what ran before this plan, and which that are not free now: of
+// what it starts and of what comes back with another size, after its reservations, and after nodes' windows.
+std::multimap<Time, Shares> Reservations::moments() const {
+  std::multimap<Time, Shares> moments = started_;
+  for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
+  for (const NodeId& id : state_.windows)
+    for (const auto until : state_.nodes.at(id).window_ends())
+      if (until && *until > now_) moments.emplace(*until, Shares{});
+  for (const JobId id : state_.resizing)
+    if (const Job& job = state_.jobs.at(id); job.attempt && job.request.kind == kind_)
+      moments.emplace(now_ + job.request.walltime, kept_by(state_, job));
+  return moments;
+}
+
+const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job) {
+  const Shape shape = shape_of(job.request);
+  DevicePool later = pool;
+  const auto try_at = [&](Time at) {
+    if (!fits(later.free, shape)) return false;
+    const FreeDevices open = open_at(later.free, job.request.account, at, at + job.request.walltime);
+    const auto shares = choose(open, shape);
+    if (shares) add(open, job, at, *shares);
+    return shares.has_value();
+  };
+  for (const JobId leaving : leaving_)
+    if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
+      release_leaving(state_, other, later);
+  for (const auto& [shrinking, given_up] : shrinking_)
+    for (const Share& share : given_up)
+      if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
+  if (try_at(now_)) return &reservations_.back();
+
+  const std::multimap<Time, Shares> others = moments();
+  auto moment = others.begin();
+  std::optional<Time> untried;
+  // Whether the job can start at an earlier time than `at`; what comes free at one time does so at once.
+  const auto before = [&](Time at) {
+    if (untried && *untried < at && try_at(*untried)) return true;
+    untried = at;
+    return false;
+  };
+  const auto moments_before = [&](Time at) {
+    for (; moment != others.end() && moment->first < at; ++moment) {
+      if (before(moment->first)) return true;
+      for (const Share& share : moment->second)
+        if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
+    }
+    return before(at);
+  };
+  for (const auto& [time, id] : state_.timers) {
+    const Job& running = state_.jobs.at(id);
+    if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id) || shrinking_.contains(id))
+      continue;
+    if (moments_before(std::max(time, now_))) return &reservations_.back();
+    release(state_, running, later);
+  }
+  if (moments_before(Time::max())) return &reservations_.back();
+  return nullptr;
+}
+
+}  // namespace podium
