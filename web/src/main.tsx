@@ -1,6 +1,6 @@
 // Starts the dashboard: the address, the clock, the keyboard, the live stream, then the page.
 import { render } from "preact";
-import { App } from "./app";
+import { App } from "./frame/app";
 import { routes } from "./routes";
 import { startClock } from "./state/clock";
 import { startKeyboard } from "./state/keyboard";

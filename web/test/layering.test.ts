@@ -7,26 +7,28 @@ import { expect, it } from "vitest";
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const data = ["api", "model", "state"];
 const parts = [...data, "hooks", "ui"];
-const allowed: Record<string, readonly string[]> = {
-  api: [],
-  model: ["api"],
-  state: ["api", "model"],
-  hooks: data,
-  charts: ["model", "state", "ui"],
-  ui: [...data, "hooks", "routes"],
-  account: parts,
-  board: [...parts, "charts", "job"],
-  compare: [...parts, "charts"],
-  job: [...parts, "charts"],
-  node: parts,
-  overview: [...parts, "charts"],
-  study: [...parts, "charts"],
-  submit: parts,
-  pages: [...parts, "account", "board", "compare", "job", "node", "overview", "study", "submit"],
-  routes: ["pages"],
-  app: [...parts, "routes"],
-  main: ["app", "routes", "state"],
-};
+/** Every room with those whose files it may import, which stand before it. */
+const rooms: [room: string, imports: readonly string[]][] = [
+  ["api", []],
+  ["model", ["api"]],
+  ["state", ["api", "model"]],
+  ["hooks", data],
+  ["ui", [...data, "hooks"]],
+  ["charts", ["model", "state", "ui"]],
+  ["account", parts],
+  ["node", parts],
+  ["submit", parts],
+  ["compare", [...parts, "charts"]],
+  ["job", [...parts, "charts"]],
+  ["overview", [...parts, "charts"]],
+  ["study", [...parts, "charts"]],
+  ["board", [...parts, "charts", "job"]],
+  ["pages", [...parts, "account", "node", "submit", "compare", "job", "overview", "study", "board"]],
+  ["routes", ["pages"]],
+  ["frame", ["hooks", "model", "state", "ui", "routes"]],
+  ["main", ["frame", "routes", "state"]],
+];
+const allowed = new Map(rooms);
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
@@ -35,20 +37,29 @@ const filesIn = (folder: string): string[] =>
     return /\.tsx?$/.test(name) ? [path] : [];
   });
 
-/** "ui" for ui/dialog.tsx, "app" for app.tsx. */
-const folderOf = (path: string) => path.split("/")[0]!.replace(/\.tsx?$/, "");
+/** "ui" for ui/dialog.tsx, "main" for main.tsx. */
+const roomOf = (path: string) => path.split("/")[0]!.replace(/\.tsx?$/, "");
 
-it("every import goes down the table", () => {
-  const wrong = filesIn(source).flatMap((file) => {
-    const from = relative(source, file);
-    const imports = readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g);
-    return [...imports]
-      .map(([, path]) => normalize(join(dirname(from), path!)))
-      .filter((to) => folderOf(to) !== "styles" && folderOf(to) !== folderOf(from))
-      .filter((to) => !allowed[folderOf(from)]?.includes(folderOf(to)))
-      .map((to) => `${from} imports ${to}`);
-  });
-  expect(wrong).toEqual([]);
+/** As [importing file, imported file], both below src, without those within a room. */
+const imports = filesIn(source).flatMap((file) => {
+  const from = relative(source, file);
+  return [...readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)]
+    .map(([, path]) => [from, normalize(join(dirname(from), path!))] as const)
+    .filter(([, to]) => roomOf(to) !== "styles" && roomOf(to) !== roomOf(from));
+});
+
+it("every import is in the table", () => {
+  const wrong = imports.filter(([from, to]) => !allowed.get(roomOf(from))?.includes(roomOf(to)));
+  expect(wrong.map(([from, to]) => `${from} imports ${to}`)).toEqual([]);
+});
+
+it("the table has every room, and a room imports only those before it", () => {
+  const names = rooms.map(([room]) => room);
+  expect(new Set(filesIn(source).map((file) => roomOf(relative(source, file))))).toEqual(new Set(names));
+  const later = rooms.flatMap(([, all], place) =>
+    all.filter((each) => !names.slice(0, place).includes(each)),
+  );
+  expect(later).toEqual([]);
 });
 
 it("no file has more than 400 lines", () => {

@@ -1,21 +1,21 @@
 // The frame around every page: navigation, the state of the connection, dialogs, and the choice of page by address.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "./ui/button";
-import { ConnectionBadge, ConnectionBanner } from "./ui/connection";
-import { HelpDialog } from "./ui/help_dialog";
-import { ChevronIcon, HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "./ui/icons";
-import { Menu } from "./ui/menu";
-import { TokenDialog } from "./ui/token_dialog";
-import { ownTitle } from "./hooks/use_title";
-import { useScrollPlace } from "./hooks/use_scroll_place";
-import { matchRoute, routes, sectionOf, titleOf, type Match, type PageRoute } from "./routes";
-import { helpOpen } from "./state/keyboard";
-import { place, route } from "./state/router";
-import type { TabLink } from "./state/tabs";
-import { nextTheme, theme } from "./state/theme";
-import { enterUserToken, mayChange } from "./state/token";
-import { PageView, prepare, usePage, type ShownPage } from "./ui/page_view";
+import { Button } from "../ui/button";
+import { ConnectionBadge, ConnectionBanner } from "./connection";
+import { HelpDialog } from "./help_dialog";
+import { ChevronIcon, HelpIcon, Logo, MoonIcon, SunIcon, SystemIcon } from "../ui/icons";
+import { Menu } from "../ui/menu";
+import { TokenDialog } from "./token_dialog";
+import { ownTitle } from "../hooks/use_title";
+import { useScrollPlace } from "../hooks/use_scroll_place";
+import { matchRoute, routes, sectionOf, titleOf, type Match, type PageRoute } from "../routes";
+import { helpOpen } from "../state/keyboard";
+import { place, route } from "../state/router";
+import type { TabLink } from "../state/tabs";
+import { nextTheme, theme } from "../state/theme";
+import { enterUserToken, mayChange } from "../state/token";
+import { PageView, prepare, usePage, type ShownPage } from "./page_view";
 
 export function App({ stream }: { stream: TabLink }) {
   const match = matchRoute(route.value.path);

@@ -1,8 +1,8 @@
 // Asks for the user token when something first needs it (state/token.ts).
 import { useState } from "preact/hooks";
 import { tokenRequest, type TokenRequest } from "../state/token";
-import { Button } from "./button";
-import { Dialog } from "./dialog";
+import { Button } from "../ui/button";
+import { Dialog } from "../ui/dialog";
 
 export function TokenDialog() {
   const request = tokenRequest.value;

@@ -1,8 +1,8 @@
 // The keyboard's map, opened with "?".
 import { routes } from "../routes";
 import { helpOpen, setShortcuts, shortcuts } from "../state/keyboard";
-import { Button } from "./button";
-import { Dialog } from "./dialog";
+import { Button } from "../ui/button";
+import { Dialog } from "../ui/dialog";
 
 const lists: [keys: string[], what: string][] = [
   [["j", "↓"], "Next row"],

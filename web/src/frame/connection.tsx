@@ -3,8 +3,8 @@ import { formatAbsolute, formatClock } from "../model/times";
 import { now } from "../state/clock";
 import { connection } from "../state/store";
 import type { TabLink } from "../state/tabs";
-import { Button } from "./button";
-import { WarningIcon } from "./icons";
+import { Button } from "../ui/button";
+import { WarningIcon } from "../ui/icons";
 
 const words = {
   connecting: "Connecting",

@@ -1,8 +1,8 @@
 // The page of an address. The one before stays until the next has been loaded, so that nothing flickers.
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Button } from "./button";
-import { Notice } from "./notice";
+import { Button } from "../ui/button";
+import { Notice } from "../ui/notice";
 import type { Match, PageRoute } from "../routes";
 
 type Page = ComponentType<{ id: number }>;
