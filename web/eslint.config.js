@@ -1,5 +1,5 @@
-// What the compiler does not see: hooks out of order, promises that nobody waits for, values of no known type. `npm run lint`
-// looks at the tests in the browser, too, so it begins at the root of the repository.
+// What the compiler does not see: hooks out of order, promises that nobody waits for, values of no known type, a second clock.
+// `npm run lint` looks at the tests in the browser, too, so it begins at the root of the repository.
 import hooks from "eslint-plugin-react-hooks";
 import { config, parser, plugin } from "typescript-eslint";
 
@@ -25,12 +25,39 @@ export default config(
       "@typescript-eslint/no-unused-expressions": "error",
       "@typescript-eslint/only-throw-error": "error",
       "@typescript-eslint/restrict-plus-operands": "error",
-      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: true },
+      ],
     },
   },
   {
     files: ["web/src/**/*.{ts,tsx}"],
     plugins: { "react-hooks": hooks },
     rules: { "react-hooks/rules-of-hooks": "error" },
+  },
+  {
+    files: ["web/src/**/*.{ts,tsx}"],
+    ignores: ["web/src/format/**", "web/src/api/server_clock.ts"],
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        {
+          object: "Date",
+          property: "now",
+          message:
+            "Times are the coordinator's: serverNow() (api/server_clock.ts). Durations: performance.now().",
+        },
+        ...["toLocaleString", "toLocaleDateString", "toLocaleTimeString"].map((property) => ({
+          property,
+          message: "src/format writes numbers and times.",
+        })),
+        ...["NumberFormat", "DateTimeFormat"].map((property) => ({
+          object: "Intl",
+          property,
+          message: "src/format writes numbers and times.",
+        })),
+      ],
+    },
   },
 );

@@ -24,7 +24,7 @@ const packed: Plugin = { name: "gzip", apply: "build", closeBundle: () => pack("
 // charts alone the library that draws them.
 function chunkOf(id: string): string | undefined {
   if (id.includes("/uplot/")) return "uplot";
-  return /\/src\/(api|hooks|model|state|ui)\//.test(id) ? "common" : undefined;
+  return /\/src\/(api|format|frame|hooks|model|state|ui)\//.test(id) ? "common" : undefined;
 }
 
 export default defineConfig({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { BenchmarkDetails, BoardClass, BoardRecord, BoardRun, PublishedRow } from "../src/api/types";
 import { recordFigure } from "../src/board/record_figure";
+import { formatChange } from "../src/format/numbers";
 import {
-  changeText,
   commitText,
   fallText,
   fastest,
@@ -35,7 +35,11 @@ const run = (changes: Partial<BoardRun>): BoardRun => ({
 });
 
 it("changes are told with a sign of their own, the smaller the more exactly", () => {
-  expect([changeText(-0.18), changeText(0.034), changeText(1.5)]).toEqual(["−18 %", "+3.4 %", "+150 %"]);
+  expect([formatChange(-0.18), formatChange(0.034), formatChange(1.5)]).toEqual([
+    "−18 %",
+    "+3.4 %",
+    "+150 %",
+  ]);
   expect(h200.records.map(fallText)).toEqual(["first", "−20 %", "−25 %"]);
 });
 

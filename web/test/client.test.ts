@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { getJob, getSeries, operateJob, submitSpec } from "../src/api/client";
 import { explain, Problem, Unreachable } from "../src/api/problem";
-import { ServerClock } from "../src/api/server_clock";
 import type { Experiment } from "../src/api/types";
 import { askForExperiments } from "../src/hooks/use_lists";
 import { draftKey, draftSubmitted } from "../src/state/draft";
@@ -101,20 +100,4 @@ it("knows all experiments, not the newest page only, and later asks for newer on
   await wire.requests[2]!.answer({ experiments: page(5, 4), next_page_token: "4" });
   expect(ids()).toEqual([5, 4, 3, 2, 1]);
   expect(wire.requests).toHaveLength(3);
-});
-
-it("takes the coordinator's clock from the dates of its answers, and its own where they agree", () => {
-  const second = 1_700_000_000_000;
-  const date = (ms: number) => new Date(ms).toUTCString();
-  const clock = new ServerClock();
-  clock.note(date(second), second + 300, second + 400);
-  expect(clock.aheadMs).toBe(0);
-  clock.note(null, 0, 0);
-  expect(clock.aheadMs).toBe(0);
-  const behind = new ServerClock();
-  const ahead = 600_000;
-  for (const at of [250, 700, 990]) behind.note(date(second), second + ahead + at - 10, second + ahead + at);
-  expect(Math.abs(behind.aheadMs + ahead)).toBeLessThan(400);
-  behind.note(date(second), second + 100, second + 110);
-  expect(behind.aheadMs).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JobLedger } from "../src/api/types";
-import { amountText, costText, energyText, joulesText } from "../src/model/costs";
+import { formatAmount, formatJoules } from "../src/format/numbers";
+import { costText, energyText } from "../src/model/costs";
 
 type Energy = NonNullable<JobLedger["energy"]>;
 type Cost = NonNullable<JobLedger["cost"]>;
@@ -19,9 +20,9 @@ const cost = (changes: Partial<Cost>): { cost: Cost } => ({
 
 describe("what a job drew", () => {
   it("is told in the unit that fits", () => {
-    expect(joulesText(7.25)).toBe("7.25 J");
-    expect(joulesText(1800)).toBe("1.8 kJ");
-    expect(joulesText(5_400_000)).toBe("1.5 kWh");
+    expect(formatJoules(7.25)).toBe("7.25 J");
+    expect(formatJoules(1800)).toBe("1.8 kJ");
+    expect(formatJoules(5_400_000)).toBe("1.5 kWh");
   });
 
   it("says of how much of the time it is known", () => {
@@ -40,8 +41,8 @@ describe("what a job drew", () => {
 
 describe("what a job cost", () => {
   it("is told in cents, and more finely below one", () => {
-    expect(amountText(12.346, "USD")).toBe("12.35 USD");
-    expect(amountText(0.0123, "")).toBe("0.012");
+    expect(formatAmount(12.346, "USD")).toBe("12.35 USD");
+    expect(formatAmount(0.0123, "")).toBe("0.012");
     expect(costText(cost({ to_target: 8 }))).toBe("12.35 USD; 8.00 USD to the target");
   });
 

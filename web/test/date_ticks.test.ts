@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { dateTicks } from "../src/model/date_ticks";
+import { dateTicks } from "../src/format/date_ticks";
 
 const hour = 3_600_000;
 const at = (text: string) => new Date(text).getTime();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JobLedger, LedgerKind, LedgerPiece, LedgerTable } from "../src/api/types";
+import { formatShare } from "../src/format/numbers";
 import {
   describeParts,
   lanesOf,
@@ -8,7 +9,6 @@ import {
   partsOf,
   rowHref,
   rowName,
-  shareText,
   sumOf,
   tableSentence,
 } from "../src/model/ledger";
@@ -75,7 +75,7 @@ describe("parts", () => {
         { kind: "lost", ms: 5 },
       ]),
     ).toBe("steps that count 100 %, steps taken again 0.5 %");
-    expect([0, 0.004, 0.0999, 0.5].map(shareText)).toEqual(["0 %", "0.4 %", "10 %", "50 %"]);
+    expect([0, 0.004, 0.0999, 0.5].map(formatShare)).toEqual(["0 %", "0.4 %", "10 %", "50 %"]);
   });
 });
 

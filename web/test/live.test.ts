@@ -1,11 +1,13 @@
 // When the stream is open, when it is polled instead, and what is told of it.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { greetingMs, LiveStream, pollMs } from "../src/api/live";
+import { greetingMs, LiveStream, pollMs, type Connection } from "../src/api/live";
+import { ServerClock } from "../src/api/server_clock";
 import type { LiveMessage } from "../src/api/types";
 import { greeting, message, Wire } from "./wire";
 
 let wire: Wire;
 let states: string[];
+let connection: Connection;
 let messages: LiveMessage[];
 let stream: LiveStream;
 let tokenGiven: boolean;
@@ -19,7 +21,7 @@ beforeEach(() => {
   tokenGiven = false;
   stream = new LiveStream(
     {
-      onConnection: ({ state }) => void states.push(state),
+      onConnection: (next) => void states.push((connection = next).state),
       onMessages: (some) => void messages.push(...some),
       onHealth: () => undefined,
       onLocked: async () => tokenGiven,
@@ -149,6 +151,15 @@ it("is offline while the coordinator is away, and asks again later each time, or
   await pass(0);
   await wire.streams[0]!.send(greeting);
   expect(states.at(-1)).toBe("live");
+});
+
+it("tells by the coordinator's clock since when it is away, and when it is asked again", async () => {
+  const aheadMs = -600_000;
+  vi.spyOn(ServerClock.prototype, "aheadMs", "get").mockReturnValue(aheadMs);
+  wire.health = null;
+  await begin();
+  const sinceMs = Date.now() + aheadMs;
+  expect(connection).toEqual({ state: "offline", sinceMs, retryAtMs: sinceMs + 1000 });
 });
 
 it("is locked until there is a token", async () => {

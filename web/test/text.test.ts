@@ -1,9 +1,9 @@
 // Numbers, times, logs, YAML and spec problems: small functions that only make text.
 import { describe, expect, it } from "vitest";
 import { LogText, mostCharacters, wholeLines } from "../src/model/log_text";
-import { formatBytes, formatNumber, formatPlain } from "../src/model/numbers";
+import { formatBytes, formatNumber, formatPlain } from "../src/format/numbers";
+import { formatAge, formatDuration } from "../src/format/times";
 import { readProblems } from "../src/model/spec_problems";
-import { formatAge, formatDuration } from "../src/model/times";
 import { toYaml } from "../src/model/yaml";
 
 describe("numbers", () => {

@@ -1,8 +1,7 @@
 // The columns of the accounts' table: a row for each kind of device that an account has.
 import type { Account } from "../api/types";
+import { formatCount, formatHours } from "../format/numbers";
 import { meterOf, sumOfKinds, usedInAll, type AccountLine } from "../model/account_tree";
-import { formatCount } from "../model/numbers";
-import { formatHours } from "../model/queue";
 import type { Value } from "../model/order";
 import { Button } from "../ui/button";
 import type { Column } from "../ui/data_table";

@@ -1,6 +1,6 @@
 // Every request the dashboard makes, one function each. Nothing else in the dashboard calls fetch, but for the stream.
 import { Problem, Unreachable } from "./problem";
-import { serverClock } from "./server_clock";
+import { readClock } from "./server_clock";
 import { storedToken } from "./token_store";
 import type {
   Account,
@@ -83,9 +83,9 @@ async function send<T>(path: string, options: Options, read: (response: Response
   options.signal?.addEventListener("abort", giveUp);
   const timer = changes ? undefined : setTimeout(giveUp, readingMs);
   try {
-    const sentMs = Date.now();
+    const heardClock = readClock();
     const response = await fetch(`${prefix}${path}`, requestOf(options, abort.signal));
-    serverClock.note(response.headers.get("Date"), sentMs, Date.now());
+    heardClock(response.headers.get("Date"));
     if (!response.ok) throw await problemOf(response);
     return await read(response);
   } catch (error) {

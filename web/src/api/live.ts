@@ -9,6 +9,7 @@
 //
 import { backoffMs } from "./backoff";
 import { getHealth } from "./client";
+import { serverNow } from "./server_clock";
 import { readStream, Refused } from "./stream";
 import type { Health, LiveMessage } from "./types";
 
@@ -17,6 +18,7 @@ export type Connection =
   | { state: "live" }
   | { state: "polling" }
   | { state: "locked" }
+  /** By the coordinator's clock. */
   | { state: "offline"; sinceMs: number; retryAtMs: number };
 
 export interface LiveHandlers {
@@ -170,10 +172,10 @@ export class LiveStream {
   private async waitOffline(): Promise<void> {
     this.stopAwaitingGreeting();
     this.stopPolling();
-    if (this.failures === 0) this.offlineSince = Date.now();
+    if (this.failures === 0) this.offlineSince = serverNow();
     this.failures += 1;
     const delay = backoffMs(this.failures, Math.random());
-    this.tell({ state: "offline", sinceMs: this.offlineSince, retryAtMs: Date.now() + delay });
+    this.tell({ state: "offline", sinceMs: this.offlineSince, retryAtMs: serverNow() + delay });
     await this.wait(delay);
   }
 

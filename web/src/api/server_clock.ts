@@ -1,10 +1,12 @@
-// How far the coordinator's clock is ahead of this machine's, by the Date of its answers: whole seconds, from some moment
-// between the request and its answer. Each answer bounds it, and bounds that overlap close in on it.
+// The one clock of the dashboard is the coordinator's, from which every time on the wire is. How far it is ahead of this
+// machine's is known by the Date of its answers: whole seconds, from some moment between the request and its answer. Each answer
+// bounds it, and bounds that overlap close in on it. Nothing else reads this machine's clock (eslint.config.js).
 
 export class ServerClock {
   private low = -Infinity;
   private high = Infinity;
 
+  /** `date`: of an answer, which was asked for and heard at these times of this machine. */
   note(date: string | null, sentMs: number, heardMs: number): void {
     const second = date === null ? Number.NaN : Date.parse(date);
     if (Number.isNaN(second)) return;
@@ -23,4 +25,13 @@ export class ServerClock {
   }
 }
 
-export const serverClock = new ServerClock();
+const clock = new ServerClock();
+
+/** In milliseconds since 1970. How long something takes here is told by performance.now() instead, which is never set. */
+export const serverNow = () => Date.now() + clock.aheadMs;
+
+/** Begins when a request is sent; the function that it returns takes the Date of its answer. */
+export function readClock(): (date: string | null) => void {
+  const sentMs = Date.now();
+  return (date) => clock.note(date, sentMs, Date.now());
+}

@@ -23,7 +23,10 @@ export const jobStates = [
 ] as const satisfies readonly JobState[];
 
 /** JSON has no such numbers, so the wire carries them as words. */
+/** JSON has no way to write NaN or an infinity, so they come as words. */
 export type WireNumber = Schemas["Number"];
+
+export const fromWire = (value: WireNumber): number => (typeof value === "number" ? value : Number(value));
 export type Job = Schemas["Job"];
 /** `spec`: with every default filled in. */
 export type JobDetail = Omit<Reading<"/jobs/{job}">, "spec"> & { spec: Record<string, unknown> };

@@ -1,7 +1,7 @@
 // The benchmarks beside each other: each with its fastest record and, small, how that fell.
 import type { Benchmark } from "../api/types";
+import { formatDuration } from "../format/times";
 import { classKey, fastest, holderOf, runsText, stepPath } from "../model/board";
-import { formatDuration } from "../model/times";
 
 const box = [56, 18] as const;
 

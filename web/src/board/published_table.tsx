@@ -1,6 +1,6 @@
 // What others published, apart from one's own runs and of other looks: a row says what it was measured on and who says so.
 import type { PublishedRow } from "../api/types";
-import { formatPlain } from "../model/numbers";
+import { formatPlain } from "../format/numbers";
 import { publishedPlace, publishedTags, publishedValue } from "../model/study";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
 

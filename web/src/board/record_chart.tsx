@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { BenchmarkDetails, PublishedRow } from "../api/types";
 import { Chart } from "../charts/chart";
 import { ChartGroup, ResetZoom } from "../charts/group";
-import { formatMoment } from "../model/times";
+import { formatMoment } from "../format/times";
 import { navigate, route, setParams } from "../state/router";
 import { axisTitle, recordFigure, summaryOf } from "./record_figure";
 

@@ -3,9 +3,9 @@
 import type { BenchmarkDetails, BoardClass, PublishedRow } from "../api/types";
 import { colourAt, type Line, type Reference } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
+import { formatDuration } from "../format/times";
 import { classKey, fallText, standingOf } from "../model/board";
 import { publishedPlace } from "../model/study";
-import { formatDuration } from "../model/times";
 
 export const axisTitle = "target reached";
 /** Classes of more are dashed (charts/line.ts). */

@@ -1,9 +1,9 @@
 // The records of a benchmark, class by class, the newest first: how each fell.
 import type { BoardClass } from "../api/types";
+import { formatDuration } from "../format/times";
 import { classKey, fallText, recordRows } from "../model/board";
-import { formatDuration } from "../model/times";
-import { Ago } from "../ui/badges";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
+import { Ago } from "../ui/times";
 
 export function RecordTable({ classes }: { classes: readonly BoardClass[] }) {
   return (

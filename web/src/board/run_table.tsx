@@ -2,16 +2,16 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BenchmarkDetails, BoardRun } from "../api/types";
+import { formatCount } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import { useSorted } from "../hooks/use_order";
 import { ReproduceButton } from "../job/reproduce_button";
 import { commitText, standingOf, type Standing } from "../model/board";
 import { compareHash } from "../model/compare_address";
-import { formatCount } from "../model/numbers";
-import { formatDuration } from "../model/times";
-import { Ago } from "../ui/badges";
 import { Button } from "../ui/button";
 import { SortHead, SortList } from "../ui/sort_head";
 import { ScrollTable } from "../ui/scroll_table";
+import { Ago } from "../ui/times";
 
 /** Of more the rest is shown when it is asked for. */
 const shownAtFirst = 20;

@@ -1,5 +1,5 @@
 // A chart's values as a table: for the keyboard, for screen readers, and to copy from.
-import { formatPlain } from "../model/numbers";
+import { formatPlain } from "../format/numbers";
 import { shownColumns, titleOf, valueText, within, type Aligned, type Axis, type Range } from "./line";
 import type { Figure } from "./plot_options";
 

@@ -1,5 +1,5 @@
 // What is said beside a curve's name in the legend.
-import { formatCount } from "../model/numbers";
+import { formatCount } from "../format/numbers";
 import { countNotFinite, type Point } from "../model/series";
 
 interface Properties {

@@ -1,6 +1,6 @@
 // What is drawn beside the curves: where something began, and values to compare with.
 import type uPlot from "uplot";
-import { formatPlain } from "../model/numbers";
+import { formatPlain } from "../format/numbers";
 import { valueText, type Axis, type Mark, type Reference } from "./line";
 import { colourOf } from "./palette";
 

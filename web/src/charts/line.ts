@@ -1,6 +1,6 @@
 // What a chart draws, whatever it is about: lines with their kinds, values to compare with, and places on the x axis.
-import { formatNumber } from "../model/numbers";
-import { formatAbsolute, formatDuration } from "../model/times";
+import { formatNumber } from "../format/numbers";
+import { formatAbsolute, formatDuration } from "../format/times";
 
 export type Kind = "line" | "steps" | "scatter" | "area" | "bars" | "band";
 

@@ -1,7 +1,7 @@
 // uPlot's options for a figure. What may change without building the plot anew (marks, references, colours, names of
 // axes) is asked of `figure()` at every drawing.
 import uPlot from "uplot";
-import { dateTicks } from "../model/date_ticks";
+import { dateTicks } from "../format/date_ticks";
 import { niceSeconds } from "../model/time_line";
 import { drawMarks, drawReferences } from "./drawing";
 import { seriesOf, titleOf, type Axis, type Line, type Mark, type Range, type Reference } from "./line";

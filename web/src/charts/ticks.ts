@@ -1,7 +1,7 @@
 // Where the ticks of an axis stand and how wide its y axis must be for them.
-import { formatPlain } from "../model/numbers";
+import { formatPlain } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import { niceSeconds } from "../model/time_line";
-import { formatDuration } from "../model/times";
 import type { Axis, Range } from "./line";
 
 /** With room around the values and a floor of 0 where the values are close to it. */

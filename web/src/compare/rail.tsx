@@ -1,9 +1,9 @@
 // The jobs of a comparison. What is done here is seen in every table and chart of the page, and is in the address.
 import type { Comparison, Job } from "../api/types";
 import type { Signal } from "@preact/signals";
+import { formatNumber } from "../format/numbers";
 import { writeNumbers, type CompareSettings } from "../model/compare_address";
 import { apart, marksOf, moved, numberOf } from "../model/comparison";
-import { formatNumber } from "../model/numbers";
 import { pushParams, setParams } from "../state/router";
 import { JobStateBadge } from "../ui/badges";
 import { CloseIcon, EyeIcon, PinIcon } from "../ui/icons";

@@ -1,5 +1,6 @@
 // What came of the jobs, and what they differ in: a column a job in both, so that one looks down a job's column.
 import type { ComparedField, ComparedOutcome, Comparison } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { type CompareSettings } from "../model/compare_address";
 import {
   differenceText,
@@ -9,7 +10,6 @@ import {
   outcomeRule,
   outcomeText,
 } from "../model/comparison";
-import { formatCount } from "../model/numbers";
 import { pushParams } from "../state/router";
 import { Swatch } from "./job_tag";
 import { ScrollTable } from "../ui/scroll_table";

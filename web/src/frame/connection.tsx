@@ -1,10 +1,11 @@
 // Whether the coordinator is there: a quiet word in the header, and a banner when it is not.
-import { formatAbsolute, formatClock } from "../model/times";
+import { formatClock } from "../format/times";
 import { now } from "../state/clock";
 import { connection } from "../state/store";
 import type { TabLink } from "../state/tabs";
 import { Button } from "../ui/button";
 import { WarningIcon } from "../ui/icons";
+import { Moment } from "../ui/times";
 
 const words = {
   connecting: "Connecting",
@@ -49,9 +50,8 @@ export function ConnectionBanner({ stream }: { stream: TabLink }) {
     <div class="banner" role="region" aria-label="Connection">
       <WarningIcon />
       <span role="alert">
-        Coordinator unreachable since{" "}
-        <time title={formatAbsolute(current.sinceMs)}>{formatClock(current.sinceMs)}</time>. What you see is
-        from before; jobs keep running without it.
+        Coordinator unreachable since <Moment ms={current.sinceMs}>{formatClock(current.sinceMs)}</Moment>.
+        What you see is from before; jobs keep running without it.
       </span>
       <span class="banner-retry">
         {seconds > 0 ? `Retrying in ${seconds} s` : "Retrying…"}

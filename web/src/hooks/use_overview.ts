@@ -1,4 +1,5 @@
 // What the start page reads: nodes come by the stream, the rest is asked for again when the scheduler moves or time goes by.
+import { serverNow } from "../api/server_clock";
 import { getJobPage, getLedger, getQueue } from "../api/client";
 import type { Job, LedgerTable, Queue } from "../api/types";
 import { useInterval } from "./use_interval";
@@ -23,6 +24,6 @@ export const useNewestFailed = (): Shown<Job[]> =>
 export const useLedgerDays = (days: number): Shown<LedgerTable> =>
   useQuery(
     `ledger days ${days}`,
-    (signal) => getLedger({ by: "day", from_ms: String(Date.now() - (days - 1) * dayMs) }, signal),
+    (signal) => getLedger({ by: "day", from_ms: String(serverNow() - (days - 1) * dayMs) }, signal),
     [useInterval(slowMs)],
   );

@@ -1,11 +1,12 @@
 // Everything that happened to a job, newest first.
+import { formatClock, formatDay } from "../format/times";
 import type { Shown } from "../hooks/use_query";
 import type { JobEvent } from "../api/types";
-import { formatAbsolute, formatClock, formatDay } from "../model/times";
 import { now } from "../state/clock";
 import { Fragment } from "preact";
 import { AsOf } from "../ui/as_of";
 import { NotYet } from "../ui/notice";
+import { Moment } from "../ui/times";
 
 export function HistoryList({ history }: { history: Shown<JobEvent[]> }) {
   const { data: events } = history;
@@ -26,13 +27,9 @@ export function HistoryList({ history }: { history: Shown<JobEvent[]> }) {
               <li class="history-day">{formatDay(event.time_ms)}</li>
             )}
             <li class={`level-${event.level}`}>
-              <time
-                class="muted number"
-                dateTime={new Date(event.time_ms).toISOString()}
-                title={formatAbsolute(event.time_ms)}
-              >
-                {formatClock(event.time_ms)}
-              </time>
+              <span class="muted">
+                <Moment ms={event.time_ms}>{formatClock(event.time_ms)}</Moment>
+              </span>
               <span class="history-type">{event.type.replace(/_/g, " ")}</span>
               <span class="history-text">{event.text}</span>
             </li>

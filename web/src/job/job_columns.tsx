@@ -1,16 +1,17 @@
 // The columns of the jobs table.
 import { useComputed } from "@preact/signals";
 import type { Job } from "../api/types";
-import { Ago, HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { formatNumber } from "../format/numbers";
+import { formatDuration } from "../format/times";
+import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
 import { ProgressBar, StepText } from "./progress_bar";
 import { latestLoss, latestThroughput } from "../model/job_list";
 import { describeDevices } from "../model/layout";
-import { formatNumber } from "../model/numbers";
 import { elapsedSeconds } from "../model/progress";
 import { describeRestarts } from "../model/restarts";
-import { formatDuration } from "../model/times";
 import { now } from "../state/clock";
 import type { Column } from "../ui/data_table";
+import { Ago } from "../ui/times";
 
 const defaultAccount = "default";
 

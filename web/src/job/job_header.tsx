@@ -2,7 +2,8 @@
 import type { JobDetail } from "../api/types";
 import type { Shown } from "../hooks/use_query";
 import { AsOf } from "../ui/as_of";
-import { Ago, HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
+import { Ago } from "../ui/times";
 import { CompareWith } from "./compare_with";
 import { JobOperations } from "./job_operations";
 import { commandLine, commandOf } from "../model/command";

@@ -1,8 +1,8 @@
 // All jobs, or those of one experiment: filter, sort and the live table. What is chosen is in the address.
 import { jobStates } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { useJobList, type JobListShown } from "../hooks/use_job_list";
 import { toggledState } from "../model/job_list";
-import { formatCount } from "../model/numbers";
 import { connection } from "../state/store";
 import { AsOf } from "../ui/as_of";
 import { FilterBox } from "../ui/filter_box";

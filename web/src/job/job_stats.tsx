@@ -1,15 +1,16 @@
 // The figures of a job in a row of boxes.
 import type { ComponentChildren } from "preact";
-import type { JobDetail, Target } from "../api/types";
+import { type JobDetail, type Target, fromWire } from "../api/types";
+import { formatCount, formatNumber } from "../format/numbers";
+import { formatAbsolute, formatDuration } from "../format/times";
 import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
 import { describeDevices, describeLayout, layoutOf } from "../model/layout";
-import { formatCount, formatNumber, fromWire } from "../model/numbers";
 import { describeTarget, elapsedSeconds, secondsToLastStep, targetFraction } from "../model/progress";
 import { describeLimit, describeOthers } from "../model/restarts";
 import type { SeriesMap } from "../model/series";
-import { formatAbsolute, formatDuration, formatMoment } from "../model/times";
 import { now } from "../state/clock";
+import { Moment } from "../ui/times";
 
 interface Properties {
   job: JobDetail;
@@ -147,11 +148,11 @@ function whenOf({ started_ms, ended_ms }: JobDetail): ComponentChildren {
   return (
     <>
       {ended_ms === null && "since "}
-      <time title={formatAbsolute(started_ms)}>{formatMoment(started_ms, now.value)}</time>
+      <Moment ms={started_ms} />
       {ended_ms !== null && (
         <>
           {" to "}
-          <time title={formatAbsolute(ended_ms)}>{formatMoment(ended_ms, now.value)}</time>
+          <Moment ms={ended_ms} />
         </>
       )}
     </>

@@ -1,10 +1,11 @@
 // Where a job's time went: a sentence, one bar of the whole, a lane an attempt, and a table.
 import { useMemo, useState } from "preact/hooks";
 import type { JobLedger, LedgerKind } from "../api/types";
+import { formatDeviceHours, formatShare } from "../format/numbers";
+import { formatAbsolute, formatDuration } from "../format/times";
 import { useJobLedger } from "../hooks/use_job_ledger";
 import { costRule, costText, energyRule, energyText } from "../model/costs";
 import {
-  deviceHours,
   goodputRule,
   kindMeaning,
   kindText,
@@ -12,13 +13,10 @@ import {
   ledgerKinds,
   ledgerSentence,
   partsOf,
-  shareText,
   sumOf,
   type Lanes,
   type LedgerUnit,
 } from "../model/ledger";
-import { formatAbsolute, formatDuration, formatMoment } from "../model/times";
-import { now } from "../state/clock";
 import { route, setParams } from "../state/router";
 import { AsOf } from "../ui/as_of";
 import { Button } from "../ui/button";
@@ -28,6 +26,7 @@ import { LedgerBar, LedgerSwatch } from "../ui/ledger_bar";
 import { NotYet } from "../ui/notice";
 import { saveAs } from "../ui/save_as";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
+import { Moment } from "../ui/times";
 
 export function LedgerView({ job, changes }: { job: number; changes: number }) {
   const shown = useJobLedger(job, changes);
@@ -52,7 +51,9 @@ export function LedgerView({ job, changes }: { job: number; changes: number }) {
         />
         <span>
           Goodput{" "}
-          <strong class="number">{ledger.goodput === null ? "not known" : shareText(ledger.goodput)}</strong>
+          <strong class="number">
+            {ledger.goodput === null ? "not known" : formatShare(ledger.goodput)}
+          </strong>
         </span>
         <Info of="goodput">{goodputRule}</Info>
         <AsOf shown={shown} />
@@ -123,8 +124,7 @@ function LaneRows({ lanes, lit }: { lanes: Lanes; lit: LedgerKind | null }) {
         ))}
       </div>
       <p class="muted">
-        From <time title={formatAbsolute(lanes.fromMs)}>{formatMoment(lanes.fromMs, now.value)}</time> to{" "}
-        <time title={formatAbsolute(lanes.toMs)}>{formatMoment(lanes.toMs, now.value)}</time>
+        From <Moment ms={lanes.fromMs} /> to <Moment ms={lanes.toMs} />
         {merged && "; pieces thinner than a pixel are drawn as one"}.
       </p>
     </div>
@@ -168,10 +168,10 @@ function Totals({ ledger, unit, onLit }: TotalsProperties) {
               {formatDuration(total.wall_ms / 1000)}
             </td>
             <td class="number" data-title="Share">
-              {shareText((unit === "wall" ? total.wall_ms : total.device_ms) / whole)}
+              {formatShare((unit === "wall" ? total.wall_ms : total.device_ms) / whole)}
             </td>
             <td class="number" data-title="Device hours">
-              {deviceHours(total.device_ms)}
+              {formatDeviceHours(total.device_ms)}
             </td>
             <td class="number" data-title="Times">
               {total.times}
@@ -195,7 +195,7 @@ function Totals({ ledger, unit, onLit }: TotalsProperties) {
             100 %
           </td>
           <td class="number" data-title="Device hours">
-            {deviceHours(sumOf(all))}
+            {formatDeviceHours(sumOf(all))}
           </td>
           <td />
           <td />

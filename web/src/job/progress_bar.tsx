@@ -1,7 +1,7 @@
 // How far a job is: a bar, and the step in words beside it.
 import type { Job, Progress } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { fraction } from "../model/job_list";
-import { formatCount } from "../model/numbers";
 
 export function ProgressBar({ job }: { job: Job }) {
   const part = fraction(job);

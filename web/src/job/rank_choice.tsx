@@ -1,6 +1,6 @@
 // Which rank's log is shown: by name while they are few, by number of many.
 import type { Task } from "../api/types";
-import { formatCount } from "../model/numbers";
+import { formatCount } from "../format/numbers";
 import { setParams } from "../state/router";
 
 const mostListed = 64;

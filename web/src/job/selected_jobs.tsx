@@ -1,8 +1,8 @@
 // What is done to all selected jobs at once. Each button counts those that it fits; one that loses work asks first.
 import { useState } from "preact/hooks";
+import { formatCount } from "../format/numbers";
 import { useOperation } from "../hooks/use_operation";
 import { compareHash, mostJobs } from "../model/compare_address";
-import { formatCount } from "../model/numbers";
 import { offerFor, type Offer, type Operated } from "../model/operations";
 import { mayChange } from "../state/token";
 import { Button } from "../ui/button";

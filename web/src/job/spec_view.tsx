@@ -1,6 +1,7 @@
 // What the job was asked to be: the YAML as it was written, the normalised form with every default, and its commit.
 import { getExperiment } from "../api/client";
 import type { JobDetail, Source } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { toYaml } from "../model/yaml";
 import { route, setParams } from "../state/router";
 import { Choice } from "../ui/choice";
@@ -37,7 +38,7 @@ export function SpecView({ job }: { job: JobDetail }) {
 
 /** "trained on 812,344 tokens of text, XXH3 5b1c0f2ad6e97c43": by which another run's can be told from it. */
 const textLine = ({ tokens, xxh3 }: NonNullable<JobDetail["text"]>) =>
-  `trained on ${tokens.toLocaleString("en")} tokens of text, XXH3 ${xxh3}`;
+  `trained on ${formatCount(tokens)} tokens of text, XXH3 ${xxh3}`;
 
 export function SourceLine({ source }: { source: Source | null }) {
   if (!source?.commit) return <span class="muted">Not from a git repository</span>;

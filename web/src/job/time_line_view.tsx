@@ -1,10 +1,10 @@
 // Attempts on a time line: bars with how each ended, hatched while its processes were starting, checkpoints as ticks.
 import type { Attempt, JobDetail, JobEvent, SavedCheckpoint } from "../api/types";
-import { formatBytes, formatCount } from "../model/numbers";
-import { formatAbsolute, formatDuration } from "../model/times";
+import { formatBytes, formatCount } from "../format/numbers";
+import { formatAbsolute, formatDuration } from "../format/times";
 import { layOut, spaced, type Bar, type TimeLine } from "../model/time_line";
 import { now } from "../state/clock";
-import { Ago } from "../ui/badges";
+import { Ago } from "../ui/times";
 
 const percent = (fraction: number) => `${(fraction * 100).toFixed(3)}%`;
 

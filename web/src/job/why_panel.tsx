@@ -2,7 +2,7 @@
 // the forecast is the coordinator's.
 import { getWhy } from "../api/client";
 import type { Blocker, Job, Sooner, StartForecast } from "../api/types";
-import { formatAbsolute } from "../model/times";
+import { formatAbsolute } from "../format/times";
 import { basisOf, reasonBeside, settingsOf, startRange, untilStart } from "../model/why";
 import { now } from "../state/clock";
 import { useInterval } from "../hooks/use_interval";

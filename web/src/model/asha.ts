@@ -1,9 +1,9 @@
 // A sweep that ends its losing trials: what became of them at each rung, in words and in order. Pure.
 import type { Asha, Study, StudyMember, Trial } from "../api/types";
+import { formatCount, formatNumber } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import type { Value } from "./order";
-import { formatCount, formatNumber } from "./numbers";
 import { parametersText } from "./study";
-import { formatDuration } from "./times";
 
 export type TrialMember = StudyMember & { trial: Trial };
 

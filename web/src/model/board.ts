@@ -1,7 +1,7 @@
 // The record board: which class of runs has which record, how it fell, and why a run sets none. Pure.
 import type { Benchmark, BoardClass, BoardRecord, BoardRun, Source } from "../api/types";
-import { formatCount } from "./numbers";
-import { formatDuration } from "./times";
+import { formatChange, formatCount } from "../format/numbers";
+import { formatDuration } from "../format/times";
 
 /** Of kind and number of devices; names it in the address. */
 export const classKey = ({ device, devices }: Pick<BoardClass, "device" | "devices">) =>
@@ -9,14 +9,8 @@ export const classKey = ({ device, devices }: Pick<BoardClass, "device" | "devic
 
 export const holderOf = ({ records }: Pick<BoardClass, "records">): BoardRecord => records.at(-1)!;
 
-/** "−18 %", as the command line has it. */
-export function changeText(share: number): string {
-  const percent = 100 * share;
-  return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
-}
-
 export const fallText = ({ improvement }: BoardRecord) =>
-  improvement === null ? "first" : changeText(-improvement);
+  improvement === null ? "first" : formatChange(-improvement);
 
 /** "1f0c2ab4e5 with changes"; null: not recorded. */
 export function commitText(source: Source | null): string | null {

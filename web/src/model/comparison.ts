@@ -1,10 +1,9 @@
 // What a comparison of jobs shows. Pure.
-import type { ComparedField, ComparedOutcome, Comparison, Job } from "../api/types";
+import { type ComparedField, type ComparedOutcome, type Comparison, type Job, fromWire } from "../api/types";
+import { formatAmount, formatCount, formatJoules, formatNumber, formatPlain } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import type { CompareAxis } from "./compare_address";
-import { amountText, joulesText } from "./costs";
-import { formatCount, formatNumber, formatPlain, fromWire } from "./numbers";
 import { byStep, type Point } from "./series";
-import { formatDuration } from "./times";
 
 /** Moved one place up (-1) or down (1); as it was at an end. */
 export function moved(jobs: readonly number[], id: number, by: -1 | 1): number[] {
@@ -100,8 +99,8 @@ export function outcomeText({ measure }: ComparedOutcome, value: number | null, 
   if (value === null) return "–";
   if (measure === "time_to_train" || measure === "run_time") return formatDuration(value);
   if (measure === "device_time") return formatNumber(value / 3600, 3);
-  if (measure === "energy" || measure === "energy_to_target") return joulesText(value);
-  if (measure === "cost" || measure === "cost_to_target") return amountText(value, currency);
+  if (measure === "energy" || measure === "energy_to_target") return formatJoules(value);
+  if (measure === "cost" || measure === "cost_to_target") return formatAmount(value, currency);
   return measure === "restarts" ? String(value) : formatNumber(value);
 }
 

@@ -1,21 +1,6 @@
 // What a job drew and cost, in words; what is not known is said, and never zero. Pure.
 import type { JobLedger } from "../api/types";
-import { formatPlain } from "./numbers";
-import { shareText } from "./ledger";
-
-const joulesOfKwh = 3_600_000;
-
-export function joulesText(joules: number): string {
-  if (joules < 1000) return `${formatPlain(joules, 4)} J`;
-  if (joules < joulesOfKwh) return `${formatPlain(joules / 1000, 4)} kJ`;
-  return `${formatPlain(joules / joulesOfKwh, 4)} kWh`;
-}
-
-/** Without trailing noise: cents from one on, two digits below. */
-export function amountText(amount: number, currency: string): string {
-  const text = amount === 0 || amount >= 0.995 ? amount.toFixed(2) : formatPlain(amount, 2);
-  return currency ? `${text} ${currency}` : text;
-}
+import { formatAmount, formatJoules, formatShare } from "../format/numbers";
 
 export const energyRule =
   "Of a GPU its own power; of CPU slots what the node's processors drew while no other job held devices there. Of time without a reading nothing is guessed.";
@@ -26,17 +11,17 @@ export const costRule =
 export function energyText({ energy }: Pick<JobLedger, "energy">): string | null {
   if (energy === null) return null;
   if (energy.joules === null)
-    return `not known: for ${shareText(energy.shared)} of the device time other jobs shared the processors`;
+    return `not known: for ${formatShare(energy.shared)} of the device time other jobs shared the processors`;
   const parts = [
-    joulesText(energy.joules) +
-      (energy.covered < 1 ? ` (of ${shareText(energy.covered)} of the device time)` : ""),
+    formatJoules(energy.joules) +
+      (energy.covered < 1 ? ` (of ${formatShare(energy.covered)} of the device time)` : ""),
   ];
   if (energy.shared > 0)
     parts.push(
-      `for ${shareText(energy.shared)} other jobs shared the processors, and nobody can say whose it was`,
+      `for ${formatShare(energy.shared)} other jobs shared the processors, and nobody can say whose it was`,
     );
-  if (energy.joules_per_sample !== null) parts.push(`${joulesText(energy.joules_per_sample)} a sample`);
-  if (energy.joules_to_target !== null) parts.push(`${joulesText(energy.joules_to_target)} to the target`);
+  if (energy.joules_per_sample !== null) parts.push(`${formatJoules(energy.joules_per_sample)} a sample`);
+  if (energy.joules_to_target !== null) parts.push(`${formatJoules(energy.joules_to_target)} to the target`);
   return parts.join("; ");
 }
 
@@ -45,8 +30,8 @@ export function costText({ cost }: Pick<JobLedger, "cost">): string | null {
   if (cost === null) return null;
   if (cost.amount === null)
     return `not known: the coordinator has no --price for ${cost.unpriced.join(", ")}`;
-  const whole = amountText(cost.amount, cost.currency);
+  const whole = formatAmount(cost.amount, cost.currency);
   return cost.to_target === null
     ? whole
-    : `${whole}; ${amountText(cost.to_target, cost.currency)} to the target`;
+    : `${whole}; ${formatAmount(cost.to_target, cost.currency)} to the target`;
 }

@@ -1,6 +1,5 @@
 // Which jobs a list shows and in what order, as the address bar's parameters say and as the coordinator is asked.
-import { jobStates, type Job, type JobState } from "../api/types";
-import { fromWire } from "./numbers";
+import { jobStates, type Job, type JobState, fromWire } from "../api/types";
 import { formatOrder, orderParam, readOrder, turned, type Order } from "./order";
 
 export const sortKeys = [

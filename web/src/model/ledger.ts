@@ -1,8 +1,8 @@
 // Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the whole. Pure.
 import type { JobLedger, LedgerKind, LedgerPiece, LedgerRow, LedgerTable } from "../api/types";
-import { formatCount, formatPlain } from "./numbers";
+import { formatCount, formatDeviceHours, formatShare } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import { niceSeconds } from "./time_line";
-import { formatDuration } from "./times";
 
 /** In the order in which they are drawn. */
 export const ledgerKinds: readonly LedgerKind[] = [
@@ -77,18 +77,6 @@ export function partsOf(totals: readonly Total[], unit: LedgerUnit = "devices", 
 
 export const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { ms }) => sum + ms, 0);
 
-export const shareText = (share: number) =>
-  `${share > 0 && share < 0.0995 ? (share * 100).toFixed(1) : (share * 100).toFixed(0)} %`;
-
-export const deviceHours = (ms: number) => {
-  const hours = ms / 3_600_000;
-  return hours < 1
-    ? formatPlain(hours, 2)
-    : hours < 100
-      ? formatPlain(hours, 3)
-      : formatPlain(Math.round(hours), 12);
-};
-
 /** What a job's time came to, in a sentence. */
 export function ledgerSentence(ledger: JobLedger): string {
   const parts = partsOf(ledger.totals, "wall");
@@ -99,7 +87,7 @@ export function ledgerSentence(ledger: JobLedger): string {
   const counted =
     ledger.goodput === null
       ? "what of it counted nobody can say, for its program tells no steps"
-      : `${shareText(ledger.goodput)} of the device time it held were steps that count`;
+      : `${formatShare(ledger.goodput)} of the device time it held were steps that count`;
   const loss = largestLoss(ledger);
   const lost = loss ? ` Largest loss: ${formatDuration(loss.ms / 1000)} of ${kindText(loss.kind)}.` : "";
   return `${whole}${soFar} from its submission; ${counted}.${lost}`;
@@ -212,7 +200,7 @@ function titleOf({ kind, detail, from_ms, to_ms, first_step, last_step, merged: 
 /** "steps that count 83 %, launching 4 %": a bar for who does not see it. */
 export function describeParts(parts: readonly Part[]): string {
   const whole = sumOf(parts);
-  return parts.map(({ kind, ms }) => `${kindText(kind)} ${shareText(ms / whole)}`).join(", ");
+  return parts.map(({ kind, ms }) => `${kindText(kind)} ${formatShare(ms / whole)}`).join(", ");
 }
 
 export type LedgerBy = LedgerTable["by"];
@@ -231,12 +219,12 @@ export function rowName(by: LedgerBy, { key, name }: LedgerRow): string {
 }
 
 export function tableSentence({ all, by }: LedgerTable, range: string): string {
-  const hours = deviceHours(all.held_device_ms);
+  const hours = formatDeviceHours(all.held_device_ms);
   if (all.held_device_ms === 0) return `No devices were held ${range}.`;
   const counted =
     all.goodput === null
       ? "what of it counted nobody can say"
-      : `${shareText(all.goodput)} of it were steps that count`;
+      : `${formatShare(all.goodput)} of it were steps that count`;
   const of = by === "job" ? "" : `, by ${formatCount(all.jobs)} ${all.jobs === 1 ? "job" : "jobs"}`;
   return `${hours} device hours were held ${range}${of}; ${counted}.`;
 }

@@ -1,6 +1,6 @@
 // A sweep as parallel coordinates: an axis a swept value and one for the result, a line a trial. Places go from 0, the foot of
 // an axis, to 1. Pure.
-import { formatNumber, formatPlain } from "./numbers";
+import { formatNumber, formatPlain } from "../format/numbers";
 import { outcomeText } from "./comparison";
 import { shortPath } from "./study";
 import { placeOn, shareOfBest, type Result, type SweptAxis, type Trial } from "./sweep";

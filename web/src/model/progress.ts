@@ -1,6 +1,6 @@
 // How far a job is, how long it has run, and when it will be done, as far as that can be told.
-import type { Attempt, Job, Target } from "../api/types";
-import { formatPlain, fromWire } from "./numbers";
+import { type Attempt, type Job, type Target, fromWire } from "../api/types";
+import { formatPlain } from "../format/numbers";
 
 /** Seconds that its attempts ran; they stand still while it waits. Null before its first start. */
 export function elapsedSeconds(job: Job, nowMs: number): number | null {

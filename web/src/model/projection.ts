@@ -1,8 +1,8 @@
 // When a job that runs reaches its target, as its curve foretells it: in words, and how far ahead it is drawn. Pure.
-import type { Projection } from "../api/types";
-import { formatCount, fromWire } from "./numbers";
+import { type Projection, fromWire } from "../api/types";
+import { formatCount } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import type { Point, XAxis } from "./series";
-import { formatDuration } from "./times";
 
 /** Below it the odds are told in the first place. */
 const likely = 0.5;

@@ -1,7 +1,7 @@
 // The queue in words: what the policy goes by, and whose turn it is.
 import type { JobApart, Queue, QueuedJob } from "../api/types";
-import { formatCount } from "./numbers";
-import { formatDuration } from "./times";
+import { formatCount, formatHours } from "../format/numbers";
+import { formatDuration } from "../format/times";
 
 /** What makes the order, in the words of `podium queue --help`. */
 export function describePolicy(queue: Queue): string {
@@ -71,6 +71,3 @@ export function turnOf(job: QueuedJob, reservedFrom: number | null, nowMs: numbe
 /** "312.0 › 4.5": device hours by share, of the account and those above it. */
 export const formatFactors = ({ account_factors }: QueuedJob) =>
   (account_factors ?? []).map((factor) => formatHours(factor)).join(" › ");
-
-export const formatHours = (deviceSeconds: number) =>
-  (deviceSeconds / 3600).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });

@@ -1,7 +1,7 @@
 // A job beside the one that it repeats, as `podium show` tells it. Pure.
 import type { Job } from "../api/types";
-import { changeText } from "./board";
-import { formatDuration } from "./times";
+import { formatChange } from "../format/numbers";
+import { formatDuration } from "../format/times";
 
 type Timed = Pick<Job, "id" | "state" | "time_to_train_seconds">;
 
@@ -16,6 +16,6 @@ export function besideText(original: Timed, repeat: Timed): string {
   const [then, now] = [original.time_to_train_seconds, repeat.time_to_train_seconds];
   const text = (job: Timed) =>
     job.time_to_train_seconds === null ? job.state : formatDuration(job.time_to_train_seconds);
-  const change = then !== null && now !== null ? ` (${changeText(now / then - 1)})` : "";
+  const change = then !== null && now !== null ? ` (${formatChange(now / then - 1)})` : "";
   return `${text(original)} then, ${text(repeat)} now${change}`;
 }

@@ -1,8 +1,7 @@
 // Metric points of one job: reading them from the wire, adding live ones, smoothing, and lining several series up on
 // one axis for a chart. The wire has them by step, a later attempt's in place of an earlier one's; live ones follow as they
 // come, attempt by attempt. Clocks of nodes may differ, so that times order nothing.
-import type { LivePoint, WireSeries } from "../api/types";
-import { fromWire } from "./numbers";
+import { type LivePoint, type WireSeries, fromWire } from "../api/types";
 
 export interface Point {
   step: number;

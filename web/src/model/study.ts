@@ -1,7 +1,7 @@
 // How a study of sizes is read: its rows in words, the sizes that have none, and published figures beside them. Pure.
 import type { PublishedRow, ScalingRow, ScalingTable, Study, StudyMember } from "../api/types";
-import { formatNumber, formatPlain } from "./numbers";
-import { formatDuration } from "./times";
+import { formatNumber, formatPlain } from "../format/numbers";
+import { formatDuration } from "../format/times";
 
 /** "training.optimizer.lr" is known as "lr". */
 export const shortPath = (path: string) => path.split(".").pop()!;
@@ -24,8 +24,6 @@ const isOfSweep = (key: string) => ["trials", "seed", "asha"].includes(key);
 
 export const sweptPaths = (sweep: Study["sweep"]) =>
   Object.keys(sweep ?? {}).filter((key) => !isOfSweep(key));
-
-export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
 
 export const devicesText = (count: number) => (count === 1 ? "1 device" : `${formatPlain(count)} devices`);
 

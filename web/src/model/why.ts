@@ -1,6 +1,6 @@
 // Why a job waits and until when, in words.
 import type { Blocker, Sooner, StartForecast } from "../api/types";
-import { formatDuration } from "./times";
+import { formatDuration } from "../format/times";
 
 /** What a job's reason says beside its blockers: why it came to wait again, which goes before the first of them. */
 export function reasonBeside(reason: string, [first]: readonly Pick<Blocker, "sentence">[]): string {

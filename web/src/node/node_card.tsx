@@ -1,5 +1,7 @@
 // One node: how it is, and its devices with the jobs that hold them.
 import type { Device, Node } from "../api/types";
+import { formatBytes } from "../format/numbers";
+import { formatAbsolute } from "../format/times";
 import {
   describeClock,
   describeDevices,
@@ -9,11 +11,10 @@ import {
   deviceUse,
   type DeviceUse,
 } from "../model/node_list";
-import { formatBytes } from "../model/numbers";
-import { formatAbsolute } from "../model/times";
-import { coarseNow } from "../hooks/coarse_clock";
-import { Ago, Labels, NodeStateBadge } from "../ui/badges";
+import { coarseNow } from "../state/clock";
+import { Labels, NodeStateBadge } from "../ui/badges";
 import { DeviceUseIcon } from "../ui/icons";
+import { Ago } from "../ui/times";
 import { NodeOperations } from "./node_operations";
 import "../styles/nodes.css";
 

@@ -1,13 +1,13 @@
 // What needs a person, the most urgent first, each with a link to where something can be done. What can wait is hidden for a
 // day, in this browser alone.
+import { formatCount } from "../format/numbers";
 import type { Attention, Sorted } from "../model/overview";
-import { formatCount } from "../model/numbers";
 import { hideForADay, showAgain } from "../state/hidden";
 import { route, setParams } from "../state/router";
-import { Ago } from "../ui/badges";
 import { Button } from "../ui/button";
 import { EyeIcon } from "../ui/icons";
 import { Info } from "../ui/info";
+import { Ago } from "../ui/times";
 
 const shownAtFirst = 8;
 

@@ -3,9 +3,9 @@
 import { computed, useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { colourAt } from "../charts/line";
+import { formatCount } from "../format/numbers";
 import { mapOf, pieceText, type BlockGroup, type NodeBlock, type Piece } from "../model/overview";
 import type { Node } from "../api/types";
-import { formatCount } from "../model/numbers";
 import { route, setParams } from "../state/router";
 import { Choice } from "../ui/choice";
 import { NodeStateIcon } from "../ui/icons";

@@ -4,9 +4,9 @@ import type { LedgerTable } from "../api/types";
 import { Chart } from "../charts/chart";
 import { ChartGroup, ResetZoom } from "../charts/group";
 import type { Figure } from "../charts/plot_options";
-import { shareText } from "../model/ledger";
+import { formatShare } from "../format/numbers";
+import { formatDay } from "../format/times";
 import { dayMs, goodputDays } from "../model/overview";
-import { formatDay } from "../model/times";
 import { route, setParams } from "../state/router";
 
 const axisTitle = "day (UTC)";
@@ -44,7 +44,7 @@ export function GoodputChart({ ledger }: { ledger: LedgerTable }) {
     }),
     [days],
   );
-  const texts = days.map(({ atMs, goodput }) => `${formatDay(atMs)} ${shareText(goodput)}`);
+  const texts = days.map(({ atMs, goodput }) => `${formatDay(atMs)} ${formatShare(goodput)}`);
   return (
     <ChartGroup>
       <Chart

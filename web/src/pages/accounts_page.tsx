@@ -4,13 +4,13 @@ import { getAccounts } from "../api/client";
 import type { Account, Accounts } from "../api/types";
 import { AccountDialog } from "../account/account_dialog";
 import { AccountTable } from "../account/account_table";
+import { formatDuration } from "../format/times";
 import { AsOf } from "../ui/as_of";
 import { Button } from "../ui/button";
 import { Notice, NotYet } from "../ui/notice";
 import { useNodes } from "../hooks/use_lists";
 import { useQuery } from "../hooks/use_query";
 import { useScheduling } from "../hooks/use_scheduling";
-import { formatDuration } from "../model/times";
 import { nodes } from "../state/store";
 import { mayChange } from "../state/token";
 

@@ -7,6 +7,8 @@ import { PublishedChoice } from "../board/published_choice";
 import { PublishedTable } from "../board/published_table";
 import { RecordTable } from "../board/record_table";
 import { RunTable } from "../board/run_table";
+import { formatCount } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import { useBenchmark, useBoard } from "../hooks/use_board";
 import { usePublished } from "../hooks/use_study";
 import { useTitle } from "../hooks/use_title";
@@ -19,15 +21,13 @@ import {
   filteredDetails,
   isFiltered,
 } from "../model/board_filter";
-import { formatCount } from "../model/numbers";
-import { formatDuration } from "../model/times";
 import { toYaml } from "../model/yaml";
 import { formatHash, route, withParams } from "../state/router";
 import { AsOf } from "../ui/as_of";
-import { Ago } from "../ui/badges";
 import { Info } from "../ui/info";
 import { lazy } from "../ui/lazy";
 import { Notice, NotYet } from "../ui/notice";
+import { Ago } from "../ui/times";
 import "../styles/board.css";
 
 const loading = <Notice kind="loading" title="Loading the chart…" />;

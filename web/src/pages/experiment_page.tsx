@@ -1,7 +1,7 @@
 // One experiment: where it came from, its jobs, and the spec they were made from.
 import { getExperiment } from "../api/client";
-import { Ago } from "../ui/badges";
 import { NotHere } from "../ui/notice";
+import { Ago } from "../ui/times";
 import { SourceLine } from "../job/spec_view";
 import { useQuery } from "../hooks/use_query";
 import { JobList } from "../job/job_list";

@@ -1,6 +1,6 @@
 // Every experiment: a spec, the commit it came from, and how its jobs stand.
 import type { Experiment } from "../api/types";
-import { Ago } from "../ui/badges";
+import { formatCount } from "../format/numbers";
 import { NamedList } from "../ui/named_list";
 import { SourceLine } from "../job/spec_view";
 import { useExperimentStates } from "../hooks/use_experiment_states";
@@ -8,10 +8,10 @@ import { useExperiments } from "../hooks/use_lists";
 import { useSorted } from "../hooks/use_order";
 import { useSpecs } from "../hooks/use_specs";
 import { countSpecs } from "../model/specs";
-import { formatCount } from "../model/numbers";
 import { formatOrder } from "../model/order";
 import { DataTable, type Column } from "../ui/data_table";
 import { StateCountList } from "../ui/state_counts";
+import { Ago } from "../ui/times";
 import "../styles/experiments.css";
 
 const specsMs = 60_000;

@@ -1,21 +1,20 @@
 // Where the time of the cluster's devices went: by day, account, node, experiment or job.
 import { getLedger } from "../api/client";
+import { serverNow } from "../api/server_clock";
 import type { LedgerTable } from "../api/types";
+import { formatCount, formatDeviceHours, formatShare } from "../format/numbers";
 import { useInterval } from "../hooks/use_interval";
 import { useQuery } from "../hooks/use_query";
 import {
-  deviceHours,
   goodputRule,
   ledgerKinds,
   partsOf,
   rowHref,
   rowName,
-  shareText,
   sumOf,
   tableSentence,
   type LedgerBy,
 } from "../model/ledger";
-import { formatCount } from "../model/numbers";
 import { route, setParams } from "../state/router";
 import { AsOf } from "../ui/as_of";
 import { Choice } from "../ui/choice";
@@ -54,7 +53,7 @@ export function LedgerPage() {
     `ledger ${by} ${name} ${account}`,
     (signal) => {
       const query: Record<string, string> = { by };
-      if (days > 0) query["from_ms"] = String(Date.now() - (days - 1) * dayMs);
+      if (days > 0) query["from_ms"] = String(serverNow() - (days - 1) * dayMs);
       if (account !== "") query["account"] = account;
       return getLedger(query, signal);
     },
@@ -153,10 +152,10 @@ function Rows({ ledger, waits, range }: { ledger: LedgerTable; waits: boolean; r
                     )}
                   </td>
                   <td class="number" data-title="Goodput">
-                    {row.goodput === null ? <span class="muted">not known</span> : shareText(row.goodput)}
+                    {row.goodput === null ? <span class="muted">not known</span> : formatShare(row.goodput)}
                   </td>
                   <td class="number" data-title="Held, hours">
-                    {deviceHours(row.held_device_ms)}
+                    {formatDeviceHours(row.held_device_ms)}
                   </td>
                   {by !== "job" && (
                     <td class="number" data-title="Jobs">

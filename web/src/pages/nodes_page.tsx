@@ -1,6 +1,7 @@
 // The cluster: every node with its devices. Few nodes show as cards, many as lines.
 import { useMemo } from "preact/hooks";
-import { coarseNow } from "../hooks/coarse_clock";
+import { formatCount } from "../format/numbers";
+import { coarseNow } from "../state/clock";
 import { Choice } from "../ui/choice";
 import { FilterBox } from "../ui/filter_box";
 import { NodeStateIcon } from "../ui/icons";
@@ -18,7 +19,6 @@ import {
   toggledNodeState,
   type DeviceUse,
 } from "../model/node_list";
-import { formatCount } from "../model/numbers";
 import { route, setParams } from "../state/router";
 import { nodes } from "../state/store";
 

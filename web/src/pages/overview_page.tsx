@@ -2,17 +2,17 @@
 import { useMemo } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { LedgerTable, Queue } from "../api/types";
-import { coarseNow } from "../hooks/coarse_clock";
+import { formatCount, formatShare } from "../format/numbers";
+import { formatDuration } from "../format/times";
+import { coarseNow } from "../state/clock";
 import { useInterval } from "../hooks/use_interval";
 import { useNodes } from "../hooks/use_lists";
 import { useLedgerDays, useNewestFailed, useWaiting } from "../hooks/use_overview";
 import type { Shown } from "../hooks/use_query";
 import { useSpecs } from "../hooks/use_specs";
-import { goodputRule, ledgerKinds, partsOf, shareText, tableSentence } from "../model/ledger";
+import { goodputRule, ledgerKinds, partsOf, tableSentence } from "../model/ledger";
 import { summarise } from "../model/node_list";
-import { formatCount } from "../model/numbers";
 import { apartHidden, attentionOf, nextStarts, waitingOf } from "../model/overview";
-import { formatDuration } from "../model/times";
 import { AttentionList } from "../overview/attention_list";
 import { ClusterMap } from "../overview/cluster_map";
 import { hiddenUntil } from "../state/hidden";
@@ -121,7 +121,7 @@ function Strip({ nowMs, queue, ledger, days, attention }: StripProperties) {
         {formatCount(devices.busy)}
       </Figure>
       <Figure name="Goodput" href="#/ledger" note={`of the last ${days} days`}>
-        {goodput == null ? "–" : shareText(goodput)}
+        {goodput == null ? "–" : formatShare(goodput)}
       </Figure>
       <Figure
         name="Waiting"

@@ -2,12 +2,12 @@
 import { useMemo } from "preact/hooks";
 import { getQueue } from "../api/client";
 import type { Queue, WaitingJob } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { useQuery } from "../hooks/use_query";
 import { useScheduling } from "../hooks/use_scheduling";
 import { useSorted } from "../hooks/use_order";
 import { apartColumns, queueColumns } from "../job/queue_columns";
 import { SelectedJobs } from "../job/selected_jobs";
-import { formatCount } from "../model/numbers";
 import { formatOrder } from "../model/order";
 import { describePolicy, linesOf, type WaitingLine } from "../model/queue";
 import type { Operated } from "../model/operations";

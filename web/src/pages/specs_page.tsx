@@ -1,7 +1,7 @@
 // The git repositories that the coordinator watches: what became of each spec, and why those that were refused were.
 import type { SpecFile, SpecRepository } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { useSpecs } from "../hooks/use_specs";
-import { formatCount } from "../model/numbers";
 import {
   countSpecs,
   placeOf,
@@ -13,11 +13,11 @@ import {
 } from "../model/specs";
 import { route } from "../state/router";
 import { AsOf } from "../ui/as_of";
-import { Ago } from "../ui/badges";
 import { FilterBox } from "../ui/filter_box";
 import { BranchIcon, SpecStateIcon } from "../ui/icons";
 import { Notice, NotYet } from "../ui/notice";
 import { StateChips } from "../ui/state_chips";
+import { Ago } from "../ui/times";
 import "../styles/specs.css";
 
 const refreshMs = 15_000;

@@ -3,10 +3,10 @@ import { useStudies } from "../hooks/use_lists";
 import { useSorted } from "../hooks/use_order";
 import { formatOrder } from "../model/order";
 import { sweptPaths } from "../model/study";
-import { Ago } from "../ui/badges";
 import { DataTable, type Column } from "../ui/data_table";
 import { NamedList } from "../ui/named_list";
 import { StateCountList } from "../ui/state_counts";
+import { Ago } from "../ui/times";
 import type { StudyFields } from "../api/types";
 import "../styles/study.css";
 

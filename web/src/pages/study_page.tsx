@@ -1,18 +1,18 @@
 // One study: how it scales or what its sweep found, beside what others published, and what must be known of its figures.
 import type { Study } from "../api/types";
 import { PublishedChoice } from "../board/published_choice";
+import { formatPlain } from "../format/numbers";
 import { usePublished, useStudy } from "../hooks/use_study";
 import { useTitle } from "../hooks/use_title";
 import { compareHash, mostJobs } from "../model/compare_address";
 import { parametersText, publishedSentence, rateUnit, studyMarks, sweptPaths } from "../model/study";
-import { formatPlain } from "../model/numbers";
 import { route } from "../state/router";
 import { Members, Warnings } from "../study/members";
 import { AsOf } from "../ui/as_of";
-import { Ago } from "../ui/badges";
 import { lazy } from "../ui/lazy";
 import { Notice, NotHere } from "../ui/notice";
 import { StateCountList } from "../ui/state_counts";
+import { Ago } from "../ui/times";
 import "../styles/study.css";
 
 const loading = <Notice kind="loading" title="Loading the charts…" />;

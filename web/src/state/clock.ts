@@ -1,12 +1,15 @@
-// The one clock of the page: relative times read `now`, which ticks once a second while the page is visible. It is the
-// coordinator's clock, whose times it is compared with.
-import { signal } from "@preact/signals";
-import { serverClock } from "../api/server_clock";
+// The time of the page, by the coordinator's clock: ages and countdowns read `now`, which ticks once a second while the page
+// is visible; what need not follow every second, such as whether a window has begun, reads `coarseNow`.
+import { computed, signal } from "@preact/signals";
+import { serverNow } from "../api/server_clock";
 
-export const now = signal(Date.now());
+const coarseMs = 10_000;
+
+export const now = signal(serverNow());
+export const coarseNow = computed(() => Math.floor(now.value / coarseMs) * coarseMs);
 
 function tick(): void {
-  if (!document.hidden) now.value = Date.now() + serverClock.aheadMs;
+  if (!document.hidden) now.value = serverNow();
 }
 
 export function startClock(): void {

@@ -31,7 +31,7 @@ class Copy<T> {
   ) {
     this.reading = queries.read<T>(key, async (asking) => {
       this.under = true;
-      this.askedAt = Date.now();
+      this.askedAt = performance.now();
       this.revision = -Infinity;
       const live = this.live();
       if (live) this.note(live);
@@ -157,10 +157,10 @@ export class JobInDetail {
     let next = Infinity;
     for (const copy of history ? [detail, history] : [detail]) {
       const due = copy.dueAt(live);
-      if (due <= Date.now()) copy.refresh();
+      if (due <= performance.now()) copy.refresh();
       else next = Math.min(next, due);
     }
     if (next < Infinity)
-      this.timer = setTimeout(() => this.plan(this.live.peek() ?? live), next - Date.now());
+      this.timer = setTimeout(() => this.plan(this.live.peek() ?? live), next - performance.now());
   }
 }

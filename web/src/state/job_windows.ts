@@ -127,7 +127,7 @@ export class JobWindows {
     clearTimeout(this.timer);
     if (some.length === 0) return;
     const due = Math.min(...some.map(({ askedAt }) => askedAt)) + wait;
-    this.timer = setTimeout(() => this.askAgain(stale.length === 0), Math.max(0, due - Date.now()));
+    this.timer = setTimeout(() => this.askAgain(stale.length === 0), Math.max(0, due - performance.now()));
   }
 
   private askAgain(inDoubt: boolean): void {
@@ -160,7 +160,9 @@ export class JobWindows {
   }
 
   private isDue(window: JobWindow): boolean {
-    return window.turn < this.lostTurn || (this.isStale(window) && Date.now() >= window.askedAt + refreshMs);
+    return (
+      window.turn < this.lostTurn || (this.isStale(window) && performance.now() >= window.askedAt + refreshMs)
+    );
   }
 
   /** What to ask for next: what is missing in sight or due again, in one reading; then what is beside it. */
@@ -183,7 +185,7 @@ export class JobWindows {
 
   private async ask({ signal, show }: Asking<Listed>): Promise<Listed> {
     for (let span = this.wanted(); span !== null; span = this.wanted()) {
-      const pause = this.pace.startedAt + paceMs - Date.now();
+      const pause = this.pace.startedAt + paceMs - performance.now();
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       else await this.load(span, signal);
       signal.throwIfAborted();
@@ -197,7 +199,7 @@ export class JobWindows {
     const abort = new AbortController();
     const signal = AbortSignal.any([outer, abort.signal]);
     this.under = { span, abort };
-    const askedAt = (this.pace.startedAt = Date.now());
+    const askedAt = (this.pace.startedAt = performance.now());
     const mark = { askedAt, turn: this.turn, heard: this.heard };
     const asOf = this.cluster.position;
     try {

@@ -3,6 +3,7 @@
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { backoffMs } from "../api/backoff";
 import { Problem, Unreachable } from "../api/problem";
+import { serverNow } from "../api/server_clock";
 
 export interface Answer<T> {
   data: T | null;
@@ -10,7 +11,7 @@ export interface Answer<T> {
   error: unknown;
   /** `data` is known to be out of date. */
   stale: boolean;
-  /** When `data` was asked for; 0 before there is any. */
+  /** When `data` was asked for, by the coordinator's clock; 0 before there is any. */
   at: number;
 }
 
@@ -77,7 +78,7 @@ class Entry<T> {
 }
 
 export interface QueryHandlers {
-  /** The coordinator does not let us read with the token we have, or without one. */
+  /** The coordinator does not let us read with the token we have, or without one. `askedAt`: by performance.now(). */
   onRefused(askedAt: number): void;
 }
 
@@ -147,7 +148,8 @@ export class Queries {
   }
 
   private async run<T>(entry: Entry<T>, signal: AbortSignal): Promise<void> {
-    const at = Date.now();
+    const at = serverNow();
+    const askedAt = performance.now();
     const { data: before } = entry.answer.peek();
     const show = (data: T) => {
       if (!signal.aborted) entry.set({ data, at });
@@ -159,13 +161,13 @@ export class Queries {
       entry.set({ data, error: null, stale: entry.outdated, at });
     } catch (error) {
       if (signal.aborted) return;
-      this.fail(entry, error, at);
+      this.fail(entry, error, askedAt);
     }
     entry.running = null;
     this.start(entry);
   }
 
-  private fail<T>(entry: Entry<T>, error: unknown, at: number): void {
+  private fail<T>(entry: Entry<T>, error: unknown, askedAt: number): void {
     entry.failures += 1;
     entry.set({ error, stale: entry.answer.peek().data !== null });
     const wait = retryAfterMs(error, entry.failures);
@@ -173,7 +175,7 @@ export class Queries {
       entry.wanted = true;
       if (!this.held) entry.timer = setTimeout(() => this.retry(entry), wait);
     }
-    if (isRefusal(error)) this.handlers.onRefused(at);
+    if (isRefusal(error)) this.handlers.onRefused(askedAt);
   }
 
   private retry<T>(entry: Entry<T>): void {

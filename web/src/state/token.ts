@@ -23,8 +23,8 @@ const changing = "Changing anything needs the coordinator's user token.";
 const reading = "This coordinator shows its jobs only to those who have its user token.";
 const wrong = "That token was not accepted.";
 
-let givenAt = 0;
-/** What was asked for before went without the token that there is now. */
+let givenAt = -Infinity;
+/** By performance.now(). What was asked for before went without the token that there is now. */
 export const tokenGivenAt = () => givenAt;
 
 let asking: Promise<string | null> | null = null;
@@ -35,7 +35,7 @@ function ask(why: string, refused = false): Promise<string | null> {
     const answer = (token: string | null, keep: boolean) => {
       tokenRequest.value = null;
       asking = null;
-      givenAt = Date.now();
+      givenAt = performance.now();
       if (token !== null) storeToken(token, keep);
       resolve(token);
     };

@@ -1,6 +1,7 @@
 // A sweep that ends its losing trials: its rungs, and each trial's way up them.
 import { useMemo } from "preact/hooks";
 import type { Asha, Study } from "../api/types";
+import { formatCount } from "../format/numbers";
 import { useSorted } from "../hooks/use_order";
 import {
   bestText,
@@ -18,7 +19,6 @@ import {
   type TrialMember,
 } from "../model/asha";
 import { compareHash } from "../model/compare_address";
-import { formatCount } from "../model/numbers";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { SortHead, SortList } from "../ui/sort_head";

@@ -3,19 +3,18 @@
 import { colourAt, type Axis, type Line, type Mark, type Range } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import type { PublishedRow, ScalingRow, ScalingTable, Study } from "../api/types";
-import { formatNumber } from "../model/numbers";
+import { formatNumber, formatPercent } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import {
   idealTime,
   missingSizes,
   parametersText,
-  percent,
   publishedPlace,
   rateOf,
   timeSpread,
   type PublishedMeasure,
   type RateUnit,
 } from "../model/study";
-import { formatDuration } from "../model/times";
 
 export interface StudyFigure {
   measure: PublishedMeasure;
@@ -92,11 +91,11 @@ function measuresOf(study: Study, unit: RateUnit): Measure[] {
           value: 100 * row.efficiency,
           low: shareOf(rate.low),
           high: shareOf(rate.high),
-          note: percent(row.efficiency),
+          note: formatPercent(row.efficiency),
         };
       },
       ideal: (table) => (table.base === null ? null : () => 100),
-      text: (value) => percent(value / 100, 1),
+      text: (value) => formatPercent(value / 100, 1),
     },
   ];
 }

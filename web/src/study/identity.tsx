@@ -1,6 +1,7 @@
 // Why a size needs the device time that it needs: the identity of time-to-train efficiency, in words and in numbers.
 import type { Study } from "../api/types";
-import { parametersText, percent } from "../model/study";
+import { formatPercent } from "../format/numbers";
+import { parametersText } from "../model/study";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 export function Identity({ study }: { study: Study }) {
@@ -43,11 +44,11 @@ export function Identity({ study }: { study: Study }) {
                     {devices === table.base && <span class="muted"> base</span>}
                   </th>
                   <td class="number">
-                    <strong>{percent(parts.efficiency, 1)}</strong>
+                    <strong>{formatPercent(parts.efficiency, 1)}</strong>
                   </td>
-                  <td class="number">{percent(parts.throughput, 1)}</td>
-                  <td class="number">{percent(parts.samples, 1)}</td>
-                  <td class="number">{percent(parts.stepping, 1)}</td>
+                  <td class="number">{formatPercent(parts.throughput, 1)}</td>
+                  <td class="number">{formatPercent(parts.samples, 1)}</td>
+                  <td class="number">{formatPercent(parts.stepping, 1)}</td>
                 </tr>
               ),
             )}

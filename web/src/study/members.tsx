@@ -1,8 +1,8 @@
 // The jobs of a study, and what must be known of each before its figures are believed.
 import type { Study } from "../api/types";
+import { formatCount } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import { parametersText } from "../model/study";
-import { formatCount } from "../model/numbers";
-import { formatDuration } from "../model/times";
 import { JobStateBadge } from "../ui/badges";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
 

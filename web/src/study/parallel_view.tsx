@@ -2,7 +2,7 @@
 // the lines from the best on, Enter opens the job.
 import { computed, useSignal, type Signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
-import { formatCount } from "../model/numbers";
+import { formatCount } from "../format/numbers";
 import { outcomeText } from "../model/comparison";
 import { parallelOf, type Parallel, type ParallelAxis, type ParallelLine } from "../model/parallel";
 import { shortPath } from "../model/study";

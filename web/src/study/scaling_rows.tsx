@@ -2,11 +2,11 @@
 import type { Signal } from "@preact/signals";
 import { Fragment, type ComponentChildren } from "preact";
 import type { PublishedRow, ScalingRow, ScalingTable, Study } from "../api/types";
-import { formatNumber, formatPlain } from "../model/numbers";
+import { formatNumber, formatPercent, formatPlain } from "../format/numbers";
+import { formatDuration } from "../format/times";
 import {
   missingSizes,
   parametersText,
-  percent,
   publishedPlace,
   publishedTags,
   publishedValue,
@@ -15,7 +15,6 @@ import {
   type MissingSize,
   type RateUnit,
 } from "../model/study";
-import { formatDuration } from "../model/times";
 import { JobStateBadge } from "../ui/badges";
 import { Info } from "../ui/info";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
@@ -114,7 +113,7 @@ function Figure({ title, children }: { title: string; children: ComponentChildre
   );
 }
 
-const shareText = (share: number | null) => share !== null && percent(share);
+const percentOf = (share: number | null) => share !== null && formatPercent(share);
 
 function OwnRow({ study, table, row, unit, lit }: Properties & { table: ScalingTable; row: ScalingRow }) {
   const rate = rateOf(row, unit);
@@ -143,7 +142,7 @@ function OwnRow({ study, table, row, unit, lit }: Properties & { table: ScalingT
       <Figure title="A device">{row.per_device !== null && formatNumber(row.per_device)}</Figure>
       <Figure title="Speed-up">{row.speed_up !== null && `${formatNumber(row.speed_up, 3)}×`}</Figure>
       <Figure title="Efficiency">
-        {row.efficiency !== null && <strong>{percent(row.efficiency, 1)}</strong>}
+        {row.efficiency !== null && <strong>{formatPercent(row.efficiency, 1)}</strong>}
       </Figure>
       <Figure title="Time to train">
         {row.time_to_train_seconds !== null && (
@@ -161,12 +160,12 @@ function OwnRow({ study, table, row, unit, lit }: Properties & { table: ScalingT
           </>
         )}
       </Figure>
-      <Figure title="Stepping">{shareText(row.stepping_share)}</Figure>
+      <Figure title="Stepping">{percentOf(row.stepping_share)}</Figure>
       <Figure title="Evaluating, saving">
         {(evaluating !== null || saving !== null) &&
-          [evaluating, saving].map((share) => (share === null ? "–" : percent(share, 1))).join(", ")}
+          [evaluating, saving].map((share) => (share === null ? "–" : formatPercent(share, 1))).join(", ")}
       </Figure>
-      <Figure title="MFU">{shareText(row.mfu)}</Figure>
+      <Figure title="MFU">{percentOf(row.mfu)}</Figure>
       <td data-title="Jobs">
         <JobLinks jobs={row.jobs} />
       </td>

@@ -5,10 +5,10 @@ import { Chart } from "../charts/chart";
 import { ChartGroup, ResetZoom } from "../charts/group";
 import type { Axis, Line } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
+import { formatCount, formatPlain } from "../format/numbers";
 import { useResults } from "../hooks/use_results";
 import { compareHash } from "../model/compare_address";
 import { outcomeRule, outcomeText } from "../model/comparison";
-import { formatCount, formatPlain } from "../model/numbers";
 import { shortPath } from "../model/study";
 import {
   gridOf,

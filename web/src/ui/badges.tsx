@@ -1,8 +1,5 @@
-// States as icon and word in the state's colour, and times that keep themselves current.
-import { useComputed } from "@preact/signals";
+// States as icon and word in the state's colour, and labels.
 import type { JobState, NodeState } from "../api/types";
-import { formatAbsolute, formatAge } from "../model/times";
-import { now } from "../state/clock";
 import { HeldIcon, JobStateIcon, NodeStateIcon } from "./icons";
 
 export function JobStateBadge({ state }: { state: JobState }) {
@@ -31,20 +28,6 @@ export function HeldBadge() {
       held
     </span>
   );
-}
-
-/** Relative time, absolute on hover; the text alone changes each second. */
-export function Ago({ ms }: { ms: number }) {
-  return (
-    <time dateTime={new Date(ms).toISOString()} title={formatAbsolute(ms)}>
-      <AgeText key={ms} ms={ms} />
-    </time>
-  );
-}
-
-function AgeText({ ms }: { ms: number }) {
-  const text = useComputed(() => formatAge(ms, now.value));
-  return <>{text}</>;
 }
 
 export function Labels({ labels }: { labels: Record<string, string> }) {

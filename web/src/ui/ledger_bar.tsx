@@ -1,5 +1,6 @@
 // Time by kind as one bar, and what its colours mean.
 import type { LedgerKind } from "../api/types";
+import { formatPercent } from "../format/numbers";
 import { describeParts, kindMeaning, kindText, sumOf, type Part } from "../model/ledger";
 import "../styles/ledger.css";
 
@@ -29,7 +30,7 @@ export function LedgerBar({ label, parts, share = 1, lit = null }: Properties) {
 }
 
 const titleOf = (kind: LedgerKind, ms: number, whole: number) =>
-  `${kindText(kind)}, ${((100 * ms) / whole).toFixed(1)} %`;
+  `${kindText(kind)}, ${formatPercent(ms / whole, 1)}`;
 
 export function LedgerKey({ kinds }: { kinds: readonly LedgerKind[] }) {
   return (

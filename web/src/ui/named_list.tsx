@@ -1,7 +1,7 @@
 // A page that lists all of one thing, filtered by name: "/" and its text are in the address.
 import type { ComponentChildren } from "preact";
+import { formatCount } from "../format/numbers";
 import type { Shown } from "../hooks/use_query";
-import { formatCount } from "../model/numbers";
 import { route } from "../state/router";
 import { AsOf } from "./as_of";
 import { FilterBox } from "./filter_box";

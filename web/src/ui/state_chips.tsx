@@ -1,6 +1,6 @@
 // Filter by state: one chip a state with its count, any number of them pressed.
 import type { ComponentChildren } from "preact";
-import { formatCount } from "../model/numbers";
+import { formatCount } from "../format/numbers";
 import { setParams } from "../state/router";
 
 interface Properties<State extends string> {

@@ -1,6 +1,6 @@
 // How many of some jobs are in which state.
 import { jobStates } from "../api/types";
-import { formatCount } from "../model/numbers";
+import { formatCount } from "../format/numbers";
 import { JobStateIcon } from "./icons";
 
 export function StateCountList({ counts }: { counts: Record<string, number | undefined> }) {

@@ -1,9 +1,4 @@
-// Numbers from the wire and back to a person's eye.
-import type { WireNumber } from "../api/types";
-
-export function fromWire(value: WireNumber): number {
-  return typeof value === "number" ? value : Number(value);
-}
+// Numbers with their units for a person's eye, each kind written in one way. Pure: nothing here knows what it is of.
 
 /**
  * `digits` significant digits, thousands grouped, exponents only where a plain number would be unreadable. Zeros at the
@@ -58,4 +53,40 @@ export function formatBytes(bytes: number): string {
     unit += 1;
   }
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+/** "17 %" of 0.17. */
+export const formatPercent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
+
+/** With a digit behind the point below 10 %. */
+export const formatShare = (share: number) => formatPercent(share, share > 0 && share < 0.0995 ? 1 : 0);
+
+/** "−18 %", as the command line has it. */
+export function formatChange(share: number): string {
+  const size = Math.abs(share);
+  return `${share < 0 ? "−" : "+"}${formatPercent(size, size < 0.1 ? 1 : 0)}`;
+}
+
+/** Of device time. */
+export function formatDeviceHours(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours < 100) return formatPlain(hours, hours < 1 ? 2 : 3);
+  return formatPlain(Math.round(hours), 12);
+}
+
+/** Of device time that is compared down a column: one digit behind the point. */
+export const formatHours = (seconds: number) => formatOf(1, 1).format(seconds / 3600);
+
+const joulesOfKwh = 3_600_000;
+
+export function formatJoules(joules: number): string {
+  if (joules < 1000) return `${formatPlain(joules, 4)} J`;
+  if (joules < joulesOfKwh) return `${formatPlain(joules / 1000, 4)} kJ`;
+  return `${formatPlain(joules / joulesOfKwh, 4)} kWh`;
+}
+
+/** Of money. Without trailing noise: cents from one on, two digits below. */
+export function formatAmount(amount: number, currency: string): string {
+  const text = amount === 0 || amount >= 0.995 ? amount.toFixed(2) : formatPlain(amount, 2);
+  return currency ? `${text} ${currency}` : text;
 }
