@@ -12,7 +12,7 @@
 #include "worker/commands/run.h"
 #include "worker/commands/signals.h"
 #include "worker/data/bad_data.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 #include "worker/train/read_together.h"
 
 namespace {

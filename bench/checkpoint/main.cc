@@ -14,7 +14,7 @@
 
 #include "bench/training/trainee.h"
 #include "common/base/file.h"
-#include "worker/train/checkpoint_store.h"
+#include "worker/checkpoint/store.h"
 
 namespace podium {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "worker/data/bad_data.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 

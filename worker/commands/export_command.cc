@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
+#include "worker/checkpoint/reader.h"
+#include "worker/checkpoint/weights.h"
 #include "worker/commands/commands.h"
 #include "worker/data/bad_data.h"
-#include "worker/train/checkpoint_reader.h"
-#include "worker/train/checkpoint_weights.h"
-#include "worker/train/hugging_face.h"
+#include "worker/formats/hugging_face.h"
 
 namespace podium {
 namespace {

@@ -18,14 +18,14 @@
 #include "worker/commands/gang.h"
 #include "worker/commands/gradients_batch.h"
 #include "worker/commands/temporary_folder.h"
+#include "worker/data/failure.h"
+#include "worker/formats/full_tensors.h"
+#include "worker/formats/hugging_face.h"
+#include "worker/formats/safetensors.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/train/engine.h"
-#include "worker/train/failure.h"
-#include "worker/train/full_tensors.h"
-#include "worker/train/hugging_face.h"
 #include "worker/train/job_device.h"
 #include "worker/train/loss_scaler.h"
-#include "worker/train/safetensors.h"
 
 namespace podium {
 namespace {

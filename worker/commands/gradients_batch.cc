@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "worker/data/bad_data.h"
+#include "worker/formats/safetensors.h"
 #include "worker/nn/pretraining_head.h"
-#include "worker/train/safetensors.h"
 
 namespace podium {
 namespace {

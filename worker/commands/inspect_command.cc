@@ -7,9 +7,9 @@
 #include <map>
 #include <memory>
 
+#include "worker/checkpoint/reader.h"
+#include "worker/checkpoint/run_identity.h"
 #include "worker/commands/commands.h"
-#include "worker/train/checkpoint_reader.h"
-#include "worker/train/run_identity.h"
 
 namespace podium {
 namespace {

@@ -11,10 +11,10 @@
 #include "common/spec/defaults.h"
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
+#include "worker/data/failure.h"
 #include "worker/infer/latency.h"
 #include "worker/infer/result_check.h"
 #include "worker/tensor/random.h"
-#include "worker/train/failure.h"
 
 namespace podium {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "common/base/file.h"
 #include "common/spec/load.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include "worker/data/failure.h"
 #include "worker/ops/inference_attention.h"
 #include "worker/ops/quantised.h"
-#include "worker/train/failure.h"
 
 namespace podium {
 namespace {

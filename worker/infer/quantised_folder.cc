@@ -8,10 +8,10 @@
 
 #include "common/base/file.h"
 #include "worker/data/bad_data.h"
-#include "worker/train/hugging_face.h"
-#include "worker/train/hugging_face_config.h"
-#include "worker/train/hugging_face_names.h"
-#include "worker/train/safetensors.h"
+#include "worker/formats/hugging_face.h"
+#include "worker/formats/hugging_face_config.h"
+#include "worker/formats/hugging_face_names.h"
+#include "worker/formats/safetensors.h"
 
 namespace podium {
 namespace {

@@ -5,14 +5,14 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
+#include "worker/checkpoint/reader.h"
+#include "worker/checkpoint/weights.h"
 #include "worker/data/bad_data.h"
+#include "worker/formats/hugging_face.h"
+#include "worker/formats/hugging_face_names.h"
+#include "worker/formats/pieces.h"
 #include "worker/infer/quantised_folder.h"
 #include "worker/nn/parameters.h"
-#include "worker/train/checkpoint_pieces.h"
-#include "worker/train/checkpoint_reader.h"
-#include "worker/train/checkpoint_weights.h"
-#include "worker/train/hugging_face.h"
-#include "worker/train/hugging_face_names.h"
 
 namespace podium {
 namespace {

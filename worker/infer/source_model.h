@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/formats/full_tensors.h"
 #include "worker/infer/linear_data.h"
 #include "worker/infer/precision.h"
-#include "worker/train/full_tensors.h"
 
 namespace podium {
 

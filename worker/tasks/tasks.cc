@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "worker/data/failure.h"
 #include "worker/tasks/classify/classify_task.h"
 #include "worker/tasks/language/language_task.h"
 #include "worker/tasks/pretraining/pretraining_task.h"
-#include "worker/train/failure.h"
 
 namespace podium {
 namespace {

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "common/model/codec.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 EventLog::EventLog(const std::string& path, const Clock& clock)

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "worker/comm/communicator.h"
-#include "worker/train/flat_range.h"
+#include "worker/nn/flat_range.h"
 
 namespace podium {
 

@@ -9,7 +9,7 @@
 #include "worker/comm/gloo_communicator.h"
 #include "worker/comm/nccl_library.h"
 #include "worker/comm/single_communicator.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 namespace {

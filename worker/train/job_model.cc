@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "worker/train/failure.h"
-#include "worker/train/hugging_face.h"
+#include "worker/data/failure.h"
+#include "worker/formats/hugging_face.h"
 #include "worker/train/sum_over.h"
 
 namespace podium {

@@ -10,23 +10,13 @@
 #include <cstdint>
 
 #include "common/model/spec.h"
+#include "worker/checkpoint/loss_scaler_state.h"
 
 namespace podium {
 
 // Batches that may be passed over without blaming a scale, before training counts as diverged.
 inline constexpr std::int64_t kMostNotFiniteInARow = 10;
 inline constexpr std::int64_t kMostNotFinite = 100;
-
-// What a checkpoint keeps.
-struct LossScalerState {
-  double scale = 1;
-  std::int64_t clean_steps = 0;  // since the scale last changed
-  std::int64_t skipped = 0;      // batches, from the first on
-  std::int64_t not_finite = 0;   // of these, the ones that no smaller scale would have saved
-  std::int64_t in_a_row = 0;     // of those, since the last step that was taken
-
-  bool operator==(const LossScalerState&) const = default;
-};
 
 enum class StepVerdict {
   take,

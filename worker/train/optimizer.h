@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/model/spec.h"
+#include "worker/checkpoint/live_bytes.h"
 #include "worker/comm/parallel.h"
+#include "worker/nn/flat_range.h"
 #include "worker/nn/parameters.h"
 #include "worker/tensor/context.h"
 #include "worker/tensor/download_buffer.h"
-#include "worker/train/checkpoint_live_bytes.h"
-#include "worker/train/flat_range.h"
 #include "worker/train/optimizer_kernels.h"
 
 namespace podium {

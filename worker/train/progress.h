@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/model/spec.h"
-#include "worker/train/checkpoint_writer.h"
+#include "worker/checkpoint/writer.h"
 #include "worker/train/event_log.h"
 #include "worker/train/task.h"
 

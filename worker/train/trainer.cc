@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "common/base/check.h"
+#include "worker/data/failure.h"
 #include "worker/tensor/downloaded.h"
 #include "worker/tensor/profiler.h"
-#include "worker/train/failure.h"
 #include "worker/train/job_device.h"
 #include "worker/train/job_model.h"
 #include "worker/train/schedule.h"

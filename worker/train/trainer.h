@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "worker/checkpoint/store.h"
 #include "worker/comm/parallel.h"
 #include "worker/nn/model.h"
-#include "worker/train/checkpoint_store.h"
 #include "worker/train/engine.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/loss_scaler.h"

@@ -2,8 +2,8 @@
 #include "tests/temp_folder.h"
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/device/trainee.h"
-#include "worker/train/full_tensors.h"
-#include "worker/train/hugging_face.h"
+#include "worker/formats/full_tensors.h"
+#include "worker/formats/hugging_face.h"
 
 namespace podium::test {
 namespace {

@@ -4,8 +4,8 @@
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/nn/small_models.h"
 #include "worker/comm/staged_communicator.h"
+#include "worker/formats/full_tensors.h"
 #include "worker/train/engine.h"
-#include "worker/train/full_tensors.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/optimizer.h"
 

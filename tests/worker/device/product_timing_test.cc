@@ -13,8 +13,8 @@
 #include "tests/worker/device/device_under_test.h"
 #include "tests/worker/device/trainee.h"
 #include "tests/worker/train/made_up_task.h"
+#include "worker/checkpoint/reader.h"
 #include "worker/comm/staged_communicator.h"
-#include "worker/train/checkpoint_reader.h"
 #include "worker/train/trainer.h"
 
 namespace podium::test {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/worker/nn/small_models.h"
+#include "worker/checkpoint/store.h"
 #include "worker/nn/pretraining_head.h"
-#include "worker/train/checkpoint_store.h"
 #include "worker/train/engine.h"
 #include "worker/train/loss_scaler.h"
 #include "worker/train/optimizer.h"

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/infer/small_source.h"
+#include "worker/data/failure.h"
 #include "worker/infer/text_inference.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/tensor/downloaded.h"
-#include "worker/train/failure.h"
 
 namespace podium::test {
 namespace {

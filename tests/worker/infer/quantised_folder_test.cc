@@ -7,8 +7,8 @@
 #include "tests/temp_folder.h"
 #include "tests/worker/infer/small_source.h"
 #include "worker/data/bad_data.h"
+#include "worker/formats/safetensors.h"
 #include "worker/infer/calibration.h"
-#include "worker/train/safetensors.h"
 
 namespace podium::test {
 namespace {

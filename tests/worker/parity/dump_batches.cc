@@ -7,10 +7,10 @@
 
 #include "common/base/file.h"
 #include "common/model/launch.h"
+#include "worker/formats/safetensors.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/tasks/pretraining/pretraining_task.h"
 #include "worker/train/phases.h"
-#include "worker/train/safetensors.h"
 
 namespace podium {
 namespace {

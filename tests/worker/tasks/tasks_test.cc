@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 namespace {

@@ -3,10 +3,10 @@
 
 #include "tests/temp_folder.h"
 #include "tests/worker/comm/world.h"
+#include "worker/checkpoint/reader.h"
+#include "worker/checkpoint/store.h"
 #include "worker/comm/single_communicator.h"
 #include "worker/tensor/random.h"
-#include "worker/train/checkpoint_reader.h"
-#include "worker/train/checkpoint_store.h"
 #include "worker/train/gradient_reducer.h"
 #include "worker/train/optimizer.h"
 

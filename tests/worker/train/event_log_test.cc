@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/temp_folder.h"
-#include "worker/train/failure.h"
+#include "worker/data/failure.h"
 
 namespace podium {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "tests/worker/comm/thread_device.h"
 #include "tests/worker/nn/small_models.h"
+#include "worker/data/failure.h"
 #include "worker/nn/pretraining_head.h"
-#include "worker/train/failure.h"
 
 namespace podium {
 namespace {

@@ -12,9 +12,9 @@
 #include "tests/temp_folder.h"
 #include "tests/worker/comm/world.h"
 #include "tests/worker/train/made_up_task.h"
-#include "worker/train/checkpoint_reader.h"
-#include "worker/train/failure.h"
-#include "worker/train/safetensors.h"
+#include "worker/checkpoint/reader.h"
+#include "worker/data/failure.h"
+#include "worker/formats/safetensors.h"
 #include "worker/train/schedule.h"
 
 namespace podium {

@@ -10,7 +10,7 @@
 #include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
 #include "worker/data/bpe_vocabulary.h"
-#include "worker/train/hugging_face.h"
+#include "worker/formats/hugging_face.h"
 
 namespace podium {
 namespace {

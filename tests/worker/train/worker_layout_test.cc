@@ -8,7 +8,7 @@
 #include <map>
 
 #include "tests/worker/train/worker_job.h"
-#include "worker/train/checkpoint_format.h"
+#include "worker/checkpoint/manifest.h"
 #include "worker/train/schedule.h"
 
 namespace podium {

@@ -4,8 +4,9 @@
 
 #include <csignal>
 
+#include "common/base/file.h"
 #include "tests/worker/train/worker_job.h"
-#include "worker/train/checkpoint_format.h"
+#include "worker/checkpoint/manifest.h"
 
 namespace podium {
 namespace {

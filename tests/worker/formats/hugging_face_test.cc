@@ -1,0 +1,394 @@
+// Folders written and read by PyTorch and Python's standard library (hugging_face_reference.py), and every
+// way in which a folder can be wrong.
+#include "worker/formats/hugging_face.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "tests/paths.h"
+#include "tests/temp_folder.h"
+#include "worker/data/bad_data.h"
+#include "worker/formats/hugging_face_names.h"
+#include "worker/formats/safetensors.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+ModelSpec small(ModelFamily family) {
+  ModelSpec spec;
+  spec.family = family;
+  spec.layers = 2;
+  spec.hidden = 32;
+  spec.heads = 4;
+  spec.intermediate = 96;
+  spec.vocab = 50;
+  spec.max_positions = 24;
+  return spec;
+}
+
+// What the reference gives element `index` of the parameter of this name.
+float expected_value(const std::string& name, std::int64_t index) {
+  std::uint32_t crc = 0xffffffff;  // zlib's
+  for (const char c : name) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320U & (0U - (crc & 1U)));
+  }
+  const std::int64_t value = static_cast<std::int64_t>(~crc) + index * 40503;
+  return static_cast<float>(value / 8 % 128) / 128 - 0.5F;
+}
+
+// Every parameter of the model; of those with two axes, tensor rank `rank` of `ranks` has its rows or
+// columns.
+void declare(ParameterStore& store, const ModelSpec& spec, int rank = 0, int ranks = 1, int axis = 0) {
+  for (const HuggingFaceEntry& entry : hugging_face_entries(spec))
+    for (const std::string& name : entry.parameters) {
+      const std::vector<std::int64_t> shape = entry.parameter_shape();
+      Parameter parameter{.name = name,
+                          .shape = shape.size() == 1 ? Shape{shape[0]} : Shape{shape[0], shape[1]}};
+      if (ranks > 1 && shape.size() == 2) {
+        const std::int64_t extent = shape[static_cast<std::size_t>(axis)] / ranks;
+        parameter.slice = {axis, rank * extent, extent * ranks};
+        parameter.shape = parameter.shape.with(axis, extent);
+      }
+      store.add(parameter);
+    }
+  store.allocate();
+}
+
+std::vector<FullTensor> expected_tensors(const ModelSpec& spec) {
+  std::vector<FullTensor> tensors;
+  ParameterStore store;
+  declare(store, spec);
+  for (const Parameter& p : store.list()) {
+    FullTensor tensor{p.name, {}, {}};
+    for (int axis = 0; axis < p.shape.rank(); ++axis) tensor.shape.push_back(p.shape[axis]);
+    for (std::int64_t i = 0; i < p.size(); ++i) tensor.values.push_back(expected_value(p.name, i));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+bool run_reference(const std::string& arguments) {
+  const int status = WEXITSTATUS(std::system(
+      ("/usr/bin/python3 " + test::source_path("tests/worker/formats/hugging_face_reference.py ") + arguments)
+          .c_str()));
+  EXPECT_TRUE(status == 0 || status == 77) << arguments;
+  return status == 0;
+}
+
+constexpr std::array kForms{"",      "+bf16",    "+f16",     "+bare",       "+gamma",
+                            "+tied", "+buffers", "+sharded", "+bare+gamma", "+sharded+tied+bf16+buffers"};
+
+class HuggingFace : public testing::TestWithParam<ModelFamily> {
+ protected:
+  // All folders at once: starting PyTorch takes seconds.
+  static void SetUpTestSuite() {
+    written_ = std::make_unique<TempFolder>();
+    std::string folders = " " + (written_->path() / "bert+headless+bare").string();
+    for (const char* family : {"bert", "gpt"})
+      for (const char* form : kForms) folders += " " + (written_->path() / family).string() + form;
+    has_reference_ = run_reference("write" + folders);
+  }
+  static void TearDownTestSuite() { written_.reset(); }
+
+  std::string family() const { return std::string(to_string(GetParam())); }
+  // A folder the reference wrote.
+  fs::path reference(const std::string& form) const { return written_->path() / (family() + form); }
+  ModelSpec spec() const { return small(GetParam()); }
+  fs::path file(const std::string& name) const { return path_ / name; }
+  void write(std::int64_t shard_bytes = 1 << 30) const {
+    const std::vector<FullTensor> tensors = expected_tensors(spec());
+    write_hugging_face(path_, spec(), source_of(tensors), shard_bytes);
+  }
+
+  std::string error_of_loading(const ModelSpec& spec) const {
+    ParameterStore store;
+    declare(store, spec);
+    try {
+      load_hugging_face(path_, spec, store);
+    } catch (const BadData& error) {
+      return error.what();
+    }
+    return "";
+  }
+  // Ours, so that each can be wrong in one place only.
+  void write_tensors(std::vector<FullTensor> tensors) const {
+    std::vector<TensorEntry> entries;
+    for (const FullTensor& t : tensors)
+      entries.push_back({t.name, "F32", t.shape, std::as_bytes(std::span(t.values))});
+    write_safetensors(file("model.safetensors"), std::move(entries), {});
+  }
+  void change_config(const std::string& key, const nlohmann::json& value) const {
+    auto config = nlohmann::json::parse(read_file(file("config.json")));
+    config[key] = value;
+    write_file_atomic(file("config.json"), config.dump());
+  }
+
+  static std::unique_ptr<TempFolder> written_;
+  static bool has_reference_;
+  TempFolder folder_;
+  fs::path path_ = folder_.path() / "model";  // ours
+};
+
+std::unique_ptr<TempFolder> HuggingFace::written_;
+bool HuggingFace::has_reference_ = false;
+
+#define PODIUM_NEEDS_REFERENCE() \
+  if (!has_reference_)           \
+  GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)"
+
+TEST_P(HuggingFace, EveryFormOfAFolderIsRead) {
+  PODIUM_NEEDS_REFERENCE();
+  for (const char* form : kForms) {
+    SCOPED_TRACE(form);
+    ParameterStore store;
+    declare(store, spec());
+    const std::int64_t before = store.generation();
+    EXPECT_THAT(load_hugging_face(reference(form), spec(), store), IsEmpty());
+    EXPECT_GT(store.generation(), before);
+    for (const FullTensor& tensor : expected_tensors(spec())) {
+      const auto found = store.weights(*store.find(tensor.name));
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), tensor.values.begin(), tensor.values.end()))
+          << tensor.name;
+    }
+  }
+}
+
+TEST_P(HuggingFace, EveryRankGetsItsSlice) {
+  PODIUM_NEEDS_REFERENCE();
+  for (const int axis : {0, 1})
+    for (int rank = 0; rank < 2; ++rank) {
+      ParameterStore store;
+      declare(store, spec(), rank, 2, axis);
+      load_hugging_face(reference(""), spec(), store);
+      for (const Parameter& p : store.list()) {
+        const std::int64_t columns = p.shape.rank() == 2 ? p.shape[1] : p.shape[0];
+        const std::int64_t full_columns = p.full_shape()[p.shape.rank() - 1];
+        for (std::int64_t i = 0; i < p.size(); ++i) {
+          const std::int64_t row = i / columns + (p.slice.axis == 0 ? p.slice.begin : 0);
+          const std::int64_t column = i % columns + (p.slice.axis == 1 ? p.slice.begin : 0);
+          ASSERT_EQ(store.weights(p)[static_cast<std::size_t>(i)],
+                    expected_value(p.name, row * full_columns + column))
+              << p.name;
+        }
+      }
+    }
+}
+
+TEST_P(HuggingFace, WhatIsWrittenThereIsThatModel) {
+  PODIUM_NEEDS_REFERENCE();
+  path_ = folder_.path() / family();
+  write();
+  EXPECT_THROW(write(), BadData) << "there is one";
+  const fs::path single = path_;
+  path_ = folder_.path() / (family() + "+sharded");
+  write(20'000);
+  EXPECT_TRUE(fs::exists(file("model.safetensors.index.json")));
+  EXPECT_GT(std::distance(fs::directory_iterator(path_), fs::directory_iterator()), 4);
+  EXPECT_TRUE(run_reference("check " + single.string() + " " + path_.string()));
+}
+
+TEST_P(HuggingFace, TheConfigGivesTheShape) {
+  PODIUM_NEEDS_REFERENCE();
+  const ModelSpec found = read_hugging_face_config(reference("")), expected = spec();
+  EXPECT_EQ(found.family, expected.family);
+  EXPECT_EQ(found.layers, expected.layers);
+  EXPECT_EQ(found.hidden, expected.hidden);
+  EXPECT_EQ(found.heads, expected.heads);
+  EXPECT_EQ(found.intermediate, expected.intermediate);
+  EXPECT_EQ(found.vocab, expected.vocab);
+  EXPECT_EQ(found.max_positions, expected.max_positions);
+  EXPECT_EQ(found.dropout, 0.1);
+  EXPECT_EQ(found.attention_dropout, 0.1);
+  EXPECT_EQ(found.initializer_range, 0.02);
+}
+
+TEST_P(HuggingFace, ALargerVocabularyKeepsItsOtherRows) {
+  write();
+  ModelSpec padded = spec();
+  padded.vocab = 56;
+  ParameterStore store;
+  declare(store, padded);
+  std::fill(store.weights().begin(), store.weights().end(), 7.0F);
+  load_hugging_face(path_, padded, store);
+  const Parameter& p = *store.find(embeddings_name(GetParam()));
+  for (std::int64_t i = 0; i < p.size(); ++i)
+    ASSERT_EQ(store.weights(p)[static_cast<std::size_t>(i)], i < 50 * 32 ? expected_value(p.name, i) : 7.0F);
+}
+
+TEST_P(HuggingFace, ADifferentModelIsRefusedByItsConfig) {
+  write();
+  const auto error_with = [&](auto change) {
+    ModelSpec other = spec();
+    change(other);
+    return error_of_loading(other);
+  };
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.layers = 3; }),
+              HasSubstr("config.json: the number of layers is 2"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.hidden = 64; }), HasSubstr("the hidden size"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.heads = 2; }), HasSubstr("the number of heads"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.intermediate = 64; }), HasSubstr("the intermediate size"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.max_positions = 12; }), HasSubstr("the number of positions"));
+  EXPECT_THAT(error_with([](ModelSpec& s) { s.vocab = 48; }), HasSubstr("the vocabulary"));
+  EXPECT_EQ(error_with([](ModelSpec&) {}), "");
+}
+
+TEST_P(HuggingFace, ATensorThatIsMissingStrangeOrMisshapenIsNamed) {
+  write();
+  const std::vector<FullTensor> good = to_hugging_face(spec(), expected_tensors(spec()));
+  std::vector<FullTensor> tensors = good;
+  const std::string name = tensors[1].name;
+  tensors.erase(tensors.begin() + 1);
+  write_tensors(tensors);
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("no tensor \"" + name + "\""));
+
+  tensors = good;
+  tensors.push_back({"encoder.layer.2.output.dense.weight", {1}, {0}});
+  write_tensors(tensors);
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("model.safetensors: the tensor \"encoder.layer.2.output"));
+
+  tensors = good;
+  std::swap(tensors[1].shape[0], tensors[1].shape[1]);
+  write_tensors(tensors);
+  EXPECT_THAT(error_of_loading(spec()),
+              HasSubstr("\"" + name + "\" is of shape [32, 24]; the model's is [24, 32]"));
+
+  tensors = good;
+  tensors.push_back({std::string(tied_name(GetParam())), tensors[0].shape, tensors[0].values});
+  write_tensors(tensors);
+  EXPECT_EQ(error_of_loading(spec()), "");
+  tensors.back().values[3] += 1;
+  write_tensors(tensors);
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("differs from the word embeddings"));
+}
+
+TEST_P(HuggingFace, AnUnusableTypeIsNamed) {
+  write();
+  std::vector<TensorEntry> entries;
+  std::vector<FullTensor> tensors = to_hugging_face(spec(), expected_tensors(spec()));
+  for (const FullTensor& t : tensors)
+    entries.push_back({t.name, "I32", t.shape, std::as_bytes(std::span(t.values))});
+  write_safetensors(file("model.safetensors"), std::move(entries), {});
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("has type I32"));
+}
+
+TEST_P(HuggingFace, AnIndexThatLeavesTheFolderOrLiesIsRefused) {
+  write(20'000);
+  const fs::path index = file("model.safetensors.index.json");
+  const auto good = nlohmann::json::parse(read_file(index));
+  const std::string name(embeddings_name(GetParam()));
+  const auto error_with = [&](const std::string& where) {
+    auto changed = good;
+    changed["weight_map"][name] = where;
+    write_file_atomic(index, changed.dump());
+    return error_of_loading(spec());
+  };
+  fs::copy_file(file(good["weight_map"][name].get<std::string>()), folder_.path() / "outside.safetensors");
+  const std::string outside = (folder_.path() / "outside.safetensors").string();
+  for (const std::string& where :
+       {std::string("../outside.safetensors"), outside, std::string(".."), std::string("."), std::string(),
+        std::string("sub/../../outside.safetensors")})
+    EXPECT_THAT(error_with(where), HasSubstr("no file of this folder")) << where;
+  EXPECT_THAT(error_with("missing.safetensors"), HasSubstr("missing.safetensors"));
+  const std::string right = good["weight_map"][name];
+  const std::string other =
+      "model-0000" + std::string(right.find("00001-") == 6 ? "2" : "1") + right.substr(11);
+  EXPECT_THAT(error_with(other), HasSubstr("no tensor \"" + name + "\""));
+  write_file_atomic(index, "{\"weight_map\": 3}");
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("index.json"));
+}
+
+TEST_P(HuggingFace, AFolderWithoutAModelSaysSo) {
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("config.json"));
+  write();
+  fs::remove(file("model.safetensors"));
+  EXPECT_THAT(error_of_loading(spec()), HasSubstr("holds neither model.safetensors nor"));
+}
+
+TEST_P(HuggingFace, AnotherActivationOrKindOfModelIsRefused) {
+  const bool gpt = GetParam() == ModelFamily::gpt;
+  const auto error_with = [&](const char* key, const nlohmann::json& value) {
+    fs::remove_all(path_);
+    write();
+    change_config(key, value);
+    return error_of_loading(spec());
+  };
+  EXPECT_THAT(error_with(gpt ? "activation_function" : "hidden_act", "relu"), HasSubstr("relu"));
+  EXPECT_THAT(error_with(gpt ? "layer_norm_epsilon" : "layer_norm_eps", 1e-6), HasSubstr("layer_norm_eps"));
+  EXPECT_THAT(error_with("tie_word_embeddings", false), HasSubstr("tie_word_embeddings"));
+  EXPECT_THAT(error_with("model_type", "t5"), HasSubstr("model_type is \"t5\""));
+  EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("vocab_size must be"));
+  EXPECT_THAT(error_with("vocab_size", -3), HasSubstr("vocab_size must be"));
+  EXPECT_THAT(error_with(gpt ? "n_layer" : "num_hidden_layers", 1'000'000'000), HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(error_with("vocab_size", 1e300), HasSubstr("vocab_size must be"));
+}
+
+TEST_P(HuggingFace, WhatFailsHalfwayLeavesNothingAndCanBeDoneAgain) {
+  const std::vector<FullTensor> tensors = expected_tensors(spec());
+  int left = 5;
+  const TensorSource fails = [&, whole = source_of(tensors)](const std::string& name,
+                                                             const std::vector<std::int64_t>& shape) {
+    if (--left < 0) throw BadData("the checkpoint is damaged");
+    return whole(name, shape);
+  };
+  constexpr std::int64_t kShard = 4096;  // several files, of which the first are written when it fails
+  EXPECT_THROW(write_hugging_face(path_, spec(), fails, kShard), BadData);
+  EXPECT_TRUE(fs::is_empty(path_));
+  write(kShard);
+  EXPECT_TRUE(fs::exists(file("model.safetensors.index.json")));
+  ParameterStore store;
+  declare(store, spec());
+  load_hugging_face(path_, spec(), store);
+}
+
+TEST_P(HuggingFace, HeadsThatAreNotThereAreTold) {
+  PODIUM_NEEDS_REFERENCE();
+  if (GetParam() != ModelFamily::bert) return;
+  ParameterStore store;
+  declare(store, spec());
+  std::fill(store.weights().begin(), store.weights().end(), 7.0F);
+  EXPECT_THAT(load_hugging_face(reference("+headless+bare"), spec(), store),
+              Contains("cls.seq_relationship.weight"));
+  EXPECT_THAT(store.weights(*store.find("bert.pooler.dense.weight")), testing::Each(7.0F));
+  EXPECT_EQ(store.weights(*store.find("bert.encoder.layer.1.output.dense.bias"))[3],
+            expected_value("bert.encoder.layer.1.output.dense.bias", 3));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, HuggingFace, testing::Values(ModelFamily::bert, ModelFamily::gpt),
+                         [](const auto& instance) { return std::string(to_string(instance.param)); });
+
+// Counts as published: BERT-Large for pre-training, and GPT-2 small.
+TEST(HuggingFaceNames, TheTablesHaveThePublishedSizes) {
+  const auto parameters = [](ModelSpec spec) {
+    std::int64_t count = 0;
+    for (const HuggingFaceEntry& entry : hugging_face_entries(spec)) {
+      std::int64_t size = 1;
+      for (const std::int64_t extent : entry.shape) size *= extent;
+      count += size;
+    }
+    return count;
+  };
+  ModelSpec bert;
+  bert.layers = 24, bert.hidden = 1024, bert.heads = 16, bert.intermediate = 4096, bert.vocab = 30522;
+  bert.max_positions = 512;
+  EXPECT_EQ(parameters(bert), 336'226'108);
+  ModelSpec gpt = bert;
+  gpt.family = ModelFamily::gpt;
+  gpt.layers = 12, gpt.hidden = 768, gpt.heads = 12, gpt.intermediate = 3072, gpt.vocab = 50257;
+  gpt.max_positions = 1024;
+  EXPECT_EQ(parameters(gpt), 124'439'808);
+}
+
+}  // namespace
+}  // namespace podium

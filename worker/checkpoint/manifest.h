@@ -1,0 +1,84 @@
+// What lies in a checkpoint's folder, whoever wrote it:
+//
+//   step-00000200/manifest.json            written last: without it the checkpoint is absent
+//                 rank-00000.safetensors   what rank 0 owns of weights and optimizer moments, and so on
+//
+// The manifest tells of each file its checksum and which pieces of which full parameters it holds. Together
+// the files hold every element once, so any layout can read what any other wrote. A piece is three tensors,
+// "weights/NAME", "first_moment/NAME" and "second_moment/NAME", of the shape of its box; where it is only
+// elements [a, b) of the box, "weights/NAME[a:b]" and so on, of shape [b - a].
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "common/model/spec.h"
+#include "common/model/text_identity.h"
+#include "worker/checkpoint/loss_scaler_state.h"
+#include "worker/comm/parallel.h"
+#include "worker/data/xxh3.h"
+#include "worker/formats/pieces.h"
+
+namespace podium {
+
+// What a resumed run must know besides the tensors. Masks and dropout follow from the step alone, the next
+// batch from the step and how many were passed over.
+struct CheckpointState {
+  std::int64_t step = 0;         // optimizer steps taken, through all phases
+  int phase = 0;                 // of the step taken last
+  std::int64_t samples = 0;      // sequences trained on
+  std::int64_t passed_over = 0;  // batches of this phase with which no step was taken
+  TextIdentity text;             // that was trained on; unknown in format 2
+  ParallelLayout layout;         // the one it was written by
+  LossScalerState loss_scaler;
+  bool target_reached = false;  // the run had reached its goal: nothing is left to do
+  JobSpec spec;
+  nlohmann::json products;  // how they are computed (worker/train/product_timing.h); null where no time chooses
+};
+
+// One rank's file, as its record `rank-00000.json` tells while a save is under way and the manifest
+// afterwards.
+struct CheckpointPart {
+  FileDigest digest;
+  std::vector<Piece> pieces;
+};
+
+struct CheckpointManifest {
+  CheckpointState state;
+  std::map<std::string, CheckpointPart> files;
+};
+
+nlohmann::json to_json(const CheckpointPart& part);
+CheckpointPart checkpoint_part_from_json(const nlohmann::json& json);
+std::string manifest_text(const CheckpointManifest& manifest);
+
+// The manifest is of a version that this program does not read.
+struct UnknownCheckpointVersion : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws std::exception saying what is wrong with it.
+CheckpointManifest parse_manifest(const std::string& text);
+CheckpointManifest read_manifest(const std::filesystem::path& checkpoint);
+// Throws std::runtime_error naming the file that is missing or not as it was saved.
+void verify_file(const std::filesystem::path& checkpoint, const std::string& name,
+                 const FileDigest& expected);
+
+inline constexpr std::array kCheckpointKinds{"weights", "first_moment", "second_moment"};
+std::string tensor_name(const char* kind, const Piece& piece);
+std::vector<std::int64_t> tensor_shape(const Piece& piece);
+
+inline constexpr char kManifestName[] = "manifest.json";
+std::string checkpoint_name(std::int64_t step);  // "step-00000200"
+std::int64_t step_of(const std::string& checkpoint_name);
+std::string part_name(int rank);    // "rank-00003.safetensors"
+std::string record_name(int rank);  // "rank-00003.json"
+// Names of the checkpoints in `folder`, newest first.
+std::vector<std::string> checkpoints_in(const std::filesystem::path& folder);
+
+}  // namespace podium

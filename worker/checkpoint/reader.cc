@@ -1,0 +1,110 @@
+#include "worker/checkpoint/reader.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "worker/data/bad_data.h"
+
+namespace podium {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Target {
+  WantedPiece wanted;
+  std::int64_t missing = 0;  // elements not found yet
+};
+
+// By kind and parameter.
+using Targets = std::multimap<std::string, Target>;
+
+std::string key_of(const char* kind, const std::string& parameter) {
+  return std::string(kind) + "/" + parameter;
+}
+
+void check_shape(const Piece& stored, const Piece& wanted) {
+  if (stored.box.full == wanted.box.full) return;
+  throw std::runtime_error(fmt::format("{} is of shape [{}] in the checkpoint and of shape [{}] in the model",
+                                       stored.parameter, fmt::join(stored.box.full, ", "),
+                                       fmt::join(wanted.box.full, ", ")));
+}
+
+// One stored piece of one kind goes wherever elements of it are wanted.
+void deliver(const SafetensorsFile& file, const char* kind, const Piece& stored, Targets& targets) {
+  std::vector<float> values;
+  const auto [begin, end] = targets.equal_range(key_of(kind, stored.parameter));
+  for (auto target = begin; target != end; ++target) {
+    const WantedPiece& wanted = target->second.wanted;
+    check_shape(stored, wanted.piece);
+    const std::vector<CommonRun> runs = common_runs(stored, wanted.piece);
+    if (runs.empty()) continue;
+    if (values.empty()) {
+      values.resize(static_cast<std::size_t>(stored.size()));
+      file.read(tensor_name(kind, stored), "F32", tensor_shape(stored),
+                std::as_writable_bytes(std::span(values)));
+    }
+    copy_runs(runs, values, wanted.out, wanted.memory);
+    for (const CommonRun& run : runs) target->second.missing -= run.count;
+  }
+}
+
+}  // namespace
+
+CheckpointManifest read_whole_checkpoint(const fs::path& checkpoint) {
+  try {
+    CheckpointManifest manifest = read_manifest(checkpoint);
+    for (const auto& [name, part] : manifest.files) verify_file(checkpoint, name, part.digest);
+    return manifest;
+  } catch (const std::exception& error) {
+    throw BadData("the checkpoint " + checkpoint.string() + " is not usable: " + error.what());
+  }
+}
+
+CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest& manifest)
+    : checkpoint_(std::move(checkpoint)) {
+  for (const auto& [name, part] : manifest.files)
+    for (const Piece& piece : part.pieces) places_.emplace(piece.parameter, Place{name, &piece});
+}
+
+void CheckpointReader::read(std::span<const WantedPiece> wanted) {
+  Targets targets;
+  std::map<std::string, std::set<const Piece*>> needed;  // by file
+  for (const WantedPiece& piece : wanted) {
+    targets.emplace(key_of(piece.kind, piece.piece.parameter), Target{piece, piece.piece.size()});
+    const auto [begin, end] = places_.equal_range(piece.piece.parameter);
+    for (auto place = begin; place != end; ++place) needed[place->second.file].insert(place->second.piece);
+  }
+  for (const auto& [name, pieces] : needed) {
+    const auto file = files_.get(name, [&] { return std::make_unique<SafetensorsFile>(checkpoint_ / name); });
+    for (const Piece* const stored : pieces)
+      for (const char* kind : kCheckpointKinds) deliver(*file, kind, *stored, targets);
+  }
+  for (const auto& [key, target] : targets)
+    if (target.missing != 0)
+      throw std::runtime_error(fmt::format("{}: of {} elements of {} it holds {}", checkpoint_.string(),
+                                           target.wanted.piece.size(), key,
+                                           target.wanted.piece.size() - target.missing));
+}
+
+void read_tensors(const fs::path& checkpoint, const CheckpointManifest& manifest,
+                  const CheckpointTensors& tensors) {
+  const MemorySpace memory = tensors.parameters.memory();
+  std::vector<WantedPiece> wanted;
+  for (const Parameter& parameter : tensors.parameters.list())
+    wanted.push_back(
+        {kCheckpointKinds[0], whole_piece(parameter), tensors.parameters.weights(parameter), memory});
+  for (const HeldPiece& held : moment_pieces(tensors)) {
+    const auto begin = static_cast<std::size_t>(held.moments),
+               size = static_cast<std::size_t>(held.piece.size());
+    wanted.push_back({kCheckpointKinds[1], held.piece, tensors.first_moment.subspan(begin, size), memory});
+    wanted.push_back({kCheckpointKinds[2], held.piece, tensors.second_moment.subspan(begin, size), memory});
+  }
+  CheckpointReader(checkpoint, manifest).read(wanted);
+  tensors.parameters.weights_changed();
+}
+
+}  // namespace podium

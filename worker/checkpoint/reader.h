@@ -1,0 +1,54 @@
+// Reads a checkpoint's tensors into whatever layout asks for them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/recently_used.h"
+#include "worker/checkpoint/manifest.h"
+#include "worker/checkpoint/tensors.h"
+#include "worker/formats/safetensors.h"
+
+namespace podium {
+
+// The manifest of a checkpoint of which every file is as it was saved. Throws BadData saying what is wrong.
+CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
+
+// Where a piece of one kind (kCheckpointKinds) is wanted.
+struct WantedPiece {
+  const char* kind;
+  Piece piece;
+  std::span<float> out;
+  MemorySpace memory = {};  // of `out`
+};
+
+// Reads pieces, all at once or some at a time; of files it opens those that hold something of them. Throws
+// std::runtime_error where a file is not as the manifest says or holds another model.
+class CheckpointReader {
+ public:
+  // The manifest must outlive it.
+  CheckpointReader(std::filesystem::path checkpoint, const CheckpointManifest& manifest);
+
+  void read(std::span<const WantedPiece> wanted);
+
+ private:
+  static constexpr std::size_t kMostOpen = 64;  // of files, of which a checkpoint has one a rank
+
+  struct Place {
+    std::string file;
+    const Piece* piece;
+  };
+
+  const std::filesystem::path checkpoint_;
+  std::multimap<std::string, Place> places_;  // by parameter
+  RecentlyUsed<std::string, SafetensorsFile> files_{kMostOpen};
+};
+
+// Weights and moments of one process.
+void read_tensors(const std::filesystem::path& checkpoint, const CheckpointManifest& manifest,
+                  const CheckpointTensors& tensors);
+
+}  // namespace podium

@@ -1,0 +1,28 @@
+// The model in a checkpoint, whole, whatever layout wrote it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/model/spec.h"
+#include "worker/checkpoint/manifest.h"
+#include "worker/checkpoint/reader.h"
+#include "worker/formats/full_tensors.h"
+
+namespace podium {
+
+// As it was trained: a vocabulary that the spec left to the tokenizer is that of the weights. Throws BadData
+// where its head is not one of pre-training.
+ModelSpec model_of(const CheckpointManifest& manifest);
+
+// One parameter, whole. Throws as the reader does.
+FullTensor read_full_weight(CheckpointReader& reader, const std::string& name,
+                            const std::vector<std::int64_t>& shape);
+
+// Every parameter of `model`, under our names. Throws as the reader does.
+std::vector<FullTensor> read_full_weights(const std::filesystem::path& checkpoint,
+                                          const CheckpointManifest& manifest, const ModelSpec& model);
+
+}  // namespace podium

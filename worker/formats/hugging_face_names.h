@@ -1,0 +1,43 @@
+// Which tensors a Hugging Face model of a given shape has, and which of our parameters are in each. The one
+// place that knows: import, export and the check for strangers all read this table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/model/spec.h"
+#include "worker/formats/full_tensors.h"
+
+namespace podium {
+
+struct HuggingFaceEntry {
+  std::string name;                     // with its prefix
+  std::vector<std::int64_t> shape;      // as the folder keeps it
+  std::vector<std::string> parameters;  // ours: one, or query, key and value side by side
+  bool transposed = false;              // kept [in, out]; ours are [out, in]
+  bool optional = false;                // a head, which models saved without it lack
+  bool by_token = false;                // the first axis numbers tokens
+
+  std::vector<std::int64_t> parameter_shape() const;  // of each of `parameters`
+};
+
+std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec);
+
+// `values` as the folder keeps them ↔ one tensor for each of the entry's parameters.
+std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);
+FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts);
+
+// The name under which the table has what a file calls `name`: prefix added where it is absent, gamma and
+// beta called weight and bias. Nothing for what every such model may carry and none needs: buffers, and heads
+// of other tasks.
+std::optional<std::string> canonical_name(ModelFamily family, std::string_view name);
+
+// The copy of the word embeddings that some files hold as the head's weight, and the embeddings.
+std::string_view tied_name(ModelFamily family);
+std::string_view embeddings_name(ModelFamily family);
+
+}  // namespace podium
