@@ -48,6 +48,37 @@ it("the class that a selector begins with is of one sheet", () => {
   expect(shared).toEqual([]);
 });
 
+describe("values are those of tokens.css:", () => {
+  const declarations = sheets
+    .filter((sheet) => sheet !== "tokens.css")
+    .flatMap((sheet) =>
+      [...withoutComments(read(`styles/${sheet}`)).matchAll(/([\w-]+):\s+([^;{}]+);/g)].map(
+        ([, property, value]) => ({ sheet, property: property!, value: value! }),
+      ),
+    );
+  const allowed: [what: string, property: RegExp, value: RegExp][] = [
+    ["sizes of text", /^font(-size)?$/, /var\(--size-|^inherit$/],
+    ["shadows", /^box-shadow$/, /^(var\(--shadow-\w+\)|inset [^]*)$/],
+    ["levels", /^z-index$/, /^var\(--level-\w+\)$/],
+    ["colours", /./, /^(?![^]*(#[\da-f]{3}|rgb\())/],
+  ];
+
+  it.each(allowed)("%s", (_, property, value) => {
+    const some = declarations.filter((each) => property.test(each.property));
+    expect(some.length).toBeGreaterThan(0);
+    expect(some.filter((each) => !value.test(each.value))).toEqual([]);
+  });
+
+  it("widths of the window", () => {
+    const widths = sheets.flatMap((sheet) =>
+      [...read(`styles/${sheet}`).matchAll(/@media [^{]*width[^{]*/g)].flatMap(([text]) =>
+        text.match(/\d+/g)!,
+      ),
+    );
+    expect(new Set(widths)).toEqual(new Set(["390", "720", "1100"]));
+  });
+});
+
 describe("what the sheets name is there:", () => {
   const isQuoted = (name: string) => new RegExp(`["'\` ]${name}["'\` $]`).test(code);
   const prefixes = [...code.matchAll(/[`" ]([a-z-]+-)\$\{/g)].map(([, prefix]) => prefix!);
