@@ -6,7 +6,7 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
                          const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias)
     : inner_(tensor.share(spec.intermediate)),
       gelu_(spec.family == ModelFamily::gpt ? ops::GeluKind::tanh : ops::GeluKind::erf),
-      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden, BiasGradient::behind),
+      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden),
       contract_(store, tensor, names.contract, spec.hidden, spec.intermediate, contract_deviation,
                 contract_bias) {}
 

@@ -49,9 +49,8 @@ void backward_input(const Step& step, Linear& linear, const OutputGradient& grad
 
 ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                                            const std::vector<std::string>& names, std::int64_t out,
-                                           std::int64_t in, BiasGradient bias_gradient)
-    : bias_by_(bias_gradient),
-      linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
+                                           std::int64_t in)
+    : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
 
 void ColumnParallelLinear::prepare(const Step& step) { prepare_weight(step, linear_); }
 
@@ -76,7 +75,7 @@ void ColumnParallelLinear::backward(const Step& step, ConstTensorView x, ConstTe
   const OutputGradient gradient = output_gradient(step, dy);
   {
     const ArenaScope of_weight(step.workspace);
-    backward_weight(step, linear_, step.tensor.all_rows(step.workspace, x), gradient, bias_by_);
+    backward_weight(step, linear_, step.tensor.all_rows(step.workspace, x), gradient, BiasGradient::behind);
   }
   if (step.tensor.splits_rows()) {
     backward_own_rows(step, gradient, dx, accumulate);

@@ -11,7 +11,7 @@
 namespace podium {
 
 // Who adds up the gradient of the bias: the layer's own backward, or that of the op behind it, which has it
-// in hand anyway (LayerNormGradients::branch_bias, ProductOptions::column_sums).
+// in hand anyway (LayerNormGradients::branch_bias).
 enum class BiasGradient { here, behind };
 
 // The gradient of a layer's output, in the form or forms that its products read.
@@ -20,12 +20,12 @@ struct OutputGradient {
   ops::Float8Matrix in_float8;  // where the step multiplies in FP8
 };
 
-// x [own rows, in] -> y [all rows, this rank's outputs].
+// x [own rows, in] -> y [all rows, this rank's outputs]. The gradient of the bias is added up by the op
+// behind (ProductOptions::column_sums, ops::attention_backward).
 class ColumnParallelLinear {
  public:
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
-                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in,
-                       BiasGradient bias_gradient);
+                       const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
 
   // Renews the copies of the weight ahead of a step that is recorded.
   void prepare(const Step& step);
@@ -40,7 +40,6 @@ class ColumnParallelLinear {
  private:
   void backward_own_rows(const Step& step, const OutputGradient& dy, TensorView dx, bool accumulate);
 
-  BiasGradient bias_by_;
   Linear linear_;
 };
 

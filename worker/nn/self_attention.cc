@@ -30,7 +30,7 @@ SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, c
       causal_(spec.family == ModelFamily::gpt),
       dropout_(spec.attention_dropout),
       site_(site),
-      query_key_value_(store, tensor, names.query_key_value, spec.hidden, spec.hidden, BiasGradient::here),
+      query_key_value_(store, tensor, names.query_key_value, spec.hidden, spec.hidden),
       output_(store, tensor, names.output, spec.hidden, spec.hidden, output_deviation, BiasGradient::behind) {
 }
 
@@ -80,7 +80,8 @@ void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorVie
   ops::attention_backward(step.context, shape, first_rows(ConstTensorView(dheads), shape.rows()),
                           first_rows(ConstTensorView(saved.heads_out), shape.rows()),
                           first_rows(ConstTensorView(saved.qkv), shape.rows()), step.inputs.valid_lengths(),
-                          saved.probabilities, dropout(step), first_rows(dqkv, shape.rows()));
+                          saved.probabilities, dropout(step), first_rows(dqkv, shape.rows()),
+                          query_key_value_.bias_gradient());
   query_key_value_.backward(step, x, dqkv, dx, accumulate);
 }
 

@@ -79,11 +79,14 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv) {
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums) {
   check_sequences(context, shape, valid_lengths);
   check_shapes(context, shape, qkv, dropout, saved, out);
   check_tensor(dout, qkv.dtype, out.shape, "dout");
   check_tensor(dqkv, qkv.dtype, qkv.shape, "dqkv");
+  if (column_sums.address != nullptr)
+    check_tensor(column_sums, DType::f32, Shape{3 * shape.hidden()}, "column_sums");
   // Half of forward, Q K^T, comes again where nothing was saved.
   const double passes = saved.address == nullptr ? 2.5 : 2;
   const ProfileScope scope(
@@ -91,8 +94,8 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
       {.flops = passes * flops_of(context, shape), .bytes = bytes_of(dout, out, qkv, saved, dqkv)});
   if (context.device_ops != nullptr)
     return context.device_ops->attention_backward(context, shape, dout, out, qkv, valid_lengths, saved,
-                                                  dropout, dqkv);
-  cpu::attention_backward(context, shape, dout, qkv, valid_lengths, saved, dropout, dqkv);
+                                                  dropout, dqkv, column_sums);
+  cpu::attention_backward(context, shape, dout, qkv, valid_lengths, saved, dropout, dqkv, column_sums);
 }
 
 }  // namespace podium::ops

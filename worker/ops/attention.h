@@ -51,9 +51,12 @@ AttentionSaved attention_saved(const Context& context, const AttentionShape& sha
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out);
-// With forward's arguments and results.
+// With forward's arguments and results. Where `column_sums` is given, f32 [3 * hidden], the column sums of
+// dqkv are added to it: the gradient of the bias of the projection before. Rows of dqkv that belong to no
+// sequence must then be zero.
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv);
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums = {});
 
 }  // namespace podium::ops

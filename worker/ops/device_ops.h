@@ -109,7 +109,7 @@ class DeviceOps {
   virtual void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                                   ConstTensorView out, ConstTensorView qkv,
                                   std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
-                                  const Dropout& dropout, TensorView dqkv) = 0;
+                                  const Dropout& dropout, TensorView dqkv, TensorView column_sums) = 0;
   virtual void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                                    std::span<const std::int32_t> valid_lengths, TensorView out,
                                    float out_scale) = 0;

@@ -21,6 +21,18 @@ const std::vector<std::int32_t> kBegins = {0, 6, 10};  // the same sequences wit
 
 ops::Dropout dropout_of(const Case& c) { return ops::make_dropout(c.dropout, philox_key(5, 6), 7, 24); }
 
+constexpr float kSumsBefore = 3.0F;  // what the column sums of dqkv are added to
+
+// The tolerance is for dqkv's rounding to `type`, which the sums need not have.
+void expect_column_sums(const Values& dqkv, const Values& sums, DType type) {
+  const double rounding = type == DType::bf16 ? 1.0 / 256 : type == DType::f16 ? 1.0 / 2048 : 1e-6;
+  for (std::size_t column = 0; column < sums.size(); ++column) {
+    double sum = kSumsBefore, size = kSumsBefore;
+    for (std::size_t i = column; i < dqkv.size(); i += sums.size()) sum += dqkv[i], size += std::abs(dqkv[i]);
+    ASSERT_NEAR(sums[column], sum, rounding * size) << "column " << column;
+  }
+}
+
 // Input: qkv.
 OpRun attention(const Case& c, Context& context, DType type, const std::vector<Values>& inputs,
                 const Values& dy) {
@@ -33,8 +45,11 @@ OpRun attention(const Case& c, Context& context, DType type, const std::vector<V
   if (dy.empty()) return {values_of(out), {}};
   const Tensor dout = tensor_of(dy, type, {s.rows(), s.hidden()});
   Tensor dqkv(type, {s.rows(), 3 * s.hidden()});
+  Tensor sums =
+      tensor_of(Values(static_cast<std::size_t>(3 * s.hidden()), kSumsBefore), DType::f32, {3 * s.hidden()});
   ops::attention_backward(context, s, dout.view(), out.view(), qkv.view(), c.valid, saved, dropout_of(c),
-                          dqkv.view());
+                          dqkv.view(), sums.view());
+  expect_column_sums(values_of(dqkv), values_of(sums), type);
   return {values_of(out), {values_of(dqkv)}};
 }
 

@@ -20,7 +20,7 @@ TEST(CudaAttentionOrder, OfThreadsDoesNotMatter) {
         attention.forward(context);
         attention.backward(context);
         std::vector<std::byte> results;
-        for (Tensor* const tensor : {&attention.out, &attention.dqkv}) {
+        for (Tensor* const tensor : {&attention.out, &attention.dqkv, &attention.column_sums}) {
           const auto* const bytes = static_cast<const std::byte*>(tensor->view().address);
           results.insert(results.end(), bytes, bytes + tensor->view().bytes());
         }

@@ -50,6 +50,7 @@ TEST(CudaAttention, ComputesWhatTheCpuComputesInF32) {
     }
     expect_close_to_cpu(actual.out, expected.out, "out");
     expect_close_to_cpu(actual.dqkv, expected.dqkv, "dqkv");
+    expect_close_to_cpu(actual.column_sums, expected.column_sums, "column_sums");
   }
 }
 

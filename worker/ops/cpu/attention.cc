@@ -10,6 +10,7 @@
 
 #include "worker/ops/cpu/attention_plan.h"
 #include "worker/ops/cpu/dispatch.h"
+#include "worker/ops/cpu/linear.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/softmax.h"
@@ -248,13 +249,15 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv) {
+                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums) {
   with_float_type(qkv.dtype, [&]<class T>(Type<T>) {
     const T* const stored = probabilities.address == nullptr ? nullptr : probabilities.data<T>();
     for_each_head<T>(context, shape, valid_lengths, dropout, [&](Worker<T>& worker, const Head& head) {
       worker.backward(head, dout.data<T>(), qkv.data<T>(), stored, dqkv.data<T>());
     });
   });
+  if (column_sums.address != nullptr) add_column_sums(context, dqkv, column_sums);
 }
 
 }  // namespace podium::ops::cpu

@@ -10,6 +10,7 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        TensorView probabilities, TensorView out);
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv);
+                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums);
 
 }  // namespace podium::ops::cpu

@@ -1,12 +1,15 @@
 // Which kernels compute a call of attention, and where their temporaries lie. Forward keeps a statistic for
 // each row of each head, from which backward computes the probabilities again, and what dropout kept of them,
 // which takes longer to draw than to read.
+#include <array>
 #include <cmath>
 
 #include "common/base/check.h"
 #include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/attention_kernels.h"
+#include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/dispatch.h"
+#include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
@@ -29,6 +32,11 @@ std::int64_t padded_length(const AttentionShape& shape) {
 
 std::int64_t row_count(const AttentionShape& shape) { return shape.sequences * shape.heads * shape.length; }
 
+// Of the tiled gradient's kernels, each of which leaves a row of column sums.
+std::int64_t gradient_blocks(const AttentionShape& shape) {
+  return shape.sequences * ((shape.length + kGradientRows - 1) / kGradientRows);
+}
+
 // `saved` takes the statistics, then what dropout keeps.
 AttentionTask make_task(const AttentionShape& shape, std::span<const std::int32_t> valid_lengths,
                         const Dropout& dropout, float* saved) {
@@ -39,6 +47,7 @@ AttentionTask make_task(const AttentionShape& shape, std::span<const std::int32_
           .kept = dropout.active() ? reinterpret_cast<std::uint16_t*>(saved + row_count(shape)) : nullptr,
           .statistics = saved,
           .deltas = nullptr,
+          .column_sums = nullptr,
           .length = static_cast<int>(shape.length),
           .padded = static_cast<int>(padded_length(shape)),
           .heads = static_cast<int>(shape.heads),
@@ -92,21 +101,31 @@ void inference_attention(Context& context, const AttentionShape& shape, ConstTen
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv) {
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums) {
   check_limits(shape);
   if (qkv.size() == 0) return;
-  const bool again = saved.address == nullptr;
-  const std::int64_t rows = row_count(shape);
-  float* const deltas = scratch(context, rows + (again ? attention_saved(shape, dropout).count : 0));
+  const bool again = saved.address == nullptr, sums = column_sums.address != nullptr;
+  const std::int64_t rows = row_count(shape), blocks = gradient_blocks(shape), columns = 3 * shape.hidden();
+  // Room for the deltas, for what forward saves where it computes it again, and for the blocks' sums.
+  const std::int64_t again_count = again ? attention_saved(shape, dropout).count : 0;
+  float* const deltas = scratch(context, rows + again_count + (sums ? blocks * columns : 0));
   // What forward saved is only read.
   float* const from = again ? deltas + rows : const_cast<float*>(elements<float>(saved));
   AttentionTask task = make_task(shape, valid_lengths, dropout, from);
   task.deltas = deltas;
+  if (sums) task.column_sums = deltas + rows + again_count;
   if (again) forward(context, shape, task, dropout, qkv, {});
-  if (!tiled(shape, qkv.dtype))
-    return simple_attention_backward(context, task, shape.sequences, dout, out, qkv, dqkv);
+  if (!tiled(shape, qkv.dtype)) {
+    simple_attention_backward(context, task, shape.sequences, dout, out, qkv, dqkv);
+    if (sums) add_column_sums(context, dqkv, {}, column_sums);
+    return;
+  }
   tiled_attention_backward_queries(context, task, shape.sequences, dout, out, qkv, dqkv);
   tiled_attention_backward_keys(context, task, shape.sequences, dout, out, qkv, dqkv);
+  if (sums)
+    add_partials(context, task.column_sums, static_cast<unsigned>(blocks), columns, columns,
+                 std::array{elements<float>(column_sums)});
 }
 
 }  // namespace podium::ops::cuda

@@ -13,6 +13,7 @@ void inference_attention(Context& context, const AttentionShape& shape, ConstTen
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale);
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv);
+                        ConstTensorView saved, const Dropout& dropout, TensorView dqkv,
+                        TensorView column_sums);
 
 }  // namespace podium::ops::cuda

@@ -8,7 +8,8 @@
 namespace podium::ops::cuda::backward {
 
 inline constexpr int kWarps = 4, kThreads = 32 * kWarps;
-inline constexpr int kRows = 16 * kWarps;  // of a block's own tiles, 16 for each warp
+inline constexpr int kRows = kGradientRows;  // of a block's own tiles, 16 for each warp
+static_assert(kRows == 16 * kWarps);
 
 template <class T>
 struct Tensors {
@@ -25,6 +26,52 @@ __device__ __forceinline__ void copy_pair(const AttentionTask& task, const T* fi
   copy_tile<kThreads, kTileRows, kHeadSize>(stage, first, first_stride, rows, task.head_size);
   copy_tile<kThreads, kTileRows, kHeadSize>(stage + kTileRows * tile_stride(kHeadSize), second, second_stride,
                                             rows, task.head_size);
+}
+
+// Where this block leaves the column sums of its rows of the head's part `part` of dqkv: queries, keys,
+// values.
+__device__ __forceinline__ float* block_sums(const AttentionTask& task, const AttentionHead& head, int part) {
+  const std::int64_t block = std::int64_t{blockIdx.z} * gridDim.x + blockIdx.x;
+  return task.column_sums + (block * 3 + part) * task.hidden() + head.column;
+}
+
+// The same of a block without rows.
+__device__ __forceinline__ void clear_block_sums(const AttentionTask& task, const AttentionHead& head,
+                                                 int part) {
+  const int column = static_cast<int>(threadIdx.x);
+  if (task.column_sums != nullptr && column < task.head_size) block_sums(task, head, part)[column] = 0.0F;
+}
+
+// The column sums of what store_rows() writes with the same sums and factors, before it is rounded. All
+// threads of the block call this; `of_warp` [kWarps, 8 * kTiles] is shared memory that nobody else uses.
+template <int kTiles>
+__device__ __forceinline__ void store_block_sums(const AttentionTask& task, const AttentionHead& head,
+                                                 int part, const MmaSums (&sums)[kTiles],
+                                                 const float (&factors)[2], float* of_warp) {
+  if (task.column_sums == nullptr) return;
+  constexpr int kColumns = 8 * kTiles;
+  static_assert(kColumns <= kThreads, "a thread adds the warps' sums of a column");
+  float* const own = of_warp + static_cast<int>(threadIdx.x) / 32 * kColumns;
+#pragma unroll
+  for (int t = 0; t < kTiles; ++t) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const float* const values = sums[t].values + e;
+      float sum = 0.0F;
+      if (factors[0] != 0.0F) sum += values[0] * factors[0];
+      if (factors[1] != 0.0F) sum += values[2] * factors[1];
+#pragma unroll
+      for (int lanes = 4; lanes < 32; lanes *= 2) sum += __shfl_xor_sync(kAllLanes, sum, lanes);
+      if (fragment_row() == 0) own[8 * t + fragment_column() + e] = sum;
+    }
+  }
+  __syncthreads();
+  const int column = static_cast<int>(threadIdx.x);
+  if (column >= task.head_size) return;
+  float sum = 0.0F;
+#pragma unroll
+  for (int warp = 0; warp < kWarps; ++warp) sum += of_warp[warp * kColumns + column];
+  block_sums(task, head, part)[column] = sum;
 }
 
 }  // namespace podium::ops::cuda::backward

@@ -129,10 +129,12 @@ __device__ __forceinline__ void add_queries(const AttentionTask& task, const Att
   multiply(left, queries, rows.dkeys);
 }
 
-// Rows of keys that nobody may look at become 0.
+// Rows of keys that nobody may look at become 0. `tile` is the warp's own, `of_warp` as store_block_sums()
+// has it, for the keys and behind them for the values.
 template <class T, class Tiling>
 __device__ __forceinline__ void store_gradients(const AttentionTask& task, const AttentionHead& head,
-                                                const KeyRows<T, Tiling>& rows, T* tile, T* dqkv) {
+                                                const KeyRows<T, Tiling>& rows, T* tile, float* of_warp,
+                                                T* dqkv) {
   const int hidden = task.hidden(), wide = 3 * hidden;
   float key_factors[2], value_factors[2];
 #pragma unroll
@@ -145,6 +147,8 @@ __device__ __forceinline__ void store_gradients(const AttentionTask& task, const
   const int count = head.rows - rows.first;
   store_rows<T>(rows.dkeys[0], key_factors, tile, to, wide, count, task.head_size);
   store_rows<T>(rows.dvalues[0], value_factors, tile, to + hidden, wide, count, task.head_size);
+  store_block_sums(task, head, 1, rows.dkeys[0], key_factors, of_warp);
+  store_block_sums(task, head, 2, rows.dvalues[0], value_factors, of_warp + kWarps * Tiling::kHeadSize);
 }
 
 template <class T, class Tiling>
@@ -153,7 +157,10 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   constexpr int kHeadSize = Tiling::kHeadSize, kQueries = Tiling::kQueries, kChunk = Tiling::kChunk;
   const AttentionHead head = head_of_block(task);
   const int block_key = static_cast<int>(blockIdx.x) * kRows;
-  if (block_key >= head.rows) return;
+  if (block_key >= head.rows) {
+    clear_block_sums(task, head, 1);
+    return clear_block_sums(task, head, 2);
+  }
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * 16;
   const int hidden = task.hidden(), wide = 3 * hidden;
   T* const own = reinterpret_cast<T*>(dynamic_shared);  // K and V, where they have a place of their own
@@ -195,7 +202,8 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   }
   wait_for_copies<0>();
   __syncthreads();  // the tiles are free
-  store_gradients(task, head, rows, own + warp_row * tile_stride(kHeadSize), tensors.dqkv);
+  store_gradients(task, head, rows, own + warp_row * tile_stride(kHeadSize),
+                  reinterpret_cast<float*>(own + Tiling::kOwnTile), tensors.dqkv);
 }
 
 }  // namespace

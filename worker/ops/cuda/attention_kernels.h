@@ -25,6 +25,9 @@ void tiled_attention_forward_quantised(Context& context, const AttentionTask& ta
 bool split_keys(const AttentionTask& task, std::int64_t sequences, DType qkv);
 void split_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
                              ConstTensorView qkv, TensorView out, float out_scale);
+// Each block of the two kernels below computes the gradients of so many rows of a head, and leaves their
+// column sums as one row of the task's.
+inline constexpr int kGradientRows = 64;
 // The queries' gradient and the task's deltas, from which comes the keys' and values'.
 void tiled_attention_backward_queries(Context& context, const AttentionTask& task, std::int64_t sequences,
                                       ConstTensorView dout, ConstTensorView out, ConstTensorView qkv,

@@ -169,8 +169,9 @@ class CudaOps final : public DeviceOps {
   void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                           ConstTensorView out, ConstTensorView qkv,
                           std::span<const std::int32_t> valid_lengths, ConstTensorView saved,
-                          const Dropout& dropout, TensorView dqkv) override {
-    cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv);
+                          const Dropout& dropout, TensorView dqkv, TensorView column_sums) override {
+    cuda::attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv,
+                             column_sums);
   }
   void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                            std::span<const std::int32_t> valid_lengths, TensorView out,
