@@ -12,6 +12,7 @@
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
 #include "worker/data/failure.h"
+#include "worker/infer/calibration.h"
 #include "worker/infer/latency.h"
 #include "worker/infer/result_check.h"
 #include "worker/tensor/random.h"
@@ -27,8 +28,8 @@ Examples:
   podium-worker latency bert-large --gpu --shape 1x128 --shape 1x384 --shape 64x128 --json    # an object a line
   podium-worker latency bert-large --gpu --precision int8 --check   # and compare what was computed with the CPU's
 
-A preset's name stands for random weights, and in int8 and fp8 for ranges out of thin air: the time does not depend on
-them. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
+A preset's name stands for random weights, which int8 and fp8 take with the ranges of a random text: the time does not
+depend on either. On a GPU a pass is one CUDA graph. Inputs lie in the device's memory; hidden states and the pooled output are computed; every pass is waited for.)";
 
 constexpr int kVocabulary = 30528;  // BERT's, padded
 
@@ -113,6 +114,17 @@ std::string text_of(const Measured& m) {
       m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
 }
 
+// With the ranges that one random sequence has on the CPU in fp32.
+SourceModel quantised_by_a_batch(const SourceModel& model, const InferenceOptions& options, int length,
+                                 int threads) {
+  Compute cpu({.precision = "fp32", .threads = threads});
+  BertWeights weights = make_bert_weights(cpu.context, model, {.sparse = options.sparse});
+  const SessionShape shape{.sequences = 1, .length = length};
+  BertSession session(cpu.context, weights, shape);
+  session.set_inputs(random_batch(model.spec, shape));
+  return quantise_model(model, observe_inputs(cpu.context, session), {options.precision, options.sparse});
+}
+
 struct Checked {
   InferenceBatch batch;
   SessionShape shape;
@@ -121,9 +133,9 @@ struct Checked {
 
 // On the CPU, in the same precision. A line each; throws after the last where one is too far from it.
 void check(const Arguments& arguments, const SourceModel& model, const InferenceOptions& options,
-           bool any_ranges, const std::vector<Checked>& computed) {
+           const std::vector<Checked>& computed) {
   Compute cpu({.precision = arguments.compute.precision, .threads = arguments.compute.threads});
-  BertWeights weights = make_bert_weights(cpu.context, model, options, any_ranges);
+  BertWeights weights = make_bert_weights(cpu.context, model, options);
   const double tolerance = distance_tolerance(options.precision);
   std::map<int, FirstResults> expected;  // by length: a batch of more sequences begins as that of one
   bool all_passed = true;
@@ -152,13 +164,15 @@ void check(const Arguments& arguments, const SourceModel& model, const Inference
 void run(const Arguments& arguments) {
   const std::string name = arguments.model.model.string();
   const std::optional<ModelSpec> preset = preset_model(name);
-  const SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
+  SourceModel model = preset ? random_source_model(*preset) : read_model(arguments.model);
   const std::vector<SessionShape> shapes = shapes_of(arguments, model.spec);
   const InferenceOptions options{.precision = precision_of(arguments.compute, model),
                                  .sparse = arguments.sparse};
+  if (preset && ops::is_quantised(product_type(options.precision)))
+    model = quantised_by_a_batch(model, options, shapes.front().length, arguments.compute.threads);
   Compute compute(arguments.compute);
   compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
-  BertWeights weights = make_bert_weights(compute.context, model, options, preset.has_value());
+  BertWeights weights = make_bert_weights(compute.context, model, options);
   const Device* const device = compute.device.device.get();
   Measured measured{.model = name,
                     .device = device == nullptr ? fmt::format("CPU, {} threads", compute.context.threads)
@@ -177,7 +191,7 @@ void run(const Arguments& arguments) {
     std::fflush(stdout);
     if (arguments.check) computed.push_back({batch, shape, first_results(compute.context, session)});
   }
-  if (arguments.check) check(arguments, model, options, preset.has_value(), computed);
+  if (arguments.check) check(arguments, model, options, computed);
 }
 
 }  // namespace

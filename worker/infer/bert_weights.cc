@@ -9,16 +9,13 @@
 namespace podium {
 namespace {
 
-constexpr float kAnyInputScale = 0.05F;  // of products whose results nobody reads
-
-void check_options(const Context& context, const SourceModel& model, const InferenceOptions& options,
-                   bool any_ranges) {
+void check_options(const Context& context, const SourceModel& model, const InferenceOptions& options) {
   const bool quantised = ops::is_quantised(product_type(options.precision));
   const auto refuse = [](const std::string& what) { throw Failure(WorkerExit::bad_spec, what); };
   if (model.quantised_to && *model.quantised_to != options.precision)
     refuse(fmt::format("{} is quantised to {} and cannot compute in {}; use the model that it was made of",
                        model.origin, to_string(*model.quantised_to), to_string(options.precision)));
-  if (quantised && !model.quantised_to && !any_ranges)
+  if (quantised && !model.quantised_to)
     refuse(fmt::format(
         "{} has no ranges for {}: make a quantised model of it first, with podium-worker calibrate "
         "{} --format {} --text 'corpus/*.txt' --out FOLDER",
@@ -70,8 +67,7 @@ class Maker {
   DenseLayer product(const EncoderProduct& product) const {
     if (model_.quantised_to) return placed(product.name, model_.products.at(product.name));
     const ProductValues values = product_values(model_, product);
-    const LinearFormat format{
-        .type = product_type(options_.precision), .sparse = options_.sparse, .input_scale = kAnyInputScale};
+    const LinearFormat format{.type = product_type(options_.precision), .sparse = options_.sparse};
     return placed(product.name, make_linear_data(values.weight, values.bias, format));
   }
 
@@ -106,9 +102,8 @@ class Maker {
 
 }  // namespace
 
-BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options,
-                              bool any_ranges) {
-  check_options(context, model, options, any_ranges);
+BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options) {
+  check_options(context, model, options);
   const Maker maker(context, model, options);
   BertWeights weights{.spec = model.spec,
                       .product = product_type(options.precision),

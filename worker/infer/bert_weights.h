@@ -54,8 +54,7 @@ struct BertWeights {
 };
 
 // Throws Failure(bad_spec) where model, precision and device do not go together. 8 bits need a quantised
-// model, or one with `any_ranges`: then inputs get ranges out of thin air, for timing.
-BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options,
-                              bool any_ranges = false);
+// model.
+BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options);
 
 }  // namespace podium

@@ -59,6 +59,14 @@ InputRanges observe_inputs(Context& context, TextInference& inference, Batch tex
   return ranges;
 }
 
+InputRanges observe_inputs(Context& context, BertSession& session) {
+  InputRanges ranges;
+  session.run([&](const std::string& product, ConstTensorView input) {
+    ranges[product].add(downloaded(context, input));
+  });
+  return ranges;
+}
+
 SourceModel quantise_model(const SourceModel& model, const InputRanges& ranges,
                            const QuantisationChoice& choice) {
   PODIUM_CHECK(!model.quantised_to, "a model is quantised once");

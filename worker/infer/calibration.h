@@ -18,6 +18,9 @@ using InputRanges = std::map<std::string, Magnitudes>;  // by product
 InputRanges observe_inputs(Context& context, TextInference& inference, std::span<const MaskedSequence> text,
                            int batch);
 
+// Of one batch that has been set as the session's inputs.
+InputRanges observe_inputs(Context& context, BertSession& session);
+
 struct QuantisationChoice {
   InferencePrecision precision = InferencePrecision::int8;  // or fp8
   bool sparse = false;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/base/check.h"
 #include "worker/infer/text_inference.h"
 #include "worker/tensor/downloaded.h"
 
@@ -58,11 +59,11 @@ double distance_tolerance(InferencePrecision precision) {
       return 2e-3;
     case InferencePrecision::bf16:
       return 2e-2;
+    case InferencePrecision::int8:
     case InferencePrecision::fp8:
       return 5e-2;
-    default:
-      return 2e-1;
   }
+  PODIUM_CHECK(false, "a precision of inference");
 }
 
 }  // namespace podium

@@ -32,11 +32,7 @@ class DeviceInference : public OnDevice {
     const MicroBatch seen = batch(1);
     BertSession session(context, weights, shape_of(seen));
     session.set_inputs(inference_batch(seen));
-    InputRanges ranges;
-    session.run([&](const std::string& product, ConstTensorView input) {
-      ranges[product].add(downloaded(context, input));
-    });
-    return quantise_model(source_, ranges, {precision, sparse});
+    return quantise_model(source_, observe_inputs(context, session), {precision, sparse});
   }
 
   static Results results_of(const Context& context, const BertSession& session) {
