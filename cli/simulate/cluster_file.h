@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/model/node.h"
-#include "coordinator/core/accounts/accounts.h"
+#include "coordinator/core/accounts/account_ledger.h"
 
 namespace podium::cli {
 

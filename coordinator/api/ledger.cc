@@ -10,7 +10,7 @@
 #include "coordinator/api/job_reader.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/accounts/accounts.h"
+#include "coordinator/core/accounts/account_ledger.h"
 
 namespace podium {
 namespace {

@@ -64,11 +64,11 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
     page.sample({{"state", to_string(job_state)}}, static_cast<double>(jobs.of(job_state)));
   Counts waiting;  // those with a reservation stand before those without
   std::map<std::string, std::int64_t> wanted;
-  for (const auto& [key, pool] : state.pools) {
+  for (const auto& [key, pool] : state.indexes.pools) {
     waiting[{key.kind, "reserved"}] = waiting[{key.kind, "waiting"}] = 0;
     wanted[key.kind] = 0;
   }
-  for (const auto& [kind, queue] : state.queues)
+  for (const auto& [kind, queue] : state.indexes.queues)
     for (const auto& [line, keys] : queue) {
       waiting[{kind, "waiting"}] += std::ssize(keys);
       wanted[kind] += std::ssize(keys) * line.shape.devices;
@@ -89,7 +89,7 @@ void add_jobs(PrometheusText& page, const ClusterState& state, const Plan& plan,
 void add_blocked(PrometheusText& page, const ClusterState& state, const Plan& plan) {
   Counts blocked;
   std::int64_t held = 0;
-  for (const auto& [kind, queue] : state.queues)
+  for (const auto& [kind, queue] : state.indexes.queues)
     blocked[{kind, std::string(to_string(BlockerCode::queue))}] = queue_size(state, kind);
   for (const auto& [id, job] : state.jobs) {
     held += job.held;

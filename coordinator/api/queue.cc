@@ -6,9 +6,9 @@
 #include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 #include "coordinator/core/plan/queue_walk.h"
 #include "coordinator/core/plan/why.h"
-#include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policies/policy.h"
 
 namespace podium {
@@ -122,7 +122,7 @@ awaitable<ServerReply> get_queue(Api& api, Call call) {
   const ClusterState& state = api.loop.state();
   const Time now = api.loop.now();
   json queues = json::array();
-  for (const auto& [kind, queue] : state.queues)
+  for (const auto& [kind, queue] : state.indexes.queues)
     if (!only || *only == kind) queues.push_back(queue_json(api.loop, kind, limit, now));
   const json body{{"policy", policy_of(state.scheduling.policy).name()},
                   {"ageing_seconds", in_seconds(state.scheduling.ageing)},

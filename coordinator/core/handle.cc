@@ -31,7 +31,7 @@ void lose_tasks(const NodeId& id, const Node& node, const std::string& reason, D
 }
 
 void judge_silence(const ClusterState& state, Time now, Events& events, Drafts& drafts) {
-  for (const auto& [last_seen, id] : state.last_seen) {
+  for (const auto& [last_seen, id] : state.indexes.last_seen) {
     const Duration silence = now - last_seen;
     if (silence < state.limits.unknown_after) return;
     const Node& node = state.nodes.at(id);
@@ -64,7 +64,8 @@ Result<Events> tick(const ClusterState& state, Time now) {
   }
   Drafts drafts(state, events, now);
   if (!away) judge_silence(state, now, events, drafts);
-  for (auto timer = state.timers.begin(); timer != state.timers.end() && timer->first <= now; ++timer)
+  for (auto timer = state.indexes.timers.begin(); timer != state.indexes.timers.end() && timer->first <= now;
+       ++timer)
     run_timer(now, drafts.of(timer->second));
   if (!away) keep_deadlines(state, now, events, drafts);
   drafts.settle_all();
@@ -116,17 +117,17 @@ Result<Events> handle(const ClusterState& state, const Command& command, Time no
 std::optional<Time> next_tick(const ClusterState& state, Time now) {
   std::optional<Time> next = next_window_end(state);
   const auto earlier = [&next](Time time) { next = next ? std::min(*next, time) : time; };
-  const auto timer = state.timers.upper_bound({now, JobId{INT64_MAX}});
-  if (timer != state.timers.end()) earlier(timer->first);
-  const auto deadline = state.deadlines.upper_bound({now, JobId{INT64_MAX}});
-  if (deadline != state.deadlines.end()) earlier(deadline->first);
+  const auto timer = state.indexes.timers.upper_bound({now, JobId{INT64_MAX}});
+  if (timer != state.indexes.timers.end()) earlier(timer->first);
+  const auto deadline = state.indexes.deadlines.upper_bound({now, JobId{INT64_MAX}});
+  if (deadline != state.indexes.deadlines.end()) earlier(deadline->first);
   if (state.listens_until) earlier(*state.listens_until);
   const auto silent = [&](const auto& seen, Duration for_long) {
-    if (seen != state.last_seen.end()) earlier(seen->first + for_long);
+    if (seen != state.indexes.last_seen.end()) earlier(seen->first + for_long);
   };
   // Nodes in the order in which they were heard: first those that are unknown, then those that are up.
-  silent(state.last_seen.begin(), state.limits.lost_after);
-  silent(state.last_seen.upper_bound({now - state.limits.unknown_after, NodeId{}}),
+  silent(state.indexes.last_seen.begin(), state.limits.lost_after);
+  silent(state.indexes.last_seen.upper_bound({now - state.limits.unknown_after, NodeId{}}),
          state.limits.unknown_after);
   return next;
 }

@@ -87,11 +87,11 @@ class Recorder {
 // kind, on nodes with the labels it asks for.
 std::int64_t idle_though_fitting(const ClusterState& state) {
   std::int64_t idle = 0;
-  for (const auto& [kind, queue] : state.queues) {
+  for (const auto& [kind, queue] : state.indexes.queues) {
     std::int64_t most = 0;  // pools of one kind overlap
     for (const auto& [line, jobs] : queue) {
-      const auto pool = state.pools.find({kind, line.shape.nodes});
-      const std::int64_t free = pool == state.pools.end() ? 0 : pool->second.free.total();
+      const auto pool = state.indexes.pools.find({kind, line.shape.nodes});
+      const std::int64_t free = pool == state.indexes.pools.end() ? 0 : pool->second.free.total();
       if (line.shape.devices <= free) most = std::max(most, free);
     }
     idle += most;
@@ -101,7 +101,7 @@ std::int64_t idle_though_fitting(const ClusterState& state) {
 
 std::int64_t devices_of(const ClusterState& state) {
   std::int64_t devices = 0;
-  for (const auto& [key, pool] : state.pools)
+  for (const auto& [key, pool] : state.indexes.pools)
     if (key.nodes.empty()) devices += pool.capacity.total();
   return devices;
 }

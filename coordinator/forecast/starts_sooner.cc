@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
-#include "coordinator/core/events/indexes.h"
+#include "coordinator/core/events/keep_indexes.h"
 #include "coordinator/core/placement/placement.h"
 #include "coordinator/core/plan/why.h"
 #include "coordinator/core/policies/policy.h"
@@ -132,8 +132,8 @@ class Search {
   }
 
   bool has_room(const JobRequest& request) const {
-    const auto pool = state_.pools.find({request.kind, request.nodes});
-    return pool != state_.pools.end() && fits(pool->second.free, shape_of(request));
+    const auto pool = state_.indexes.pools.find({request.kind, request.nodes});
+    return pool != state_.indexes.pools.end() && fits(pool->second.free, shape_of(request));
   }
 
   void over_more_nodes() {
@@ -229,8 +229,8 @@ class Search {
     request.priority = priority;
     become(request, By::change);
     const QueueKey own = queue_key(state_, state_.jobs.at(id_));
-    const auto queue = state_.queues.find(request.kind);
-    return queue == state_.queues.end() ||
+    const auto queue = state_.indexes.queues.find(request.kind);
+    return queue == state_.indexes.queues.end() ||
            std::ranges::none_of(queue->second, [&](const auto& line) { return *line.second.begin() < own; });
   }
 

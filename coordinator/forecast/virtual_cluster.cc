@@ -28,7 +28,7 @@ VirtualCluster::VirtualCluster(ClusterState state, Time now, const Work& work, c
   state_.limits = without_silence(state_.limits);
   state_.unheard.clear();
   state_.listens_until.reset();
-  state_.deadlines.clear();  // they went by the limits of before
+  state_.indexes.deadlines.clear();  // they went by the limits of before
   for (const auto& [id, job] : state_.jobs) adopt(job, work(job));
   settle();
 }
@@ -63,8 +63,8 @@ std::optional<Time> VirtualCluster::next() const {
   }
   // Nothing runs and nothing comes: only the end of a back-off or of a maintenance window can still change
   // anything.
-  const auto back_off = state_.timers.upper_bound({now_, JobId{INT64_MAX}});
-  if (back_off != state_.timers.end()) earlier(back_off->first);
+  const auto back_off = state_.indexes.timers.upper_bound({now_, JobId{INT64_MAX}});
+  if (back_off != state_.indexes.timers.end()) earlier(back_off->first);
   if (const auto end = next_window_end(state_)) earlier(std::max(*end, now_));
   return next;
 }

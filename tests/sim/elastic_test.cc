@@ -74,7 +74,7 @@ class Watch {
       ++(planned->resize.grows() ? grown_ : shrunk_);
       if (!planned->resize.room_for) return;
       std::set<JobId>& leaving = room_for_[*planned->resize.room_for];
-      leaving = cluster_.state().leaving;  // it counts on what others are giving up already
+      leaving = cluster_.state().indexes.leaving;  // it counts on what others are giving up already
       leaving.insert(planned->attempt.job);
     } else if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
       for (auto& [job, leaving] : room_for_) leaving.erase(ended->attempt.job);

@@ -150,13 +150,17 @@ void SimCluster::check_replay() {
   ClusterState replayed = empty_state();
   apply_all(replayed, log_);
   if (to_json(replayed) != to_json(state_)) violate("replaying the log gives another state");
-  if (replayed.queues != state_.queues || replayed.timers != state_.timers ||
-      replayed.deadlines != state_.deadlines || replayed.leaving != state_.leaving ||
-      replayed.dependents != state_.dependents || replayed.windows != state_.windows ||
-      replayed.suspects != state_.suspects || replayed.resizing != state_.resizing ||
-      replayed.elastic != state_.elastic || replayed.pools != state_.pools ||
-      replayed.running != state_.running || replayed.impaired != state_.impaired ||
-      replayed.node_ids != state_.node_ids)
+  if (replayed.indexes.queues != state_.indexes.queues || replayed.indexes.timers != state_.indexes.timers ||
+      replayed.indexes.deadlines != state_.indexes.deadlines ||
+      replayed.indexes.leaving != state_.indexes.leaving ||
+      replayed.indexes.dependents != state_.indexes.dependents ||
+      replayed.indexes.windows != state_.indexes.windows ||
+      replayed.indexes.suspects != state_.indexes.suspects ||
+      replayed.indexes.resizing != state_.indexes.resizing ||
+      replayed.indexes.elastic != state_.indexes.elastic || replayed.indexes.pools != state_.indexes.pools ||
+      replayed.indexes.running != state_.indexes.running ||
+      replayed.indexes.impaired != state_.indexes.impaired ||
+      replayed.indexes.node_ids != state_.indexes.node_ids)
     violate("replaying the log gives other indexes");
   if (to_json(cluster_state_from_json(to_json(state_), empty_state())) != to_json(state_))
     violate("a snapshot does not read back as it was");

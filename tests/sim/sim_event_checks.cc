@@ -236,7 +236,7 @@ void SimCluster::follow_resize(const Event& event) {
   const auto promise = promised_.find(*id);
   if (const auto* planned = std::get_if<ResizePlanned>(&event.body)) {
     check_resize(*job, planned->resize);
-    if (state_.windows.empty()) promised_[*id] = planned->resize.to;
+    if (state_.indexes.windows.empty()) promised_[*id] = planned->resize.to;
   } else if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
     if (promise != promised_.end() && created->allocation.devices() != promise->second)
       violate("job " + to_string(*id) + " stopped for " + std::to_string(promise->second) +

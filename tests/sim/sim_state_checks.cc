@@ -67,22 +67,22 @@ void SimCluster::check_indexes() {
   for (const auto& [id, job] : state_.jobs) {
     const auto timer = next_timer(job);
     if (timer) ++timed;
-    if (timer && !state_.timers.contains({*timer, id})) violate("a job's timer is not in the index");
+    if (timer && !state_.indexes.timers.contains({*timer, id})) violate("a job's timer is not in the index");
     const auto deadline = next_deadline(job, state_.limits);
     if (deadline) ++dated;
-    if (deadline && !state_.deadlines.contains({*deadline, id}))
+    if (deadline && !state_.indexes.deadlines.contains({*deadline, id}))
       violate("a job's deadline is not in the index");
     if (job.attempt && job.attempt->stop != StopCause::none) ++leaving;
     if (!job.in_line()) continue;
     ++queued;
-    const Queue& queue = state_.queues.at(job.request.kind);
+    const Queue& queue = state_.indexes.queues.at(job.request.kind);
     if (!queue.at(line_key(job.request)).contains(queue_key(state_, job)))
       violate("a queued job is not in its queue");
   }
-  for (const auto& [kind, queue] : state_.queues)
+  for (const auto& [kind, queue] : state_.indexes.queues)
     for (const auto& [shape, jobs] : queue) in_queues += jobs.size();
-  if (queued != in_queues || timed != state_.timers.size() || dated != state_.deadlines.size() ||
-      leaving != state_.leaving.size())
+  if (queued != in_queues || timed != state_.indexes.timers.size() ||
+      dated != state_.indexes.deadlines.size() || leaving != state_.indexes.leaving.size())
     violate("an index holds what it should not");
   check_pools();
 }
@@ -92,7 +92,7 @@ void SimCluster::check_pools() {
   for (const auto& [id, job] : state_.jobs)
     if (!job.request.nodes.empty()) ++users[{job.request.kind, job.request.nodes}];
   std::size_t asked_for = 0;
-  for (const auto& [key, pool] : state_.pools) {
+  for (const auto& [key, pool] : state_.indexes.pools) {
     if (!key.nodes.empty()) ++asked_for;
     if (!key.nodes.empty() && users[key] != pool.users) violate("a pool miscounts the jobs that ask for it");
     for (const auto& [id, node] : state_.nodes) check_pool(key, pool, node);

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 
 namespace podium {
 namespace {
@@ -29,7 +29,7 @@ void add_usage(const ClusterState& state, Time now, AccountReport& report) {
 }
 
 void add_waiting(const ClusterState& state, AccountReport& report) {
-  for (const auto& [kind, queue] : state.queues)
+  for (const auto& [kind, queue] : state.indexes.queues)
     for (const auto& [line, jobs] : queue)
       for (const std::string& account : lineage(line.account)) {
         AccountFigures& figures = report[account][kind];

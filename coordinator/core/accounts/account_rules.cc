@@ -33,7 +33,8 @@ std::string devices_text(int number, const std::string& kind) {
 void check_kinds(const ClusterState& state, const Changes& changes, const std::string& where,
                  Errors& errors) {
   for (const auto& [kind, devices] : changes)
-    if (devices && !kind.empty() && kind != "cpu" && kind != "gpu" && !state.pools.contains({kind, {}}))
+    if (devices && !kind.empty() && kind != "cpu" && kind != "gpu" &&
+        !state.indexes.pools.contains({kind, {}}))
       errors.push_back({ErrorCode::invalid, "there is no kind of device \"" + kind + "\"; it is cpu or gpu",
                         "/" + where + "/" + kind});
 }
@@ -89,7 +90,7 @@ std::string user_of(const ClusterState& state, const std::string& account) {
   for (const auto& [name, known] : state.accounts)
     if (name != account && is_at_or_below(name, account))
       return "account " + name + " is below it; delete that first";
-  for (const NodeId& id : state.windows)
+  for (const NodeId& id : state.indexes.windows)
     if (const auto& kept = state.nodes.at(id).reservation; kept && is_at_or_below(kept->account, account))
       return "node " + id.value + " is reserved for it; podium nodes unreserve " + id.value;
   return "";
@@ -139,8 +140,8 @@ std::vector<std::string> account_warnings(const ClusterState& state, const std::
   std::vector<std::string> warnings;
   const AccountRules& own = rules_of(state, account);
   for (const auto& [kind, quota] : own.quota) {
-    const auto pool = state.pools.find({kind, {}});
-    const std::int64_t there = pool == state.pools.end() ? 0 : pool->second.capacity.total();
+    const auto pool = state.indexes.pools.find({kind, {}});
+    const std::int64_t there = pool == state.indexes.pools.end() ? 0 : pool->second.capacity.total();
     if (quota > there)
       warnings.push_back("account " + account + " is guaranteed " + devices_text(quota, kind) +
                          ", and the cluster has " + std::to_string(there));

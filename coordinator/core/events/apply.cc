@@ -6,9 +6,8 @@
 #include "common/base/check.h"
 #include "coordinator/core/events/apply_job.h"
 #include "coordinator/core/events/grants.h"
-#include "coordinator/core/events/indexes.h"
-#include "coordinator/core/jobs/trials.h"
-#include "coordinator/core/nodes/suspicion.h"
+#include "coordinator/core/events/judge_nodes.h"
+#include "coordinator/core/events/keep_indexes.h"
 #include "coordinator/core/state/pools.h"
 
 namespace podium {
@@ -38,9 +37,9 @@ void note_boot(Node& node, const NodeDescription& now) {
 
 void see(ClusterState& state, const NodeId& id, Time at) {
   Node& node = node_at(state, id);
-  state.last_seen.erase({node.last_seen, id});
+  state.indexes.last_seen.erase({node.last_seen, id});
   node.last_seen = at;
-  if (node.state != NodeState::lost) state.last_seen.insert({at, id});
+  if (node.state != NodeState::lost) state.indexes.last_seen.insert({at, id});
 }
 
 // The last word that a plan waits for is a change, and so is the end of the wait for it.
@@ -69,7 +68,7 @@ void end_waits(ClusterState& state, Time at) {
 }
 
 void settle_labels(ClusterState& state, Node& node) {
-  node.place = state.fabric.place_of(labels_of(node));
+  node.place = state.indexes.fabric.place_of(labels_of(node));
   count_node(state, node);
 }
 
@@ -124,7 +123,7 @@ bool changes_plans(const Event& event, const Job& job) {
 void follow_sweep(ClusterState& state, ExperimentId experiment, const Event& event) {
   const auto sweep = state.sweeps.find(experiment);
   if (sweep == state.sweeps.end()) return;
-  follow(sweep->second, event);
+  apply_to_sweep(sweep->second, event);
   if (!std::holds_alternative<JobStateChanged>(event.body)) return;
   if (sweep->second.over == sweep->second.trials.size()) state.sweeps.erase(sweep);
 }
@@ -204,8 +203,8 @@ struct ClusterApplier {
   void operator()(const RungReached& e) const { follow_sweep(state, e.experiment, {at, e}); }
   void operator()(const NodeJoined& e) const {
     Node& node = state.nodes[e.node.id];
-    node.ordinal = state.node_ids.size();
-    state.node_ids.push_back(e.node.id);
+    node.ordinal = state.indexes.node_ids.size();
+    state.indexes.node_ids.push_back(e.node.id);
     describe_node(node, e.node);
     node.heard_since = at;
     see(state, e.node.id, at);
@@ -221,9 +220,9 @@ struct ClusterApplier {
     node.state = e.to;
     if (e.to == NodeState::up) node.heard_since = at;
     if (e.to == NodeState::lost)
-      state.last_seen.erase({node.last_seen, e.node});
+      state.indexes.last_seen.erase({node.last_seen, e.node});
     else
-      state.last_seen.insert({node.last_seen, e.node});
+      state.indexes.last_seen.insert({node.last_seen, e.node});
     count_node(state, node);
   }
   void operator()(const NodeStraysCounted& e) const {

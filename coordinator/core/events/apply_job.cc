@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "common/base/check.h"
-#include "coordinator/core/jobs/lifecycle.h"
+#include "coordinator/core/state/exits.h"
 
 namespace podium {
 namespace {
@@ -152,5 +152,22 @@ Job recalled_job(const JobRecalled& recalled, Time at) {
 }
 
 void apply_to_job(Job& job, const Event& event) { std::visit(JobApplier{job, event.at}, event.body); }
+
+void apply_to_sweep(Halving& halving, const Event& event) {
+  const auto job = job_of(event);
+  const auto found = job ? halving.trials.find(*job) : halving.trials.end();
+  if (found == halving.trials.end()) return;
+  if (const auto* reached = std::get_if<RungReached>(&event.body)) {
+    tell(halving, *job, reached->rung, reached->report);
+  } else if (std::holds_alternative<TrialPaused>(event.body)) {
+    pause(halving, *job);
+  } else if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
+    PODIUM_CHECK(found->second.rung == promoted->rung, "a trial is promoted from the rung where it is");
+    promote(halving, *job);
+  } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
+    if (is_terminal(changed->from)) recall(halving, *job);
+    change_state(halving, *job, is_terminal(changed->to), changed->to == JobState::succeeded);
+  }
+}
 
 }  // namespace podium

@@ -1,4 +1,5 @@
-// The part of `apply` that concerns one job alone, so that `handle` can look ahead on a copy of it.
+// The parts of `apply` that concern one job or one sweep alone, so that `handle` can look ahead on a copy of
+// it.
 #pragma once
 
 #include "coordinator/core/events/events.h"
@@ -6,6 +7,7 @@
 namespace podium {
 
 void apply_to_job(Job& job, const Event& event);
+void apply_to_sweep(Halving& halving, const Event& event);
 
 // A job that had ended, as it is again before its state changes.
 Job recalled_job(const JobRecalled& recalled, Time at);

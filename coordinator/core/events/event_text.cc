@@ -4,7 +4,7 @@
 #include "common/base/overloaded.h"
 #include "common/base/units.h"
 #include "coordinator/core/events/events.h"
-#include "coordinator/core/jobs/lifecycle.h"
+#include "coordinator/core/state/exits.h"
 #include "coordinator/core/state/time_text.h"
 
 namespace podium {

@@ -32,6 +32,12 @@ int give_back(ClusterState& state, const Job& job, std::size_t rank) {
   return given;
 }
 
+void change_devices(Usage& usage, int by, Duration half_life, Time at) {
+  usage.device_seconds = used(usage, half_life, at);
+  usage.devices += by;
+  usage.at = at;
+}
+
 }  // namespace
 
 void describe_node(Node& node, const NodeDescription& description) {
@@ -87,6 +93,13 @@ void release_device(ClusterState& state, const Job& job, std::size_t rank, Time 
   if (given == 0) return;
   count_held(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
   charge_account(state, job, -given, at);
+}
+
+void charge_account(ClusterState& state, const Job& job, int devices, Time at) {
+  const Duration half_life = state.scheduling.half_life;
+  for (const std::string& name : lineage(job.request.account))
+    change_devices(state.accounts[name].usage[job.request.kind], devices, half_life, at);
+  change_devices(state.accounts[job.request.account].own[job.request.kind], devices, half_life, at);
 }
 
 }  // namespace podium

@@ -16,4 +16,7 @@ void take_devices(ClusterState& state, const Job& job, Time at);
 void release_devices(ClusterState& state, const Job& job, Time at);
 void release_device(ClusterState& state, const Job& job, std::size_t rank, Time at);
 
+// The job's attempt takes (or gives back, where negative) so many devices at `at`.
+void charge_account(ClusterState& state, const Job& job, int devices, Time at);
+
 }  // namespace podium

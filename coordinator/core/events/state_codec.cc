@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/core/events/grants.h"
-#include "coordinator/core/events/indexes.h"
+#include "coordinator/core/events/keep_indexes.h"
 #include "coordinator/core/events/names.h"
 #include "coordinator/core/events/wire.h"
 #include "coordinator/core/state/pools.h"
@@ -236,7 +236,7 @@ json account_json(const Account& account) {
 
 // Snapshots from before an attempt that is being stopped gave its devices back task by task.
 void release_what_is_over(ClusterState& state) {
-  for (const JobId id : state.leaving) {
+  for (const JobId id : state.indexes.leaving) {
     const Job& job = state.jobs.at(id);
     release_devices(state, job, *job.attempt->stopping);
   }
@@ -274,15 +274,15 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
   if (in.at("v") != kVersion)
     throw std::invalid_argument("snapshot version must be " + std::to_string(kVersion));
   ClusterState state = empty;
-  state.node_ids.resize(in.at("nodes").size());
+  state.indexes.node_ids.resize(in.at("nodes").size());
   for (const json& entry : in.at("nodes")) {
     Node node = node_from(entry);
     node.ordinal = entry.value("ordinal", state.nodes.size());
-    state.node_ids.at(node.ordinal) = node.description.id;
-    if (node.state != NodeState::lost) state.last_seen.insert({node.last_seen, node.description.id});
+    state.indexes.node_ids.at(node.ordinal) = node.description.id;
+    if (node.state != NodeState::lost) state.indexes.last_seen.insert({node.last_seen, node.description.id});
     enter_window(state, node);
-    if (!node.suspicions.empty()) state.suspects.insert(node.description.id);
-    node.place = state.fabric.place_of(labels_of(node));
+    if (!node.suspicions.empty()) state.indexes.suspects.insert(node.description.id);
+    node.place = state.indexes.fabric.place_of(labels_of(node));
     count_node(state, node);
     state.nodes.emplace(node.description.id, std::move(node));
   }

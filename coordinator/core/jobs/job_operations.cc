@@ -5,7 +5,6 @@
 #include "common/base/units.h"
 #include "coordinator/core/accounts/account_rules.h"
 #include "coordinator/core/jobs/draft.h"
-#include "coordinator/core/nodes/restored.h"
 #include "coordinator/core/placement/placement.h"
 
 namespace podium {
@@ -252,15 +251,15 @@ Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Tim
 }
 
 void settle_dependents(const ClusterState& state, Events& events, Time now) {
-  if (state.dependents.empty()) return;
+  if (state.indexes.dependents.empty()) return;
   Drafts drafts(state, events, now);
   for (std::size_t i = 0; i < events.size(); ++i) {  // grows: a dependent that is cancelled ends as well
     const auto* changed = std::get_if<JobStateChanged>(&events[i].body);
     if (!changed || !is_terminal(changed->to)) continue;
     const JobId ended = changed->job;
     const JobState end = changed->to;
-    auto next = state.dependents.lower_bound({ended, JobId{0}});
-    for (; next != state.dependents.end() && next->first == ended; ++next)
+    auto next = state.indexes.dependents.lower_bound({ended, JobId{0}});
+    for (; next != state.indexes.dependents.end() && next->first == ended; ++next)
       settle_dependent(drafts.of(next->second), ended, end);
   }
 }

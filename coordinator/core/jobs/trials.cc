@@ -61,7 +61,7 @@ class Settling {
   void catch_up() {
     for (; followed_ < events_.size(); ++followed_) {
       const Event& event = events_[followed_];
-      follow(halving_, event);
+      apply_to_sweep(halving_, event);
       const auto job = job_of(event);
       if (job && !std::holds_alternative<RungReached>(event.body)) events_of_[*job].push_back(followed_);
     }
@@ -152,23 +152,6 @@ Result<Events> take_rung(const ClusterState& state, const RungTold& told, Time n
 void settle_sweeps(const ClusterState& state, Events& events, Time now) {
   if (state.sweeps.empty()) return;
   for (const ExperimentId sweep : sweeps_in(state, events)) Settling(state, sweep, events, now).run();
-}
-
-void follow(Halving& halving, const Event& event) {
-  const auto job = job_of(event);
-  const auto found = job ? halving.trials.find(*job) : halving.trials.end();
-  if (found == halving.trials.end()) return;
-  if (const auto* reached = std::get_if<RungReached>(&event.body)) {
-    tell(halving, *job, reached->rung, reached->report);
-  } else if (std::holds_alternative<TrialPaused>(event.body)) {
-    pause(halving, *job);
-  } else if (const auto* promoted = std::get_if<TrialPromoted>(&event.body)) {
-    PODIUM_CHECK(found->second.rung == promoted->rung, "a trial is promoted from the rung where it is");
-    promote(halving, *job);
-  } else if (const auto* changed = std::get_if<JobStateChanged>(&event.body)) {
-    if (is_terminal(changed->from)) recall(halving, *job);
-    change_state(halving, *job, is_terminal(changed->to), changed->to == JobState::succeeded);
-  }
 }
 
 const Halving* sweep_of(const ClusterState& state, const Job& job) {

@@ -17,9 +17,6 @@ Result<Events> take_rung(const ClusterState& state, const RungTold& told, Time n
 // Adds what follows from `events` for the sweeps whose trials they are about; after a Tick, for all.
 void settle_sweeps(const ClusterState& state, Events& events, Time now);
 
-// What an event changes of its sweep. For apply, and for looking ahead.
-void follow(Halving& halving, const Event& event);
-
 // Null where the job is no trial of a sweep that still decides.
 const Halving* sweep_of(const ClusterState& state, const Job& job);
 

@@ -80,7 +80,7 @@ class Deadlines {
 
 void keep_deadlines(const ClusterState& state, Time now, Events& events, Drafts& drafts) {
   Deadlines deadlines(state, now, events, drafts);
-  for (const auto& [at, job] : state.deadlines) {
+  for (const auto& [at, job] : state.indexes.deadlines) {
     if (at > now) break;
     deadlines.keep(job);
   }

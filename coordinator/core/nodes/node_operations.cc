@@ -110,7 +110,7 @@ Result<Events> adopt_node(const ClusterState& state, const AdoptNode& command, T
 }
 
 void end_windows(const ClusterState& state, Time now, Events& events) {
-  for (const NodeId& id : state.windows) {
+  for (const NodeId& id : state.indexes.windows) {
     const auto [drained, reserved] = state.nodes.at(id).window_ends();
     if (drained && *drained <= now)
       events.push_back({now, NodeResumed{id, "its maintenance window is over"}});

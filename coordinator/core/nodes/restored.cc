@@ -182,14 +182,6 @@ std::string why_gone(const NodeId& node) {
   return "it ended on " + node.value + " after this database was copied";
 }
 
-std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job) {
-  for (const auto& [id, node] : state.nodes)
-    for (const TaskId task : node.unknown)
-      if (task.attempt.job == job && node.stranger.empty() && node.state != NodeState::lost)
-        return UnknownTask{id, task};
-  return std::nullopt;
-}
-
 void stop_what_has_not_begun(const ClusterState& state, const Events& events, Drafts& drafts) {
   std::set<JobId> held;
   for (const Event& event : events)

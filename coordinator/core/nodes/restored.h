@@ -29,13 +29,6 @@ std::set<TaskId> gone_tasks(const ClusterState& state, const NodeReport& report)
 // Why such a task is lost.
 std::string why_gone(const NodeId& node);
 
-struct UnknownTask {
-  NodeId node;
-  TaskId task;
-};
-// A live task of the job that this database never ordered, on a node that can still be told to end it.
-std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job);
-
 // Of these events, the jobs that are held although an attempt of them was about to begin.
 void stop_what_has_not_begun(const ClusterState& state, const Events& events, Drafts& drafts);
 

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "common/base/check.h"
-#include "coordinator/core/policies/policy.h"
 #include "coordinator/core/state/pools.h"
 #include "coordinator/core/state/words.h"
 
@@ -107,7 +106,7 @@ std::vector<const DeviceSlot*> pick_same(const Node& node, const std::vector<con
 
 // Nodes near each other in the network are near each other here.
 std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const Share& share) {
-  const NodeId& id = state.node_ids[share.node];
+  const NodeId& id = state.indexes.node_ids[share.node];
   const Labels labels = labels_of(state.nodes.at(id));
   const auto label = [&](const char* key) {
     const auto found = labels.find(key);
@@ -154,8 +153,9 @@ DevicePool without(const ClusterState& state, DevicePool pool, const std::vector
 }  // namespace
 
 bool fits_without(const ClusterState& state, const JobRequest& request, const std::vector<NodeId>& nodes) {
-  const auto pool = state.pools.find({request.kind, request.nodes});
-  return pool != state.pools.end() && fits(without(state, pool->second, nodes).capacity, shape_of(request));
+  const auto pool = state.indexes.pools.find({request.kind, request.nodes});
+  return pool != state.indexes.pools.end() &&
+         fits(without(state, pool->second, nodes).capacity, shape_of(request));
 }
 
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job) {
@@ -165,7 +165,7 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
 
 DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job) {
   DevicePool others = pool;
-  for (const NodeId& id : state.suspects)
+  for (const NodeId& id : state.indexes.suspects)
     if (const Node& node = state.nodes.at(id); node.suspicions.contains(job.id))
       others.free.set(node.ordinal, 0);
   return others;
@@ -182,7 +182,7 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   int node_rank = 0;
   std::vector<const DeviceSlot*> picked;
   for (const auto& [order, share] : ordered) {
-    const NodeId& id = state.node_ids[share.node];
+    const NodeId& id = state.indexes.node_ids[share.node];
     const Node& node = state.nodes.at(id);
     std::set<int>& gone = given.devices[share.node];
     const bool as_before = std::ssize(picked) == share.devices && rails_of(labels_of(node)) > 1;
@@ -304,10 +304,10 @@ std::optional<std::string> never_fits(const ClusterState& state, const JobReques
   if (request.devices < 1) return "asks for " + count(request.devices, "device") + "; it needs at least 1";
   if (state.nodes.empty()) return std::nullopt;
   const Shape shape = shape_of(request);
-  const auto pool = state.pools.find({request.kind, request.nodes});
-  if (pool != state.pools.end() && fits(pool->second.capacity, shape)) return std::nullopt;
+  const auto pool = state.indexes.pools.find({request.kind, request.nodes});
+  if (pool != state.indexes.pools.end() && fits(pool->second.capacity, shape)) return std::nullopt;
   const FreeDevices capacity =
-      pool != state.pools.end() ? pool->second.capacity : count_capacity(state, request);
+      pool != state.indexes.pools.end() ? pool->second.capacity : count_capacity(state, request);
   if (fits(capacity, shape)) return std::nullopt;
   const std::int64_t nodes = capacity.nodes_with(1);
   if (nodes == 0 && !request.nodes.empty())

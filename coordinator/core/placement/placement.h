@@ -24,7 +24,7 @@ bool fits_without(const ClusterState& state, const JobRequest& request, const st
 // The pool less the nodes that the job avoids, while there are others that could hold it.
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job);
 
-// The pool less the nodes against which a failure of the job is held (suspicion.h).
+// The pool less the nodes against which a failure of the job is held (nodes/suspicion.h).
 DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job);
 
 // What a plan has given away already, by node.

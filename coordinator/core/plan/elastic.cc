@@ -17,8 +17,8 @@ void earlier(std::optional<Time>& wake, Time time) { wake = wake ? std::min(*wak
 
 const std::set<JobId>& elastic_of(const ClusterState& state, const std::string& kind) {
   static const std::set<JobId> none;
-  const auto found = state.elastic.find(kind);
-  return found == state.elastic.end() ? none : found->second;
+  const auto found = state.indexes.elastic.find(kind);
+  return found == state.indexes.elastic.end() ? none : found->second;
 }
 
 // Whether its attempt is old enough to change its size; if not, `wake` is told when it will be.
@@ -59,7 +59,7 @@ FreeDevices only(const ClusterState& state, const std::map<std::size_t, int>& he
                  const std::function<bool(std::size_t)>& counts) {
   FreeDevices free;
   for (const auto& [ordinal, devices] : held) {
-    free.place(ordinal, state.nodes.at(state.node_ids[ordinal]).place);
+    free.place(ordinal, state.nodes.at(state.indexes.node_ids[ordinal]).place);
     if (counts(ordinal)) free.set(ordinal, devices);
   }
   return free;
@@ -184,7 +184,7 @@ Resize resize_to(const ClusterState& state, const Job& job, const Shares& place)
   Resize resize{.from = job.devices()};
   for (const Share& share : place) {
     resize.to += share.devices;
-    resize.kept[state.node_ids[share.node]] = share.devices;
+    resize.kept[state.indexes.node_ids[share.node]] = share.devices;
   }
   return resize;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "coordinator/core/accounts/account_ledger.h"
 #include "coordinator/core/placement/placement.h"
 #include "coordinator/core/plan/plan.h"
 

@@ -1,6 +1,6 @@
 // In which order a plan looks at the lines of waiting jobs. A line holds jobs that are alike but for their
 // rank: one account, one shape. The best job of all lines is next; where the policy goes by account, that of
-// the account whose turn it is (policies/fair_share.h).
+// the account whose turn it is (accounts/fair_share_tree.h).
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/core/accounts/accounts.h"
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/accounts/account_ledger.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 #include "coordinator/core/state/state.h"
 
 namespace podium {

@@ -33,15 +33,16 @@ class Pass {
         ledger_(state, kind),
         reservations_(state, kind, now),
         handed_out_(handed_out),
-        nodes_reserved_(std::ranges::any_of(
-            state.windows, [&](const NodeId& id) { return state.nodes.at(id).reservation.has_value(); })) {}
+        nodes_reserved_(std::ranges::any_of(state.indexes.windows, [&](const NodeId& id) {
+          return state.nodes.at(id).reservation.has_value();
+        })) {}
 
   // Jobs that a quota covers go first, those of the deepest accounts before all, so that what is taken back
   // for them becomes theirs.
   void run() {
     resume_resized();
     std::vector<Line> lines;
-    if (const auto queue = state_.queues.find(kind_); queue != state_.queues.end())
+    if (const auto queue = state_.indexes.queues.find(kind_); queue != state_.indexes.queues.end())
       for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), &key});
     if (policy_.by_account()) plan_.conclusive = false;
     for (const int depth : ledger_.quota_depths()) {
@@ -145,7 +146,7 @@ class Pass {
       return job.request.elastic() ? find_largest(free, job, end) : find_place(free, line.shape, job, end);
     };
     std::optional<Shares> elsewhere;
-    if (job.retries.quick > 0 && !state_.suspects.empty())
+    if (job.retries.quick > 0 && !state_.indexes.suspects.empty())
       elsewhere = find(without_suspects(state_, around, job).free);
     return elsewhere ? elsewhere : find(around.free);
   }
@@ -173,7 +174,7 @@ class Pass {
   Blocker closed_nodes(const Job& job, Time end) const {
     Blocker blocker{.code = BlockerCode::maintenance};
     Blocker reserved{.code = BlockerCode::reserved_nodes};
-    for (const NodeId& id : state_.windows) {
+    for (const NodeId& id : state_.indexes.windows) {
       const Node& node = state_.nodes.at(id);
       if (node.drain && node.drain->forbids(now_, end))
         blocker.nodes.push_back(id);
@@ -232,12 +233,12 @@ class Pass {
   }
 
   bool others_may_yield() const {
-    return policy_.preempts(state_.scheduling) || state_.elastic.contains(kind_);
+    return policy_.preempts(state_.scheduling) || state_.indexes.elastic.contains(kind_);
   }
 
   // Counts what is leaving as free and as no longer held.
   void expect_leaving(DevicePool& pool, AccountLedger& ledger) const {
-    for (const JobId leaving : state_.leaving) {
+    for (const JobId leaving : state_.indexes.leaving) {
       const Job& other = state_.jobs.at(leaving);
       if (other.request.kind != kind_) continue;
       release_leaving(state_, other, pool);
@@ -295,7 +296,7 @@ class Pass {
   // Jobs on their way to another size go before all others: they start on what was kept for them, and what is
   // kept for those that still leave is nobody else's.
   void resume_resized() {
-    for (const JobId id : state_.resizing) {
+    for (const JobId id : state_.indexes.resizing) {
       const Job& job = state_.jobs.at(id);
       if (job.request.kind != kind_) continue;
       if (job.attempt)
@@ -347,9 +348,9 @@ class Pass {
   const DevicePool& pool_for(const Labels& nodes) {
     const auto known = pools_.find(nodes);
     if (known != pools_.end()) return known->second;
-    const auto pool = state_.pools.find({kind_, nodes});
+    const auto pool = state_.indexes.pools.find({kind_, nodes});
     DevicePool& copy = pools_[nodes];
-    if (pool != state_.pools.end()) copy = pool->second;
+    if (pool != state_.indexes.pools.end()) copy = pool->second;
     give(given_, copy);
     return copy;
   }
@@ -386,9 +387,9 @@ Plan make_plan(const ClusterState& state, Time now) {
   plan.epoch = state.epoch;
   if (awaits_reports(state)) return plan;
   Given handed_out;
-  for (const auto& [kind, queue] : state.queues) Pass(state, kind, now, plan, handed_out).run();
-  for (const auto& [kind, jobs] : state.elastic)
-    if (!state.queues.contains(kind)) Pass(state, kind, now, plan, handed_out).run();
+  for (const auto& [kind, queue] : state.indexes.queues) Pass(state, kind, now, plan, handed_out).run();
+  for (const auto& [kind, jobs] : state.indexes.elastic)
+    if (!state.indexes.queues.contains(kind)) Pass(state, kind, now, plan, handed_out).run();
   if (plan.blocked.empty()) return plan;
   // A reservation whose time has come moves on while others still leave, and may run into the next.
   for (const Reservation& reserved : plan.reservations)

@@ -45,7 +45,8 @@ class RoomSearch {
   template <class OfAccount, class MayStop, class Rank>
   void add(const OfAccount& of_account, const MayStop& may_stop, const Rank& rank) {
     const std::string& kind = blocked_.request.kind;
-    for (auto group = state_.running.lower_bound({kind, ""}); group != state_.running.end(); ++group) {
+    for (auto group = state_.indexes.running.lower_bound({kind, ""}); group != state_.indexes.running.end();
+         ++group) {
       const auto& [key, jobs] = *group;
       if (key.kind != kind) break;
       if (!of_account(key.account) || !may_take(key.account, kAnyNumber)) continue;

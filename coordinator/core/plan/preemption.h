@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "coordinator/core/accounts/accounts.h"
+#include "coordinator/core/accounts/account_ledger.h"
 #include "coordinator/core/placement/placement.h"
 #include "coordinator/core/policies/policy.h"
 

@@ -11,8 +11,8 @@ QueueWalk::QueueWalk(const ClusterState& state, const std::string& kind, Time no
   const auto deepest_first = ledger_.quota_depths();
   depths_.insert(depths_.end(), deepest_first.rbegin(), deepest_first.rend());
   std::vector<Line> lines;
-  const auto queue = state_.queues.find(kind);
-  if (queue != state_.queues.end())
+  const auto queue = state_.indexes.queues.find(kind);
+  if (queue != state_.indexes.queues.end())
     for (const auto& [key, jobs] : queue->second) lines.push_back({jobs.begin(), jobs.end(), &key});
   begin(std::move(lines));
 }
@@ -51,7 +51,7 @@ std::optional<QueuePlace> QueueWalk::next() {
 
 std::int64_t queue_size(const ClusterState& state, const std::string& kind) {
   std::int64_t size = 0;
-  if (const auto queue = state.queues.find(kind); queue != state.queues.end())
+  if (const auto queue = state.indexes.queues.find(kind); queue != state.indexes.queues.end())
     for (const auto& [key, jobs] : queue->second) size += std::ssize(jobs);
   return size;
 }

@@ -21,7 +21,7 @@ void add_held(const ClusterState& state, const Job& job, int by, DevicePool& poo
 }
 
 void add_held(const ClusterState& state, const RunningJob& running, int by, DevicePool& pool) {
-  const auto impaired = [&](const Share& share) { return state.impaired.contains(share.node); };
+  const auto impaired = [&](const Share& share) { return state.indexes.impaired.contains(share.node); };
   if (std::ranges::any_of(running.shares, impaired))
     return add_held(state, state.jobs.at(running.job), by, pool);
   for (const Share& share : running.shares)
@@ -43,7 +43,7 @@ void take_back(const ClusterState& state, const RunningJob& job, DevicePool& poo
 
 void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
                    FreeDevices& free) {
-  for (const NodeId& id : state.windows) {
+  for (const NodeId& id : state.indexes.windows) {
     const Node& node = state.nodes.at(id);
     if (node.forbids(account, start, end)) free.set(node.ordinal, 0);
   }
@@ -51,14 +51,14 @@ void close_windows(const ClusterState& state, const std::string& account, Time s
 
 bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now) {
   const Shape shape = shape_of(job.request);
-  if (state.windows.empty()) return fits(pool.free, shape);
+  if (state.indexes.windows.empty()) return fits(pool.free, shape);
   FreeDevices open = pool.free;
   close_windows(state, job.request.account, now, now + job.request.walltime, open);
   return fits(open, shape);
 }
 
 bool Reservations::bind(Time end) const {
-  return !state_.windows.empty() ||
+  return !state_.indexes.windows.empty() ||
          std::ranges::any_of(reservations_, [end](const Reservation& r) { return end > r.at; });
 }
 
@@ -109,10 +109,10 @@ void Reservations::add(const FreeDevices& open, const Job& job, Time at, const S
 std::multimap<Time, Shares> Reservations::moments() const {
   std::multimap<Time, Shares> moments = started_;
   for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
-  for (const NodeId& id : state_.windows)
+  for (const NodeId& id : state_.indexes.windows)
     for (const auto until : state_.nodes.at(id).window_ends())
       if (until && *until > now_) moments.emplace(*until, Shares{});
-  for (const JobId id : state_.resizing)
+  for (const JobId id : state_.indexes.resizing)
     if (const Job& job = state_.jobs.at(id); job.attempt && job.request.kind == kind_)
       moments.emplace(now_ + job.request.walltime, kept_by(state_, job));
   return moments;
@@ -153,7 +153,7 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
     }
     return before(at);
   };
-  for (const auto& [time, id] : state_.timers) {
+  for (const auto& [time, id] : state_.indexes.timers) {
     const Job& running = state_.jobs.at(id);
     if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id) || shrinking_.contains(id))
       continue;

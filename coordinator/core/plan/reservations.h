@@ -44,7 +44,7 @@ bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job,
 class Reservations {
  public:
   Reservations(const ClusterState& state, const std::string& kind, Time now)
-      : state_(state), kind_(kind), now_(now), leaving_(state.leaving) {}
+      : state_(state), kind_(kind), now_(now), leaving_(state.indexes.leaving) {}
 
   std::size_t size() const { return reservations_.size(); }
   const std::vector<Reservation>& list() const { return reservations_; }

@@ -6,11 +6,11 @@
 
 #include "common/base/check.h"
 #include "common/base/units.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 #include "coordinator/core/jobs/trials.h"
 #include "coordinator/core/nodes/deadlines.h"
 #include "coordinator/core/nodes/restored.h"
 #include "coordinator/core/plan/queue_walk.h"
-#include "coordinator/core/policies/fair_share.h"
 #include "coordinator/core/policies/policy.h"
 #include "coordinator/core/state/pools.h"
 #include "coordinator/core/state/time_text.h"
@@ -114,13 +114,13 @@ Blocker holder(const Job& running, Time now) {
 
 // Of the running jobs, first to end first, those whose ends make room for the job.
 std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job, Time now) {
-  const auto found = state.pools.find({job.request.kind, job.request.nodes});
+  const auto found = state.indexes.pools.find({job.request.kind, job.request.nodes});
   const Shape shape = shape_of(job.request);
-  if (found == state.pools.end()) return {};
+  if (found == state.indexes.pools.end()) return {};
   DevicePool pool = job.avoids(now) ? without_avoided(state, found->second, job) : found->second;
   if (fits(pool.free, shape)) return {};
   std::vector<const Job*> ended;
-  for (const auto& [time, id] : state.timers) {
+  for (const auto& [time, id] : state.indexes.timers) {
     const Job& running = state.jobs.at(id);
     if (!running.attempt || running.request.kind != job.request.kind) continue;
     release(state, running, pool);
@@ -211,7 +211,7 @@ void add_avoided(const Job& job, Time now, std::vector<Blocker>& blockers) {
 
 std::set<std::string> accounts_in_line(const ClusterState& state, const std::string& kind) {
   std::set<std::string> accounts;
-  if (const auto queue = state.queues.find(kind); queue != state.queues.end())
+  if (const auto queue = state.indexes.queues.find(kind); queue != state.indexes.queues.end())
     for (const auto& [line, jobs] : queue->second) accounts.insert(line.account);
   return accounts;
 }

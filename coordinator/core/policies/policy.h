@@ -30,8 +30,8 @@ class Policy {
                            Time now) const = 0;
   // Whether waiting weighs like priority (SchedulingOptions::ageing).
   virtual bool ages() const { return false; }
-  // Whether accounts take turns by what they have used (policies/fair_share.h); rank then counts within one,
-  // and nobody makes room for another account's job.
+  // Whether accounts take turns by what they have used (accounts/fair_share_tree.h); rank then counts within
+  // one, and nobody makes room for another account's job.
   virtual bool by_account() const { return false; }
   // How often to look again while jobs wait, where ranks of running jobs move with time.
   virtual std::optional<Duration> interval() const { return std::nullopt; }
@@ -44,10 +44,6 @@ const Policy& policy_of(PolicyKind kind);
 std::optional<PolicyKind> policy_named(std::string_view name);
 std::vector<std::string> policy_names();
 
-inline Shape shape_of(const JobRequest& request) {
-  return {request.devices, request.per_node, request.nodes, request.within, request.tensor, request.pipeline};
-}
-inline LineKey line_key(const JobRequest& request) { return {request.account, shape_of(request)}; }
 QueueKey queue_key(const ClusterState& state, const Job& job);
 
 }  // namespace podium

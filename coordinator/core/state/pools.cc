@@ -29,16 +29,16 @@ void enter(DevicePool& pool, const Node& node, const Tally& tally) {
 void judge(ClusterState& state, const Node& node) {
   const auto healthy = [](const DeviceSlot& slot) { return slot.device.health.empty(); };
   if (node.usable() && std::ranges::all_of(node.devices, healthy))
-    state.impaired.erase(node.ordinal);
+    state.indexes.impaired.erase(node.ordinal);
   else
-    state.impaired.insert(node.ordinal);
+    state.indexes.impaired.insert(node.ordinal);
 }
 
 // The devices of a kind on the nodes with these labels.
 DevicePool narrowed(const ClusterState& state, const std::string& kind, const Labels& labels) {
   DevicePool pool;
-  const auto all = state.pools.find({kind, {}});
-  if (all == state.pools.end()) return pool;
+  const auto all = state.indexes.pools.find({kind, {}});
+  if (all == state.indexes.pools.end()) return pool;
   for (const auto& [id, node] : state.nodes) {
     pool.capacity.place(node.ordinal, node.place);
     pool.free.place(node.ordinal, node.place);
@@ -67,8 +67,8 @@ void count_node(ClusterState& state, const Node& node) {
   ++state.epoch;
   judge(state, node);
   const auto tallies = tally(node);
-  for (const auto& [kind, tally] : tallies) state.pools[{std::string(kind), {}}];
-  for (auto& [key, pool] : state.pools) {
+  for (const auto& [kind, tally] : tallies) state.indexes.pools[{std::string(kind), {}}];
+  for (auto& [key, pool] : state.indexes.pools) {
     pool.capacity.place(node.ordinal, node.place);
     pool.free.place(node.ordinal, node.place);
     const auto here = tallies.find(key.kind);
@@ -80,7 +80,7 @@ void count_held(ClusterState& state, const Node& node) {
   ++state.epoch;
   judge(state, node);
   const auto tallies = tally(node);
-  for (auto& [key, pool] : state.pools) {
+  for (auto& [key, pool] : state.indexes.pools) {
     if (pool.capacity.free(node.ordinal) == 0) continue;
     const auto here = tallies.find(key.kind);
     enter(pool, node, here == tallies.end() ? Tally{} : here->second);
@@ -90,15 +90,16 @@ void count_held(ClusterState& state, const Node& node) {
 void join_pool(ClusterState& state, const JobRequest& request) {
   if (request.nodes.empty()) return;
   const PoolKey key{request.kind, request.nodes};
-  auto pool = state.pools.find(key);
-  if (pool == state.pools.end()) pool = state.pools.emplace(key, narrowed(state, key.kind, key.nodes)).first;
+  auto pool = state.indexes.pools.find(key);
+  if (pool == state.indexes.pools.end())
+    pool = state.indexes.pools.emplace(key, narrowed(state, key.kind, key.nodes)).first;
   ++pool->second.users;
 }
 
 void leave_pool(ClusterState& state, const JobRequest& request) {
   if (request.nodes.empty()) return;
-  const auto pool = state.pools.find({request.kind, request.nodes});
-  if (--pool->second.users == 0) state.pools.erase(pool);
+  const auto pool = state.indexes.pools.find({request.kind, request.nodes});
+  if (--pool->second.users == 0) state.indexes.pools.erase(pool);
 }
 
 FreeDevices count_capacity(const ClusterState& state, const JobRequest& request) {

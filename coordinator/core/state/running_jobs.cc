@@ -65,18 +65,18 @@ bool RunningJobs::operator==(const RunningJobs& other) const {
 
 void follow_running(ClusterState& state, const Job& job) {
   const HolderKey key{job.request.kind, job.request.account};
-  const auto group = state.running.find(key);
+  const auto group = state.indexes.running.find(key);
   if (!job.attempt || job.attempt->stop != StopCause::none) {
-    if (group == state.running.end()) return;
+    if (group == state.indexes.running.end()) return;
     group->second.remove(job.id);
-    if (group->second.empty()) state.running.erase(group);
+    if (group->second.empty()) state.indexes.running.erase(group);
     return;
   }
   RunningJob now{job.id, job.attempts, standing_of(job), job.attempt->created, job.saved, {}};
-  const RunningJob* known = group == state.running.end() ? nullptr : group->second.find(job.id);
+  const RunningJob* known = group == state.indexes.running.end() ? nullptr : group->second.find(job.id);
   now.shares =
       known && known->attempt == now.attempt ? known->shares : shares_of(state, job.attempt->allocation);
-  state.running[key].put(std::move(now));
+  state.indexes.running[key].put(std::move(now));
 }
 
 }  // namespace podium

@@ -61,7 +61,7 @@ class RunningJobs {
   std::map<JobId, std::size_t> place_;  // in jobs_
 };
 
-// Brings `state.running` in step with a job that changed.
+// Brings `state.indexes.running` in step with a job that changed.
 void follow_running(ClusterState& state, const Job& job);
 
 }  // namespace podium

@@ -2,33 +2,7 @@
 
 #include <algorithm>
 
-#include "common/model/codec.h"
-#include "coordinator/core/events/names.h"
-
 namespace podium {
-
-std::string_view to_string(TaskPhase phase) { return enum_name(kTaskPhases, phase); }
-std::string_view to_string(StopCause cause) { return enum_name(kStopCauses, cause); }
-
-std::string describe(const Resize& resize) {
-  return "from " + std::to_string(resize.from) + " to " + std::to_string(resize.to) +
-         (resize.to == 1 ? " device" : " devices") +
-         (resize.room_for ? " for job " + to_string(*resize.room_for) : "");
-}
-
-int Job::held_devices() const {
-  if (!attempt) return 0;
-  int devices = 0;
-  for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank)
-    if (attempt->holds(rank)) devices += attempt->allocation.ranks[rank].devices();
-  return devices;
-}
-
-int Allocation::devices() const {
-  int devices = 0;
-  for (const Placement& place : ranks) devices += place.devices();
-  return devices;
-}
 
 const Job* find_job(const ClusterState& state, JobId job) {
   const auto found = state.jobs.find(job);
@@ -40,70 +14,36 @@ const Node* find_node(const ClusterState& state, const NodeId& node) {
   return found == state.nodes.end() ? nullptr : &found->second;
 }
 
-Labels labels_of(const Node& node) {
-  Labels labels = node.operator_labels;
-  labels.insert(node.description.labels.begin(), node.description.labels.end());
-  return labels;
+bool account_exists(const ClusterState& state, const std::string& account) {
+  return account == kDefaultAccount || state.accounts.contains(account);
 }
 
-const Task* find_task(const Attempt& attempt, int rank, const NodeId& node) {
-  const auto index = static_cast<std::size_t>(rank);
-  if (rank < 0 || index >= attempt.tasks.size()) return nullptr;
-  return attempt.allocation.ranks[index].node == node ? &attempt.tasks[index] : nullptr;
+const AccountRules& rules_of(const ClusterState& state, const std::string& account) {
+  static const AccountRules standard;
+  const auto found = state.accounts.find(account);
+  return found == state.accounts.end() ? standard : found->second.rules;
 }
 
 bool awaits_reports(const ClusterState& state) { return !state.unheard.empty() || state.listens_until; }
-
-int healthy_devices(const Node& node, const Placement& place) {
-  int healthy = 0;
-  place.each_device([&](int device) {
-    const auto slot =
-        std::ranges::find(node.devices, device, [](const DeviceSlot& s) { return s.device.index; });
-    healthy += slot->device.health.empty();
-  });
-  return healthy;
-}
 
 bool is_held_back(const ClusterState& state, const Attempt& attempt, const Task& task) {
   return state.listens_until && attempt.stop == StopCause::none && !task.listed;
 }
 
-std::vector<JobId> holders_of(const Node& node) {
-  std::vector<JobId> jobs;
-  for (const DeviceSlot& slot : node.devices)
-    if (slot.holder) jobs.push_back(*slot.holder);
-  std::ranges::sort(jobs);
-  jobs.erase(std::ranges::unique(jobs).begin(), jobs.end());
-  return jobs;
+std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job) {
+  for (const auto& [id, node] : state.nodes)
+    for (const TaskId task : node.unknown)
+      if (task.attempt.job == job && node.stranger.empty() && node.state != NodeState::lost)
+        return UnknownTask{id, task};
+  return std::nullopt;
 }
 
 std::optional<Time> next_window_end(const ClusterState& state) {
   std::optional<Time> next;
-  for (const NodeId& id : state.windows)
+  for (const NodeId& id : state.indexes.windows)
     for (const auto until : state.nodes.at(id).window_ends())
       if (until) next = next ? std::min(*next, *until) : until;
   return next;
-}
-
-std::optional<Time> next_timer(const Job& job) {
-  if (!job.attempt) return job.not_before;
-  if (job.attempt->stop != StopCause::none) return std::nullopt;
-  return job.attempt->created + job.request.walltime;
-}
-
-std::optional<Time> next_deadline(const Job& job, const Limits& limits) {
-  if (!job.attempt) return std::nullopt;
-  if (job.attempt->stopping) return *job.attempt->stopping + limits.stop_within;
-  if (job.state == JobState::starting) return job.attempt->created + start_within(*job.attempt, limits);
-  return std::nullopt;
-}
-
-Duration start_within(const Attempt& attempt, const Limits& limits) {
-  return limits.start_within + fence_wait(attempt, limits);
-}
-
-Duration fence_wait(const Attempt& attempt, const Limits& limits) {
-  return attempt.fenced && limits.shared ? lease::fence_wait(limits.lease) : Duration{0};
 }
 
 }  // namespace podium

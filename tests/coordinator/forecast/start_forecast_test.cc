@@ -321,7 +321,7 @@ TEST_F(StartForecasts, OverSeveralNodesItStartsNow) {
   join(node_with("a", 2));
   submit(asking(1, hours(4)));
   join(node_with("b", 1));
-  ASSERT_EQ(state_.pools.at({"cpu", {}}).free.most(), 1);
+  ASSERT_EQ(state_.indexes.pools.at({"cpu", {}}).free.most(), 1);
   const JobId pair = submit(asking(2, hours(1), 2));
   const auto all = sooner(pair);
   ASSERT_NE(find(all, "per_node"), nullptr);

@@ -209,7 +209,7 @@ class EverySecond {
   }
 
   void report_all() {
-    std::vector<NodeId> nodes = state_.node_ids;
+    std::vector<NodeId> nodes = state_.indexes.node_ids;
     for (const NodeId& id : nodes) {
       NodeReport report{state_.nodes.at(id).description, {}, state_.nodes.at(id).orders_version};
       for (const TaskOrder& order : node_orders(state_, id).tasks) {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
 namespace podium {
@@ -201,9 +201,9 @@ TEST_F(Accounts, BorrowsWhatIsFreeAndGivesItBack) {
   turn(CheckpointSaved{job(first).attempt_id(), 20});  // loses least
   const JobId guaranteed = submit_to("nlp/bert");
   EXPECT_EQ(state_of(first), JobState::stopping);
-  EXPECT_EQ(state_.leaving.size(), 1u) << "no more than it takes";
+  EXPECT_EQ(state_.indexes.leaving.size(), 1u) << "no more than it takes";
   turn(Tick{});
-  EXPECT_EQ(state_.leaving.size(), 1u) << "what leaves is enough";
+  EXPECT_EQ(state_.indexes.leaving.size(), 1u) << "what leaves is enough";
   let_leave(node);
   EXPECT_EQ(state_of(guaranteed), JobState::starting);
   EXPECT_EQ(state_of(first), JobState::queued);
@@ -211,7 +211,7 @@ TEST_F(Accounts, BorrowsWhatIsFreeAndGivesItBack) {
   submit_to("nlp/bert");
   let_leave(node);
   const JobId beyond = submit_to("nlp/bert");
-  EXPECT_TRUE(state_.leaving.empty()) << "its quota is used up: it waits like everybody";
+  EXPECT_TRUE(state_.indexes.leaving.empty()) << "its quota is used up: it waits like everybody";
   EXPECT_EQ(state_of(beyond), JobState::queued);
 }
 
@@ -227,7 +227,7 @@ TEST_F(Accounts, NothingIsTakenFromAnAccountWithinItsQuota) {
   submit(urgent);
   urgent.account = "other";
   submit(urgent);
-  EXPECT_TRUE(state_.leaving.empty()) << "quotas that promise more than there is are served in turn";
+  EXPECT_TRUE(state_.indexes.leaving.empty()) << "quotas that promise more than there is are served in turn";
 }
 
 // Its quota would let it start again before the job it was stopped for.
@@ -251,7 +251,7 @@ TEST_F(Accounts, LeavesAloneWhatIsAlmostDone) {
   submit_to("vision");  // of 24 hours
   now_ += hours(23);
   submit_to("nlp");
-  EXPECT_TRUE(state_.leaving.empty()) << "5 % of its walltime is left";
+  EXPECT_TRUE(state_.indexes.leaving.empty()) << "5 % of its walltime is left";
 }
 
 TEST_F(Accounts, UsageDecaysAndReplaysExactly) {

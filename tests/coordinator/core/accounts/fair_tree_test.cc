@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 #include "coordinator/core/state/state.h"
 
 namespace podium {

@@ -34,7 +34,8 @@ TEST_F(JobOperations, HeldJobsWaitOutsideOfTheQueues) {
   const JobId held = submit(request_for(1)), next = submit(request_for(1));
   turn(HoldJob{held});
   EXPECT_EQ(reason(held), "is held; podium release 2 lets it start");
-  EXPECT_EQ(state_.queues.at("cpu").at(LineKey{"default", {1, 0}}).size(), 1u) << "a pass never sees it";
+  EXPECT_EQ(state_.indexes.queues.at("cpu").at(LineKey{"default", {1, 0}}).size(), 1u)
+      << "a pass never sees it";
   end(running, {});
   EXPECT_EQ(state_of(next), JobState::starting) << "it passes the held one";
   report(kNode);
@@ -102,10 +103,10 @@ TEST_F(JobOperations, StartsWhenWhatItFollowsSucceeded) {
   const JobId first = run_one();
   const JobId second = submit(following(first, When::ok));
   EXPECT_EQ(reason(second), "waits for job 1 to succeed");
-  EXPECT_TRUE(state_.queues.empty());
+  EXPECT_TRUE(state_.indexes.queues.empty());
   end(first, {});
   EXPECT_EQ(state_of(second), JobState::starting);
-  EXPECT_TRUE(state_.dependents.empty());
+  EXPECT_TRUE(state_.indexes.dependents.empty());
 }
 
 TEST_F(JobOperations, AFailureCancelsTheWholeChainButForThoseContentWithAnyEnd) {
@@ -255,7 +256,7 @@ TEST_F(JobOperations, ALongerWalltimeCountsForTheAttemptThatRuns) {
   report(kNode);
   for (int i = 0; i < 10; ++i) wait(5), report(kNode);
   ASSERT_TRUE(turn(ExtendJob{id, std::chrono::seconds(120)}).ok());
-  EXPECT_TRUE(state_.timers.contains({job(id).attempt->created + std::chrono::seconds(120), id}));
+  EXPECT_TRUE(state_.indexes.timers.contains({job(id).attempt->created + std::chrono::seconds(120), id}));
   for (int i = 0; i < 10; ++i) wait(5), report(kNode);
   EXPECT_EQ(state_of(id), JobState::running);
   for (int i = 0; i < 5; ++i) wait(5), report(kNode);

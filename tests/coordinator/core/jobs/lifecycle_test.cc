@@ -280,7 +280,7 @@ TEST_F(Lifecycle, ANodeThatCannotStartTasksIsAvoidedAndCostsNoRestart) {
   EXPECT_EQ(state_of(id), JobState::starting);
   EXPECT_NE(job(id).attempt->allocation.ranks[0].node, first);
   EXPECT_EQ(job(id).retries.failures, 0);
-  EXPECT_TRUE(state_.suspects.contains(first));
+  EXPECT_TRUE(state_.indexes.suspects.contains(first));
 
   int tries = 1;
   for (int i = 0; i < 10'000 && state_.jobs.contains(id); ++i) {

@@ -144,7 +144,7 @@ TEST_F(NodeOperations, AReservationOutlivesTheCoordinatorsRestart) {
   turn(ReserveNode{node_.id, "nlp", "deadline", now_ + hours(2), {}});
   const ClusterState again = cluster_state_from_json(to_json(state_), ClusterState{});
   EXPECT_EQ(again.nodes.at(node_.id).reservation, (NodeReservation{"nlp", "deadline", now_ + hours(2), {}}));
-  EXPECT_TRUE(again.windows.contains(node_.id));
+  EXPECT_TRUE(again.indexes.windows.contains(node_.id));
 }
 
 TEST_F(NodeOperations, RepeatingOneChangesNothing) {

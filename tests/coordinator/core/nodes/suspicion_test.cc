@@ -85,7 +85,7 @@ TEST_F(Lemons, AJobThatFailsEverywhereIsItsOwnFault) {
   }
   EXPECT_FALSE(drain());
   EXPECT_FALSE(state_.nodes.at(good_.id).drain);
-  EXPECT_TRUE(state_.suspects.empty());
+  EXPECT_TRUE(state_.indexes.suspects.empty());
 }
 
 TEST_F(Lemons, AJobThatEndsWellThereClearsTheNode) {

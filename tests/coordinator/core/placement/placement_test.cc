@@ -299,7 +299,7 @@ TEST_F(Topology, ADemandIsHard) {
             "needs 8 free gpu devices on nodes under one switch that are up; the most under one is 3");
   request.per_node = 4;
   EXPECT_EQ(
-      shortage(state_.pools.at({"gpu", {}}).free, request).sentence,
+      shortage(state_.indexes.pools.at({"gpu", {}}).free, request).sentence,
       "needs 2 nodes that are up under one switch with 4 free gpu devices each; the most under one is 0");
 }
 

@@ -72,13 +72,13 @@ TEST_F(Selectors, PoolsComeAndGoWithTheirJobs) {
   const PoolKey key{"cpu", {{"partition", "nlp"}}};
   const JobId id = submit(asking(1, key.nodes));
   const JobId waiting = submit(asking(2, key.nodes));
-  EXPECT_EQ(state_.pools.at(key).users, 2);
-  EXPECT_EQ(state_.pools.at(key).free.total(), 1);
+  EXPECT_EQ(state_.indexes.pools.at(key).users, 2);
+  EXPECT_EQ(state_.indexes.pools.at(key).free.total(), 1);
   const ClusterState again = cluster_state_from_json(to_json(state_), ClusterState{});
-  EXPECT_EQ(again.pools, state_.pools);
+  EXPECT_EQ(again.indexes.pools, state_.indexes.pools);
   turn(CancelJob{waiting});
   report(nlp_, {{task(id, 0), {}}});
-  EXPECT_FALSE(state_.pools.contains(key));
+  EXPECT_FALSE(state_.indexes.pools.contains(key));
 }
 
 }  // namespace

@@ -101,7 +101,10 @@ class RandomCluster {
 class Naive {
  public:
   Naive(const ClusterState& state, const Job& blocked, Time now)
-      : state_(state), blocked_(blocked), now_(now), gone_(state.leaving.begin(), state.leaving.end()) {}
+      : state_(state),
+        blocked_(blocked),
+        now_(now),
+        gone_(state.indexes.leaving.begin(), state.indexes.leaving.end()) {}
 
   template <class MayStop, class Rank>
   std::vector<JobId> choose(const MayStop& may_stop, const Rank& rank) {
@@ -237,15 +240,15 @@ std::vector<JobId> naive_victims(const ClusterState& state, const Job& blocked, 
 
 // As a plan sees them: what is leaving counts as gone.
 DevicePool pool_for(const ClusterState& state, const Job& blocked) {
-  DevicePool pool = state.pools.at({blocked.request.kind, blocked.request.nodes});
-  for (const JobId id : state.leaving)
+  DevicePool pool = state.indexes.pools.at({blocked.request.kind, blocked.request.nodes});
+  for (const JobId id : state.indexes.leaving)
     if (state.jobs.at(id).request.kind == blocked.request.kind) release(state, state.jobs.at(id), pool);
   return pool;
 }
 
 AccountLedger ledger_for(const ClusterState& state, const Job& blocked) {
   AccountLedger ledger(state, blocked.request.kind);
-  for (const JobId id : state.leaving)
+  for (const JobId id : state.indexes.leaving)
     if (const Job& leaving = state.jobs.at(id); leaving.request.kind == blocked.request.kind)
       ledger.change(leaving.request.account, -leaving.held_devices());
   return ledger;

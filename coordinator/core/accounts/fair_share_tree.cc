@@ -1,4 +1,4 @@
-#include "coordinator/core/policies/fair_share.h"
+#include "coordinator/core/accounts/fair_share_tree.h"
 
 #include <algorithm>
 

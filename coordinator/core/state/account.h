@@ -5,22 +5,15 @@
 // order.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/model/job.h"
 
 namespace podium {
-
-struct ClusterState;
-struct Blocker;
-struct Job;
 
 // What operators set. Quota and limit are devices by kind.
 struct AccountRules {
@@ -58,49 +51,7 @@ bool is_at_or_below(const std::string& account, const std::string& above);
 // Why it cannot be an account's name; nothing when it can.
 std::optional<std::string> bad_account_name(const std::string& name);
 
-// Whether jobs may name it: an operator made it, or it has held devices under a coordinator that let accounts
-// make themselves; the default one always.
-bool account_exists(const ClusterState& state, const std::string& account);
-
-const AccountRules& rules_of(const ClusterState& state, const std::string& account);
-
 // Device seconds with decay, as of `now`: what was used `half_life` ago counts half.
 double used(const Usage& usage, Duration half_life, Time now);
-
-// The job's attempt takes (or gives back) its devices at `at`.
-void charge_account(ClusterState& state, const Job& job, int devices, Time at);
-
-// What the accounts hold of one kind, as a plan would change it.
-class AccountLedger {
- public:
-  AccountLedger(const ClusterState& state, std::string kind);
-
-  const std::string& kind() const { return kind_; }
-  int held(const std::string& account) const;
-  // Jobs of `account` get so many devices more; less, where negative.
-  void change(const std::string& account, int devices);
-
-  // The limit that so many more would break.
-  std::optional<Blocker> over_limit(const std::string& account, int devices) const;
-  // The innermost account around it (or itself) whose quota covers so many devices more.
-  std::optional<std::string> guaranteed_by(const std::string& account, int devices) const;
-  // The innermost account around it (or itself) that has a quota, and how much.
-  struct Quota {
-    std::string account;
-    int devices = 0;
-  };
-  std::optional<Quota> nearest_quota(const std::string& account) const;
-  // How deep in the tree there are quotas, the deepest first.
-  std::set<int, std::greater<>> quota_depths() const;
-  // Whether work of `account` on so many devices may be stopped for `taker`: it is borrowed, or `taker` goes
-  // before it once both wait.
-  bool may_take(const std::string& account, int devices, const JobRequest& taker) const;
-
- private:
-  const ClusterState& state_;
-  std::string kind_;
-  bool quotas_ = false, limits_ = false;  // whether any account has one of this kind
-  std::map<std::string, int> changes_;    // against the state
-};
 
 }  // namespace podium

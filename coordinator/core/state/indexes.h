@@ -1,0 +1,78 @@
+// What is derived from nodes and jobs, so that a plan looks at neither one by one. Written by `apply` alone
+// (events/keep_indexes.h, pools.h), never saved, and equal after every replay.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "coordinator/core/state/fabric.h"
+#include "coordinator/core/state/free_devices.h"
+#include "coordinator/core/state/job_class.h"
+#include "coordinator/core/state/running_jobs.h"
+
+namespace podium {
+
+// The order in which jobs of one kind may start: by the policy's rank (Policy::rank), smaller first, then
+// age.
+struct QueueKey {
+  std::int64_t rank = 0;
+  Time submitted;
+  JobId job;
+
+  auto operator<=>(const QueueKey&) const = default;
+};
+
+using Queue = std::map<LineKey, std::set<QueueKey>>;
+
+// Of which kind, and on nodes with which labels.
+struct PoolKey {
+  std::string kind;
+  Labels nodes;
+
+  auto operator<=>(const PoolKey&) const = default;
+};
+
+// Whose devices of which kind.
+struct HolderKey {
+  std::string kind;
+  std::string account;
+
+  auto operator<=>(const HolderKey&) const = default;
+};
+
+struct DevicePool {
+  FreeDevices free;        // healthy devices that nobody holds, on nodes that are usable
+  FreeDevices capacity;    // all there are; a node with none is not of the pool
+  std::int64_t users = 0;  // jobs that live and ask for these labels; without any the pool goes
+
+  bool operator==(const DevicePool&) const = default;
+};
+
+struct Indexes {
+  std::vector<NodeId> node_ids;                    // by ordinal
+  Fabric fabric;                                   // what the switches' numbers in pools stand for
+  std::map<PoolKey, DevicePool> pools;             // one for each kind, and those that live jobs ask for
+  std::map<std::string, Queue> queues;             // by device kind; the jobs in line
+  std::set<std::pair<Time, JobId>> timers;         // next_timer of every job that has one
+  std::set<std::pair<Time, JobId>> deadlines;      // next_deadline of every job that has one
+  std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
+  std::set<JobId> leaving;                         // jobs whose attempt is being stopped
+  std::map<HolderKey, RunningJobs> running;        // jobs with an attempt that is not
+  std::set<JobId> resizing;                        // jobs with Job::resize
+  std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
+  std::set<NodeId> suspects;                       // nodes with suspicions
+  std::set<NodeId> windows;                        // nodes with a maintenance window or reservation
+  std::set<std::size_t> impaired;                  // nodes that get no work or have an unhealthy device
+  std::set<std::pair<Time, NodeId>> last_seen;     // of every node that is not lost
+
+  bool operator==(const Indexes&) const = default;
+};
+
+}  // namespace podium

@@ -1,0 +1,182 @@
+// A job that has not ended: what it asks for, its attempt with the task of each rank, and what its earlier
+// attempts taught. Plain values. A job's devices are its attempt's; a rank gives its own back once it is over
+// and its attempt is being stopped.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/id.h"
+#include "common/base/time.h"
+#include "common/model/job.h"
+#include "common/model/sync.h"
+#include "coordinator/core/state/options.h"
+
+namespace podium {
+
+// Where one rank runs. Ranks count by node, then by device index.
+struct Placement {
+  NodeId node;
+  int device = 0;
+  int local_rank = 0;
+  int local_world_size = 1;
+  int node_rank = 0;
+  int threads = 0;  // that come with the device; 0: unknown
+  // Further devices of the node that the rank drives: those of JobRequest::process_per_node.
+  std::vector<int> more_devices = {};
+
+  int devices() const { return 1 + static_cast<int>(more_devices.size()); }
+  // body(device) for each.
+  template <class Body>
+  void each_device(const Body& body) const {
+    body(device);
+    for (const int another : more_devices) body(another);
+  }
+  bool operator==(const Placement&) const = default;
+};
+
+struct Allocation {
+  std::vector<Placement> ranks;  // by rank
+  int nodes = 0;
+  std::string master_address;
+  int master_port = 0;  // and the two above it are this attempt's alone
+
+  int devices() const;
+  bool operator==(const Allocation&) const = default;
+};
+
+//   ordered → running → exited | lost       (a task may skip running; lost: its exit will never be known)
+enum class TaskPhase { ordered, running, exited, lost };
+
+struct Task {
+  TaskPhase phase = TaskPhase::ordered;
+  std::int64_t pid = 0;
+  bool listed = false;                // its node's agent has reported it: from then on it is never started
+  std::optional<TaskExit> exit;       // when exited; when lost, only its message says something
+  std::optional<Time> missing_since;  // it ran, and its node reports, but does not list it
+
+  bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
+  bool operator==(const Task&) const = default;
+};
+
+// Why the tasks of an attempt are being stopped.
+enum class StopCause {
+  none,
+  task_failed,
+  node_lost,
+  preempted,
+  cancelled,
+  walltime,
+  requeued,
+  resized,
+  paused,      // by its sweep
+  not_started  // a node did not begin with its part in time
+};
+
+// How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
+// A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
+// one that lost a peer is a victim, but the best there is when nobody else failed. A task that was taken from
+// its job, by its agent, its node or a SIGTERM of no order, excuses the job from whatever else its ranks did;
+// one that saved and left without an order does too, but often because another was told to.
+enum class Blame { none, stopped, peer_lost, killed, failed, left, taken };
+
+struct Attempt {
+  int number = 0;
+  Allocation allocation;
+  std::vector<Task> tasks;  // by rank
+  Time created;
+  std::optional<Time> started;         // all tasks ran
+  std::int64_t first_checkpoint = -1;  // the job's newest checkpoint when this attempt was created
+  StopCause stop = StopCause::none;
+  std::optional<Time> stopping;  // since when it is being stopped
+  std::optional<int> culprit;    // the rank to blame if this attempt fails
+  Blame blame = Blame::none;     // and how surely
+  bool fenced = false;           // a task of an older attempt may still run: starts behind a fence
+
+  // Whether the rank's devices are its job's: one that is being stopped gives its devices back task by task.
+  bool holds(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
+  bool operator==(const Attempt&) const = default;
+};
+
+// Retries are counted apart, each against its own budget; see lifecycle.h.
+struct RetryCounts {
+  int failures = 0;   // against JobRequest::max_restarts
+  int requeues = 0;   // the task asked to be started again
+  int moves = 0;      // the task asked for other hardware
+  int losses = 0;     // nodes lost
+  int fruitless = 0;  // failed attempts in a row that left no newer checkpoint
+  int quick = 0;      // failed attempts in a row that ended soon after they began
+
+  bool operator==(const RetryCounts&) const = default;
+};
+
+// An elastic job on its way to another size: its attempt is stopped for it, and it starts again before any
+// other job, on devices that are kept for it meanwhile (elastic.h).
+struct Resize {
+  int from = 0, to = 0;                // devices
+  std::map<NodeId, int> kept = {};     // devices by node, `to` together
+  std::optional<JobId> room_for = {};  // the waiting job that it shrinks for
+
+  bool grows() const { return to > from; }
+  bool operator==(const Resize&) const = default;
+};
+
+struct Job {
+  JobId id;
+  ExperimentId experiment;
+  JobRequest request;
+  JobState state = JobState::queued;
+  Time submitted;  // its age; kept over restarts
+  int attempts = 0;
+  RetryCounts retries;
+  Duration served{};                // that its ended attempts ran
+  Duration attained{};              // device time of these
+  std::int64_t checkpoint = -1;     // step of its newest checkpoint
+  std::optional<Time> saved;        // when the core learnt of that checkpoint
+  std::optional<Time> not_before;   // queued, but backing off
+  std::vector<NodeId> avoid;        // nodes that failed it
+  std::optional<Time> avoid_until;  // when these are forgiven
+  std::optional<Attempt> attempt;   // while starting, running or stopping
+  std::optional<Resize> resize;     // until it has started with its new size
+  bool held = false;                // does not start until it is released
+  std::string held_because;         // "": an operator wishes it
+  bool paused = false;              // by its sweep: does not start until it is promoted
+  int attempts_told = 0;            // the newest that nodes told of and a restored database did not know
+  bool astray = false;              // a task of an ended attempt was lost, and none has started since
+
+  bool avoids(Time now) const { return !avoid.empty() && avoid_until && now < *avoid_until; }
+  // Whether it may start as soon as there is room.
+  bool in_line() const { return state == JobState::queued && !held && !paused && request.after.empty(); }
+  // That its attempt was given; of a job without one, the fewest it may start on.
+  int devices() const { return attempt ? attempt->allocation.devices() : request.devices; }
+  // Of these, those that are still its own.
+  int held_devices() const;
+  AttemptId attempt_id() const { return {id, attempts}; }
+  int newest_attempt() const { return std::max(attempts, attempts_told); }  // that was ever given a number
+  bool operator==(const Job&) const = default;
+};
+
+std::string_view to_string(TaskPhase phase);
+std::string_view to_string(StopCause cause);
+// "from 4 to 8 devices", "from 8 to 4 devices for job 12"
+std::string describe(const Resize& resize);
+
+// Null where that rank has another node, or the attempt no such rank.
+const Task* find_task(const Attempt& attempt, int rank, const NodeId& node);
+
+// When a job next needs a Tick: its walltime or its back-off runs out.
+std::optional<Time> next_timer(const Job& job);
+
+// When the job's attempt must have started or, if it is being stopped, must be gone (nodes/deadlines.h).
+std::optional<Time> next_deadline(const Job& job, const Limits& limits);
+
+// How long the tasks of an attempt wait behind their fence, and by when its nodes must have started them.
+Duration fence_wait(const Attempt& attempt, const Limits& limits);
+Duration start_within(const Attempt& attempt, const Limits& limits);
+
+}  // namespace podium
