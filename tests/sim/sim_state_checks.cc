@@ -76,7 +76,7 @@ void SimCluster::check_indexes() {
     if (!job.in_line()) continue;
     ++queued;
     const Queue& queue = state_.indexes.queues.at(job.request.kind);
-    if (!queue.at(line_key(job.request)).contains(queue_key(state_, job)))
+    if (!queue.at(class_of(job.request)).contains(queue_key(state_, job)))
       violate("a queued job is not in its queue");
   }
   for (const auto& [kind, queue] : state_.indexes.queues)

@@ -21,7 +21,7 @@ AccountLedger::AccountLedger(const ClusterState& state, std::string kind)
   }
 }
 
-int AccountLedger::held(const std::string& account) const {
+int AccountLedger::allocated(const std::string& account) const {
   int devices = 0;
   if (const auto known = state_.accounts.find(account); known != state_.accounts.end())
     if (const auto usage = known->second.usage.find(kind_); usage != known->second.usage.end())
@@ -38,10 +38,10 @@ std::optional<Blocker> AccountLedger::over_limit(const std::string& account, int
   if (!limits_) return std::nullopt;
   for (const std::string& name : lineage(account)) {
     const auto limit = of_kind(rules_of(state_, name).limit, kind_);
-    const int would_hold = held(name) + devices;
-    if (!limit || would_hold <= *limit) continue;
-    Blocker blocker{.code = BlockerCode::limit, .needs = would_hold, .has = *limit};
-    blocker.sentence = "account " + name + " would hold " + std::to_string(would_hold) + " " + kind_ +
+    const int would_have = allocated(name) + devices;
+    if (!limit || would_have <= *limit) continue;
+    Blocker blocker{.code = BlockerCode::limit, .needs = would_have, .has = *limit};
+    blocker.sentence = "account " + name + " would hold " + std::to_string(would_have) + " " + kind_ +
                        " devices, and may hold " + std::to_string(*limit) + " at most";
     return blocker;
   }
@@ -53,7 +53,7 @@ std::optional<std::string> AccountLedger::guaranteed_by(const std::string& accou
   const std::vector<std::string> path = lineage(account);
   const auto covers = [&](const std::string& name) {
     const auto quota = of_kind(rules_of(state_, name).quota, kind_);
-    return quota && held(name) + devices <= *quota;
+    return quota && allocated(name) + devices <= *quota;
   };
   const auto innermost = std::find_if(path.rbegin(), path.rend(), covers);
   return innermost == path.rend() ? std::nullopt : std::optional(*innermost);
@@ -78,13 +78,13 @@ bool AccountLedger::may_take(const std::string& account, int devices, const JobR
   const std::vector<std::string> path = lineage(account);
   const auto covers = [&](const std::string& name) {
     const auto quota = of_kind(rules_of(state_, name).quota, kind_);
-    return quota && held(name) <= *quota;
+    return quota && allocated(name) <= *quota;
   };
   const auto innermost = std::find_if(path.rbegin(), path.rend(), covers);
   if (innermost == path.rend()) return true;
   if (!is_at_or_below(taker.account, *innermost)) return false;
   // Of two that one quota covers the policy decides; one that a deeper quota covers goes first.
-  if (held(*innermost) - devices + taker.devices <= *of_kind(rules_of(state_, *innermost).quota, kind_))
+  if (allocated(*innermost) - devices + taker.devices <= *of_kind(rules_of(state_, *innermost).quota, kind_))
     return true;
   const auto guarantee = guaranteed_by(taker.account, taker.devices);
   return guarantee && depth_of(*guarantee) > depth_of(*innermost);

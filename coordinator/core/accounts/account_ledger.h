@@ -20,7 +20,7 @@ class AccountLedger {
   AccountLedger(const ClusterState& state, std::string kind);
 
   const std::string& kind() const { return kind_; }
-  int held(const std::string& account) const;
+  int allocated(const std::string& account) const;
   // Jobs of `account` get so many devices more; less, where negative.
   void change(const std::string& account, int devices);
 

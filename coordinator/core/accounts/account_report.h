@@ -10,8 +10,8 @@ namespace podium {
 
 // Of devices of one kind, of the account and all below it.
 struct AccountFigures {
-  int devices = 0;            // held now
-  int borrowed = 0;           // of them, those that accounts with quotas may take back
+  int devices = 0;            // allocated now
+  int borrowed = 0;           // of them, those that accounts with quotas may reclaim
   double device_seconds = 0;  // decayed
   double factor = 0;          // usage by share (fair_share_factor)
   std::int64_t waiting_jobs = 0;

@@ -44,8 +44,8 @@ double fair_share_factor(const ClusterState& state, const AccountLedger& ledger,
                          Time now) {
   const Usage* usage = usage_of(state, account, ledger.kind());
   const double past = usage ? used(*usage, state.scheduling.half_life, now) : 0;
-  const int held = is_own_leaf(account) ? (usage ? usage->devices : 0) : ledger.held(account);
-  return (past + held * kAhead) / share_of(state, account);
+  const int devices = is_own_leaf(account) ? (usage ? usage->devices : 0) : ledger.allocated(account);
+  return (past + devices * kAhead) / share_of(state, account);
 }
 
 std::optional<Precedence> behind_whom(const ClusterState& state, const AccountLedger& ledger,

@@ -2,7 +2,7 @@
 // Tree: beginning at the top, the sibling with the least usage by share is chosen, then among its children,
 // down to an account with waiting jobs, so that an account's use is its own affair and its children compete
 // for what it gets. Jobs that name an account which also has children compete with these as one more child of
-// share 1. Usage is device time that decays (state/account.h); each device held now, or given in this very
+// share 1. Usage is device time that decays (state/account.h); each device allocated now, or by this very
 // plan, counts as used for kAhead more, so that accounts fill a free cluster in step instead of one after the
 // other, as in dominant resource fairness (Ghodsi et al., NSDI 2011) with one resource.
 #pragma once

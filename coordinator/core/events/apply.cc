@@ -54,7 +54,7 @@ void listen(ClusterState& state, std::optional<Time> until) {
     if (!job.attempt || job.attempt->stop != StopCause::none) continue;
     for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
       if (const Task& task = job.attempt->tasks[rank]; !task.over() && !task.listed)
-        ++node_at(state, job.attempt->allocation.ranks[rank].node).held_back_version;
+        ++node_at(state, job.attempt->allocation.ranks[rank].node).withheld_version;
   }
 }
 
@@ -84,26 +84,26 @@ const TaskId* task_of(const Event& event) {
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
   const TaskId* const task = task_of(event);
   const auto rank = static_cast<std::size_t>(task ? task->rank : 0);
-  const bool held_back = task && is_held_back(state, *job.attempt, job.attempt->tasks[rank]);
+  const bool held_back = task && is_withheld(state, *job.attempt, job.attempt->tasks[rank]);
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     judge_nodes(state, job, *ended, event.at);
-    release_devices(state, job, event.at);
+    return_devices(state, job, event.at);
   }
   const bool stops =
       std::holds_alternative<AttemptStopping>(event.body) && job.attempt->stop == StopCause::none;
   if (stops) bump_live_nodes(state, *job.attempt);
   apply_to_job(job, event);
-  if (stops) release_devices(state, job, event.at);
+  if (stops) return_devices(state, job, event.at);
   if (std::holds_alternative<AttemptCreated>(event.body)) {
     ++state.attempts_created;
-    take_devices(state, job, event.at);
+    grant_devices(state, job, event.at);
   }
   if (!task) return;
   const bool over = job.attempt->tasks[rank].over();
   Node& node = node_at(state, job.attempt->allocation.ranks[rank].node);
   if (over) ++node.orders_version;
-  if (!over && held_back) ++node.held_back_version;
-  if (over && !job.attempt->holds(rank)) release_device(state, job, rank, event.at);
+  if (!over && held_back) ++node.withheld_version;
+  if (over && !job.attempt->allocated(rank)) return_devices_of(state, job, rank, event.at);
 }
 
 // Whether a job's event can change what a plan decides. What becomes of single tasks does not, nor how much

@@ -109,7 +109,7 @@ struct UnreserveNode {
   NodeId node;
 };
 
-// Sets and, where the value is absent, takes back labels that operators gave; the agent's own stay under
+// Sets and, where the value is absent, removes labels that operators gave; the agent's own stay under
 // them.
 struct LabelNode {
   NodeId node;

@@ -13,8 +13,8 @@ auto slot_of(Node& node, int device) {
   return std::ranges::find(node.devices, device, [](const DeviceSlot& s) { return s.device.index; });
 }
 
-// False where it was given back before.
-bool give_back(Node& node, const Job& job, int device) {
+// False where it was returned before.
+bool return_device(Node& node, const Job& job, int device) {
   const auto slot = slot_of(node, device);
   if (slot == node.devices.end() || slot->holder != job.id) return false;
   slot->holder.reset();
@@ -23,12 +23,12 @@ bool give_back(Node& node, const Job& job, int device) {
   return true;
 }
 
-// How many of the rank's devices had not been given back before.
-int give_back(ClusterState& state, const Job& job, std::size_t rank) {
+// How many of the rank's devices had not been returned before.
+int return_device(ClusterState& state, const Job& job, std::size_t rank) {
   const Placement& place = job.attempt->allocation.ranks[rank];
   Node& node = state.nodes.at(place.node);
   int given = 0;
-  place.each_device([&](int device) { given += give_back(node, job, device); });
+  place.each_device([&](int device) { given += return_device(node, job, device); });
   return given;
 }
 
@@ -59,7 +59,7 @@ void describe_node(Node& node, const NodeDescription& description) {
   node.description = description;
 }
 
-void take_devices(ClusterState& state, const Job& job, Time at) {
+void grant_devices(ClusterState& state, const Job& job, Time at) {
   std::set<NodeId> nodes;
   for (const Placement& place : job.attempt->allocation.ranks) {
     Node& node = state.nodes.at(place.node);
@@ -76,11 +76,11 @@ void take_devices(ClusterState& state, const Job& job, Time at) {
   charge_account(state, job, job.devices(), at);
 }
 
-void release_devices(ClusterState& state, const Job& job, Time at) {
+void return_devices(ClusterState& state, const Job& job, Time at) {
   std::set<NodeId> nodes;
   int released = 0;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
-    if (const int given = job.attempt->tasks[rank].over() ? give_back(state, job, rank) : 0; given > 0) {
+    if (const int given = job.attempt->tasks[rank].over() ? return_device(state, job, rank) : 0; given > 0) {
       released += given;
       nodes.insert(job.attempt->allocation.ranks[rank].node);
     }
@@ -88,8 +88,8 @@ void release_devices(ClusterState& state, const Job& job, Time at) {
   if (released > 0) charge_account(state, job, -released, at);
 }
 
-void release_device(ClusterState& state, const Job& job, std::size_t rank, Time at) {
-  const int given = give_back(state, job, rank);
+void return_devices_of(ClusterState& state, const Job& job, std::size_t rank, Time at) {
+  const int given = return_device(state, job, rank);
   if (given == 0) return;
   count_held(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
   charge_account(state, job, -given, at);

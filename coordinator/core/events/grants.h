@@ -1,5 +1,5 @@
-// Which job holds which device: kept by `apply`, never by anything else. A device is granted once, and it is
-// its job's for as long as Attempt::holds says.
+// Which device is allocated to which job: written by `apply` alone. A device is granted once, and it is its
+// job's for as long as Attempt::allocated says.
 #pragma once
 
 #include "coordinator/core/state/state.h"
@@ -10,13 +10,13 @@ namespace podium {
 void describe_node(Node& node, const NodeDescription& description);
 
 // Of a new attempt: grants its devices, charges its account and tells its nodes.
-void take_devices(ClusterState& state, const Job& job, Time at);
+void grant_devices(ClusterState& state, const Job& job, Time at);
 
-// Gives back the devices of the attempt's tasks that are over, and of one of them alone.
-void release_devices(ClusterState& state, const Job& job, Time at);
-void release_device(ClusterState& state, const Job& job, std::size_t rank, Time at);
+// Returns the devices of the attempt's tasks that are over, and of one of them alone.
+void return_devices(ClusterState& state, const Job& job, Time at);
+void return_devices_of(ClusterState& state, const Job& job, std::size_t rank, Time at);
 
-// The job's attempt takes (or gives back, where negative) so many devices at `at`.
+// So many devices more are allocated to the job's accounts from `at` on; fewer, where negative.
 void charge_account(ClusterState& state, const Job& job, int devices, Time at);
 
 }  // namespace podium

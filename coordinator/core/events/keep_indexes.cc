@@ -13,7 +13,7 @@ bool runs_elastic(const Job& job) { return job.request.elastic() && job.state ==
 void leave_indexes(ClusterState& state, const Job& job) {
   if (job.in_line()) {
     const auto queue = state.indexes.queues.find(job.request.kind);
-    const auto line = queue->second.find(line_key(job.request));
+    const auto line = queue->second.find(class_of(job.request));
     line->second.erase(queue_key(state, job));
     if (line->second.empty()) queue->second.erase(line);
     if (queue->second.empty()) state.indexes.queues.erase(queue);
@@ -32,7 +32,7 @@ void leave_indexes(ClusterState& state, const Job& job) {
 
 void enter_indexes(ClusterState& state, const Job& job) {
   if (job.in_line())
-    state.indexes.queues[job.request.kind][line_key(job.request)].insert(queue_key(state, job));
+    state.indexes.queues[job.request.kind][class_of(job.request)].insert(queue_key(state, job));
   if (const auto timer = next_timer(job)) state.indexes.timers.insert({*timer, job.id});
   if (const auto deadline = next_deadline(job, state.limits))
     state.indexes.deadlines.insert({*deadline, job.id});

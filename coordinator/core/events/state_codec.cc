@@ -234,11 +234,11 @@ json account_json(const Account& account) {
           {"own", usage_json(account.own)}};
 }
 
-// Snapshots from before an attempt that is being stopped gave its devices back task by task.
-void release_what_is_over(ClusterState& state) {
+// Snapshots from before an attempt that is being stopped returned its devices task by task.
+void return_what_is_over(ClusterState& state) {
   for (const JobId id : state.indexes.leaving) {
     const Job& job = state.jobs.at(id);
-    release_devices(state, job, *job.attempt->stopping);
+    return_devices(state, job, *job.attempt->stopping);
   }
 }
 
@@ -298,7 +298,7 @@ ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) 
     state.accounts[name] = {rules_from(account.at("rules")), usage_from(account.at("usage")),
                             usage_from(account.at("own"))};
   read_sweeps(in.value("sweeps", json::array()), state);
-  release_what_is_over(state);
+  return_what_is_over(state);
   state.next_job = job_from(in.at("next_job"));
   for (const json& range : in.value("skipped", json::array()))
     state.skipped[job_from(range.at(0))] = job_from(range.at(1));

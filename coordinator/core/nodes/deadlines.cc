@@ -39,7 +39,7 @@ class Deadlines {
     }
   }
 
-  // What was given up still runs, and nobody gets its device before its agent has said that it is gone.
+  // A task that counts as lost still runs: its device is free once its agent says that it is gone.
   void count_strays() {
     for (const auto& [id, tasks] : abandoned_)
       events_.push_back({now_, NodeStraysCounted{id, state_.nodes.at(id).strays + tasks}});

@@ -1,5 +1,5 @@
 // Nothing waits for ever for a node that reports but does not do what it was told: a task that it has not
-// started in time sends its job elsewhere, and one that it has not ended in time is given up. Its device is
+// started in time sends its job elsewhere, and one that it has not ended in time counts as lost. Its device is
 // safe from others: the node is drained until an operator has looked at it, and gets no work as long as it
 // still runs what it should not (Node::strays). A node that is silent is not judged here, but by its silence.
 #pragma once

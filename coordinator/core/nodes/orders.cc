@@ -69,7 +69,7 @@ NodeOrders node_orders(const ClusterState& state, const NodeId& id) {
     const Attempt& attempt = *job.attempt;
     for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
       if (attempt.allocation.ranks[rank].node == id && !attempt.tasks[rank].over() &&
-          !is_held_back(state, attempt, attempt.tasks[rank]))
+          !is_withheld(state, attempt, attempt.tasks[rank]))
         orders.tasks.push_back(order_for(state, job, rank));
   }
   return orders;

@@ -148,7 +148,7 @@ class Picker {
     for (const std::size_t leaf : leaves) open_[leaf] = true;
   }
 
-  Shares pick() {
+  NodeSlices pick() {
     if (need_.even()) {
       tightest(need_.per_node(), need_.full());
       if (need_.rest() > 0) tightest(need_.rest(), 1);
@@ -193,13 +193,13 @@ class Picker {
 
   bool taken(std::size_t node, std::ptrdiff_t before) const {
     const auto end = shares_.begin() + before;
-    return std::find_if(shares_.begin(), end, [&](const Share& s) { return s.node == node; }) != end;
+    return std::find_if(shares_.begin(), end, [&](const NodeSlice& s) { return s.node == node; }) != end;
   }
 
   const FreeDevices& free_;
   const Need& need_;
   std::vector<char> open_;  // by leaf
-  Shares shares_;
+  NodeSlices shares_;
 };
 
 bool one_switch_holds(const FreeDevices& free, const Need& need) {
@@ -223,17 +223,17 @@ std::vector<std::size_t> all_leaves(const FreeDevices& free) {
 }
 
 // Over several switches, every stage of the pipeline under one.
-std::optional<Shares> pick_stages(const FreeDevices& free, const Shape& shape, bool whole) {
+std::optional<NodeSlices> pick_stages(const FreeDevices& free, const Shape& shape, bool whole) {
   const std::vector<LeafStages> spread = spread_stages(free, shape, whole);
   if (spread.empty()) return std::nullopt;
-  Shares shares;
+  NodeSlices slices;
   for (const LeafStages& here : spread) {
     Shape part = shape;
     part.devices = here.stages * (shape.devices / shape.pipeline);
-    const Shares of_leaf = Picker(free, Need(part, whole), {here.leaf}).pick();
-    shares.insert(shares.end(), of_leaf.begin(), of_leaf.end());
+    const NodeSlices of_leaf = Picker(free, Need(part, whole), {here.leaf}).pick();
+    slices.insert(slices.end(), of_leaf.begin(), of_leaf.end());
   }
-  return shares;
+  return slices;
 }
 
 }  // namespace
@@ -249,7 +249,7 @@ bool fits(const FreeDevices& free, const Shape& shape) {
          (need.rest() == 0 || free.nodes_with(need.rest()) >= need.full() + 1);
 }
 
-std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
+std::optional<NodeSlices> choose(const FreeDevices& free, const Shape& shape) {
   if (!fits(free, shape)) return std::nullopt;
   if (may_be_one_node(shape) && free.most() >= shape.devices) {
     const Need one({shape.devices, shape.devices}, false);
@@ -262,7 +262,7 @@ std::optional<Shares> choose(const FreeDevices& free, const Shape& shape) {
     Search search(free, need);
     if (const auto leaf = search.best_leaf()) return Picker(free, need, {*leaf}).pick();
     if (shape.within == Within::leaf_switch) continue;
-    if (auto shares = pick_stages(free, shape, whole)) return shares;
+    if (auto slices = pick_stages(free, shape, whole)) return slices;
     const std::vector<std::size_t> leaves = search.leaves(shape.within);
     if (!leaves.empty()) return Picker(free, need, leaves).pick();
   }

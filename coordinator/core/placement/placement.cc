@@ -75,7 +75,7 @@ std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& 
   while (static_cast<int>(picked.size()) < count) {
     const int left = count - static_cast<int>(picked.size());
     Island* island = next_island(islands, left, unit);
-    PODIUM_CHECK(island || unit > 1, "a share takes free devices");
+    PODIUM_CHECK(island || unit > 1, "a slice takes free devices");
     if (!island) {  // the rest of the node's devices are scattered
       unit = 1;
       continue;
@@ -105,8 +105,8 @@ std::vector<const DeviceSlot*> pick_same(const Node& node, const std::vector<con
 }
 
 // Nodes near each other in the network are near each other here.
-std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const Share& share) {
-  const NodeId& id = state.indexes.node_ids[share.node];
+std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const NodeSlice& slice) {
+  const NodeId& id = state.indexes.node_ids[slice.node];
   const Labels labels = labels_of(state.nodes.at(id));
   const auto label = [&](const char* key) {
     const auto found = labels.find(key);
@@ -171,30 +171,30 @@ DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, c
   return others;
 }
 
-Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,
-                    std::int64_t nth_attempt) {
-  std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, Share>> ordered;
-  for (const Share& share : shares) ordered.emplace_back(rank_order(state, share), share);
+Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
+                    Given& given, std::int64_t nth_attempt) {
+  std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, NodeSlice>> ordered;
+  for (const NodeSlice& slice : slices) ordered.emplace_back(rank_order(state, slice), slice);
   std::ranges::sort(
       ordered, {}, [](const auto& entry) -> const auto& { return entry.first; });
   Allocation allocation;
-  allocation.nodes = static_cast<int>(shares.size());
+  allocation.nodes = static_cast<int>(slices.size());
   int node_rank = 0;
   std::vector<const DeviceSlot*> picked;
-  for (const auto& [order, share] : ordered) {
-    const NodeId& id = state.indexes.node_ids[share.node];
+  for (const auto& [order, slice] : ordered) {
+    const NodeId& id = state.indexes.node_ids[slice.node];
     const Node& node = state.nodes.at(id);
-    std::set<int>& gone = given.devices[share.node];
-    const bool as_before = std::ssize(picked) == share.devices && rails_of(labels_of(node)) > 1;
+    std::set<int>& gone = given.devices[slice.node];
+    const bool as_before = std::ssize(picked) == slice.devices && rails_of(labels_of(node)) > 1;
     picked = as_before ? pick_same(node, picked, gone) : std::vector<const DeviceSlot*>{};
-    if (picked.empty()) picked = pick_devices(node, request, share.devices, gone);
+    if (picked.empty()) picked = pick_devices(node, request, slice.devices, gone);
     int local = 0;
     for (const DeviceSlot* slot : picked) {
       if (request.process_per_node && local > 0)
         allocation.ranks.back().more_devices.push_back(slot->device.index);
       else
         allocation.ranks.push_back({id, slot->device.index, local,
-                                    request.process_per_node ? 1 : share.devices, node_rank,
+                                    request.process_per_node ? 1 : slice.devices, node_rank,
                                     slot->device.threads});
       ++local;
       gone.insert(slot->device.index);

@@ -16,7 +16,7 @@ namespace podium {
 // Whether `choose` would find a place; costs little, however many nodes there are.
 bool fits(const FreeDevices& free, const Shape& shape);
 // The nodes a gang would take; nothing when it does not fit whole.
-std::optional<Shares> choose(const FreeDevices& free, const Shape& shape);
+std::optional<NodeSlices> choose(const FreeDevices& free, const Shape& shape);
 
 // Whether the job's gang could ever be placed without these nodes.
 bool fits_without(const ClusterState& state, const JobRequest& request, const std::vector<NodeId>& nodes);
@@ -37,8 +37,8 @@ struct Given {
 // has begins at a place of the cluster's own with those of `nth_attempt`, so that they come back late. Ranks
 // count by spine, switch and node; tensor groups stay within an island where the free devices allow it, and
 // on a network with rails the nodes give the same devices where they can.
-Allocation allocate(const ClusterState& state, const JobRequest& request, const Shares& shares, Given& given,
-                    std::int64_t nth_attempt);
+Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
+                    Given& given, std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
 Blocker shortage(const FreeDevices& free, const JobRequest& request);

@@ -28,37 +28,37 @@ bool old_enough(const ClusterState& state, const Job& job, Time now, std::option
   return at <= now;
 }
 
-// A job that an operator holds or a sweep has paused does not.
-bool comes_back(const Job& job) { return job.resize && !job.held && !job.paused; }
+// Whether it starts again by itself: not while an operator fits_now it or its sweep has paused it.
+bool restarts_resized(const Job& job) { return job.resize && !job.held && !job.paused; }
 
 bool just_saved(const Job& job, Time now) {
   return job.saved && *job.saved >= job.attempt->created && now - *job.saved <= kSoonAfterSave;
 }
 
-// What it holds of nodes that get work, but for unhealthy devices, by node.
-std::map<std::size_t, int> held_by_node(const ClusterState& state, const Job& job) {
-  std::map<std::size_t, int> held;
-  if (!job.attempt) return held;
+// What is allocated to it on nodes that get work, but for unhealthy devices.
+std::map<std::size_t, int> allocated_by_node(const ClusterState& state, const Job& job) {
+  std::map<std::size_t, int> allocated;
+  if (!job.attempt) return allocated;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
-    if (!job.attempt->holds(rank)) continue;
+    if (!job.attempt->allocated(rank)) continue;
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
     if (!node.usable()) continue;
-    if (const int healthy = healthy_devices(node, place); healthy > 0) held[node.ordinal] += healthy;
+    if (const int healthy = healthy_devices(node, place); healthy > 0) allocated[node.ordinal] += healthy;
   }
-  return held;
+  return allocated;
 }
 
-Shares kept_shares(const ClusterState& state, const Job& job) {
-  Shares shares;
-  for (const auto& [id, devices] : job.resize->kept) shares.push_back({state.nodes.at(id).ordinal, devices});
-  return shares;
+NodeSlices slices_after_resize(const ClusterState& state, const Job& job) {
+  NodeSlices slices;
+  for (const auto& [id, devices] : job.resize->after) slices.push_back({state.nodes.at(id).ordinal, devices});
+  return slices;
 }
 
-FreeDevices only(const ClusterState& state, const std::map<std::size_t, int>& held,
+FreeDevices only(const ClusterState& state, const std::map<std::size_t, int>& allocated,
                  const std::function<bool(std::size_t)>& counts) {
   FreeDevices free;
-  for (const auto& [ordinal, devices] : held) {
+  for (const auto& [ordinal, devices] : allocated) {
     free.place(ordinal, state.nodes.at(state.indexes.node_ids[ordinal]).place);
     if (counts(ordinal)) free.set(ordinal, devices);
   }
@@ -69,13 +69,13 @@ FreeDevices only(const ClusterState& state, const std::map<std::size_t, int>& he
 class Shrinking {
  public:
   Shrinking(const ClusterState& state, const Job& job, const DevicePool& pool)
-      : state_(state), job_(job), held_(held_by_node(state, job)) {
-    all_ = only(state, held_, [](std::size_t) { return true; });
-    apart_ = only(state, held_, [&](std::size_t node) { return pool.capacity.free(node) == 0; });
+      : state_(state), job_(job), allocated_(allocated_by_node(state, job)) {
+    all_ = only(state, allocated_, [](std::size_t) { return true; });
+    apart_ = only(state, allocated_, [&](std::size_t node) { return pool.capacity.free(node) == 0; });
   }
 
   const Job& job() const { return job_; }
-  const Shares& place() const { return place_; }
+  const NodeSlices& place() const { return place_; }
   bool shrinks() const { return !place_.empty(); }
 
   // Keeps so many of its devices, first those that the blocked job cannot use, and gives the rest to the
@@ -96,17 +96,17 @@ class Shrinking {
 
  private:
   void move(int by, DevicePool& pool) const {
-    std::map<std::size_t, int> given = held_;
-    for (const Share& share : place_) given[share.node] -= share.devices;
+    std::map<std::size_t, int> given = allocated_;
+    for (const NodeSlice& slice : place_) given[slice.node] -= slice.devices;
     for (const auto& [node, devices] : given)
       if (pool.capacity.free(node) > 0) pool.free.add(node, by * devices);
   }
 
   const ClusterState& state_;
   const Job& job_;
-  std::map<std::size_t, int> held_;
-  FreeDevices all_, apart_;  // that it holds; on nodes that are not of the blocked job's pool
-  Shares place_;             // that it keeps
+  std::map<std::size_t, int> allocated_;
+  FreeDevices all_, apart_;  // allocated to it; of these, on nodes outside the blocked job's pool
+  NodeSlices place_;         // that it keeps
 };
 
 struct Candidate {
@@ -133,15 +133,15 @@ std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked,
   return found;
 }
 
-// Lets the job keep as many devices as it may for the blocked one to start: all, where it need not shrink.
-// More than the least only as far as the limits of its account, lowered since it began, let it come back
-// with.
-template <class Holds>
-void give_back(Shrinking& shrinking, DevicePool& pool, const AccountLedger& ledger, const Holds& holds) {
+// Lets the job have as many devices as it may for the blocked one to start: all, where it need not shrink.
+// More than the fewest only as far as the limits of its account, which may be lower now, let it start again.
+template <class FitsNow>
+void shrink_less(Shrinking& shrinking, DevicePool& pool, const AccountLedger& ledger,
+                 const FitsNow& fits_now) {
   const JobRequest& request = shrinking.job().request;
   const std::vector<int>& sizes = request.sizes;
   shrinking.undo(pool);
-  if (holds(pool)) return;
+  if (fits_now(pool)) return;
   auto low = sizes.begin();  // would do
   auto high = std::ranges::find(sizes, shrinking.job().devices());
   while (high - low > 1) {
@@ -150,7 +150,7 @@ void give_back(Shrinking& shrinking, DevicePool& pool, const AccountLedger& ledg
       high = middle;
       continue;
     }
-    (holds(pool) ? low : high) = middle;
+    (fits_now(pool) ? low : high) = middle;
     shrinking.undo(pool);
   }
   shrinking.shrink(*low, pool);
@@ -180,70 +180,70 @@ std::vector<const Job*> jobs_to_grow(const ClusterState& state, const std::strin
   return jobs;
 }
 
-Resize resize_to(const ClusterState& state, const Job& job, const Shares& place) {
+Resize resize_to(const ClusterState& state, const Job& job, const NodeSlices& place) {
   Resize resize{.from = job.devices()};
-  for (const Share& share : place) {
-    resize.to += share.devices;
-    resize.kept[state.indexes.node_ids[share.node]] = share.devices;
+  for (const NodeSlice& slice : place) {
+    resize.to += slice.devices;
+    resize.after[state.indexes.node_ids[slice.node]] = slice.devices;
   }
   return resize;
 }
 
-Shares beyond_held(const ClusterState& state, const Job& job, const Shares& place) {
-  const std::map<std::size_t, int> held = held_by_node(state, job);
-  Shares beyond;
-  for (const Share& share : place) {
-    const auto own = held.find(share.node);
-    const int more = share.devices - (own == held.end() ? 0 : own->second);
-    if (more > 0) beyond.push_back({share.node, more});
+NodeSlices beyond_allocated(const ClusterState& state, const Job& job, const NodeSlices& place) {
+  const std::map<std::size_t, int> allocated = allocated_by_node(state, job);
+  NodeSlices beyond;
+  for (const NodeSlice& slice : place) {
+    const auto own = allocated.find(slice.node);
+    const int more = slice.devices - (own == allocated.end() ? 0 : own->second);
+    if (more > 0) beyond.push_back({slice.node, more});
   }
   return beyond;
 }
 
-Shares kept_by(const ClusterState& state, const Job& job) {
-  return comes_back(job) ? kept_shares(state, job) : Shares{};
+NodeSlices restart_slices(const ClusterState& state, const Job& job) {
+  return restarts_resized(job) ? slices_after_resize(state, job) : NodeSlices{};
 }
 
-Shares kept_free(const ClusterState& state, const Job& job) {
-  return beyond_held(state, job, kept_by(state, job));
+NodeSlices still_to_get(const ClusterState& state, const Job& job) {
+  return beyond_allocated(state, job, restart_slices(state, job));
 }
 
-Shares given_up(const ClusterState& state, const Job& job, const Resize& resize) {
-  std::map<std::size_t, int> held = held_by_node(state, job);
-  for (const auto& [id, devices] : resize.kept)
-    if (const auto own = held.find(state.nodes.at(id).ordinal); own != held.end())
+NodeSlices surplus_of(const ClusterState& state, const Job& job, const Resize& resize) {
+  std::map<std::size_t, int> allocated = allocated_by_node(state, job);
+  for (const auto& [id, devices] : resize.after)
+    if (const auto own = allocated.find(state.nodes.at(id).ordinal); own != allocated.end())
       own->second = std::max(own->second - devices, 0);
-  Shares shares;
-  for (const auto& [node, devices] : held)
-    if (devices > 0) shares.push_back({node, devices});
-  return shares;
+  NodeSlices slices;
+  for (const auto& [node, devices] : allocated)
+    if (devices > 0) slices.push_back({node, devices});
+  return slices;
 }
 
-void release_leaving(const ClusterState& state, const Job& job, DevicePool& pool) {
-  if (!comes_back(job)) return release(state, job, pool);
-  for (const Share& share : given_up(state, job, *job.resize))
-    if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, share.devices);
+void add_leaving_devices(const ClusterState& state, const Job& job, DevicePool& pool) {
+  if (!restarts_resized(job)) return add_devices(state, job, pool);
+  for (const NodeSlice& slice : surplus_of(state, job, *job.resize))
+    if (pool.capacity.free(slice.node) > 0) pool.free.add(slice.node, slice.devices);
 }
 
-int gives_up(const Job& job) {
-  return std::max(job.held_devices() - (comes_back(job) ? job.resize->to : 0), 0);
+int surplus_devices(const Job& job) {
+  return std::max(job.allocated_devices() - (restarts_resized(job) ? job.resize->to : 0), 0);
 }
 
-std::optional<Shares> kept_place(const ClusterState& state, const Job& job, const FreeDevices& free) {
-  Shares place = kept_shares(state, job);
-  for (const Share& share : place)
-    if (free.free(share.node) < share.devices) return std::nullopt;
+std::optional<NodeSlices> restart_place(const ClusterState& state, const Job& job, const FreeDevices& free) {
+  NodeSlices place = slices_after_resize(state, job);
+  for (const NodeSlice& slice : place)
+    if (free.free(slice.node) < slice.devices) return std::nullopt;
   return place;
 }
 
 std::vector<Resizing> choose_shrinks(const ClusterState& state, DevicePool pool, AccountLedger ledger,
                                      const Job& blocked, const MayShrink& may_shrink, Time now,
                                      std::optional<Time>& wake) {
-  const auto holds = [&](const DevicePool& now_free) { return has_room(state, now_free, blocked, now); };
-  if (elastic_of(state, blocked.request.kind).empty() || holds(pool)) return {};
+  const auto fits_now = [&](const DevicePool& now_free) { return has_room(state, now_free, blocked, now); };
+  if (elastic_of(state, blocked.request.kind).empty() || fits_now(pool)) return {};
   std::vector<Shrinking> shrunk;
   for (const Candidate& candidate : candidates(state, blocked, may_shrink, now, wake)) {
-    if (holds(pool)) break;
+    if (fits_now(pool)) break;
     const Job& job = *candidate.job;
     const int most = job.devices() - job.request.devices;
     if (!ledger.may_take(job.request.account, most, blocked.request)) continue;
@@ -253,10 +253,10 @@ std::vector<Resizing> choose_shrinks(const ClusterState& state, DevicePool pool,
     ledger.change(job.request.account, -most);
     shrunk.push_back(std::move(shrinking));
   }
-  if (!holds(pool)) return {};
+  if (!fits_now(pool)) return {};
   std::vector<Resizing> chosen;
   for (auto last = shrunk.rbegin(); last != shrunk.rend(); ++last) {
-    give_back(*last, pool, ledger, holds);
+    shrink_less(*last, pool, ledger, fits_now);
     const JobRequest& request = last->job().request;
     Resize resize = resize_to(state, last->job(), last->place());
     ledger.change(request.account, (last->shrinks() ? resize.to : resize.from) - request.devices);

@@ -3,8 +3,8 @@
 // size is a graceful stop and a start, so an attempt is left alone until it is
 // SchedulingOptions::resize_after old, and one that writes checkpoints grows only soon after one.
 //
-// A job on its way to another size must not end up with less than it gave up: from the order to stop until it
-// runs again, the devices it comes back to (Resize::kept) are counted as given away in every plan.
+// A job that is being resized must not end up with less than it freed: from the order to stop until it runs
+// again, every plan counts the devices that it starts again on (Resize::after) as allocated.
 #pragma once
 
 #include <functional>
@@ -24,23 +24,23 @@ Shape shape_at(const JobRequest& request, int devices);
 // which another may.
 std::vector<const Job*> jobs_to_grow(const ClusterState& state, const std::string& kind, Time now,
                                      std::optional<Time>& wake);
-// From what it holds to these devices.
-Resize resize_to(const ClusterState& state, const Job& job, const Shares& place);
+// From the devices that are allocated to it to these.
+Resize resize_to(const ClusterState& state, const Job& job, const NodeSlices& place);
 
-// Of these devices, those that the job does not hold already.
-Shares beyond_held(const ClusterState& state, const Job& job, const Shares& place);
-// All that is kept for a leaving job.
-Shares kept_by(const ClusterState& state, const Job& job);
-// Of it, the part it does not hold already: free devices that nobody else may have.
-Shares kept_free(const ClusterState& state, const Job& job);
-// Of what the job holds, the part that it does not keep.
-Shares given_up(const ClusterState& state, const Job& job, const Resize& resize);
-// Gives a pool what a leaving job holds, but for the part that is kept for it.
-void release_leaving(const ClusterState& state, const Job& job, DevicePool& pool);
-// How many devices its account holds less when the job has left.
-int gives_up(const Job& job);
+// Of these devices, those that are not allocated to the job already.
+NodeSlices beyond_allocated(const ClusterState& state, const Job& job, const NodeSlices& place);
+// What a leaving job starts again on; nothing where it does not restart by itself.
+NodeSlices restart_slices(const ClusterState& state, const Job& job);
+// Of that, what is not allocated to it yet: free devices that no other job may have.
+NodeSlices still_to_get(const ClusterState& state, const Job& job);
+// Of what is allocated to the job, what it frees by the resize.
+NodeSlices surplus_of(const ClusterState& state, const Job& job, const Resize& resize);
+// Adds to a pool what a leaving job frees.
+void add_leaving_devices(const ClusterState& state, const Job& job, DevicePool& pool);
+// How many devices its account has less once the job has left.
+int surplus_devices(const Job& job);
 // Where a job that has left for another size starts again; nothing where the nodes are not what they were.
-std::optional<Shares> kept_place(const ClusterState& state, const Job& job, const FreeDevices& free);
+std::optional<NodeSlices> restart_place(const ClusterState& state, const Job& job, const FreeDevices& free);
 
 // Running jobs that shrink, the least deserving first and no more and no further than it takes, so that the
 // blocked one can start. `pool` and `ledger` as for choose_victims. Empty where that would not do.

@@ -18,7 +18,7 @@ namespace podium {
 // The jobs of one line that are still to be looked at.
 struct Line {
   std::set<QueueKey>::const_iterator next, end;
-  const LineKey* key = nullptr;  // in the state, so that a line costs nothing to move
+  const JobClass* key = nullptr;  // in the state, so that a line costs nothing to move
 
   bool operator<(const Line& other) const {
     return *other.next < *next;

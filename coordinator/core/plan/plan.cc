@@ -91,7 +91,9 @@ class Pass {
   }
 
   // What one line tells of others: all of its shape, of its account alone while nodes are reserved.
-  LineKey alike(const Line& line) const { return nodes_reserved_ ? *line.key : LineKey{"", line.key->shape}; }
+  JobClass alike(const Line& line) const {
+    return nodes_reserved_ ? *line.key : JobClass{"", line.key->shape};
+  }
 
   // Why no job of the line can start, where one alike showed that none does and nobody is to be promised a
   // start or to make room any more. What is free only becomes less in a pass.
@@ -120,9 +122,9 @@ class Pass {
     }
     const DevicePool& around = avoids ? others : pool_for(job.request.nodes);
     const Time end = now_ + job.request.walltime;
-    const auto shares = find_start(around, *line.key, job, end);
-    if (shares) {
-      start(job, *shares, end);
+    const auto slices = find_start(around, *line.key, job, end);
+    if (slices) {
+      start(job, *slices, end);
       return true;
     }
     if (auto never = never_fits(state_, job.request)) {  // queued before all nodes were known
@@ -140,32 +142,32 @@ class Pass {
   }
 
   // A job that failed soon after its start goes elsewhere if it can at once: that shows whose fault it was.
-  std::optional<Shares> find_start(const DevicePool& around, const LineKey& line, const Job& job,
-                                   Time end) const {
+  std::optional<NodeSlices> find_start(const DevicePool& around, const JobClass& line, const Job& job,
+                                       Time end) const {
     const auto find = [&](const FreeDevices& free) {
       return job.request.elastic() ? find_largest(free, job, end) : find_place(free, line.shape, job, end);
     };
-    std::optional<Shares> elsewhere;
+    std::optional<NodeSlices> elsewhere;
     if (job.retries.quick > 0 && !state_.indexes.suspects.empty())
       elsewhere = find(without_suspects(state_, around, job).free);
     return elsewhere ? elsewhere : find(around.free);
   }
 
-  std::optional<Shares> find_place(const FreeDevices& around, const Shape& shape, const Job& job,
-                                   Time end) const {
+  std::optional<NodeSlices> find_place(const FreeDevices& around, const Shape& shape, const Job& job,
+                                       Time end) const {
     if (!fits(around, shape) || !reservations_.bind(end)) return choose(around, shape);
     return choose(reservations_.open_to(around, job.request.account, end), shape);
   }
 
   // On as many devices as the job may have, and more than it holds; within its quota, while those within
   // theirs are looked at.
-  std::optional<Shares> find_largest(const FreeDevices& around, const Job& job, Time end) const {
+  std::optional<NodeSlices> find_largest(const FreeDevices& around, const Job& job, Time end) const {
     const int held = job.attempt ? job.devices() : 0;
     const std::string& account = job.request.account;
     for (auto size = job.request.sizes.rbegin(); size != job.request.sizes.rend() && *size > held; ++size) {
       if (ledger_.over_limit(account, *size - held)) continue;
       if (quota_depth_ > 0 && depth_of_guarantee(account, *size) != quota_depth_) continue;
-      if (auto shares = find_place(around, shape_at(job.request, *size), job, end)) return shares;
+      if (auto slices = find_place(around, shape_at(job.request, *size), job, end)) return slices;
     }
     return std::nullopt;
   }
@@ -212,14 +214,14 @@ class Pass {
     return reservations_.size() < static_cast<std::size_t>(policy_.reservations(state_.scheduling));
   }
 
-  void start(const Job& job, const Shares& shares, Time end) {
-    for (auto& [nodes, pool] : pools_) give(shares, pool);
-    given_.insert(given_.end(), shares.begin(), shares.end());
-    reservations_.start(shares, end);
-    for (const Share& share : shares) ledger_.change(job.request.account, share.devices);
+  void start(const Job& job, const NodeSlices& slices, Time end) {
+    for (auto& [nodes, pool] : pools_) give(slices, pool);
+    given_.insert(given_.end(), slices.begin(), slices.end());
+    reservations_.start(slices, end);
+    for (const NodeSlice& slice : slices) ledger_.change(job.request.account, slice.devices);
     const auto nth = state_.attempts_created + std::ssize(plan_.start);
     plan_.start.push_back(
-        {job.id, allocate(state_, job.request, shares, handed_out_, nth), reservations_.size() > 0});
+        {job.id, allocate(state_, job.request, slices, handed_out_, nth), reservations_.size() > 0});
   }
 
   // Promises the job a start where it is its turn; false where nobody may pass it.
@@ -241,8 +243,8 @@ class Pass {
     for (const JobId leaving : state_.indexes.leaving) {
       const Job& other = state_.jobs.at(leaving);
       if (other.request.kind != kind_) continue;
-      release_leaving(state_, other, pool);
-      ledger.change(other.request.account, -gives_up(other));
+      add_leaving_devices(state_, other, pool);
+      ledger.change(other.request.account, -surplus_devices(other));
     }
   }
 
@@ -258,7 +260,8 @@ class Pass {
                      const MayShrink& may_shrink) {
     const auto shrinks = choose_shrinks(state_, pool, ledger, job, may_shrink, now_, plan_.stale_at);
     for (const Resizing& shrink : shrinks)
-      reservations_.expect_shrinking(shrink.job, given_up(state_, state_.jobs.at(shrink.job), shrink.resize));
+      reservations_.expect_shrinking(shrink.job,
+                                     surplus_of(state_, state_.jobs.at(shrink.job), shrink.resize));
     plan_.resize.insert(plan_.resize.end(), shrinks.begin(), shrinks.end());
     return !shrinks.empty();
   }
@@ -300,7 +303,7 @@ class Pass {
       const Job& job = state_.jobs.at(id);
       if (job.request.kind != kind_) continue;
       if (job.attempt)
-        keep(job, kept_free(state_, job), job.held ? 0 : job.resize->to - job.held_devices());
+        keep(job, still_to_get(state_, job), job.held ? 0 : job.resize->to - job.allocated_devices());
       else if (job.in_line() && (!job.not_before || *job.not_before <= now_))
         resume(job);
     }
@@ -310,15 +313,15 @@ class Pass {
     const Time end = now_ + job.request.walltime;
     FreeDevices open = pool_for(job.request.nodes).free;
     close_windows(state_, job.request.account, now_, end, open);
-    const auto shares = kept_place(state_, job, open);
-    if (!shares || ledger_.over_limit(job.request.account, job.resize->to)) return;
-    start(job, *shares, end);
+    const auto slices = restart_place(state_, job, open);
+    if (!slices || ledger_.over_limit(job.request.account, job.resize->to)) return;
+    start(job, *slices, end);
     resumed_.insert(job.id);
   }
 
   // Counts free devices as given to a job that is leaving to come back with so many more.
-  void keep(const Job& job, Shares free, int more) {
-    for (Share& share : free) share.devices = std::min(share.devices, pool_for({}).free.free(share.node));
+  void keep(const Job& job, NodeSlices free, int more) {
+    for (NodeSlice& slice : free) slice.devices = std::min(slice.devices, pool_for({}).free.free(slice.node));
     for (auto& [nodes, pool] : pools_) give(free, pool);
     given_.insert(given_.end(), free.begin(), free.end());
     ledger_.change(job.request.account, std::max(more, 0));
@@ -335,11 +338,11 @@ class Pass {
         around = without_avoided(state_, around, *job);
         plan_.stale_by(*job->avoid_until);
       }
-      release(state_, *job, around);
+      add_devices(state_, *job, around);
       const auto place = find_largest(around.free, *job, now_ + job->request.walltime);
       if (!place) continue;
       const Resize resize = resize_to(state_, *job, *place);
-      keep(*job, beyond_held(state_, *job, *place), resize.to - resize.from);
+      keep(*job, beyond_allocated(state_, *job, *place), resize.to - resize.from);
       plan_.resize.push_back({job->id, resize});
     }
   }
@@ -355,9 +358,9 @@ class Pass {
     return copy;
   }
 
-  static void give(const Shares& shares, DevicePool& pool) {
-    for (const Share& share : shares)
-      if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, -share.devices);
+  static void give(const NodeSlices& slices, DevicePool& pool) {
+    for (const NodeSlice& slice : slices)
+      if (pool.capacity.free(slice.node) > 0) pool.free.add(slice.node, -slice.devices);
   }
 
   const ClusterState& state_;
@@ -366,7 +369,7 @@ class Pass {
   const std::string& kind_;
   Plan& plan_;
   std::map<Labels, DevicePool> pools_;  // those looked at
-  Shares given_;                        // by this pass
+  NodeSlices given_;                    // by this pass
   AccountLedger ledger_;                // as the pass leaves it
   Reservations reservations_;
   Given& handed_out_;
@@ -375,8 +378,8 @@ class Pass {
   bool starved_ = false;     // a job waits for devices
   std::set<JobId> resumed_;  // started with their new size
   bool nodes_reserved_;      // some, for accounts
-  std::map<LineKey, int> tries_;         // that failed for the reservations alone, of lines alike
-  std::map<LineKey, Blocker> hopeless_;  // lines alike of which nothing more can start
+  std::map<JobClass, int> tries_;         // that failed for the reservations alone, of lines alike
+  std::map<JobClass, Blocker> hopeless_;  // lines alike of which nothing more can start
   bool closed_ = false;
 };
 

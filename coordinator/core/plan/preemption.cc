@@ -24,7 +24,7 @@ bool almost_done(Time created, Duration walltime, Time now) {
 
 // After a stop it is left alone until it runs: an elastic job that starts with its new size, which it does
 // before all others, would otherwise be stopped at once by the very next plan.
-bool comes_back(const RunningJob& job) { return job.attempt > 1 && !job.standing.started; }
+bool is_restarting(const RunningJob& job) { return job.attempt > 1 && !job.standing.started; }
 
 Duration lost_work(const Standing& standing, const std::optional<Time>& saved, Time now) {
   Time since = standing.started.value_or(now);
@@ -51,7 +51,7 @@ class RoomSearch {
       if (key.kind != kind) break;
       if (!of_account(key.account) || !may_take(key.account, kAnyNumber)) continue;
       for (const RunningJob& job : jobs)
-        if (!almost_done(job.created, job.standing.walltime, now_) && !comes_back(job) &&
+        if (!almost_done(job.created, job.standing.walltime, now_) && !is_restarting(job) &&
             may_stop(job.standing))
           candidates_.push_back(
               {&job, &key.account, rank(job.standing), lost_work(job.standing, job.saved, now_)});
@@ -70,7 +70,7 @@ class RoomSearch {
       candidates_.pop_back();
       if (!may_take(*next.account, next.job->standing.devices)) continue;
       ledger_.change(*next.account, -next.job->standing.devices);
-      release(state_, *next.job, pool_);
+      add_devices(state_, *next.job, pool_);
       victims.push_back(next.job);
     }
     return needed_of(victims);
@@ -96,9 +96,9 @@ class RoomSearch {
   std::vector<JobId> needed_of(const std::vector<const RunningJob*>& victims) {
     std::vector<JobId> needed;
     for (auto victim = victims.rbegin(); victim != victims.rend(); ++victim) {
-      take_back(state_, **victim, pool_);
+      remove_devices(state_, **victim, pool_);
       if (done()) continue;
-      release(state_, **victim, pool_);
+      add_devices(state_, **victim, pool_);
       needed.push_back((*victim)->job);
     }
     std::ranges::reverse(needed);  // in the order in which their accounts could spare them

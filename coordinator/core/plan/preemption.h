@@ -17,8 +17,8 @@ bool almost_done(const Job& job, Time now);
 // Device time since its last checkpoint.
 Duration lost_work(const Job& job, Time now);
 
-// `pool` counts what those already leaving hold as free, `ledger` as no longer held. Empty where stopping
-// every candidate would not do.
+// `pool` counts what those that leave already have as free, `ledger` as no longer allocated. Empty where
+// stopping every candidate would not do.
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   AccountLedger ledger, const Job& blocked, Time now);
 // For a job that `account`'s quota covers.

@@ -10,35 +10,37 @@ namespace podium {
 
 namespace {
 
-void add_held(const ClusterState& state, const Job& job, int by, DevicePool& pool) {
+void add_allocated(const ClusterState& state, const Job& job, int by, DevicePool& pool) {
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
-    if (!job.attempt->holds(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
+    if (!job.attempt->allocated(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
     if (const int healthy = healthy_devices(node, place); healthy > 0)
       pool.free.add(node.ordinal, by * healthy);
   }
 }
 
-void add_held(const ClusterState& state, const RunningJob& running, int by, DevicePool& pool) {
-  const auto impaired = [&](const Share& share) { return state.indexes.impaired.contains(share.node); };
-  if (std::ranges::any_of(running.shares, impaired))
-    return add_held(state, state.jobs.at(running.job), by, pool);
-  for (const Share& share : running.shares)
-    if (pool.capacity.free(share.node) > 0) pool.free.add(share.node, by * share.devices);
+void add_allocated(const ClusterState& state, const RunningJob& running, int by, DevicePool& pool) {
+  const auto impaired = [&](const NodeSlice& slice) { return state.indexes.impaired.contains(slice.node); };
+  if (std::ranges::any_of(running.slices, impaired))
+    return add_allocated(state, state.jobs.at(running.job), by, pool);
+  for (const NodeSlice& slice : running.slices)
+    if (pool.capacity.free(slice.node) > 0) pool.free.add(slice.node, by * slice.devices);
 }
 
 }  // namespace
 
-void release(const ClusterState& state, const Job& job, DevicePool& pool) { add_held(state, job, 1, pool); }
-void take_back(const ClusterState& state, const Job& job, DevicePool& pool) {
-  add_held(state, job, -1, pool);
+void add_devices(const ClusterState& state, const Job& job, DevicePool& pool) {
+  add_allocated(state, job, 1, pool);
 }
-void release(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
-  add_held(state, job, 1, pool);
+void remove_devices(const ClusterState& state, const Job& job, DevicePool& pool) {
+  add_allocated(state, job, -1, pool);
 }
-void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
-  add_held(state, job, -1, pool);
+void add_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
+  add_allocated(state, job, 1, pool);
+}
+void remove_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool) {
+  add_allocated(state, job, -1, pool);
 }
 
 void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
@@ -71,50 +73,51 @@ FreeDevices Reservations::open_at(const FreeDevices& free, const std::string& ac
   FreeDevices open = free;
   for (const Reservation& reservation : reservations_) {
     if (end <= reservation.at || start >= reservation.end) continue;
-    for (const Reservation::Hold& hold : reservation.holds) {
-      const int left = start < reservation.at ? std::min(open.free(hold.node), hold.spare)
-                                              : open.free(hold.node) - hold.devices;
-      open.set(hold.node, std::max(left, 0));
+    for (const Reservation::Claim& claim : reservation.claims) {
+      const int left = start < reservation.at ? std::min(open.free(claim.node), claim.spare)
+                                              : open.free(claim.node) - claim.devices;
+      open.set(claim.node, std::max(left, 0));
     }
   }
   close_windows(state_, account, start, end, open);
   return open;
 }
 
-void Reservations::start(const Shares& shares, Time end) {
-  take(shares, now_, end);
-  started_.emplace(end, shares);
+void Reservations::start(const NodeSlices& slices, Time end) {
+  take(slices, now_, end);
+  started_.emplace(end, slices);
 }
 
-void Reservations::take(const Shares& shares, Time start, Time end) {
+void Reservations::take(const NodeSlices& slices, Time start, Time end) {
   for (Reservation& reservation : reservations_) {
     if (start >= reservation.at || end <= reservation.at) continue;
-    for (Reservation::Hold& hold : reservation.holds)
-      for (const Share& share : shares)
-        if (share.node == hold.node) hold.spare -= share.devices;
+    for (Reservation::Claim& claim : reservation.claims)
+      for (const NodeSlice& slice : slices)
+        if (slice.node == claim.node) claim.spare -= slice.devices;
   }
 }
 
-void Reservations::add(const FreeDevices& open, const Job& job, Time at, const Shares& shares) {
+void Reservations::add(const FreeDevices& open, const Job& job, Time at, const NodeSlices& slices) {
   const Time end = at + job.request.walltime;
-  take(shares, at, end);
+  take(slices, at, end);
   Reservation reservation{job.id, at, end, {}};
-  for (const Share& share : shares)
-    reservation.holds.push_back({share.node, share.devices, open.free(share.node) - share.devices});
+  for (const NodeSlice& slice : slices)
+    reservation.claims.push_back({slice.node, slice.devices, open.free(slice.node) - slice.devices});
   reservations_.push_back(std::move(reservation));
 }
 
 // When devices come free besides the ends of what ran before this plan, and which that are not free now: of
-// what it starts and of what comes back with another size, after its reservations, and after nodes' windows.
-std::multimap<Time, Shares> Reservations::moments() const {
-  std::multimap<Time, Shares> moments = started_;
-  for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, Shares{});
+// what it starts and of what starts again with another size, after its reservations, and after nodes'
+// windows.
+std::multimap<Time, NodeSlices> Reservations::moments() const {
+  std::multimap<Time, NodeSlices> moments = started_;
+  for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, NodeSlices{});
   for (const NodeId& id : state_.indexes.windows)
     for (const auto until : state_.nodes.at(id).window_ends())
-      if (until && *until > now_) moments.emplace(*until, Shares{});
+      if (until && *until > now_) moments.emplace(*until, NodeSlices{});
   for (const JobId id : state_.indexes.resizing)
     if (const Job& job = state_.jobs.at(id); job.attempt && job.request.kind == kind_)
-      moments.emplace(now_ + job.request.walltime, kept_by(state_, job));
+      moments.emplace(now_ + job.request.walltime, restart_slices(state_, job));
   return moments;
 }
 
@@ -124,19 +127,19 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   const auto try_at = [&](Time at) {
     if (!fits(later.free, shape)) return false;
     const FreeDevices open = open_at(later.free, job.request.account, at, at + job.request.walltime);
-    const auto shares = choose(open, shape);
-    if (shares) add(open, job, at, *shares);
-    return shares.has_value();
+    const auto slices = choose(open, shape);
+    if (slices) add(open, job, at, *slices);
+    return slices.has_value();
   };
   for (const JobId leaving : leaving_)
     if (const Job& other = state_.jobs.at(leaving); other.request.kind == kind_)
-      release_leaving(state_, other, later);
-  for (const auto& [shrinking, given_up] : shrinking_)
-    for (const Share& share : given_up)
-      if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
+      add_leaving_devices(state_, other, later);
+  for (const auto& [shrinking, surplus] : shrinking_)
+    for (const NodeSlice& slice : surplus)
+      if (later.capacity.free(slice.node) > 0) later.free.add(slice.node, slice.devices);
   if (try_at(now_)) return &reservations_.back();
 
-  const std::multimap<Time, Shares> others = moments();
+  const std::multimap<Time, NodeSlices> others = moments();
   auto moment = others.begin();
   std::optional<Time> untried;
   // Whether the job can start at an earlier time than `at`; what comes free at one time does so at once.
@@ -148,8 +151,8 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   const auto moments_before = [&](Time at) {
     for (; moment != others.end() && moment->first < at; ++moment) {
       if (before(moment->first)) return true;
-      for (const Share& share : moment->second)
-        if (later.capacity.free(share.node) > 0) later.free.add(share.node, share.devices);
+      for (const NodeSlice& slice : moment->second)
+        if (later.capacity.free(slice.node) > 0) later.free.add(slice.node, slice.devices);
     }
     return before(at);
   };
@@ -158,7 +161,7 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
     if (!running.attempt || running.request.kind != kind_ || leaving_.contains(id) || shrinking_.contains(id))
       continue;
     if (moments_before(std::max(time, now_))) return &reservations_.back();
-    release(state_, running, later);
+    add_devices(state_, running, later);
   }
   if (moments_before(Time::max())) return &reservations_.back();
   return nullptr;

@@ -12,32 +12,32 @@
 namespace podium {
 
 struct Reservation {
-  struct Hold {
+  struct Claim {
     std::size_t node = 0;
     int devices = 0;  // of the reservation, from `at` on
-    int spare = 0;    // others may hold at `at`
+    int spare = 0;    // that others may have at `at`
   };
 
   JobId job;
   Time at;
   Time end;  // `at` and the job's walltime
-  std::vector<Hold> holds;
+  std::vector<Claim> claims;
 };
 
-// Gives back to a pool's free devices what a job holds of it, but for unhealthy devices and nodes that get no
-// work.
-void release(const ClusterState& state, const Job& job, DevicePool& pool);
-// Undoes release.
-void take_back(const ClusterState& state, const Job& job, DevicePool& pool);
+// Adds to a pool's free devices those of it that are allocated to a job, but for unhealthy devices and nodes
+// that get no work.
+void add_devices(const ClusterState& state, const Job& job, DevicePool& pool);
+// Undoes add_devices.
+void remove_devices(const ClusterState& state, const Job& job, DevicePool& pool);
 // Both for a job of the state's index, without looking at the job itself where its nodes are in order.
-void release(const ClusterState& state, const RunningJob& job, DevicePool& pool);
-void take_back(const ClusterState& state, const RunningJob& job, DevicePool& pool);
+void add_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool);
+void remove_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool);
 // Takes out of `free` the nodes whose maintenance window or reservation forbids a job of `account` from
 // `start` to `end`.
 void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
                    FreeDevices& free);
 
-// Whether what is free in the pool holds the job from now to its end, those windows considered.
+// Whether the job fits into what is free in the pool from now to its end, those windows considered.
 bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now);
 
 // The reservations of one kind's queue, highest first.
@@ -55,11 +55,11 @@ class Reservations {
   // delaying any of them or running into a node's window.
   FreeDevices open_to(const FreeDevices& free, const std::string& account, Time end) const;
   // A job starts now on these, and ends at `end`.
-  void start(const Shares& shares, Time end);
+  void start(const NodeSlices& slices, Time end);
   // A running job is going to leave, as those do that are leaving already.
   void expect_leaving(JobId job) { leaving_.insert(job); }
-  // One is going to shrink and gives these up.
-  void expect_shrinking(JobId job, Shares given_up) { shrinking_[job] = std::move(given_up); }
+  // One is going to shrink and frees these.
+  void expect_shrinking(JobId job, NodeSlices surplus) { shrinking_[job] = std::move(surplus); }
 
   // Reserves, of the pool, the earliest start after those already reserved. Nothing where the job can never
   // start with the nodes that are up.
@@ -67,17 +67,17 @@ class Reservations {
 
  private:
   FreeDevices open_at(const FreeDevices& free, const std::string& account, Time start, Time end) const;
-  void take(const Shares& shares, Time start, Time end);
-  std::multimap<Time, Shares> moments() const;
-  void add(const FreeDevices& open, const Job& job, Time at, const Shares& shares);
+  void take(const NodeSlices& slices, Time start, Time end);
+  std::multimap<Time, NodeSlices> moments() const;
+  void add(const FreeDevices& open, const Job& job, Time at, const NodeSlices& slices);
 
   const ClusterState& state_;
   const std::string& kind_;
   Time now_;
   std::set<JobId> leaving_;
-  std::map<JobId, Shares> shrinking_;
+  std::map<JobId, NodeSlices> shrinking_;
   std::vector<Reservation> reservations_;
-  std::multimap<Time, Shares> started_;  // by their ends
+  std::multimap<Time, NodeSlices> started_;  // by their ends
 };
 
 }  // namespace podium

@@ -123,16 +123,16 @@ std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& jo
   for (const auto& [time, id] : state.indexes.timers) {
     const Job& running = state.jobs.at(id);
     if (!running.attempt || running.request.kind != job.request.kind) continue;
-    release(state, running, pool);
+    add_devices(state, running, pool);
     ended.push_back(&running);
     if (fits(pool.free, shape)) break;
   }
   if (!fits(pool.free, shape)) return {};  // nodes are missing as well
   std::vector<const Job*> needed;
   for (auto last = ended.rbegin(); last != ended.rend(); ++last) {
-    take_back(state, **last, pool);
+    remove_devices(state, **last, pool);
     if (fits(pool.free, shape)) continue;
-    release(state, **last, pool);
+    add_devices(state, **last, pool);
     needed.insert(needed.begin(), *last);
   }
   return needed;
@@ -228,7 +228,7 @@ void add_account(const ClusterState& state, const Job& job, Time now, std::vecto
   if (const auto quota = ledger.nearest_quota(account);
       quota && !ledger.guaranteed_by(account, job.request.devices)) {
     Blocker beyond{.code = BlockerCode::quota,
-                   .needs = ledger.held(quota->account) + job.request.devices,
+                   .needs = ledger.allocated(quota->account) + job.request.devices,
                    .has = quota->devices};
     beyond.sentence = "account " + quota->account + " would hold " + std::to_string(beyond.needs) + " " +
                       job.request.kind + " devices and is guaranteed " + std::to_string(beyond.has) +

@@ -1,8 +1,8 @@
 // The account tree. A job belongs to an account, "nlp/bert", and so to everything above it, "nlp"; operators
 // make accounts, for a limit that a new name evades is none, and give them shares, guaranteed devices
-// (quotas) and hard limits. What accounts hold and have used is kept by apply; usage decays exponentially,
-// and is settled only when what an account holds changes, so that a replay adds the same numbers in the same
-// order.
+// (quotas) and hard limits. `apply` keeps what is allocated to accounts and what they have used; usage decays
+// exponentially, and is settled only when an allocation changes, so that a replay adds the same numbers in
+// the same order.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace podium {
 // What operators set. Quota and limit are devices by kind.
 struct AccountRules {
   int share = 1;                     // of what its parent gets, against the account's siblings
-  std::map<std::string, int> quota;  // guaranteed: work beyond it is borrowed, and can be taken back
+  std::map<std::string, int> quota;  // guaranteed: work beyond it is borrowed, and can be reclaimed
   std::map<std::string, int> limit;  // never more than this at a time
 
   bool operator==(const AccountRules&) const = default;
@@ -26,7 +26,7 @@ struct AccountRules {
 
 // Of devices of one kind.
 struct Usage {
-  int devices = 0;            // held now
+  int devices = 0;            // allocated now
   double device_seconds = 0;  // decayed, as of `at`
   Time at;
 

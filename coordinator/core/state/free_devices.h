@@ -24,14 +24,14 @@ struct NetworkPlace {
 };
 
 // Devices of one node.
-struct Share {
+struct NodeSlice {
   std::size_t node = 0;  // its ordinal
   int devices = 0;
 
-  bool operator==(const Share&) const = default;
+  bool operator==(const NodeSlice&) const = default;
 };
 
-using Shares = std::vector<Share>;
+using NodeSlices = std::vector<NodeSlice>;
 
 // Nodes by how many devices they have free.
 using NodeCounts = std::span<const std::int32_t>;

@@ -29,7 +29,7 @@ struct QueueKey {
   auto operator<=>(const QueueKey&) const = default;
 };
 
-using Queue = std::map<LineKey, std::set<QueueKey>>;
+using Queue = std::map<JobClass, std::set<QueueKey>>;
 
 // Of which kind, and on nodes with which labels.
 struct PoolKey {
@@ -40,11 +40,11 @@ struct PoolKey {
 };
 
 // Whose devices of which kind.
-struct HolderKey {
+struct RunningKey {
   std::string kind;
   std::string account;
 
-  auto operator<=>(const HolderKey&) const = default;
+  auto operator<=>(const RunningKey&) const = default;
 };
 
 struct DevicePool {
@@ -64,7 +64,7 @@ struct Indexes {
   std::set<std::pair<Time, JobId>> deadlines;      // next_deadline of every job that has one
   std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
   std::set<JobId> leaving;                         // jobs whose attempt is being stopped
-  std::map<HolderKey, RunningJobs> running;        // jobs with an attempt that is not
+  std::map<RunningKey, RunningJobs> running;       // jobs with an attempt that is not
   std::set<JobId> resizing;                        // jobs with Job::resize
   std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
   std::set<NodeId> suspects;                       // nodes with suspicions

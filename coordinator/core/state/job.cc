@@ -13,11 +13,11 @@ std::string describe(const Resize& resize) {
          (resize.room_for ? " for job " + to_string(*resize.room_for) : "");
 }
 
-int Job::held_devices() const {
+int Job::allocated_devices() const {
   if (!attempt) return 0;
   int devices = 0;
   for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank)
-    if (attempt->holds(rank)) devices += attempt->allocation.ranks[rank].devices();
+    if (attempt->allocated(rank)) devices += attempt->allocation.ranks[rank].devices();
   return devices;
 }
 

@@ -1,6 +1,6 @@
 // A job that has not ended: what it asks for, its attempt with the task of each rank, and what its earlier
-// attempts taught. Plain values. A job's devices are its attempt's; a rank gives its own back once it is over
-// and its attempt is being stopped.
+// attempts taught. Plain values. The job's devices are its attempt's, and stay allocated to it until the task
+// on them is over; in an attempt that is not being stopped, until that ends.
 #pragma once
 
 #include <algorithm>
@@ -98,8 +98,9 @@ struct Attempt {
   Blame blame = Blame::none;     // and how surely
   bool fenced = false;           // a task of an older attempt may still run: starts behind a fence
 
-  // Whether the rank's devices are its job's: one that is being stopped gives its devices back task by task.
-  bool holds(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
+  // Whether the rank's devices are still its job's: an attempt that is being stopped returns them task by
+  // task.
+  bool allocated(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
   bool operator==(const Attempt&) const = default;
 };
 
@@ -116,10 +117,10 @@ struct RetryCounts {
 };
 
 // An elastic job on its way to another size: its attempt is stopped for it, and it starts again before any
-// other job, on devices that are kept for it meanwhile (elastic.h).
+// other job, on devices that no other may have meanwhile (plan/elastic.h).
 struct Resize {
   int from = 0, to = 0;                // devices
-  std::map<NodeId, int> kept = {};     // devices by node, `to` together
+  std::map<NodeId, int> after = {};    // devices by node on which it starts again, `to` together
   std::optional<JobId> room_for = {};  // the waiting job that it shrinks for
 
   bool grows() const { return to > from; }
@@ -154,8 +155,8 @@ struct Job {
   bool in_line() const { return state == JobState::queued && !held && !paused && request.after.empty(); }
   // That its attempt was given; of a job without one, the fewest it may start on.
   int devices() const { return attempt ? attempt->allocation.devices() : request.devices; }
-  // Of these, those that are still its own.
-  int held_devices() const;
+  // Of these, those that are still allocated to it.
+  int allocated_devices() const;
   AttemptId attempt_id() const { return {id, attempts}; }
   int newest_attempt() const { return std::max(attempts, attempts_told); }  // that was ever given a number
   bool operator==(const Job&) const = default;

@@ -27,13 +27,13 @@ inline Shape shape_of(const JobRequest& request) {
   return {request.devices, request.per_node, request.nodes, request.within, request.tensor, request.pipeline};
 }
 
-struct LineKey {
+struct JobClass {
   std::string account;
   Shape shape;
 
-  auto operator<=>(const LineKey&) const = default;
+  auto operator<=>(const JobClass&) const = default;
 };
 
-inline LineKey line_key(const JobRequest& request) { return {request.account, shape_of(request)}; }
+inline JobClass class_of(const JobRequest& request) { return {request.account, shape_of(request)}; }
 
 }  // namespace podium

@@ -46,7 +46,7 @@ struct NodeReservation {
   std::string account;
   std::string reason;
   std::optional<Time> from;   // none: at once
-  std::optional<Time> until;  // none: until it is taken back
+  std::optional<Time> until;  // none: until an operator ends it
 
   // Whether it forbids a job of `of` from `start` to `end`.
   bool forbids(const std::string& of, Time start, Time end) const {
@@ -83,10 +83,10 @@ struct Node {
   std::vector<DeviceSlot> devices;
   NodeState state = NodeState::up;
   Time last_seen;
-  Time heard_since;                    // its agent has reported without a gap since then
-  std::optional<ClockMeasure> clock;   // as last_seen not on disk
-  std::int64_t orders_version = 1;     // but for what is_held_back changes
-  std::int64_t held_back_version = 0;  // that, not on disk
+  Time heard_since;                   // its agent has reported without a gap since then
+  std::optional<ClockMeasure> clock;  // as last_seen not on disk
+  std::int64_t orders_version = 1;    // but for what is_withheld changes
+  std::int64_t withheld_version = 0;  // that, not on disk
   int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
   std::optional<Drain> drain;
   std::optional<NodeReservation> reservation;
@@ -99,7 +99,7 @@ struct Node {
   std::optional<bool> adopted;  // whether they shall be stopped
   NetworkPlace place;           // by its labels
 
-  std::int64_t version() const { return orders_version + held_back_version; }  // of its orders
+  std::int64_t version() const { return orders_version + withheld_version; }  // of its orders
   // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
   // Whether it is closed to some jobs at some time, though it gets work.

@@ -1,4 +1,4 @@
-// ClusterState::pools, kept by apply: one for every device kind, and one for every set of node labels that
+// Indexes::pools, written by apply: one for every device kind, and one for every set of node labels that
 // live jobs ask for, so that a plan never looks at nodes one by one.
 #pragma once
 

@@ -8,15 +8,15 @@
 namespace podium {
 namespace {
 
-Shares shares_of(const ClusterState& state, const Allocation& allocation) {
-  Shares shares;
+NodeSlices slices_of(const ClusterState& state, const Allocation& allocation) {
+  NodeSlices slices;
   const NodeId* last = nullptr;  // ranks count by node
   for (const Placement& place : allocation.ranks) {
-    if (!last || *last != place.node) shares.push_back({state.nodes.at(place.node).ordinal, 0});
-    shares.back().devices += place.devices();
+    if (!last || *last != place.node) slices.push_back({state.nodes.at(place.node).ordinal, 0});
+    slices.back().devices += place.devices();
     last = &place.node;
   }
-  return shares;
+  return slices;
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ bool RunningJobs::operator==(const RunningJobs& other) const {
 }
 
 void follow_running(ClusterState& state, const Job& job) {
-  const HolderKey key{job.request.kind, job.request.account};
+  const RunningKey key{job.request.kind, job.request.account};
   const auto group = state.indexes.running.find(key);
   if (!job.attempt || job.attempt->stop != StopCause::none) {
     if (group == state.indexes.running.end()) return;
@@ -74,8 +74,8 @@ void follow_running(ClusterState& state, const Job& job) {
   }
   RunningJob now{job.id, job.attempts, standing_of(job), job.attempt->created, job.saved, {}};
   const RunningJob* known = group == state.indexes.running.end() ? nullptr : group->second.find(job.id);
-  now.shares =
-      known && known->attempt == now.attempt ? known->shares : shares_of(state, job.attempt->allocation);
+  now.slices =
+      known && known->attempt == now.attempt ? known->slices : slices_of(state, job.attempt->allocation);
   state.indexes.running[key].put(std::move(now));
 }
 

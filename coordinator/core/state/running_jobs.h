@@ -37,7 +37,7 @@ struct RunningJob {
   Standing standing;
   Time created;               // its attempt
   std::optional<Time> saved;  // when the core learnt of its newest checkpoint
-  Shares shares;              // that its attempt holds
+  NodeSlices slices;          // allocated to its attempt
 
   bool operator==(const RunningJob&) const = default;
 };

@@ -26,7 +26,7 @@ const AccountRules& rules_of(const ClusterState& state, const std::string& accou
 
 bool awaits_reports(const ClusterState& state) { return !state.unheard.empty() || state.listens_until; }
 
-bool is_held_back(const ClusterState& state, const Attempt& attempt, const Task& task) {
+bool is_withheld(const ClusterState& state, const Attempt& attempt, const Task& task) {
   return state.listens_until && attempt.stop == StopCause::none && !task.listed;
 }
 

@@ -59,7 +59,7 @@ const AccountRules& rules_of(const ClusterState& state, const std::string& accou
 bool awaits_reports(const ClusterState& state);
 // While it listens, a task that no agent has listed is not ordered: it may have been started elsewhere since
 // a copy of the database was taken, and no fence would stop it.
-bool is_held_back(const ClusterState& state, const Attempt& attempt, const Task& task);
+bool is_withheld(const ClusterState& state, const Attempt& attempt, const Task& task);
 
 struct UnknownTask {
   NodeId node;

@@ -41,7 +41,7 @@ class Accounts : public ClusterTest {
     report(node, left);
   }
 
-  int held(const std::string& account) { return AccountLedger(state_, "cpu").held(account); }
+  int held(const std::string& account) { return AccountLedger(state_, "cpu").allocated(account); }
 };
 
 TEST_F(Accounts, NamesArePaths) {

@@ -34,7 +34,7 @@ TEST_F(JobOperations, HeldJobsWaitOutsideOfTheQueues) {
   const JobId held = submit(request_for(1)), next = submit(request_for(1));
   turn(HoldJob{held});
   EXPECT_EQ(reason(held), "is held; podium release 2 lets it start");
-  EXPECT_EQ(state_.indexes.queues.at("cpu").at(LineKey{"default", {1, 0}}).size(), 1u)
+  EXPECT_EQ(state_.indexes.queues.at("cpu").at(JobClass{"default", {1, 0}}).size(), 1u)
       << "a pass never sees it";
   end(running, {});
   EXPECT_EQ(state_of(next), JobState::starting) << "it passes the held one";

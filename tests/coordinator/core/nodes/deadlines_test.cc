@@ -52,8 +52,8 @@ TEST_F(Deadlines, ATaskThatHasEndedFreesItsDeviceWhileOthersStillStop) {
   leave_but_the_last(id);
   EXPECT_EQ(state_of(id), JobState::stopping);
   EXPECT_EQ(state_of(next), JobState::starting);
-  EXPECT_EQ(job(id).held_devices(), 1);
-  EXPECT_EQ(AccountLedger(state_, "cpu").held("default"), 4);
+  EXPECT_EQ(job(id).allocated_devices(), 1);
+  EXPECT_EQ(AccountLedger(state_, "cpu").allocated("default"), 4);
 }
 
 TEST_F(Deadlines, OneRankThatDoesNotEndHoldsItsGangNoLongerThanItsDeadline) {
@@ -178,12 +178,12 @@ TEST_F(Deadlines, ASnapshotOfBeforeGivesBackWhatHasEnded) {
   for (const char* of : {"usage", "own"}) before["accounts"]["default"][of]["cpu"]["devices"] = 4;
   ClusterState empty;
   state_ = cluster_state_from_json(before, empty);
-  EXPECT_EQ(AccountLedger(state_, "cpu").held("default"), 1);
+  EXPECT_EQ(AccountLedger(state_, "cpu").allocated("default"), 1);
   turn(CoordinatorUp{});
   wait_reporting(100);
   EXPECT_EQ(state_of(id), JobState::stopping) << "it has its full time from now on";
   report(nodes_[3], {{task(id, 3), {0, 15, ""}}});
-  EXPECT_EQ(AccountLedger(state_, "cpu").held("default"), 0);
+  EXPECT_EQ(AccountLedger(state_, "cpu").allocated("default"), 0);
   EXPECT_EQ(state_of(submit(request_for(4, 1))), JobState::starting);
 }
 

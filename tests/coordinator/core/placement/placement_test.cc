@@ -140,12 +140,12 @@ TEST(Placement, IsTheBestOfAllWays) {
     shape.within = static_cast<Within>(below(4));
     const FreeDevices free = free_of(nodes);
     const auto best = best_of_all(nodes, shape);
-    const auto shares = choose(free, shape);
+    const auto slices = choose(free, shape);
     ASSERT_EQ(fits(free, shape), best.has_value()) << "round " << round;
-    ASSERT_EQ(shares.has_value(), best.has_value()) << "round " << round;
+    ASSERT_EQ(slices.has_value(), best.has_value()) << "round " << round;
     if (!best) continue;
     Taken taken(nodes.size());
-    for (const Share& share : *shares) taken[share.node] += share.devices;
+    for (const NodeSlice& slice : *slices) taken[slice.node] += slice.devices;
     for (std::size_t i = 0; i < nodes.size(); ++i) ASSERT_LE(taken[i], nodes[i].free) << "round " << round;
     ASSERT_TRUE(keeps_shape(taken, shape)) << "round " << round;
     const Cost cost = cost_of(nodes, taken, shape);

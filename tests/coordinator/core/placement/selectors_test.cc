@@ -41,7 +41,7 @@ TEST_F(Selectors, JobsWithAndWithoutOneShareDevices) {
   const JobId waiting = submit(asking(2, {{"partition", "nlp"}}));
   EXPECT_EQ(state_of(waiting), JobState::queued) << "the tightest fit left one device of node-1";
   ASSERT_EQ(plan_.reservations.size(), 1u);
-  EXPECT_EQ(plan_.reservations[0].holds[0].node, state_.nodes.at(nlp_.id).ordinal);
+  EXPECT_EQ(plan_.reservations[0].claims[0].node, state_.nodes.at(nlp_.id).ordinal);
 }
 
 TEST_F(Selectors, RefusesWhatNoNodeHas) {

@@ -470,10 +470,10 @@ TEST_F(Elastic, ShrinksToASizeThatItsLoweredLimitLetsItComeBackWith) {
 TEST_F(Elastic, AJobThatGrowsGivesUpNothing) {
   const JobId id = job_on_its_way_to_grow();
   ASSERT_EQ(stop_of(id), StopCause::resized);
-  EXPECT_EQ(gives_up(job(id)), 0);
+  EXPECT_EQ(surplus_devices(job(id)), 0);
   report(nodes_[0], {{task(id, 0), {}}});
-  EXPECT_EQ(job(id).held_devices(), 3);
-  EXPECT_EQ(gives_up(job(id)), 0);
+  EXPECT_EQ(job(id).allocated_devices(), 3);
+  EXPECT_EQ(surplus_devices(job(id)), 0);
 }
 
 }  // namespace

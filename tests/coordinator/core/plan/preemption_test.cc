@@ -242,7 +242,7 @@ std::vector<JobId> naive_victims(const ClusterState& state, const Job& blocked, 
 DevicePool pool_for(const ClusterState& state, const Job& blocked) {
   DevicePool pool = state.indexes.pools.at({blocked.request.kind, blocked.request.nodes});
   for (const JobId id : state.indexes.leaving)
-    if (state.jobs.at(id).request.kind == blocked.request.kind) release(state, state.jobs.at(id), pool);
+    if (state.jobs.at(id).request.kind == blocked.request.kind) add_devices(state, state.jobs.at(id), pool);
   return pool;
 }
 
@@ -250,7 +250,7 @@ AccountLedger ledger_for(const ClusterState& state, const Job& blocked) {
   AccountLedger ledger(state, blocked.request.kind);
   for (const JobId id : state.indexes.leaving)
     if (const Job& leaving = state.jobs.at(id); leaving.request.kind == blocked.request.kind)
-      ledger.change(leaving.request.account, -leaving.held_devices());
+      ledger.change(leaving.request.account, -leaving.allocated_devices());
   return ledger;
 }
 

@@ -44,7 +44,7 @@ TEST_F(Scheduling, OneProcessANodeHoldsAllOfTheJobsDevicesThereUntilItEnds) {
   EXPECT_EQ(state_of(next), JobState::queued) << "only one device of a is free";
   turn(CancelJob{id});
   report(b, {{task(id, 1), TaskExit{}}});
-  EXPECT_EQ(job(id).held_devices(), 2);
+  EXPECT_EQ(job(id).allocated_devices(), 2);
   EXPECT_EQ(job(next).attempt->allocation.ranks[0].node.value, "b");
   EXPECT_EQ(state_.accounts.at("default").usage.at("cpu").devices, 4) << "2 of each job";
 }
@@ -139,7 +139,7 @@ TEST_F(Scheduling, GoesByPriorityThenAge) {
   JobRequest urgent = request_for(1);
   urgent.priority = 90;
   const JobId first = submit(urgent);
-  const auto order = state_.indexes.queues.at("cpu").at(LineKey{"default", {1, 0}});
+  const auto order = state_.indexes.queues.at("cpu").at(JobClass{"default", {1, 0}});
   std::vector<JobId> ids;
   for (const QueueKey& key : order) ids.push_back(key.job);
   EXPECT_EQ(ids, (std::vector<JobId>{first, old, young}));
@@ -219,7 +219,7 @@ TEST_F(Scheduling, WaitingWeighsAgainstPriority) {
   JobRequest urgent = request_for(1);
   urgent.priority = 60;
   submit(urgent);
-  EXPECT_EQ(state_.indexes.queues.at("cpu").at(LineKey{"default", {1, 0}}).begin()->job, old)
+  EXPECT_EQ(state_.indexes.queues.at("cpu").at(JobClass{"default", {1, 0}}).begin()->job, old)
       << "11 h of waiting outweigh 10 points";
 }
 
