@@ -39,15 +39,26 @@ struct Resizing {
   Resize resize;
 };
 
+// What was decided, in buckets; each says what is true of all that it holds.
 struct Plan {
+  // Waiting jobs that start now, each whole, on free devices that no other start has. No start delays a
+  // reservation made before it.
   std::vector<Start> start;
+  // Running jobs that stop and queue again. Each is needed: without it the job that it makes room for would
+  // not fit.
   std::vector<Preemption> preempt;
+  // Running elastic jobs that stop to start again with another size: smaller, so that a waiting job fits, or
+  // larger, where no job of their kind waits for devices.
   std::vector<Resizing> resize;
+  // Blocked jobs that are promised a start, highest first: where and when at the latest, if every running job
+  // takes all of its walltime.
   std::vector<Reservation> reservations;
-  std::map<JobId, Blocker> blocked;  // jobs that were tried and could not start, and why
-  std::optional<Time> stale_at;      // when time alone changes what it would decide
-  std::int64_t epoch = -1;           // of the state it was made for
-  bool conclusive = true;            // enacted, it leaves nothing to decide; with accounts in turn it may
+  // Waiting jobs that were tried and cannot start, and why. Those that no plan came to are behind them.
+  std::map<JobId, Blocker> blocked;
+
+  std::optional<Time> stale_at;  // when time alone changes what it would decide
+  std::int64_t epoch = -1;       // of the state it was made for
+  bool conclusive = true;        // enacted, it leaves nothing to decide; with accounts in turn it may
 
   void stale_by(Time at) { stale_at = stale_at ? std::min(*stale_at, at) : at; }
   // It was enacted, and nothing else happened to the state.

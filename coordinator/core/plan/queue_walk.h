@@ -1,13 +1,12 @@
 // The jobs that wait for devices of one kind, in the order in which they would start were devices to come
-// free one job at a time: those that a quota covers first, and each job charged to its account
-// as it is passed. What a plan does (plan.cc), without looking at devices.
+// free one job at a time: each job is charged to its account as it is passed. What a plan does, without
+// looking at devices.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "coordinator/core/plan/line_order.h"
+#include "coordinator/core/plan/quota_walk.h"
 
 namespace podium {
 
@@ -26,15 +25,8 @@ class QueueWalk {
   std::optional<QueuePlace> next();
 
  private:
-  void begin(std::vector<Line> lines);
-
-  const ClusterState& state_;
-  Time now_;
   AccountLedger ledger_;
-  std::optional<LineOrder> order_;
-  std::vector<int> depths_;  // of quotas whose jobs come later, the deepest last; 0 first, for the other jobs
-  int depth_ = 0;            // of those whose jobs come now
-  std::vector<Line> later_;
+  QuotaWalk walk_;
 };
 
 // How many jobs wait for devices of a kind.
