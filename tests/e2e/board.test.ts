@@ -71,7 +71,7 @@ describe("the board", () => {
 
   it("puts published rows beside it when they are chosen: a table of their own and dashed lines, never a record", async () => {
     const page = await stage.open("#/board");
-    await page.getByLabel("Published figures beside it").selectOption("bert-large-pretraining");
+    await page.getByLabel("Published results to show").selectOption("bert-large-pretraining");
     const others = body(page, "Published");
     await expect.poll(() => others.count()).toBeGreaterThan(5);
     expect(await body(page, "All runs").filter({ hasText: "published" }).count()).toBe(0);
@@ -108,7 +108,7 @@ describe("the board", () => {
     await page.getByRole("button", { name: "Show all", exact: true }).click();
     await expect.poll(() => list.count()).toBe(boards().length);
     await page.evaluate(() => (location.hash = "#/board?model=nobody"));
-    await page.getByText("No benchmark is of all that").waitFor();
+    await page.getByText("No benchmark matches these filters").waitFor();
   });
 
   it("without any run says how to come to one", async () => {
@@ -126,7 +126,7 @@ describe("reproducing", () => {
     await page.getByRole("button", { name: "Reproduce…" }).click();
     await page
       .getByRole("dialog")
-      .getByText(/the spec as it ran then, with its parameters and its seed/)
+      .getByText(/repeats the spec, the parameters, the seed and the packed code/)
       .waitFor();
     expect(stage.coordinator.asked).toEqual([]);
     await page.getByRole("button", { name: "Submit it once more" }).click();
@@ -144,7 +144,7 @@ describe("reproducing", () => {
     const { job } = first().all[0]!;
     await page.getByRole("button", { name: `Reproduce job ${job}`, exact: true }).click();
     await page.getByRole("button", { name: "Submit it once more" }).click();
-    await page.getByText("Nothing that is recorded differs").waitFor();
+    await page.getByText("The devices and versions are the same").waitFor();
     expect(stage.coordinator.asked.map(({ path }) => path)).toEqual([`jobs ${job} reproduce`]);
     expect(stage.coordinator.cluster.jobs.get(stage.quickstart + 1)!.labels["reproduces"]).toBe(String(job));
   });

@@ -47,7 +47,7 @@ describe("a comparison", () => {
     await steps.waitFor();
     const seed = table.getByRole("row", { name: /training\.\W*seed/ });
     expect(await seed.count()).toBe(0);
-    await page.getByRole("button", { name: "Also what is alike" }).click();
+    await page.getByRole("button", { name: "Show those that are the same" }).click();
     await seed.waitFor();
     expect(page.url()).toContain("diff=all");
     await page.goBack();
@@ -78,7 +78,7 @@ describe("a comparison", () => {
       await route.fulfill({ response, json });
     });
     await page.evaluate((jobs) => (location.hash = `#/compare?jobs=${jobs}`), ranJobs().join(","));
-    await page.getByText("2,041 differ, 30 are alike, 71 of them are left out").waitFor();
+    await page.getByText("2,041 differ, 30 are the same, 71 of them are left out").waitFor();
   });
 
   it("hides the target, and shows it again", async () => {
@@ -93,7 +93,7 @@ describe("a comparison", () => {
 
   it("looks for a job to add once nobody types any more", async () => {
     const page = await open(`jobs=${stage.quickstart}`);
-    await page.getByText("One job is no comparison yet").waitFor();
+    await page.getByText("A comparison needs two jobs").waitFor();
     const asked: string[] = [];
     page.on("request", (request) => {
       const q = new URL(request.url()).searchParams.get("q");
@@ -113,16 +113,16 @@ describe("a comparison", () => {
   it("tells of the base what the others differ from, and takes another", async () => {
     const [first, second] = ranJobs();
     const page = await open(`jobs=${first},${second}`);
-    await page.getByText(`differences are to job ${first}`).waitFor();
+    await page.getByText(`differences are from job ${first}`).waitFor();
     await page.getByRole("button", { name: `Compare with job ${second}` }).click();
-    await page.getByText(`differences are to job ${second}`).waitFor();
+    await page.getByText(`differences are from job ${second}`).waitFor();
     expect(page.url()).toContain(`base=${second}`);
   });
 
   it("adds and removes jobs, which Back undoes", async () => {
     const [first, second] = ranJobs();
     const page = await open(`jobs=${first}`);
-    await page.getByText("One job is no comparison yet").waitFor();
+    await page.getByText("A comparison needs two jobs").waitFor();
     await page.getByLabel("Add a job").fill(String(second));
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Compare 2 jobs" }).waitFor();

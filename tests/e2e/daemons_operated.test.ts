@@ -50,7 +50,7 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
   it("drains both nodes with a reason", async () => {
     for (const node of ["node-1", "node-2"]) {
       await press(`Drain ${node}`);
-      await page.getByLabel("Reason, for those who wait").fill("new fans");
+      await page.getByLabel("Reason (shown to those who wait)").fill("new fans");
       await press("Drain it");
       await page
         .getByRole("article", { name: `Node ${node}` })

@@ -240,7 +240,7 @@ describe("cancel", () => {
     await page.getByRole("button", { name: "Cancel the job" }).click();
     await page.getByLabel("Token", { exact: true }).fill("wrong");
     await page.getByRole("button", { name: "Use this token" }).click();
-    await page.getByText("That token was not accepted.").waitFor();
+    await page.getByText("The coordinator did not accept that token.").waitFor();
     await page.getByLabel("Token", { exact: true }).fill(userToken);
     await page.getByRole("button", { name: "Use this token" }).click();
     await page.locator(".page-header .badge.state-cancelled").waitFor();
@@ -259,7 +259,7 @@ describe("what its curve foretells", () => {
   it("is a sentence, and a fan in the chart of the target's metric that the legend hides", async () => {
     const page = await stage.open(`#/jobs/${stage.quickstart}?table=target`);
     await page
-      .getByText(/^Expected to reach its target in .*; 8 of 10 times .*% that it does before/)
+      .getByText(/^The job should reach its target in .*; 8 of 10 times .*The odds that it does so before/)
       .waitFor();
     const chart = page.getByRole("region", { name: "Target", exact: true });
     const beyond = chart.getByRole("cell", { name: /^2,000$/ });
@@ -277,7 +277,7 @@ describe("what its curve foretells", () => {
     });
     const page = await stage.open(`#/jobs/${stage.quickstart}`);
     await page
-      .getByText("Cannot say yet when it reaches its target: its curve has 3 points; 6 are needed.")
+      .getByText("It is not known yet when the job reaches its target: its curve has 3 points; 6 are needed.")
       .waitFor();
   });
 

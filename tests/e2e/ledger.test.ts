@@ -15,7 +15,9 @@ describe("of a job", () => {
     const page = await open(stage.quickstart);
     const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
     await page
-      .locator(".ledger-sentence", { hasText: /so far from its submission; \d+ % of the device time/ })
+      .locator(".ledger-sentence", {
+        hasText: /since its submission; steps that count took \d+ % of the device time/,
+      })
       .waitFor();
     await expect.poll(() => page.locator(".ledger-lanes li").count()).toBe(job.attempt + 1);
     const shares = await body(page, "Time by kind").locator('td[data-title="Share"]').allTextContents();
@@ -34,7 +36,7 @@ describe("of a job", () => {
       Date.now(),
     );
     await page.locator(".ledger strong", { hasText: `${Math.round(100 * goodput!)} %` }).waitFor();
-    await page.getByRole("button", { name: "How goodput is told" }).press("Enter");
+    await page.getByRole("button", { name: "About goodput" }).press("Enter");
     await page.getByText("Goodput = device time of steps that count").waitFor();
   });
 
@@ -64,7 +66,7 @@ describe("of a job", () => {
     const job = stage.coordinator.cluster.jobs.get(stage.quickstart)!;
     stage.coordinator.putJobUnseen({ ...job, command: true });
     const page = await open(stage.quickstart);
-    await page.getByText("Its program does not tell what it does").waitFor();
+    await page.getByText("Its program does not report its phases").waitFor();
     await page.locator(".ledger strong", { hasText: /%/ }).waitFor();
   });
 });
@@ -100,7 +102,7 @@ describe("of the cluster", () => {
     const page = await stage.open("#/ledger?by=node&range=all");
     await page.locator(".ledger-key").waitFor();
     expect(await page.locator(".ledger-key").textContent()).not.toContain("waiting");
-    await page.getByLabel("also while jobs waited").check();
+    await page.getByLabel("include waiting").check();
     await page.locator(".ledger-key li", { hasText: "waiting" }).waitFor();
     await body(page, "Device time as a table").filter({ hasText: "no node, while jobs waited" }).waitFor();
   });

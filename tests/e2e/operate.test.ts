@@ -183,7 +183,7 @@ describe("accounts", () => {
       const siblings = stage.coordinator.accounts;
       const names = await grid
         .locator(".c-name a:not(.account-again)")
-        .evaluateAll((links) => links.map((link) => link.getAttribute("title")!.split(":")[0]!));
+        .evaluateAll((links) => links.map((link) => link.getAttribute("title")!.replace("All jobs of ", "")));
       return names.filter((name) => !name.includes("/")).map((name) => siblings.get(name)!.share);
     };
     await grid.getByRole("columnheader", { name: "Share" }).getByRole("button").click();
@@ -201,18 +201,18 @@ describe("accounts", () => {
     await page.getByText("A gpu quota of 200 can never be used with a limit of 128.").waitFor();
     expect(asked()).toEqual([]);
     await page.getByLabel("gpu limit (at most)").fill("");
-    await page.getByLabel("Share of what its parent gets").fill("5");
+    await page.getByLabel("Share of the parent's devices").fill("5");
     await press(page, "Change it");
     await page.locator("dialog").waitFor({ state: "detached" });
     expect(asked()).toEqual([["accounts nlp", { share: 5, quota: { gpu: 200 }, limit: { gpu: null } }]]);
     await page.locator(".account-table .c-quota", { hasText: /^200$/ }).waitFor();
 
     await press(page, "New account…");
-    await page.getByLabel("Name, after those above it: nlp/bert").fill("refused");
-    await page.getByLabel("Share of what its parent gets").fill("2");
+    await page.getByLabel("Full name, such as nlp/bert").fill("refused");
+    await page.getByLabel("Share of the parent's devices").fill("2");
     await press(page, "Make it");
     await page.getByText("a limit is of devices that there are").waitFor();
-    await page.getByLabel("Name, after those above it: nlp/bert").fill("search/ranking");
+    await page.getByLabel("Full name, such as nlp/bert").fill("search/ranking");
     await press(page, "Make it");
     await page.getByRole("link", { name: "ranking", exact: true }).waitFor();
   });
@@ -223,10 +223,10 @@ describe("a node", () => {
     const page = await open("#/nodes");
     const node = page.getByRole("article", { name: "Node node-2" });
     await press(page, "Drain node-2");
-    await page.getByLabel("Reason, for those who wait").fill("new fans");
+    await page.getByLabel("Reason (shown to those who wait)").fill("new fans");
     await page.getByLabel("Until (empty: until resumed)").fill("2020-01-01T10:00");
     await press(page, "Drain it");
-    await page.getByText("The window's end is over already.").waitFor();
+    await page.getByText("The window has ended already.").waitFor();
     await page.getByLabel("From (empty: now)").fill("2190-01-01T10:00");
     await page.getByLabel("Until (empty: until resumed)").fill("2190-01-01T12:00");
     await press(page, "Drain it");
@@ -246,15 +246,15 @@ describe("a node", () => {
     const page = await open("#/nodes");
     const node = page.getByRole("article", { name: "Node node-2" });
     await press(page, "Reserve node-2");
-    await page.getByLabel("Account, with those below it").fill("nlp");
-    await page.getByLabel("Reason, for those who wait").fill("deadline");
+    await page.getByLabel("Account (accounts below it are included)").fill("nlp");
+    await page.getByLabel("Reason (shown to those who wait)").fill("deadline");
     await press(page, "Reserve it");
     await node.getByText("reserved for nlp: deadline").waitFor();
     expect(asked()).toEqual([
       ["nodes node-2 reserve", { account: "nlp", reason: "deadline", from_ms: null, until_ms: null }],
     ]);
     await press(page, "Reserve node-2");
-    expect(await page.getByLabel("Account, with those below it").inputValue()).toBe("nlp");
+    expect(await page.getByLabel("Account (accounts below it are included)").inputValue()).toBe("nlp");
     await press(page, "Not now");
     await press(page, "Open node-2 to every account");
     await node.getByText("reserved for nlp").waitFor({ state: "detached" });
@@ -263,12 +263,12 @@ describe("a node", () => {
   it("gets labels and has them taken back", async () => {
     const page = await open("#/nodes");
     await press(page, "Labels of node-4");
-    await page.getByText("Its agent's: rack=r1, zone=b").waitFor();
-    await press(page, "Take back label 1");
+    await page.getByText("The agent gives: rack=r1, zone=b").waitFor();
+    await press(page, "Remove label 1");
     await page.getByLabel("Label 1", { exact: true }).fill("spine");
     await page.getByLabel("Value 1", { exact: true }).fill("s 1");
     await press(page, "Set them");
-    await page.getByText("a label and its value are of letters").waitFor();
+    await page.getByText("a label and its value consist of letters").waitFor();
     await page.getByLabel("Value 1", { exact: true }).fill("s1");
     await press(page, "Set them");
     await page.getByRole("article", { name: "Node node-4" }).getByText("spine:s1").waitFor();
@@ -280,7 +280,7 @@ describe("a dialog", () => {
   it("stays when text is selected past its edge, and goes with a click beside it", async () => {
     const page = await open("#/accounts");
     await press(page, "New account…");
-    const text = page.locator("dialog p", { hasText: "What is held beyond a quota" });
+    const text = page.locator("dialog p", { hasText: "Devices beyond the quota are borrowed" });
     const box = (await text.boundingBox())!;
     await page.mouse.move(box.x + 60, box.y + 8);
     await page.mouse.down();
@@ -300,9 +300,9 @@ describe("a dialog", () => {
     const border = (label: string) =>
       page.getByLabel(label).evaluate((field) => getComputedStyle(field).borderTopColor);
     await press(page, "New account…");
-    const calm = await border("Share of what its parent gets");
-    expect(await border("Name, after those above it: nlp/bert")).toBe(calm);
+    const calm = await border("Share of the parent's devices");
+    expect(await border("Full name, such as nlp/bert")).toBe(calm);
     await press(page, "Make it");
-    expect(await border("Name, after those above it: nlp/bert")).not.toBe(calm);
+    expect(await border("Full name, such as nlp/bert")).not.toBe(calm);
   });
 });

@@ -16,7 +16,7 @@ it("shows each repository with its specs, those that were refused first with eve
     "configs/old.yaml",
   ]);
   expect(await repository.locator("header").textContent()).toMatch(
-    /experiments3f9c1e7a5b2dmainhttps:\/\/git.example.org\/nlp\/experiments.git\*.yaml.*looked at \d+s ago/,
+    /experiments3f9c1e7a5b2dmainhttps:\/\/git.example.org\/nlp\/experiments.git\*.yaml.*read \d+s ago/,
   );
   await repository.getByRole("link", { name: "experiment 9000" }).click();
   await page.getByRole("heading", { name: "9000 quickstart" }).waitFor();
@@ -25,8 +25,10 @@ it("shows each repository with its specs, those that were refused first with eve
 it("says why a repository could not be looked at", async () => {
   const page = await stage.open("#/specs");
   const repository = page.getByRole("region", { name: "Repository speech" });
-  await repository.getByText("The last look failed: the host git.example.org is not known").waitFor();
-  await repository.getByText("not looked at yet").waitFor();
+  await repository
+    .getByText("The last attempt to read it failed: the host git.example.org is not known")
+    .waitFor();
+  await repository.getByText("not read yet").waitFor();
 });
 
 it("filters by state and path, in the address", async () => {
@@ -38,7 +40,7 @@ it("filters by state and path, in the address", async () => {
   await expect.poll(() => rows.count()).toBe(1);
   expect(new URL(page.url()).hash).toBe("#/specs?state=refused&q=TORN");
   await page.getByLabel("Filter specs").fill("nothing");
-  await page.getByText("No spec of it matches this filter.").waitFor();
+  await page.getByText("None of its specs matches this filter.").waitFor();
 });
 
 it("says how to begin where no repository is watched", async () => {

@@ -49,7 +49,7 @@ describe("a study of sizes", () => {
   it("puts what others published beside it when it is chosen, tagged, with its source, in the address", async () => {
     const page = await open();
     await expect.poll(() => sizes(page).count()).toBe(6);
-    await page.getByLabel("Published figures beside it").selectOption("megatron-weak-scaling");
+    await page.getByLabel("Published results to show").selectOption("megatron-weak-scaling");
     await page.waitForFunction(() => location.hash.includes("published=megatron-weak-scaling"));
     const others = sizes(page).filter({ hasText: "published" });
     await expect.poll(() => others.count()).toBe(6);
@@ -77,7 +77,7 @@ describe("a study of sizes", () => {
 
   it("explains efficiency behind an i that the keyboard opens and closes", async () => {
     const page = await open();
-    const button = page.getByRole("button", { name: "How efficiency is told" });
+    const button = page.getByRole("button", { name: "About efficiency" });
     await button.press("Enter");
     await page.getByText("Efficiency = (throughput / devices)").waitFor();
     await page.keyboard.press("Escape");

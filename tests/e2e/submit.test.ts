@@ -58,7 +58,7 @@ it("a submission whose answer was lost may be made again, and is queued once", a
   };
   await page.route("**/api/v1/experiments", loseTheAnswer, { times: 1 });
   await page.getByRole("button", { name: "Submit" }).click();
-  await page.getByText("It may have been done; the list will tell.").waitFor();
+  await page.getByText("It may have made the change: look at the list.").waitFor();
   expect(queued()).toBe(before + 1);
   await page.goto(`${stage.coordinator.url}/#/jobs`);
   await page.goto(`${stage.coordinator.url}/#/submit`);

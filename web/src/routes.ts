@@ -1,16 +1,16 @@
-// Every page, once: the frame, the keyboard, its help and the tests read this table. A page is loaded, with its styles, when
-// it is first gone to.
+// The table of pages. The frame, the keyboard, its help and the tests read it. A page and its styles are loaded when the
+// reader first opens the page.
 import type { ComponentType } from "preact";
 
 export interface PageRoute {
-  /** "jobs", or "jobs/:id" where a number follows. */
+  /** "jobs", or "jobs/:id" if a number follows. */
   path: string;
   title: string;
-  /** Pressed after "g"; pages with one are in the navigation, in this order. */
+  /** The key to press after "g". Pages with a key are in the navigation, in this order. */
   key: string | null;
-  /** Not among the others there, but a button of its own. */
+  /** The page has a button of its own instead of a place among the others. */
   apart?: boolean;
-  /** Of the page in the navigation that it belongs to, where the path does not begin with it. */
+  /** The path of the page in the navigation that this page belongs to, if its own path does not begin with that one. */
   section?: string;
   load(): Promise<ComponentType<{ id: number }>>;
 }
@@ -104,11 +104,11 @@ export const routes: readonly PageRoute[] = [
 
 export interface Match {
   page: PageRoute;
-  /** 0 where the path has none. */
+  /** 0 if the path has no number. */
   id: number;
 }
 
-/** An address without a path is the overview's. Null: there is no such page. */
+/** An address without a path leads to the overview. Null: there is no such page. */
 export function matchRoute(path: readonly string[]): Match | null {
   const [section = "overview", ...rest] = path;
   const number = Number(rest[0]);
@@ -119,7 +119,7 @@ export function matchRoute(path: readonly string[]): Match | null {
   return page ? { page, id: rest.length === 0 ? 0 : number } : null;
 }
 
-/** Of the one in the navigation that an address belongs to. */
+/** The path of the page in the navigation that an address belongs to. */
 export function sectionOf(path: readonly string[]): string {
   const first = path[0] ?? "overview";
   return routes.find((page) => page.path === first)?.section ?? first;

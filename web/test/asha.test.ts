@@ -61,7 +61,7 @@ it("a study's trials are those of its jobs that are judged", () => {
 
 it("says by what trials are judged, and what the best is", () => {
   expect(ruleText(asha())).toBe(
-    "The lowest eval/loss wins: at each rung one of 3 trials goes on, and who passes the last trains to step 900.",
+    "The lowest eval/loss wins. At each rung, one of 3 trials goes on. A trial that passes the last rung trains to step 900.",
   );
   expect(ruleText(asha({ goal: "max" }))).toMatch(/^The highest/);
   const best = (state: Study["state"], of = asha(), end: "succeeded" | "cancelled" = "succeeded") =>
@@ -69,7 +69,7 @@ it("says by what trials are judged, and what the best is", () => {
   expect(best("running")).toBe("Best so far: job 2: 0.250 at step 640");
   expect(best("succeeded")).toMatch(/^Winner: job 2/);
   expect(best("failed", asha(), "cancelled")).toMatch(/^Best before it ended: job 2/);
-  expect(best("running", asha({ best: null }))).toBe("Best so far: no trial has told its metric");
+  expect(best("running", asha({ best: null }))).toBe("Best so far: no trial has reported its metric");
   expect([isDecided({ state: "queued" }), isDecided({ state: "failed" })]).toEqual([false, true]);
 });
 

@@ -40,14 +40,14 @@ it("never gives up a change, and says of a lost answer that it may have been don
   expect(wire.requests[0]!.signal.aborted).toBe(false);
   await wire.requests[0]!.fail();
   expect(explain(await failure)).toBe(
-    "The coordinator did not answer. It may have been done; the list will tell.",
+    "The coordinator did not answer. It may have made the change: look at the list.",
   );
 });
 
 it("says of a reading that was lost that it is made again", async () => {
   const failure = failureOf(getJob(7));
   await wire.requests[0]!.fail();
-  expect(explain(await failure)).toBe("The coordinator did not answer. It is asked again by itself.");
+  expect(explain(await failure)).toBe("The coordinator did not answer. The dashboard asks again by itself.");
 });
 
 it("heeds when the coordinator wishes to be asked again", async () => {

@@ -82,14 +82,14 @@ describe("parts", () => {
 describe("the sentence", () => {
   it("tells the whole, what counted and the largest loss", () => {
     expect(ledgerSentence(ledger(trained))).toBe(
-      "1h 3m from its submission; 90 % of the device time it held were steps that count. Largest loss: 10m of waiting.",
+      "1h 3m from its submission to its end; steps that count took 90 % of the device time that it held. Largest loss: 10m of waiting.",
     );
   });
 
   it("says what nobody knows, and that it is not over", () => {
     const of = ledger([piece(0, minute, "running")], { goodput: null, final: false });
     expect(ledgerSentence(of)).toBe(
-      "1m so far from its submission; what of it counted nobody can say, for its program tells no steps.",
+      "1m since its submission; its program reports no steps, so what counted is not known.",
     );
   });
 
@@ -148,9 +148,11 @@ describe("the cluster's", () => {
 
   it("sentence tells what was held, and what of it counted", () => {
     expect(tableSentence(table("day"), "in all")).toBe(
-      "2 device hours were held in all, by 2 jobs; 50 % of it were steps that count.",
+      "2 jobs held 2 device hours in all; steps that count took 50 % of them.",
     );
-    expect(tableSentence(table("job", { goodput: null }), "in all")).toMatch(/nobody can say/);
+    expect(tableSentence(table("job", { goodput: null }), "in all")).toBe(
+      "Jobs held 2 device hours in all; how much of them counted is not known.",
+    );
     expect(tableSentence(table("day", { held_device_ms: 0 }), "in all")).toBe("No devices were held in all.");
   });
 });

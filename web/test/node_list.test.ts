@@ -113,15 +113,15 @@ it("says of tasks that nobody ordered whose they are and what becomes of them", 
   const task = { job: 40, attempt: 2, rank: 0 };
   const unknown = { tasks: [task], cluster: null, adopted: null };
   expect(describeUnknown("node-1", unknown)).toBe(
-    "1 task that nobody here ordered: podium nodes adopt node-1",
+    "1 task that this coordinator did not start: podium nodes adopt node-1",
   );
   expect(describeUnknown("node-1", { ...unknown, tasks: [task, task], cluster: "c0ffee" })).toBe(
     "2 tasks of another cluster: podium nodes adopt node-1",
   );
   expect(describeUnknown("node-1", { ...unknown, adopted: "keep" })).toBe(
-    "1 task that nobody here ordered, which runs to its end",
+    "1 task that this coordinator did not start, which runs to its end",
   );
   expect(describeUnknown("node-1", { ...unknown, tasks: [task, task], adopted: "stop" })).toBe(
-    "2 tasks that nobody here ordered, which are being stopped",
+    "2 tasks that this coordinator did not start, which are being stopped",
   );
 });

@@ -36,7 +36,7 @@ it("reads maintenance windows as local times", () => {
     until_ms: at + 3 * 3_600_000,
   });
   expect(readWindow("", "2026-03-01T23:00", "2026-03-01T22:00", at)).toMatch(/end after it begins/);
-  expect(readWindow("", "", "2026-03-01T19:00", at)).toMatch(/over already/);
+  expect(readWindow("", "", "2026-03-01T19:00", at)).toMatch(/has ended already/);
   expect(fieldTime(at)).toBe("2026-03-01T20:00");
   expect(fieldTime(null)).toBe("");
 });

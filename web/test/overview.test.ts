@@ -89,9 +89,9 @@ describe("attention", () => {
       "gone is lost",
       "silent is silent",
       "worn is drained: a task could not be ended",
-      "strange: 1 task that nobody here ordered: podium nodes adopt strange",
+      "strange: 1 task that this coordinator did not start: podium nodes adopt strange",
       "device 1 of sick: XID 79",
-      "clock: its clock is 60 s behind; set it right",
+      "clock: its clock is 60 s behind; correct it",
     ]);
   });
 

@@ -24,8 +24,8 @@ const projection = (changes: Partial<Projection> = {}): Projection => ({
 describe("the sentence", () => {
   it("tells the half, eight of ten, and the odds", () => {
     expect(projectionSentence(projection(), 2 * minute)).toBe(
-      "Expected to reach its target in 10m, at step 1,000; 8 of 10 times between 7m and 16m. 96 % that it does before " +
-        "its training ends, in 28m.",
+      "The job should reach its target in 10m, at step 1,000; 8 of 10 times between 7m and 16m. " +
+        "The odds that it does so before its training ends in 28m are 96 %.",
     );
   });
 
@@ -41,22 +41,22 @@ describe("the sentence", () => {
       step: { p10: 900, p50: 1000, p90: null },
       time_ms: { p10: 9 * minute, p50: 12 * minute, p90: null },
     });
-    expect(projectionSentence(of, 2 * minute)).toContain("8 of 10 times from 7m on, or not at all. 70 %");
+    expect(projectionSentence(of, 2 * minute)).toContain("8 of 10 times from 7m on, or not at all. ");
   });
 
   it("says that it will probably not reach it, with the odds", () => {
     const none = { p10: null, p50: null, p90: null };
     const of = projection({ step: none, time_ms: none, reaches: 0.08, ends_ms: null });
     expect(projectionSentence(of, 0)).toBe(
-      "It will probably not reach its target: 8 % of what may happen does before its training ends.",
+      "The job will probably not reach its target before its training ends: the odds are 8 %.",
     );
-    expect(projectionSentence({ ...of, reaches: 0 }, 0)).toContain("nothing that may happen does");
+    expect(projectionSentence({ ...of, reaches: 0 }, 0)).toContain("the odds are 0 %");
   });
 
   it("says that it cannot say, and why; nothing without a target", () => {
     const doubt = "its curve has 3 points; 6 are needed";
     expect(projectionSentence(projection({ doubt }), 0)).toBe(
-      `Cannot say yet when it reaches its target: ${doubt}.`,
+      `It is not known yet when the job reaches its target: ${doubt}.`,
     );
     expect(projectionSentence(projection({ metric: null, doubt: "it has no target" }), 0)).toBe("");
   });

@@ -170,7 +170,7 @@ describe("published figures", () => {
       published({ devices: 4, value: 82, unit: "% of linear" }),
     ];
     expect(publishedSentence(rows, "samples")).toBe("Published: 77 % of linear on 8 × DGX-2H, 2019");
-    expect(publishedSentence([published({ unit: "ms" })], "samples")).toMatch(/nothing is measured/);
+    expect(publishedSentence([published({ unit: "ms" })], "samples")).toMatch(/^No published result/);
     expect(publishedSentence([], "samples")).toBe("");
   });
 });

@@ -48,11 +48,11 @@ describe("why a job waits", () => {
 
   it("tells what it rests on", () => {
     expect(basisOf(start())).toBe(
-      "Expected if jobs take 60% of their walltime, assumed until ten jobs have run to their end; latest if every job takes all of it.",
+      "The expected start assumes that jobs take 60 % of their walltime, the default until ten jobs have run to their end. The latest assumes that every job takes all of it.",
     );
     const basis = { expected_share: 0.414, earliest_share: 0.1, ended_jobs: 120, jobs_with_pace: 2 };
     expect(basisOf(start({ basis }))).toBe(
-      "Expected if jobs take 41% of their walltime, as half of the last 120 jobs took at most; 2 running jobs go on at their pace; latest if every job takes all of it.",
+      "The expected start assumes that jobs take 41 % of their walltime, the median of the last 120 jobs; 2 running jobs go on at their pace. The latest assumes that every job takes all of it.",
     );
   });
 

@@ -1,4 +1,4 @@
-// The columns of the accounts' table: a row for each kind of device that an account has.
+// The columns of the accounts' table, which has a row for each kind of device of an account.
 import type { Account } from "../api/types";
 import { formatCount, formatHours } from "../format/numbers";
 import { meterOf, sumOfKinds, usedInAll, type AccountLine } from "../model/account_tree";
@@ -8,15 +8,15 @@ import type { Column } from "../ui/data_table";
 import { ChevronIcon } from "../ui/icons";
 
 export interface AccountActions {
-  /** Devices of each kind. */
+  /** The number of devices of each kind. */
   cluster: ReadonlyMap<string, number>;
   folded: ReadonlySet<string>;
   toggle(account: string): void;
-  /** Null for who may not change them. */
+  /** Null if the reader may not change accounts. */
   edit: ((account: Account) => void) | null;
 }
 
-/** What siblings are sorted by, by the column's key. */
+/** What siblings are sorted by, for each key of a column. */
 export const accountFigures: readonly { key: string; number: boolean; value(account: Account): Value }[] = [
   { key: "name", number: false, value: ({ account }) => account },
   { key: "share", number: true, value: ({ share }) => share },
@@ -64,7 +64,7 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   {
     key: "borrowed",
     title: "Borrowed",
-    hint: "Held devices that accounts with quotas may take back",
+    hint: "Devices held beyond the quota. Jobs that the quota of another account covers may take them back",
     width: "84px",
     number: true,
     from: 960,
@@ -99,7 +99,7 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   {
     key: "used",
     title: "Used, hours",
-    hint: "What it used, in device hours; older use weighs less",
+    hint: "Device hours used; older use counts less",
     width: "94px",
     number: true,
     from: 1060,
@@ -109,7 +109,7 @@ export const accountColumns = (actions: AccountActions): readonly Column<Account
   {
     key: "factor",
     title: "Factor, hours",
-    hint: "Device hours used by share: of siblings the smallest goes first",
+    hint: "Device hours used ÷ share. Among siblings, the smallest goes first",
     width: "102px",
     number: true,
     from: 1160,
@@ -153,7 +153,7 @@ function Name({ line: { row, leads }, actions }: { line: AccountLine; actions: A
         class={leads ? undefined : "account-again"}
         href={jobsOf(row.account)}
         tabIndex={-1}
-        title={`${account}: its jobs`}
+        title={`All jobs of ${account}`}
       >
         {row.name}
       </a>
@@ -180,7 +180,7 @@ function Held({ line, inCluster }: { line: AccountLine; inCluster: number }) {
       </span>
       <span
         class={meter.isOver ? "error-text" : undefined}
-        title={meter.isOver ? "More than its limit allows" : undefined}
+        title={meter.isOver ? "The account holds more than its limit allows" : undefined}
       >
         {formatCount(usageOf(line)?.devices ?? 0)}
       </span>

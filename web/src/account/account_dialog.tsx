@@ -1,4 +1,4 @@
-// Share, quota and limit of one account, or of a new one.
+// The dialog that changes the share, quota and limit of an account, or makes a new one.
 import { useState } from "preact/hooks";
 import { changeAccount } from "../api/client";
 import type { Account } from "../api/types";
@@ -8,10 +8,10 @@ import { OperationDialog, Wrong } from "../ui/operation_dialog";
 import { useOperation } from "../hooks/use_operation";
 
 interface Properties {
-  /** Its name is "" for a new one. */
+  /** A new account has the name "". */
   account: Account;
   known: readonly Account[];
-  /** Of devices in the cluster. */
+  /** The kinds of devices in the cluster. */
   kinds: readonly string[];
   onClose(): void;
 }
@@ -27,12 +27,13 @@ export function AccountDialog({ account, known, kinds: inCluster, onClose }: Pro
     let refused = "";
     if (!isAccountName(name))
       refused =
-        "An account is written as nlp or nlp/bert: letters, digits, '.', '_' and '-' between slashes.";
-    else if (isNew && known.some((other) => other.account === name)) refused = `There is an account ${name}.`;
+        "The name of an account consists of letters, digits, '.', '_' and '-' between slashes: nlp or nlp/bert.";
+    else if (isNew && known.some((other) => other.account === name))
+      refused = `The account ${name} exists already.`;
     const change = readAccount(account, text);
     if (!refused && typeof change === "string") refused = change;
     if (!refused && isNew && change === null)
-      refused = "An account is made by giving it a share other than 1, a quota or a limit.";
+      refused = "A new account needs a share other than 1, a quota or a limit.";
     setWrong(refused);
     if (refused || typeof change === "string") return;
     if (change === null) return onClose();
@@ -49,7 +50,7 @@ export function AccountDialog({ account, known, kinds: inCluster, onClose }: Pro
     >
       {isNew && (
         <label class="field">
-          Name, after those above it: nlp/bert
+          Full name, such as nlp/bert
           <input
             type="text"
             autofocus
@@ -62,7 +63,7 @@ export function AccountDialog({ account, known, kinds: inCluster, onClose }: Pro
         </label>
       )}
       <label class="field">
-        Share of what its parent gets, against its siblings
+        Share of the parent's devices, relative to the siblings
         <input
           type="number"
           min={1}
@@ -93,8 +94,8 @@ export function AccountDialog({ account, known, kinds: inCluster, onClose }: Pro
         </div>
       ))}
       <p class="muted">
-        What is held beyond a quota is borrowed, and taken back when a job within its account's quota waits. A
-        limit is never exceeded.
+        Devices beyond the quota are borrowed. The scheduler takes them back when a job waits that the quota
+        of its own account covers. No account exceeds its limit.
       </p>
       <Wrong text={wrong} />
     </OperationDialog>

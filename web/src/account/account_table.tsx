@@ -1,4 +1,4 @@
-// The account tree as a table: siblings are sorted, and what stands below an account is folded at will.
+// The account tree as a table: siblings are sorted, and the reader can fold what is below an account.
 import { useMemo, useState } from "preact/hooks";
 import type { Account } from "../api/types";
 import { useOrder } from "../hooks/use_order";

@@ -1,4 +1,4 @@
-// Every request the dashboard makes, one function each. Nothing else in the dashboard calls fetch, but for the stream.
+// Every request that the dashboard makes, one function each. Only the live stream (stream.ts) calls fetch elsewhere.
 import { Problem, Unreachable } from "./problem";
 import { readClock } from "./server_clock";
 import { storedToken } from "./token_store";
@@ -39,18 +39,18 @@ import type {
 
 export const prefix = "api/v1";
 
-/** Longer than the coordinator ever takes to read something. */
+/** The coordinator never takes longer to answer a reading. */
 const readingMs = 30_000;
 
 interface Options {
   signal?: AbortSignal | undefined;
-  /** With one it is a POST. */
+  /** A request with a token is a POST. */
   token?: string;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-/** Seconds, as the coordinator gives it; the form with a date is nobody's here. */
+/** The coordinator gives seconds. The form of the header with a date is not supported. */
 const retryAfterMs = (response: Response) => (Number(response.headers.get("Retry-After")) || 0) * 1000;
 
 async function problemOf(response: Response): Promise<Problem> {
@@ -59,7 +59,7 @@ async function problemOf(response: Response): Promise<Problem> {
   return new Problem(response.status, body, retryAfterMs(response));
 }
 
-/** A coordinator that others than its own machine can reach wants the token for reading too. */
+/** A coordinator that other machines can reach may require the token for reading too. */
 export function authorization(): Record<string, string> {
   const token = storedToken();
   return token === null ? {} : { Authorization: `Bearer ${token}` };
@@ -102,7 +102,7 @@ const json = <T>(path: string, options: Options = {}): Promise<T> =>
 
 export const getHealth = (signal?: AbortSignal) => json<Health>("/health", { signal });
 
-/** Of a list that comes in pages. */
+/** The query for one page of a list. */
 function pageQuery(pageToken: string | undefined): string {
   return new URLSearchParams({
     limit: "1000",
@@ -110,7 +110,7 @@ function pageQuery(pageToken: string | undefined): string {
   }).toString();
 }
 
-/** `query`: which jobs, in what order, and which part of the list, as GET /jobs has it. */
+/** `query` says which jobs, in what order, and which part of the list, as GET /jobs takes it. */
 export const getJobPage = (query: Record<string, string>, signal?: AbortSignal) =>
   json<JobPage>(`/jobs?${new URLSearchParams(query).toString()}`, { signal });
 
@@ -121,7 +121,7 @@ export const getJob = (id: number, signal?: AbortSignal) => json<JobDetail>(`/jo
 
 export const getWhy = (id: number, signal?: AbortSignal) => json<Why>(`/jobs/${id}/why`, { signal });
 
-/** The history after the event with this id, all pages of it. */
+/** All pages of the history after the event with this id. */
 export async function getJobEvents(id: number, after: number, signal?: AbortSignal): Promise<JobEvent[]> {
   const events: JobEvent[] = [];
   let pageToken: string | undefined = String(after);
@@ -152,7 +152,7 @@ export async function getSeries(id: number, keys: readonly string[], points: num
 
 const jobsQuery = (jobs: readonly number[]) => jobs.map((job) => `job=${job}`).join("&");
 
-/** Of those of the jobs that have the metric. */
+/** The series of those of the jobs that have the metric. */
 export const getSeriesOfJobs = async (
   jobs: readonly number[],
   key: string,
@@ -166,7 +166,7 @@ export const getSeriesOfJobs = async (
     )
   ).series;
 
-/** `base`: the first by default. `all`: also the settings that are alike. */
+/** `base` is the first job by default. `all`: the answer includes the settings that do not differ. */
 export const getComparison = (
   jobs: readonly number[],
   base: number | null,
@@ -189,7 +189,7 @@ export const getStudyPage = (pageToken: string | undefined, signal?: AbortSignal
 
 export const getStudy = (id: number, signal?: AbortSignal) => json<Study>(`/studies/${id}`, { signal });
 
-/** Of every benchmark. */
+/** The published results for every benchmark. */
 export const getPublished = async (signal?: AbortSignal) =>
   (await json<{ published: PublishedRow[] }>("/published", { signal })).published;
 
@@ -202,7 +202,7 @@ export const getBenchmark = (id: string, signal?: AbortSignal) =>
 export const getJobLedger = (id: number, signal?: AbortSignal) =>
   json<JobLedger>(`/jobs/${id}/ledger`, { signal });
 
-/** `query`: what a row is of, and whose time of when, as GET /ledger has it. */
+/** `query` says what a row stands for, and which account and time it covers, as GET /ledger takes it. */
 export const getLedger = (query: Record<string, string>, signal?: AbortSignal) =>
   json<LedgerTable>(`/ledger?${new URLSearchParams(query).toString()}`, { signal });
 
@@ -247,14 +247,14 @@ export type JobOperation = "cancel" | "hold" | "release" | "requeue";
 export const operateJob = (id: number, operation: JobOperation, token: string) =>
   json<Job>(`/jobs/${id}/${operation}`, { token });
 
-/** Its spec and code once more; the same key again gives the job that it made the first time. */
+/** Submits the spec and code of a job again. The same key returns the job that it made the first time. */
 export const reproduceJob = (id: number, key: string, token: string) =>
   json<Reproduction>(`/jobs/${id}/reproduce`, { token, headers: { "Idempotency-Key": key } });
 
-/** Of the jobs in one request. */
+/** The highest number of jobs in one request. */
 export const mostOperated = 1000;
 
-/** Each is done or refused for itself. */
+/** The coordinator does or refuses each job separately. */
 export const operateJobs = async (ids: readonly number[], operation: JobOperation, token: string) =>
   (await json<{ results: OperatedJob[] }>("/jobs/operations", { token, body: { operation, jobs: ids } }))
     .results;
@@ -277,7 +277,7 @@ export const reserveNode = (id: string, reservation: Reservation, token: string)
 
 export const unreserveNode = (id: string, token: string) => node(id, "unreserve", token, {});
 
-/** null takes an operator's label back. */
+/** null removes a label that an operator set. */
 export const labelNode = (id: string, labels: Record<string, string | null>, token: string) =>
   node(id, "labels", token, { labels });
 
@@ -287,7 +287,7 @@ export const validateSpec = (spec: string, token: string) =>
     body: { spec, file: "spec.yaml" },
   });
 
-/** `key` names the draft: the same key and spec again give what they made the first time. */
+/** `key` names the draft. The same key and spec return what they made the first time. */
 export const submitSpec = (spec: string, key: string, token: string) =>
   json<Submitted>("/experiments", {
     token,

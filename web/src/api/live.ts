@@ -23,14 +23,14 @@ export type Connection =
 
 export interface LiveHandlers {
   onConnection(connection: Connection): void;
-  /** In their order. */
+  /** Messages arrive in the order of the stream. */
   onMessages(messages: LiveMessage[]): void;
   onHealth(health: Health): void;
-  /** Reading was refused. True: there is a token to try now. */
+  /** The coordinator refused to let us read. True: there is a token to try now. */
   onLocked(): Promise<boolean>;
 }
 
-/** The coordinator greets at once, so that a stream that is silent for longer is held back by something on the way. */
+/** The coordinator greets at once, so something on the way holds back a stream that is silent for longer. */
 export const greetingMs = 3_000;
 export const pollMs = 5_000;
 const reconnectMs = 500;
@@ -43,11 +43,11 @@ export class LiveStream {
   private offlineSince = 0;
   /** Attempts at the stream since the last greeting. */
   private attempts = 0;
-  /** Runs from the first attempt without a greeting to the next greeting. */
+  /** It runs from the first attempt without a greeting to the next greeting. */
   private greetingTimer: ReturnType<typeof setTimeout> | null = null;
   private polling: ReturnType<typeof setTimeout> | null = null;
 
-  /** `lastId`: what to go on from; null for a first connection, before which nothing was fetched. */
+  /** `lastId`: the position to continue from; null for a first connection, before which nothing was fetched. */
   constructor(
     private readonly handlers: LiveHandlers,
     private lastId: number | null,
@@ -100,7 +100,7 @@ export class LiveStream {
     }
   }
 
-  /** False when it was refused. Every other way in which it can end is the same to us: it is opened again. */
+  /** False if the coordinator refused it. After any other end the stream is opened again. */
   private async stream(lastId: number): Promise<boolean> {
     this.abort = new AbortController();
     this.attempts += 1;
@@ -144,7 +144,7 @@ export class LiveStream {
     this.polling = null;
   }
 
-  /** Beside the attempts to open the stream, which go on. */
+  /** Polls while the attempts to open the stream continue. */
   private async poll(): Promise<void> {
     const turn = this.polling;
     const health = await this.askHealth();

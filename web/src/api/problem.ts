@@ -1,4 +1,5 @@
-// What goes wrong when talking to the coordinator. `Unreachable` is the world; `Problem` is an answer that says no.
+// What goes wrong in a conversation with the coordinator. `Unreachable`: no answer arrived. `Problem`: the answer was a
+// refusal.
 import type { ProblemBody } from "./types";
 
 export class Problem extends Error {
@@ -6,7 +7,7 @@ export class Problem extends Error {
   readonly title: string;
   readonly requestId: string;
   readonly errors: NonNullable<ProblemBody["errors"]>;
-  /** The coordinator wishes not to be asked again before; 0 where it does not say. */
+  /** How long the coordinator asks us to wait; 0 if it does not say. */
   readonly retryAfterMs: number;
 
   constructor(status: number, body: ProblemBody, retryAfterMs = 0) {
@@ -24,7 +25,7 @@ export class Problem extends Error {
 export class Unreachable extends Error {
   constructor(
     cause: unknown,
-    /** What was asked for may have been done all the same. */
+    /** The request was a change, which the coordinator may have made although no answer arrived. */
     readonly mayBeDone = false,
   ) {
     super("the coordinator did not answer", { cause });
@@ -36,8 +37,8 @@ export class Unreachable extends Error {
 export function explain(error: unknown): string {
   if (error instanceof Unreachable)
     return error.mayBeDone
-      ? "The coordinator did not answer. It may have been done; the list will tell."
-      : "The coordinator did not answer. It is asked again by itself.";
+      ? "The coordinator did not answer. It may have made the change: look at the list."
+      : "The coordinator did not answer. The dashboard asks again by itself.";
   if (error instanceof Problem) {
     const id = error.requestId ? ` (request ${error.requestId})` : "";
     const said =

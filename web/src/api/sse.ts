@@ -42,7 +42,7 @@ export class EventParser {
     const { event, data } = this;
     this.event = "";
     this.data = [];
-    // `reset` carries no data, so unlike a browser's EventSource an event needs only one of the two.
+    // A `reset` carries no data, so unlike in a browser's EventSource an event needs only one of the two.
     if (event === "" && data.length === 0) return null;
     return { id: this.id, event: event || "message", data: data.join("\n") };
   }

@@ -1,4 +1,4 @@
-// The browser's storage, which it may refuse (blocked by the person, or full): then things are kept for as long as the page.
+// The browser's storage. If the browser refuses it (the reader blocked it, or it is full), values last as long as the page.
 
 class Kept {
   private readonly refused = new Map<string, string>();
@@ -27,12 +27,12 @@ class Kept {
     try {
       this.open().removeItem(key);
     } catch {
-      // What is refused has nothing to forget.
+      // A storage that refuses access has nothing to forget.
     }
   }
 }
 
-/** Until the tab is closed. */
+/** Keeps values until the tab is closed. */
 export const tabStorage = new Kept(() => sessionStorage);
-/** For all tabs, from visit to visit. */
+/** Keeps values for all tabs, from visit to visit. */
 export const deviceStorage = new Kept(() => localStorage);

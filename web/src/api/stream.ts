@@ -3,21 +3,21 @@ import { authorization, prefix } from "./client";
 import { EventParser, type ServerEvent } from "./sse";
 import type { LiveMessage } from "./types";
 
-/** Reading was refused. */
+/** The coordinator refused to let us read. */
 export class Refused extends Error {}
 
 export interface StreamReader {
-  /** The first bytes came: whatever is fetched from now on misses nothing that the stream does not tell. */
+  /** The first bytes arrived. What is fetched from now on, together with the stream, misses nothing. */
   onGreeting(): void;
   onMessages(messages: LiveMessage[]): void;
 }
 
 const messageEvents = new Set(["job", "node", "account", "metrics"]);
 
-/** The coordinator sends at least a comment every 15 s; this long without a byte means the line is dead. */
+/** The coordinator sends at least a comment every 15 s. After this long without a byte the connection is dead. */
 export const silenceMs = 40_000;
 
-/** A message that cannot be read is a gap: it becomes a reset in its place, and costs none of the others. */
+/** A message that cannot be read is a gap. A reset takes its place; the other messages stay. */
 export function readMessages(events: readonly ServerEvent[]): LiveMessage[] {
   return events.flatMap(({ id: text, event, data }): LiveMessage[] => {
     const id = Number(text);

@@ -1,4 +1,4 @@
-// Where the user token is kept: for this tab, or on this device when the person said so.
+// Where the user token is kept: for this tab, or on this device if the reader chose so.
 import { deviceStorage, tabStorage } from "./storage";
 
 const storageKey = "podium.token";

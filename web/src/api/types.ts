@@ -1,9 +1,9 @@
-// The shapes on the wire by the names that the dashboard uses. schema.ts has them from schemas/openapi.yaml: `npm run generate`
-// writes it anew.
+// The types on the wire under the names that the dashboard uses. `npm run generate` writes schema.ts from
+// schemas/openapi.yaml.
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
-/** What a reading of this path answers. */
+/** The body of the answer to a GET of this path. */
 type Reading<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { "application/json": infer Answer } } } };
 }
@@ -30,7 +30,7 @@ export const fromWire = (value: WireNumber): number => (typeof value === "number
 export type Job = Schemas["Job"];
 /** `spec`: with every default filled in. */
 export type JobDetail = Omit<Reading<"/jobs/{job}">, "spec"> & { spec: Record<string, unknown> };
-/** What became of one of several jobs: the job afterwards, or why it was refused. */
+/** The outcome for one of several jobs: the job afterwards, or why the coordinator refused it. */
 export type OperatedJob =
   paths["/jobs/operations"]["post"]["responses"][200]["content"]["application/json"]["results"][number];
 export type JobPage = Reading<"/jobs">;
@@ -53,9 +53,9 @@ export type Comparison = Schemas["Comparison"];
 export type ComparedField = Schemas["ComparedField"];
 export type ComparedOutcome = Schemas["ComparedOutcome"];
 
-/** An experiment of several jobs, looked at together. */
+/** An experiment of several jobs that are read together. */
 export type StudyFields = Schemas["StudyFields"];
-/** Swept values, by their paths. */
+/** The swept values by their paths in the spec. */
 interface Swept {
   parameters: Record<string, unknown>;
 }
@@ -67,20 +67,20 @@ export type Study = Omit<Schemas["Study"], "members" | "tables"> & {
 };
 /** How a sweep ends its losing trials. */
 export type Asha = NonNullable<Schemas["Asha"]>;
-/** Of such a sweep. */
+/** One trial of a sweep that ends its losing trials. */
 export type Trial = NonNullable<Schemas["Trial"]>;
 export type StudyPage = Reading<"/studies">;
 export type ScalingRow = ScalingTable["rows"][number];
-/** What others published. */
+/** A result that others published. */
 export type PublishedRow = Schemas["PublishedRow"];
 
-/** What a time-to-train is compared within. */
+/** What the runs have in common whose times to train can be compared. */
 export type Benchmark = Schemas["Benchmark"];
 export type BenchmarkDetails = Schemas["BenchmarkDetails"];
 export type BoardClass = Schemas["BoardClass"];
 export type BoardRecord = Schemas["BoardRecord"];
 export type BoardRun = Schemas["BoardRun"];
-/** A job that repeats another, and what is different from then. */
+/** A job that repeats another, and what differs from when the other ran. */
 export type Reproduction = Schemas["Reproduction"];
 
 export type LedgerKind = Schemas["LedgerKind"];
@@ -91,7 +91,7 @@ export type LedgerRow = Schemas["LedgerRow"];
 export type Projection = Schemas["Projection"];
 
 export type Blocker = Schemas["Blocker"];
-/** `set`: parts of the spec, and what to write there. */
+/** `set`: parts of the spec, and the values to write there. */
 export type Sooner = Omit<Schemas["Why"]["sooner"][number], "set"> & {
   set: Record<string, string | number | null | Record<string, string>>;
 };
@@ -103,9 +103,9 @@ export type Node = Schemas["Node"];
 export type NodePage = Reading<"/nodes">;
 export type NodeState = Node["state"];
 export type Device = Node["devices"][number];
-/** Nothing new starts on the node; with a time it is a maintenance window. */
+/** No new task starts on the node. With a time it is a maintenance window. */
 export type Drain = NonNullable<Node["drain"]>;
-/** Only the account's jobs start on the node, and those of accounts below it. */
+/** Only jobs of the account and of accounts below it start on the node. */
 export type Reservation = NonNullable<Node["reservation"]>;
 
 export type Experiment = Schemas["Experiment"];
@@ -118,13 +118,13 @@ export type SpecRepository = Schemas["SpecRepository"];
 export type SpecFile = Schemas["SpecFile"];
 export type SpecRepositories = Reading<"/specs">;
 
-/** By device kind. */
+/** The numbers by kind of device. */
 export type Kinds<T> = Record<string, T>;
-/** Its usage is that of the account and all below it. */
+/** Its usage includes the accounts below it. */
 export type Account = Schemas["Account"];
 export type AccountUsage = Account["usage"][string];
 export type Accounts = Reading<"/accounts">;
-/** What is absent stays; null lifts. */
+/** Absent fields stay as they are; null removes a rule. */
 export type AccountChange =
   paths["/accounts/{account}"]["post"]["requestBody"]["content"]["application/json"];
 
@@ -135,12 +135,12 @@ export type JobApart = Schemas["JobApart"];
 export type WaitingJob = Schemas["WaitingJobFields"];
 
 export type Health = Schemas["Health"];
-/** Whose token a request carries. */
+/** The owner of the token that a request carries. */
 export type TokenOwner = Health["token"];
-/** Of a proxy on the way anything may come. */
+/** A proxy on the way may answer anything. */
 export type ProblemBody = Partial<Schemas["Problem"]>;
 
-/** `id` is its place in the live stream. */
+/** `id` is the position in the live stream. */
 export type LiveMessage = { id: number } & (
   | { event: "job"; data: Job }
   | { event: "node"; data: Node }

@@ -1,4 +1,4 @@
-// The benchmarks beside each other: each with its fastest record and, small, how that fell.
+// The list of benchmarks: each with its fastest record and a small line of how the record fell.
 import type { Benchmark } from "../api/types";
 import { formatDuration } from "../format/times";
 import { classKey, fastest, holderOf, runsText, stepPath } from "../model/board";
@@ -7,7 +7,7 @@ const box = [56, 18] as const;
 
 interface Properties {
   benchmarks: readonly Benchmark[];
-  /** The one that is shown. */
+  /** The benchmark that is shown. */
   shown: string;
   hrefOf(id: string): string;
   nowMs: number;

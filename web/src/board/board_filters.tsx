@@ -1,4 +1,4 @@
-// What the board is narrowed to: each choice in the address, so that a claim is a link.
+// The filters of the board. Each choice is in the address, so that a claim is a link.
 import type { BoardChoice } from "../model/board_filter";
 import { pushParams } from "../state/router";
 import { SelectLine } from "../ui/select_line";
@@ -11,7 +11,7 @@ interface Properties {
 
 const none = { model: null, task: null, device: null, devices: null };
 
-/** "9–64", "513 and more" of "9-64", "513-". */
+/** "9–64" for "9-64", "513 and more" for "513-". */
 const optionText = (name: string, option: string) =>
   name === "devices" ? option.replace(/-$/, " and more").replace("-", "–") : option;
 

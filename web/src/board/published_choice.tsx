@@ -1,4 +1,4 @@
-// Which published benchmark stands beside one's own runs; absent where nothing is published.
+// The choice of published results to show beside one's own runs. It is absent if nothing is published.
 import type { PublishedRow } from "../api/types";
 import { benchmarksOf } from "../model/study";
 import { pushParams } from "../state/router";
@@ -6,7 +6,7 @@ import { alike, SelectLine } from "../ui/select_line";
 
 interface Properties {
   rows: readonly PublishedRow[];
-  /** Of the address; null: none. */
+  /** From the address; null: none. */
   benchmark: string | null;
 }
 
@@ -15,8 +15,8 @@ export function PublishedChoice({ rows, benchmark }: Properties) {
   if (names.length === 0) return null;
   return (
     <SelectLine
-      title="Beside it, published"
-      label="Published figures beside it"
+      title="Published results"
+      label="Published results to show"
       value={benchmark !== null && names.includes(benchmark) ? benchmark : ""}
       options={[["", "nothing"], ...alike(names)]}
       onChange={(value) => pushParams({ published: value })}

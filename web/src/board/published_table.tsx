@@ -1,4 +1,5 @@
-// What others published, apart from one's own runs and of other looks: a row says what it was measured on and who says so.
+// Published results, in a table of their own that looks different from one's own runs. A row says what was measured, on
+// what, and who says so.
 import type { PublishedRow } from "../api/types";
 import { formatPlain } from "../format/numbers";
 import { publishedPlace, publishedTags, publishedValue } from "../model/study";
@@ -10,9 +11,9 @@ export function PublishedTable({ rows }: { rows: readonly PublishedRow[] }) {
       <header class="panel-head">
         <h2>Published elsewhere</h2>
         <span class="muted">
-          other hardware, code and rules: no row of it is a record here
+          measured on other hardware, with other code and rules; no row is a record here
           {rows.some((row) => publishedPlace(row, "samples")?.measure !== "time") &&
-            "; only times are drawn in the chart"}
+            "; the chart shows only times"}
         </span>
       </header>
       <ScrollTable name="Published as a table" looks="cards">

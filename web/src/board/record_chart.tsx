@@ -1,4 +1,4 @@
-// The chart of a benchmark's records; what is hidden of it, and whether it is a table, is in the address.
+// The chart of a benchmark's records. The address says which lines are hidden and whether the chart is a table.
 import { useMemo } from "preact/hooks";
 import type { BenchmarkDetails, PublishedRow } from "../api/types";
 import { Chart } from "../charts/chart";

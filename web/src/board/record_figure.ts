@@ -1,5 +1,5 @@
-// How the records of a benchmark fell: a step curve for each class of devices, the other runs as grey dots, and what others
-// published dashed across. Runs that may set no record are not drawn: their times are not comparable.
+// How the records of a benchmark fell: a step curve for each class of devices, other runs as grey dots, published results as
+// dashed lines. Runs that may set no record are not drawn, because their times are not comparable.
 import type { BenchmarkDetails, BoardClass, PublishedRow } from "../api/types";
 import { colourAt, type Line, type Reference } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
@@ -8,9 +8,9 @@ import { classKey, fallText, standingOf } from "../model/board";
 import { publishedPlace } from "../model/study";
 
 export const axisTitle = "target reached";
-/** Classes of more are dashed (charts/line.ts). */
+/** Further classes are dashed (charts/line.ts). */
 const colours = 8;
-/** Records span so much: then time is logarithmic. */
+/** If records span more than this factor, the axis of time is logarithmic. */
 const wide = 4;
 
 export function recordFigure(
@@ -54,7 +54,7 @@ export function recordFigure(
   };
 }
 
-/** The step curve goes on to today, and has its records on it. */
+/** The step curve continues to today and marks its records. */
 function classLines(of: BoardClass, place: number, nowMs: number): Line[] {
   const { records } = of;
   const id = classKey(of);
@@ -83,7 +83,7 @@ function classLines(of: BoardClass, place: number, nowMs: number): Line[] {
   ];
 }
 
-/** Of times alone: a rate is no time to train. */
+/** Only for times: a rate is not a time to train. */
 function publishedReferences(rows: readonly PublishedRow[]): Reference[] {
   return rows.flatMap((row, index) => {
     const place = publishedPlace(row, "samples");

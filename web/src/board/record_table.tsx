@@ -1,4 +1,4 @@
-// The records of a benchmark, class by class, the newest first: how each fell.
+// The records of a benchmark by class, the newest first, with how much each improved.
 import type { BoardClass } from "../api/types";
 import { formatDuration } from "../format/times";
 import { classKey, fallText, recordRows } from "../model/board";
@@ -10,7 +10,7 @@ export function RecordTable({ classes }: { classes: readonly BoardClass[] }) {
     <section class="panel" aria-label="Records">
       <header class="panel-head">
         <h2>Records</h2>
-        <span class="muted">the newest of each kind and number of devices first</span>
+        <span class="muted">by kind and number of devices, the newest first</span>
       </header>
       <ScrollTable name="Records as a table" looks="cards board-records">
         <thead>

@@ -1,4 +1,4 @@
-// All runs of a benchmark that reached its target, each with where it comes from and, where it holds no record, why not.
+// All runs of a benchmark that reached its target: where each comes from, and why it holds no record.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { BenchmarkDetails, BoardRun } from "../api/types";
@@ -13,7 +13,7 @@ import { SortHead, SortList } from "../ui/sort_head";
 import { ScrollTable } from "../ui/scroll_table";
 import { Ago } from "../ui/times";
 
-/** Of more the rest is shown when it is asked for. */
+/** The rest is shown on request. */
 const shownAtFirst = 20;
 
 interface Sortable {

@@ -14,18 +14,18 @@ import "../styles/charts.css";
 
 interface Properties {
   title: string;
-  /** Names the files that it is saved as, without their endings. */
+  /** The name of the files that the chart is saved as, without their endings. */
   file: string;
-  /** Linear where a value is not positive, whatever is asked for; and it says so. */
+  /** The scale is linear if a value is not positive, whatever is asked for; the chart says so. */
   figure: Figure;
-  /** What it shows in a sentence, for who does not see it. */
+  /** What the chart shows in a sentence, for readers who do not see it. */
   summary: string;
   readX(x: number): string;
-  /** Where its crosshair is; null: nowhere. */
+  /** Reports the place of the crosshair; null: none. */
   onCursor?: (x: number | null) => void;
-  /** A click at the values of this x. */
+  /** Reports a click at the values of this x. */
   onPick?: (x: number) => void;
-  /** Beside an entry of the legend. */
+  /** What to show beside an entry of the legend. */
   note?: (id: string) => ComponentChildren;
   onToggle(id: string): void;
   asTable: boolean;

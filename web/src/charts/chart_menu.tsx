@@ -1,4 +1,4 @@
-// What can be done with a chart beside reading it.
+// What the reader can do with a chart: read it as a table, save it.
 import type { RefObject } from "preact";
 import { MoreIcon } from "../ui/icons";
 import { Menu } from "../ui/menu";
@@ -11,12 +11,12 @@ import type { Figure } from "./plot_options";
 
 interface Properties {
   title: string;
-  /** Of the file, without its ending. */
+  /** The name of the file without its ending. */
   file: string;
   figure: Figure;
   data: Aligned;
   body: RefObject<HTMLElement>;
-  /** A table has no picture. */
+  /** A chart that is shown as a table has no picture. */
   asTable: boolean;
 }
 

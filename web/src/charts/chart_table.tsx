@@ -3,7 +3,7 @@ import { formatPlain } from "../format/numbers";
 import { shownColumns, titleOf, valueText, within, type Aligned, type Axis, type Range } from "./line";
 import type { Figure } from "./plot_options";
 
-/** More rows than this are thinned evenly. */
+/** If there are more rows, they are thinned evenly. */
 const mostRows = 200;
 
 interface Properties {
@@ -45,7 +45,7 @@ export function ChartTable({ title, figure, data, range }: Properties) {
       </table>
       {shown.length < rows.length && (
         <p class="muted panel-text">
-          {shown.length} of {rows.length} rows; zoom in for those between.
+          {shown.length} of {rows.length} rows. Zoom in to see the rows between them.
         </p>
       )}
     </div>
@@ -58,7 +58,7 @@ const placeOf = (axis: Axis, x: number) =>
 const textOf = (axis: Axis, value: number | null | undefined) =>
   value == null ? "" : valueText(axis, value);
 
-/** The newest first, and always among those shown. */
+/** The newest row comes first and is always among those shown. */
 function thinned(rows: readonly number[]): number[] {
   const every = Math.ceil(rows.length / mostRows);
   return [...rows].reverse().filter((_, index) => index % every === 0);

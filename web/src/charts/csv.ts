@@ -1,4 +1,4 @@
-// What a chart shows as CSV, with every digit.
+// The values of a chart as CSV, with every digit.
 import { shownColumns, titleOf, within, type Aligned, type Range } from "./line";
 import type { Figure } from "./plot_options";
 

@@ -1,10 +1,10 @@
-// How curves are drawn, kept in the address: the scale of their values, and their smoothing.
+// The controls of how curves are drawn: the scale of their values and their smoothing. Both are in the address.
 import { setParams } from "../state/router";
 import { Choice } from "../ui/choice";
 
 export interface CurveSettings {
   logarithmic: boolean;
-  /** From 0, off, to 0.98. */
+  /** From 0 (off) to 0.98. */
   smooth: number;
 }
 

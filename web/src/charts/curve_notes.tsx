@@ -1,15 +1,14 @@
-// What is said beside a curve's name in the legend.
+// The notes beside a curve's name in the legend.
 import { formatCount } from "../format/numbers";
 import { countNotFinite, type Point } from "../model/series";
 
 interface Properties {
   points: readonly Point[];
-  /** Points that the coordinator's database cannot read. */
+  /** The number of points that the coordinator's database cannot read. */
   lost: number;
 }
 
-const damage =
-  "The coordinator’s database is damaged. To have the points again, restore a backup of its home.";
+const damage = "The coordinator’s database is damaged. Restore a backup of its home to recover the points.";
 
 export function CurveNotes({ points, lost }: Properties) {
   const notFinite = countNotFinite(points);

@@ -1,10 +1,10 @@
-// What is drawn beside the curves: where something began, and values to compare with.
+// What is drawn beside the curves: marks where something began, and values to compare with.
 import type uPlot from "uplot";
 import { formatPlain } from "../format/numbers";
 import { valueText, type Axis, type Mark, type Reference } from "./line";
 import { colourOf } from "./palette";
 
-/** A label that would run into the one before it is left out; its line is drawn. */
+/** A label that would overlap the one before it is left out. Its line is drawn. */
 export function drawMarks(plot: uPlot, marks: readonly Mark[], font: string): void {
   const { ctx, bbox } = plot;
   const [left, right] = [bbox.left, bbox.left + bbox.width];
@@ -26,7 +26,7 @@ export function drawMarks(plot: uPlot, marks: readonly Mark[], font: string): vo
 
 const labelHeight = 14;
 
-/** A label that would run into another is left out; its line is drawn, and the legend names it. */
+/** A label that would overlap another is left out. Its line is drawn, and the legend names it. */
 export function drawReferences(plot: uPlot, references: readonly Reference[], y: Axis, font: string): void {
   const { ctx, bbox } = plot;
   const written: number[] = [];
@@ -51,7 +51,7 @@ export function drawReferences(plot: uPlot, references: readonly Reference[], y:
   ctx.restore();
 }
 
-/** Up to `x`, readable on top of curves. */
+/** The text ends at `x` and is readable on top of curves. */
 function writeOver(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {
   ctx.setLineDash([]);
   ctx.textAlign = "right";

@@ -1,4 +1,4 @@
-// Charts that belong together: they share the range of x that is shown and the crosshair.
+// Charts that belong together: they share the shown range of x and the crosshair.
 import { signal } from "@preact/signals";
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useEffect, useMemo } from "preact/hooks";
@@ -7,13 +7,13 @@ import { Button } from "../ui/button";
 import type { Range } from "./line";
 
 interface Zoom extends Range {
-  /** What x was when the range was chosen: steps are no seconds. */
+  /** The axis for which the range was chosen: a range in steps means nothing in seconds. */
   axis: string;
 }
 
 export class ChartGroupState {
   private readonly zoom = signal<Zoom | null>(null);
-  /** Of the crosshair. */
+  /** The key by which uPlot shares the crosshair. */
   readonly key = `charts-${(made += 1)}`;
 
   range(axis: string): Range | null {
@@ -34,7 +34,7 @@ let made = 0;
 
 const Context = createContext<ChartGroupState | null>(null);
 
-/** `0` shows all again, as a double click on any of the charts does. */
+/** `0` shows the whole range again, as a double click on any of the charts does. */
 export function ChartGroup({ children }: { children: ComponentChildren }) {
   const group = useMemo(() => new ChartGroupState(), []);
   useEffect(() => {
@@ -53,7 +53,7 @@ export function useChartGroup(): ChartGroupState {
   return group;
 }
 
-/** One button for all charts of the group; `axis` as the charts have it. */
+/** One button for all charts of the group; `axis` is the name of their x axis. */
 export function ResetZoom({ axis }: { axis: string }) {
   const group = useChartGroup();
   if (!group.range(axis)) return null;

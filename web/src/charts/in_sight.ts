@@ -1,8 +1,8 @@
-// Whether an element is in sight or nearly: what is not costs nothing.
+// Whether an element is in or near the visible part of the page. What is far away is not drawn.
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-/** Of the frame's part that scrolls: a margin counts at its edges only where it is the root. */
+/** The scrolling part of the frame is the root, because a margin extends only the edges of the root. */
 const margin = "300px";
 
 export function useInSight(element: RefObject<HTMLElement>): boolean {

@@ -1,4 +1,4 @@
-// The entries under a chart: each reads out its value under the crosshair and shows and hides what it stands for.
+// The entries below a chart. Each shows its value at the crosshair, and a click shows or hides its line.
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { entryOf, seriesOf, valueAt, valueText, type Aligned, type Axis, type Marker } from "./line";

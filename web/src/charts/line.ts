@@ -1,4 +1,4 @@
-// What a chart draws, whatever it is about: lines with their kinds, values to compare with, and places on the x axis.
+// What a chart draws, whatever its subject: lines of several kinds, values to compare with, and marks on the x axis.
 import { formatNumber } from "../format/numbers";
 import { formatAbsolute, formatDuration } from "../format/times";
 
@@ -9,43 +9,43 @@ export type Marker = "dot" | "ring" | "diamond";
 
 export interface Style {
   kind: Kind;
-  /** At every value; of a line, a scatter. */
+  /** Drawn at every value of a line or a scatter. */
   marker?: Marker;
   dashed?: boolean;
   /** A dot at every value. */
   dots?: boolean;
-  /** Drawn faintly: context for another line. */
+  /** The line is drawn faintly, as context for another line. */
   faint?: boolean;
-  /** Not in tables: another line has its values. */
+  /** The line is not in tables, because another line has its values. */
   drawnOnly?: boolean;
 }
 
 export interface Line {
   id: string;
   label: string;
-  /** The name of a colour in the style sheet, such as "--series-0", so that it follows the theme. */
+  /** The name of a colour in the style sheet, such as "--series-0", so that the line follows the theme. */
   colour: string;
   style: Style;
-  /** Ascending. */
+  /** In ascending order. */
   xs: ArrayLike<number>;
-  /** Beside `xs`; what is not finite is left out. Of a band: its upper edge. */
+  /** One value for each of `xs`; values that are not finite are left out. For a band, its upper edge. */
   ys: ArrayLike<number>;
-  /** Of a band: its lower edge. */
+  /** For a band, its lower edge. */
   lows?: ArrayLike<number>;
-  /** Beside `xs`: how far a value may be off, drawn as whiskers. */
+  /** One for each of `xs`: how far the value may be off, drawn as a whisker. */
   errors?: { lows: ArrayLike<number>; highs: ArrayLike<number> };
-  /** Beside `xs`: what is written at the values. */
+  /** One for each of `xs`: a text at the value. */
   notes?: readonly string[];
-  /** The line whose entry in the legend shows and hides it too; its own by default. */
+  /** The id of the line whose entry in the legend also shows and hides this line; its own by default. */
   of?: string;
 }
 
 const colours = 8;
 
-/** Colours are given by place, and repeat after eight. */
+/** Colours follow the index of a line and repeat after eight. */
 export const colourAt = (index: number) => `--series-${index % colours}`;
 
-/** A value that curves are compared with: a target, or a metric that never changes. */
+/** A value to compare curves with: a target, or a metric that never changes. */
 export interface Reference {
   id: string;
   label: string;
@@ -62,13 +62,13 @@ export interface Mark {
 export interface Axis {
   title: string;
   unit?: string;
-  /** "duration": seconds. "date": milliseconds since 1970; of x alone. */
+  /** "duration": seconds. "date": milliseconds since 1970, for x alone. */
   numbers: "plain" | "duration" | "date";
-  /** Of x: logarithmic to this base. */
+  /** For x: the axis is logarithmic to this base. */
   base?: 2 | 10;
-  /** Of x: where its ticks stand, with what is written at them where that is no number. */
+  /** For x: where the ticks are, and their texts if they are not numbers. */
   ticks?: readonly { at: number; label?: string }[];
-  /** Of y: always in sight. */
+  /** For y: a range that is always visible. */
   holds?: Range;
 }
 
@@ -86,7 +86,7 @@ export const entryOf = (line: Line) => line.of ?? line.id;
 
 export interface Aligned {
   xs: number[];
-  /** One row a series of the plot: one a line, two a band (upper, lower). Null where there is no value. */
+  /** One row for each series of the plot: one for a line, two for a band (upper, lower). Null where there is no value. */
   rows: (number | null)[][];
 }
 
@@ -102,7 +102,7 @@ export function seriesOf(lines: readonly Line[]): { line: Line; ys: ArrayLike<nu
   );
 }
 
-/** Lines with xs of their own, on one axis. */
+/** Brings lines with different xs onto one axis. */
 export function align(lines: readonly Line[]): Aligned {
   const xs = merged(lines);
   const rows = seriesOf(lines).map(({ line, ys }) => {
@@ -133,7 +133,7 @@ export interface ValueColumn {
   row: readonly (number | null)[];
 }
 
-/** The values that are on show: without what is hidden, and without what is only drawn for another line. */
+/** The values that are shown: without hidden lines, and without lines that are only context. */
 export function shownColumns(
   figure: { lines: readonly Line[]; hidden: ReadonlySet<string> },
   data: Aligned,
@@ -145,13 +145,13 @@ export function shownColumns(
   });
 }
 
-/** The places in `xs` that the range holds. */
+/** The indices in `xs` that the range contains. */
 export function within(xs: readonly number[], range: Range | null): number[] {
   const all = xs.map((_, index) => index);
   return range ? all.filter((index) => xs[index]! >= range.min && xs[index]! <= range.max) : all;
 }
 
-/** The value at the greatest x that is not beyond `index`: what the crosshair reads for a series with fewer points. */
+/** The value at the greatest x that is not beyond `index`: the crosshair reads it for a series with fewer points. */
 export function valueAt(row: readonly (number | null)[], index: number | null): number | null {
   for (let at = index ?? row.length - 1; at >= 0; at -= 1) {
     const value = row[at];
@@ -160,7 +160,7 @@ export function valueAt(row: readonly (number | null)[], index: number | null): 
   return null;
 }
 
-/** Each line as a band on top of those before it; all have the same xs. */
+/** Each line as a band on top of the lines before it; all have the same xs. */
 export function stacked(lines: readonly Line[]): Line[] {
   let below = new Array<number>(lines[0]?.xs.length ?? 0).fill(0);
   return lines.map((line) => {
@@ -175,7 +175,7 @@ export interface Range {
   max: number;
 }
 
-/** All there is to see; a single point gets room around it. */
+/** The range of all values; a single point gets room around it. */
 export function extentOf(xs: readonly number[]): Range {
   const min = xs[0] ?? 0;
   const max = xs[xs.length - 1] ?? 1;

@@ -1,4 +1,4 @@
-// The values of lines that are few enough to be things of their own: their markers, whiskers and what is written at them.
+// The markers, whiskers and texts of lines that have few values.
 import type uPlot from "uplot";
 import { entryOf, type Line, type Marker } from "./line";
 import { colourOf } from "./palette";
@@ -6,7 +6,7 @@ import type { Figure } from "./plot_options";
 
 const size = 4;
 
-/** Another line is looked at. */
+/** The reader looks at another line. */
 export const isBack = (line: Line, { lit }: Figure) => lit != null && entryOf(line) !== lit;
 
 export function drawMarkers(plot: uPlot, figure: Figure, font: string): void {
@@ -74,7 +74,7 @@ function drawMarker(ctx: CanvasRenderingContext2D, marker: Marker, x: number, y:
   return ctx.stroke();
 }
 
-/** Above the value, or under it where there is no room; within the plot. */
+/** Above the value, or below it if there is no room; within the plot. */
 function write(plot: uPlot, text: string, x: number, y: number): void {
   const { ctx, bbox } = plot;
   const colour = ctx.fillStyle;

@@ -1,4 +1,4 @@
-// Colours of the style sheet for the canvas, read once a theme.
+// Colours of the style sheet for the canvas, read once for each theme.
 import { dark } from "../state/theme";
 
 let read = new Map<string, string>();

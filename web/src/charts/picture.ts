@@ -1,4 +1,4 @@
-// A chart as a picture: its plot on the ground of its panel, under its title and over its legend.
+// A chart as a picture: its title, its plot and its legend on the background of its panel.
 import { entryOf } from "./line";
 import { colourOf } from "./palette";
 import type { Figure } from "./plot_options";

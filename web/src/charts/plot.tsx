@@ -1,5 +1,5 @@
-// One uPlot canvas. It is built anew only for other lines or another scale; data, colours, what is hidden and the range of x
-// are given to the one that is there.
+// One uPlot canvas. It is rebuilt only for other lines or another scale. Data, colours, hidden lines and the range of x
+// change the existing plot.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { dark } from "../state/theme";
@@ -12,7 +12,7 @@ interface Properties {
   data: Aligned;
   height: number;
   onCursor(index: number | null): void;
-  /** A click, where the crosshair stands. */
+  /** Reports a click, at the place of the crosshair. */
   onPick(index: number): void;
 }
 

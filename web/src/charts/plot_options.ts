@@ -1,5 +1,5 @@
-// uPlot's options for a figure. What may change without building the plot anew (marks, references, colours, names of
-// axes) is asked of `figure()` at every drawing.
+// uPlot's options for a figure. Each drawing asks `figure()` for what may change without a rebuild: marks, references,
+// colours, names of axes.
 import uPlot from "uplot";
 import { dateTicks } from "../format/date_ticks";
 import { niceSeconds } from "../model/time_line";
@@ -17,11 +17,11 @@ export interface Figure {
   y: Axis;
   logarithmic: boolean;
   hidden: ReadonlySet<string>;
-  /** The x of all charts of its group, for crosshairs stand above each other then; its own lines' by default. */
+  /** The x of all charts of the group, so that crosshairs are above each other; the x of its own lines by default. */
   extent?: Range;
-  /** Of the lines, the one that is looked at: the others step back. */
+  /** The line that the reader looks at: the others are drawn faintly. */
   lit?: string | null;
-  /** Of x: the values there are drawn larger. */
+  /** The x at which values are drawn larger. */
   litX?: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface Events {
   onReset(): void;
 }
 
-/** Equal for figures that one plot can show. */
+/** Equal for figures that the same plot can show. */
 export function structureOf({ lines, x, y, logarithmic }: Figure): string {
   const shapes = lines.map(({ id, colour, style }) => [id, colour, style]);
   return JSON.stringify([shapes, x, y, logarithmic]);
@@ -157,7 +157,7 @@ const dates: Partial<uPlot.Axis> = {
   },
 };
 
-/** Those that would run into the one before are left out. */
+/** Leaves out ticks that would overlap the one before. */
 function ticksAt(axis: Axis, ticks: NonNullable<Axis["ticks"]>): Partial<uPlot.Axis> {
   const labelOf = (at: number) => ticks.find((tick) => tick.at === at)?.label ?? tickLabel(axis, at);
   const splits = (plot: uPlot, _: number, min: number, max: number) => {
@@ -203,7 +203,7 @@ function widest(plot: uPlot, labels: string[] | null): number {
   return Math.ceil(Math.max(18, ...widths));
 }
 
-/** More of them run into each other, and hide what the line shows. */
+/** More points than this overlap and hide the line. */
 const mostDots = 200;
 
 function hasRoomForDots(plot: uPlot, series: number): boolean {

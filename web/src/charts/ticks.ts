@@ -1,10 +1,10 @@
-// Where the ticks of an axis stand and how wide its y axis must be for them.
+// Where the ticks of an axis are, and how wide the y axis must be for them.
 import { formatPlain } from "../format/numbers";
 import { formatDuration } from "../format/times";
 import { niceSeconds } from "../model/time_line";
 import type { Axis, Range } from "./line";
 
-/** With room around the values and a floor of 0 where the values are close to it. */
+/** Adds room around the values, and begins at 0 if the values are close to it. */
 export function linearRange(low: number, high: number): Range {
   const margin = (high - low || Math.abs(high) || 1) * 0.06;
   const floor = low >= 0 && low - margin < 0 ? 0 : low - margin;
@@ -40,7 +40,7 @@ function evenTicks(min: number, max: number, most: number): number[] {
   return ticks;
 }
 
-/** Durations that people read easily, at most `most` of them; even steps where the range is narrow. */
+/** Durations that are easy to read, at most `most` of them; even steps if the range is narrow. */
 export function durationTicks(min: number, max: number, most: number): number[] {
   const nice = niceSeconds.filter((seconds) => seconds >= min && seconds <= max);
   if (nice.length < fewest) return logarithmicTicks(min, max, most);
@@ -49,7 +49,7 @@ export function durationTicks(min: number, max: number, most: number): number[] 
 
 const round = (value: number) => Number(value.toPrecision(12));
 
-/** Ticks are round already; a step of 1,000s is short enough as it is. */
+/** Ticks are round numbers, so thousands are short enough. */
 export function tickLabel(axis: Axis, tick: number): string {
   if (axis.numbers === "duration") return formatDuration(tick);
   return Math.abs(tick) >= 10_000 && Math.abs(tick) < 1e9

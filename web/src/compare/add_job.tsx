@@ -1,4 +1,4 @@
-// Adds a job to a comparison, by its number or by what its name, labels or number hold.
+// Adds a job to a comparison by its number, or by a part of its name, labels or number.
 import { useRef, useState } from "preact/hooks";
 import { getJobPage } from "../api/client";
 import { mostJobs, writeNumbers } from "../model/compare_address";
@@ -7,7 +7,7 @@ import { useQuery } from "../hooks/use_query";
 import { useSettled } from "../hooks/use_settled";
 
 const offered = 8;
-/** What is typed is looked for once no key has come for so long. */
+/** The text is searched for once no key has been pressed for this long. */
 const settledMs = 150;
 
 export function AddJob({ jobs }: { jobs: readonly number[] }) {
@@ -24,7 +24,7 @@ export function AddJob({ jobs }: { jobs: readonly number[] }) {
     setText("");
     input.current?.focus();
   };
-  /** A choice of the list fills in the whole number; what is typed waits for Enter. */
+  /** A choice from the list fills in the whole number; typed text waits for Enter. */
   const onInput = (event: InputEvent) => {
     const { value } = event.currentTarget as HTMLInputElement;
     const chosen = event.inputType === "insertReplacementText" || event.inputType === undefined;
@@ -38,7 +38,7 @@ export function AddJob({ jobs }: { jobs: readonly number[] }) {
     if (Number.isSafeInteger(number) && number > 0) add(number);
     else if (choices[0]) add(choices[0].id);
   };
-  if (jobs.length >= mostJobs) return <span class="muted">{mostJobs} jobs are the most</span>;
+  if (jobs.length >= mostJobs) return <span class="muted">at most {mostJobs} jobs</span>;
   return (
     <form class="add-job" onSubmit={submit}>
       <input

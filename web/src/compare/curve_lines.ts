@@ -1,5 +1,5 @@
-// The lines of one metric of compared jobs: one a job in the job's colour, or a band a group; as they are, or as they differ
-// from the base.
+// The lines of one metric of the compared jobs: a line for each job in the job's colour, or a band for each group. The
+// values are as measured, or minus those of the base.
 import type { Comparison } from "../api/types";
 import { colourAt, type Line } from "../charts/line";
 import { bandOf, differenceTo, groupsOf, type Curve } from "../model/bands";
@@ -15,16 +15,16 @@ export interface Drawing {
   comparison: Comparison;
   axis: CompareAxis;
   tokens: ReadonlyMap<number, number> | null;
-  /** Null: each job for itself. */
+  /** Null: jobs are not grouped. */
   grouping: string | null;
 }
 
-/** What the legend calls a group's band, and what is hidden with it. */
+/** The name of a group's band in the legend, by which it is hidden. */
 export const groupId = (index: number) => `group ${index}`;
 
 export function curveLines(drawing: Drawing, series: ComparedSeries): Line[] {
   const { metric, settings, comparison, grouping } = drawing;
-  // Evaluations are few and already averages; smoothing them would only make them late.
+  // Evaluations are few and are averages already, so smoothing would only delay them.
   const smooth = metric.startsWith("eval/") ? 0 : settings.smooth;
   if (grouping !== null) return bandLines(drawing, series, smooth);
   const { rests } = apart(comparison.jobs.map(({ name }) => name));
@@ -46,7 +46,7 @@ export function curveLines(drawing: Drawing, series: ComparedSeries): Line[] {
     const behind = { ...line(points, { faint: true }), id: `${id} as measured`, of: String(id) };
     return [behind, line(smoothed(points, smooth), {})];
   });
-  // What is behind is drawn first.
+  // The first is drawn first, below the others.
   return [...lines.filter(({ style }) => style.faint), ...lines.filter(({ style }) => !style.faint)];
 }
 

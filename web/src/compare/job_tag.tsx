@@ -1,4 +1,4 @@
-// A job as it is known everywhere on the page of a comparison: by its colour, and the dash that those after the eighth have.
+// The mark of a job everywhere on the comparison page: its colour, dashed for jobs after the eighth.
 import { colourAt } from "../charts/line";
 
 export const isDashed = (slot: number) => slot >= 8;

@@ -1,4 +1,4 @@
-// The curves of compared jobs: one chart a metric, one line a job, in the job's colour everywhere.
+// The curves of the compared jobs: one chart for each metric, one line for each job, always in the job's colour.
 import type { Signal } from "@preact/signals";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison, Job } from "../api/types";
@@ -20,11 +20,11 @@ interface Properties {
   settings: CompareSettings;
   comparison: Comparison;
   live: ReadonlyMap<number, Job>;
-  /** The job that is looked at in the rail. */
+  /** The job that the reader points at in the rail. */
   lit: Signal<number | null>;
 }
 
-/** More wait for a word: each costs a request. */
+/** Further charts wait for a click, because each costs a request. */
 const firstCharts = 12;
 
 const axes: Record<CompareAxis, Axis> = {
@@ -83,7 +83,7 @@ export function Overlay({ settings, comparison, live, lit }: Properties) {
         <p class="muted panel-text">
           {settings.keys
             ? `No metric matches "${settings.keys}".`
-            : "None of them has recorded a metric yet."}
+            : "None of these jobs has recorded a metric yet."}
         </p>
       )}
     </section>
@@ -95,7 +95,7 @@ function endOf(job: Job, axis: CompareAxis, tokens: number): number {
   return (job.progress?.step ?? 0) * (axis === "tokens" ? tokens : 1);
 }
 
-/** Points stand on the wall clock, waits between attempts included. */
+/** Points are at their wall-clock times, so waits between attempts are included. */
 function elapsedToLastPoint(job: Job): number {
   if (job.started_ms === null) return 0;
   const end = job.progress?.updated_ms ?? job.ended_ms;
@@ -143,7 +143,7 @@ function OverlayToolbar({ settings, axis, hasTokens, comparison, grouping }: Too
           onChange={({ currentTarget: { value } }) => setParams({ by: value })}
         >
           <option value="each">one a job</option>
-          <option value="all">one band of all</option>
+          <option value="all">one band for all</option>
           {groupings(comparison).map((name) => (
             <option key={name} value={name}>
               a band by {name}

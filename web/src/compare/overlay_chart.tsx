@@ -20,7 +20,7 @@ import { curveLines, groupId, type Drawing } from "./curve_lines";
 interface Properties extends Drawing {
   x: Axis;
   extent: Range;
-  /** The job that is looked at. */
+  /** The job that the reader points at. */
   lit: Signal<number | null>;
 }
 
@@ -90,7 +90,7 @@ export function OverlayChart(properties: Properties) {
   );
 }
 
-/** Where all that have a target on the metric have the same. */
+/** The target, if all jobs with a target on the metric have the same one. */
 function referencesOf({ jobs }: Comparison, metric: string): Reference[] {
   const wanted = new Set(
     jobs.flatMap(({ target }) => (target?.metric === metric ? [threshold(target)] : [])),
@@ -100,7 +100,7 @@ function referencesOf({ jobs }: Comparison, metric: string): Reference[] {
   return [{ id: String(targetId), label: "target", value, colour: "--good" }];
 }
 
-/** A line that the crosshair of the rail's row stands for. */
+/** A line at the crosshair that the row of the rail lights up. */
 function litId(job: number | null, groups: readonly Group[], grouped: boolean): string | null {
   if (job === null) return null;
   if (!grouped) return String(job);
@@ -108,15 +108,15 @@ function litId(job: number | null, groups: readonly Group[], grouped: boolean): 
   return index < 0 ? null : groupId(index);
 }
 
-/** Of an entry of the legend: a job, or those of a group. */
+/** The jobs of an entry of the legend: one, or those of a group. */
 const jobsOf = (id: string, groups: readonly Group[]) =>
   groups.find((_, index) => groupId(index) === id)?.jobs ?? [Number(id)];
 
-/** Of which no job is shown. */
+/** The entries of which no job is shown. */
 const hiddenGroups = (groups: readonly Group[], hidden: ReadonlySet<number>) =>
   groups.flatMap(({ jobs }, index) => (jobs.every((id) => hidden.has(id)) ? [groupId(index)] : []));
 
-/** All of them or none. */
+/** Shows or hides all jobs of an entry. */
 function toggled(hidden: ReadonlySet<number>, ids: readonly number[]): Set<number> {
   const next = new Set(hidden);
   const hide = ids.some((id) => !hidden.has(id));

@@ -1,4 +1,5 @@
-// The jobs of a comparison. What is done here is seen in every table and chart of the page, and is in the address.
+// The list of compared jobs. What the reader changes here applies to every table and chart of the page, and is in the
+// address.
 import type { Comparison, Job } from "../api/types";
 import type { Signal } from "@preact/signals";
 import { formatNumber } from "../format/numbers";
@@ -12,9 +13,9 @@ import { Swatch } from "./job_tag";
 interface Properties {
   settings: CompareSettings;
   comparison: Comparison;
-  /** As they are now, by id. */
+  /** The jobs by id, as they are now. */
   live: ReadonlyMap<number, Job>;
-  /** The job that is looked at: the curves of the others step back. */
+  /** The job that the reader points at: the curves of the others are drawn faintly. */
   lit: Signal<number | null>;
 }
 
@@ -49,7 +50,7 @@ export function Rail({ settings, comparison, live, lit }: Properties) {
     <ol
       class="compare-rail panel"
       aria-label="Jobs"
-      aria-description="Alt with an arrow moves a job up or down"
+      aria-description="Alt and an arrow key move a job up or down"
     >
       {ids.map((id, slot) => {
         const job = jobs.get(id);
@@ -92,7 +93,7 @@ export function Rail({ settings, comparison, live, lit }: Properties) {
                     class="icon-button"
                     aria-pressed={comparison.base === id}
                     aria-label={`Compare with job ${id}`}
-                    title="The base: what the others differ from"
+                    title="Compare the other jobs with this one"
                     onClick={() => setParams({ base: String(id) })}
                   >
                     <PinIcon />

@@ -1,4 +1,5 @@
-// What came of the jobs, and what they differ in: a column a job in both, so that one looks down a job's column.
+// The outcomes of the jobs and their differences: both tables have a column for each job, so that the reader can look down
+// one job.
 import type { ComparedField, ComparedOutcome, Comparison } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { type CompareSettings } from "../model/compare_address";
@@ -25,7 +26,7 @@ export function Results({ settings, comparison }: Properties) {
     <section class="panel compare-section" aria-label="Results">
       <header class="panel-head">
         <h2>Results</h2>
-        <span class="muted">the best of a row is bold; differences are to job {base}</span>
+        <span class="muted">the best value of a row is bold; differences are from job {base}</span>
       </header>
       <ScrollTable name="Results as a table" looks="compare-table">
         <Head settings={settings} comparison={comparison} title="Measure" />
@@ -56,19 +57,21 @@ export function Results({ settings, comparison }: Properties) {
         </tbody>
       </ScrollTable>
       {outcomes.length > 0 && <Rules outcomes={outcomes} />}
-      {outcomes.length === 0 && <p class="muted panel-text">No results yet: none of them has started.</p>}
+      {outcomes.length === 0 && (
+        <p class="muted panel-text">No results yet: none of these jobs has started.</p>
+      )}
     </section>
   );
 }
 
-/** What is long may go on in the next line after any of its parts. */
+/** Lets a long text break after any of its parts. */
 const breakable = (text: string, after: RegExp) =>
   text.split(after).map((part, index) => (index === 0 ? part : [<wbr key={index} />, part]));
 
 const nameParts = /(?<=[/._])/;
 const valueParts = /(?<=[/_:@,])/;
 
-/** What makes a value the better one, for each way in which it is told. */
+/** What makes a value better, for each way of measuring. */
 function Rules({ outcomes }: { outcomes: readonly ComparedOutcome[] }) {
   const rules = new Map<string, string[]>();
   for (const outcome of outcomes) {
@@ -77,7 +80,7 @@ function Rules({ outcomes }: { outcomes: readonly ComparedOutcome[] }) {
   }
   return (
     <details class="compare-rules">
-      <summary>How these are told</summary>
+      <summary>How these are measured</summary>
       <dl>
         {[...rules].map(([rule, names]) => (
           <div key={rule}>
@@ -104,7 +107,7 @@ export function Parameters({ settings, comparison }: Properties) {
       <header class="panel-head">
         <h2>Parameters</h2>
         <span class="muted">
-          {formatCount(comparison.differing)} differ, {formatCount(comparison.same)} are alike
+          {formatCount(comparison.differing)} differ, {formatCount(comparison.same)} are the same
           {comparison.left_out > 0 && `, ${formatCount(comparison.left_out)} of them are left out`}
         </span>
         <button
@@ -113,11 +116,11 @@ export function Parameters({ settings, comparison }: Properties) {
           aria-pressed={settings.all}
           onClick={() => pushParams({ diff: settings.all ? null : "all" })}
         >
-          Also what is alike
+          Show those that are the same
         </button>
       </header>
       {shown.length === 0 ? (
-        <p class="muted panel-text">They differ in nothing that is recorded.</p>
+        <p class="muted panel-text">No recorded parameter differs.</p>
       ) : (
         <ScrollTable name="Parameters as a table" looks="compare-table">
           <Head settings={settings} comparison={comparison} title="Parameter" />

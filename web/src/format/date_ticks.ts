@@ -1,4 +1,4 @@
-// Ticks of an axis of dates: moments that people read easily, in the reader's zone, each written as short as it can be. Pure.
+// Ticks of an axis of dates: round moments in the reader's zone, in the shortest form. Pure.
 import { formatMinute } from "./times";
 
 export interface DateTick {
@@ -12,7 +12,7 @@ const dayMs = 24 * hourMs;
 const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const months = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric" });
 
-/** Hours of a day, days, or months, so many of them at once. */
+/** The count of hours of a day, of days, or of months. */
 const steps: readonly { ms: number; unit: "minute" | "day" | "month"; count: number }[] = [
   ...[1, 5, 15, 30, 60, 180, 360, 720].map((count) => ({
     ms: count * 60_000,
@@ -33,7 +33,7 @@ export function dateTicks(fromMs: number, toMs: number, most = 7): DateTick[] {
   const moment = new Date(fromMs);
   if (step.unit === "month") moment.setMonth(Math.floor(moment.getMonth() / step.count) * step.count, 1);
   moment.setHours(0, 0, 0, 0);
-  // Steps of many days begin at the first that begins in the range, which may be shorter than one of them.
+  // Steps of many days begin at the first day of the range, which may be shorter than one step.
   if (step.unit === "day" && moment.getTime() < fromMs) moment.setDate(moment.getDate() + 1);
   while (moment.getTime() <= toMs) {
     const at = moment.getTime();

@@ -1,4 +1,4 @@
-// Numbers with their units for a person's eye, each kind written in one way. Pure: nothing here knows what it is of.
+// Numbers with their units, each kind in one form. Pure.
 
 /**
  * `digits` significant digits, thousands grouped, exponents only where a plain number would be unreadable. Zeros at the
@@ -8,7 +8,7 @@ export function formatNumber(value: number, digits = 4): string {
   return format(value, digits, true);
 }
 
-/** For what stands still: ticks, thresholds, settings. */
+/** For values that do not change: ticks, thresholds, settings. */
 export function formatPlain(value: number, digits = 6): string {
   return format(value, digits, false);
 }
@@ -24,7 +24,7 @@ function format(value: number, digits: number, keepZeros: boolean): string {
   return minus(formatOf(decimals, minimum).format(value));
 }
 
-/** Making one takes far longer than using it. */
+/** Making a format takes far longer than using it. */
 const formats = new Map<string, Intl.NumberFormat>();
 
 function formatOf(maximumFractionDigits: number, minimumFractionDigits: number): Intl.NumberFormat {
@@ -55,10 +55,10 @@ export function formatBytes(bytes: number): string {
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** "17 %" of 0.17. */
+/** "17 %" for 0.17. */
 export const formatPercent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
 
-/** With a digit behind the point below 10 %. */
+/** One decimal below 10 %. */
 export const formatShare = (share: number) => formatPercent(share, share > 0 && share < 0.0995 ? 1 : 0);
 
 /** "−18 %", as the command line has it. */
@@ -67,14 +67,14 @@ export function formatChange(share: number): string {
   return `${share < 0 ? "−" : "+"}${formatPercent(size, size < 0.1 ? 1 : 0)}`;
 }
 
-/** Of device time. */
+/** For device time. */
 export function formatDeviceHours(ms: number): string {
   const hours = ms / 3_600_000;
   if (hours < 100) return formatPlain(hours, hours < 1 ? 2 : 3);
   return formatPlain(Math.round(hours), 12);
 }
 
-/** Of device time that is compared down a column: one digit behind the point. */
+/** For device time in a column: one decimal. */
 export const formatHours = (seconds: number) => formatOf(1, 1).format(seconds / 3600);
 
 const joulesOfKwh = 3_600_000;
@@ -85,7 +85,7 @@ export function formatJoules(joules: number): string {
   return `${formatPlain(joules / joulesOfKwh, 4)} kWh`;
 }
 
-/** Of money. Without trailing noise: cents from one on, two digits below. */
+/** For money: two decimals from 1 on, two significant digits below. */
 export function formatAmount(amount: number, currency: string): string {
   const text = amount === 0 || amount >= 0.995 ? amount.toFixed(2) : formatPlain(amount, 2);
   return currency ? `${text} ${currency}` : text;

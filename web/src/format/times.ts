@@ -1,4 +1,4 @@
-// Durations and ages in words short enough for a table.
+// Durations, ages and moments in words that are short enough for a table. Pure.
 
 const units: [seconds: number, letter: string][] = [
   [86_400, "d"],
@@ -33,7 +33,7 @@ export function formatAge(timeMs: number, nowMs: number): string {
 }
 
 const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-// Making one takes far longer than using it.
+// Making a format takes far longer than using it.
 const absolute = new Intl.DateTimeFormat(undefined, {
   ...{ year: "numeric", month: "short", day: "numeric" },
   ...time,
@@ -43,12 +43,12 @@ const day = new Intl.DateTimeFormat(undefined, { weekday: "short", month: "short
 const minute = new Intl.DateTimeFormat(undefined, time);
 const clock = new Intl.DateTimeFormat(undefined, { ...time, second: "2-digit" });
 
-/** In the reader's zone, which it names. */
+/** In the reader's zone, with its name. */
 export const formatAbsolute = (timeMs: number) => absolute.format(timeMs);
 
 const dayMs = 86_400_000;
 
-/** The time alone where it is of the last hours, else the day too. */
+/** The time alone within half a day of now, else the day too. */
 export const formatMoment = (timeMs: number, nowMs: number) =>
   Math.abs(nowMs - timeMs) < dayMs / 2 ? formatClock(timeMs) : `${formatDay(timeMs)}, ${formatClock(timeMs)}`;
 

@@ -45,7 +45,7 @@ function skip(event: Event): void {
 const inNavigation = routes.filter(({ key }) => key !== null);
 const pages = inNavigation.filter(({ apart }) => !apart);
 const actions = inNavigation.filter(({ apart }) => apart);
-/** Of the pages, in narrow windows. */
+/** The number of pages that a narrow window shows outside of the menu. */
 const firstPages = 3;
 
 function Header() {
@@ -86,7 +86,7 @@ function Header() {
 interface LinkProperties {
   page: PageRoute;
   section: string;
-  /** In narrow windows it is in the menu of the others. */
+  /** In narrow windows the page is in the menu. */
   later?: boolean;
 }
 
@@ -103,7 +103,7 @@ function PageLink({ page, section, later }: LinkProperties) {
   );
 }
 
-/** Tells which of them is shown. */
+/** The button says which page of the menu is shown. */
 function MorePages({ section }: { section: string }) {
   const others = pages.slice(firstPages);
   const shown = others.find(({ path }) => path === section);
@@ -133,7 +133,7 @@ function ReadOnlyButton() {
   return (
     <Button
       small
-      title="The token in use is the agents'. Enter the user token to change anything."
+      title="The token in use is the agents' token, which only reads. Enter the user token to make changes."
       onPress={() => void enterUserToken()}
     >
       Read only

@@ -1,4 +1,4 @@
-// Whether the coordinator is there: a quiet word in the header, and a banner when it is not.
+// Whether the coordinator answers: a word in the header, and a banner if it does not.
 import { formatClock } from "../format/times";
 import { now } from "../state/clock";
 import { connection } from "../state/store";
@@ -19,7 +19,7 @@ export function ConnectionBadge() {
   const { state } = connection.value;
   const title =
     state === "polling"
-      ? "The live stream does not come through (a proxy may hold it back); everything is asked for every 5 seconds."
+      ? "The live stream does not arrive; a proxy may hold it back. The dashboard asks for everything every 5 seconds."
       : state === "live"
         ? "Changes arrive as they happen."
         : "";
@@ -37,7 +37,7 @@ export function ConnectionBanner({ stream }: { stream: TabLink }) {
     return (
       <div class="banner" role="alert">
         <WarningIcon />
-        <span>This coordinator shows its jobs only to those who have its user token.</span>
+        <span>You need the user token of this coordinator to see its jobs.</span>
         <Button small onPress={() => stream.retryNow()}>
           Enter the token
         </Button>

@@ -1,4 +1,4 @@
-// The keyboard's map, opened with "?".
+// The list of keys, opened with "?".
 import { routes } from "../routes";
 import { helpOpen, setShortcuts, shortcuts } from "../state/keyboard";
 import { Button } from "../ui/button";
@@ -12,10 +12,10 @@ const lists: [keys: string[], what: string][] = [
   [["Enter"], "Open the row"],
   [["x"], "Select the row"],
   [["/"], "Filter"],
-  [["Esc"], "Empty the filter, leave it"],
+  [["Esc"], "Clear the filter, then leave it"],
 ];
 const others: [keys: string[], what: string][] = [
-  [["0"], "All of the charts again"],
+  [["0"], "Show the whole range of the charts"],
   [["t"], "System, light or dark theme"],
   [["?"], "This help"],
 ];
@@ -41,9 +41,9 @@ export function HelpDialog() {
         ))}
       </dl>
       <p class="muted">
-        In the filter, words match names, <code>key:value</code> matches labels and <code>account:nlp</code>{" "}
-        an account with those below it, a number a job. In charts, drag to zoom and double-click to see all
-        again.
+        In the filter, words match names, <code>key:value</code> matches labels, <code>account:nlp</code>{" "}
+        matches an account and those below it, and a number matches a job. In charts, drag to zoom in and
+        double-click to zoom out.
       </p>
       <label class="check">
         <input

@@ -1,4 +1,4 @@
-// The page of an address. The one before stays until the next has been loaded, so that nothing flickers.
+// The page of an address. The page before stays until the next one has been loaded, so that nothing flickers.
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../ui/button";
@@ -12,7 +12,7 @@ export interface ShownPage extends Match {
   Page: Page;
 }
 
-/** Begins to load a page that is likely to be gone to. */
+/** Begins to load a page that the reader is likely to open. */
 export function prepare(page: PageRoute): void {
   void load(page).catch(() => undefined);
 }
@@ -24,7 +24,7 @@ async function load(page: PageRoute): Promise<Page> {
 }
 
 interface Loading {
-  /** Null before the first page has come. */
+  /** Null before the first page has been loaded. */
   shown: ShownPage | null;
   failed: boolean;
 }
@@ -70,7 +70,7 @@ function NotLoaded() {
     <div class="page">
       <h1 class="visually-hidden">Not loaded</h1>
       <Notice kind="failed" title="This page could not be loaded">
-        The coordinator may be away, or of another version by now.{" "}
+        The coordinator may be down, or may have been upgraded.{" "}
         <Button onPress={() => location.reload()}>Load it again</Button>
       </Notice>
     </div>

@@ -1,4 +1,4 @@
-// Asks for the user token when something first needs it (state/token.ts).
+// Asks for the user token when it is first needed (state/token.ts).
 import { useState } from "preact/hooks";
 import { tokenRequest, type TokenRequest } from "../state/token";
 import { Button } from "../ui/button";
@@ -38,7 +38,7 @@ function Question({ request }: { request: TokenRequest }) {
         </label>
         <label class="check">
           <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.currentTarget.checked)} />
-          Keep it on this device (otherwise until this tab is closed)
+          Keep it on this device (otherwise the browser forgets it when this tab closes)
         </label>
         <div class="dialog-actions">
           <Button onPress={() => request.answer(null, false)}>Not now</Button>

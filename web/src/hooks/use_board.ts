@@ -1,4 +1,5 @@
-// The record board and one benchmark of it, asked for again every so often: a run that reaches its target tells its job alone.
+// The record board and one of its benchmarks. They are fetched again at intervals, because a run that reaches its target
+// changes only its job in the live stream.
 import { getBenchmark, getBoard } from "../api/client";
 import type { Benchmark, BenchmarkDetails } from "../api/types";
 import { useInterval } from "./use_interval";

@@ -13,7 +13,7 @@ export function useComparedSeries(jobs: readonly number[], key: string): ShownSe
   const name = `series ${jobs.join(",")} ${key}`;
   const series = useMemo(() => new MetricOfJobs(jobs, key), [name]);
   const latest = useRef<Reading<ComparedSeries> | null>(null);
-  // Before the request, so that no point falls between the two.
+  // It subscribes before the request, so that no point is missed.
   useLayoutEffect(() => {
     const stops = jobs.map((job) =>
       cluster.listenToPoints(job, (points) => series.hear(job, points, latest.current)),

@@ -1,4 +1,4 @@
-// The comparison of some jobs, asked for again when one of them moves and, while one runs, every so often.
+// The comparison of some jobs. It is fetched again when one of them changes and, while one runs, at intervals.
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { getComparison } from "../api/client";
 import type { Comparison } from "../api/types";
@@ -25,7 +25,7 @@ export function useComparison(ids: readonly number[], base: number | null): Show
   const compared = shown.data?.jobs ?? [];
   const then = compared.map(({ state }) => state).join(",");
   const states = compared.map(({ id, state }) => known.get(id)?.state ?? state).join(",");
-  // Also of what was told while the comparison was on its way.
+  // This includes changes that arrived while the comparison was being fetched.
   useEffect(() => {
     if (states !== then) shown.retry();
   }, [states, then]);

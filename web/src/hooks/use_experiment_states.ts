@@ -1,4 +1,4 @@
-// How many jobs of an experiment are in each state, for as long as the experiment is in sight.
+// How many jobs of an experiment are in each state, while the experiment is in sight.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getJobPage } from "../api/client";
 import type { StateCounts } from "../model/job_list";
@@ -7,10 +7,10 @@ import { Turns } from "../state/turns";
 import { useQuery } from "./use_query";
 
 const turns = new Turns(2);
-/** A study that moves fast is counted no more often. */
+/** An experiment that changes fast is counted no more often. */
 const pauseMs = 1_000;
 
-/** Null until it is known. */
+/** Null until the counts are known. */
 export function useExperimentStates(experiment: number): StateCounts | null {
   const ask = (signal: AbortSignal) =>
     turns.take(signal, () => getJobPage({ experiment: String(experiment), limit: "1" }, signal));
@@ -18,7 +18,7 @@ export function useExperimentStates(experiment: number): StateCounts | null {
   return useQuery(`states of experiment ${experiment}`, ask, [moves]).data?.states ?? null;
 }
 
-/** Counts up when a job of the experiment was told of that may be in another state now. */
+/** Counts up when the stream reports a job of the experiment whose state may have changed. */
 export function useExperimentMoves(experiment: number): number {
   const [moves, setMoves] = useState(0);
   const timer = useRef<ReturnType<typeof setTimeout> | null>(null);

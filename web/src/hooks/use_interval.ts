@@ -1,4 +1,4 @@
-// Counts up every so often while the page is visible; null stops it.
+// Counts up at an interval while the page is visible; null stops it.
 import { useEffect, useState } from "preact/hooks";
 
 export function useInterval(ms: number | null): number {

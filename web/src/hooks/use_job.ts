@@ -1,4 +1,4 @@
-// One job for its page: its detail, its history, and the newest of it that anything told.
+// One job for its page: its detail, its history, and its newest state.
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { JobDetail, JobEvent } from "../api/types";
 import { withLive } from "../model/job_update";
@@ -8,7 +8,7 @@ import { shownOf, type Shown } from "./use_query";
 
 export interface JobShown extends Shown<JobDetail> {
   history: Shown<JobEvent[]>;
-  /** Changes with whatever a forecast depends on. */
+  /** Changes with everything that a forecast depends on. */
   changes: number;
 }
 

@@ -1,4 +1,4 @@
-// Where a job's time went, asked for again when the job changes and, until it has ended, every so often.
+// Where a job's time went. It is fetched again when the job changes and, until the job has ended, at intervals.
 import { useEffect, useState } from "preact/hooks";
 import { getJobLedger } from "../api/client";
 import type { JobLedger } from "../api/types";

@@ -1,4 +1,4 @@
-// A list of jobs, as far as it is looked at: which is in the address.
+// The list of jobs that the address describes, loaded as far as the reader looks.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { nameOf, viewFrom, type JobView } from "../model/job_list";
 import { JobRows, type Listed } from "../model/job_rows";
@@ -7,15 +7,18 @@ import { place, route } from "../state/router";
 import { jobs, jobViews } from "../state/store";
 import { shownOf, type Shown } from "./use_query";
 
-/** Shapes to show before it is known how many jobs there are. */
+/** The number of placeholder rows while the number of jobs is not known. */
 const screenful = 40;
 
 export interface JobListShown {
-  /** As the address has it; the rows and figures are those of the list before until the first answer has come. */
+  /**
+   * The list that the address describes. Its rows and figures are those of the list before until the first answer
+   * has arrived.
+   */
   view: JobView;
   listed: Listed;
   rows: JobRows;
-  /** Names the list that the rows are of. */
+  /** Names the list that the rows belong to. */
   name: string;
   answer: Shown<Listed>;
   look(top: number, bottom: number): void;
@@ -42,7 +45,10 @@ export function useJobList(experiment: number | null): JobListShown {
   };
 }
 
-/** Another filter or order of the same place: what was there stays until it is known, so that nothing flickers. */
+/**
+ * The filter or order has changed on the same page: the rows stay until the new ones are known, so that nothing
+ * flickers.
+ */
 function useLastKnown(windows: JobWindows, failed: boolean): JobWindows {
   const last = useRef({ windows, at: place.value });
   const waits = windows.listed.value.total === null && !failed && last.current.at === place.value;

@@ -1,4 +1,4 @@
-// Lists that are read whole and kept up to date by the live stream: nodes and experiments.
+// Lists that are read as a whole and that the live stream keeps up to date: nodes and experiments.
 import { getExperimentPage, getStudyPage } from "../api/client";
 import type { Experiment, StudyFields, StudyPage } from "../api/types";
 import type { Ask } from "../state/queries";
@@ -8,11 +8,11 @@ import { useAnswer, useQuery, type Shown } from "./use_query";
 
 const studiesMs = 10_000;
 
-/** They are in `nodes` as they come; `inputs` ask for fresh copies. */
+/** The nodes are in `nodes` as they arrive. A change of `inputs` fetches them again. */
 export const useNodes = (inputs: unknown[] = []): Shown<Loaded> =>
   useAnswer("nodes", (asking) => cluster.loadNodes(asking), inputs, true);
 
-/** An experiment never changes, so that only those newer than the newest known are asked for. */
+/** An experiment never changes, so only those newer than the newest known are fetched. */
 export const askForExperiments: Ask<Experiment[]> = async ({ before, signal, show }) => {
   const newest = before?.[0]?.id ?? 0;
   const news: Experiment[] = [];
@@ -27,7 +27,7 @@ export const askForExperiments: Ask<Experiment[]> = async ({ before, signal, sho
   return [...news, ...(before ?? [])];
 };
 
-/** Newest first. Asked for again every so often, for their jobs move. */
+/** The newest first. They are fetched again at intervals, because their jobs change. */
 export const useStudies = (): Shown<StudyFields[]> =>
   useQuery(
     "studies",
@@ -44,7 +44,7 @@ export const useStudies = (): Shown<StudyFields[]> =>
     [cluster.newestExperiment.value, useInterval(studiesMs)],
   );
 
-/** Newest first. Asked for again when a job of an unknown one has come. */
+/** The newest first. They are fetched again when a job of an unknown experiment arrives. */
 export function useExperiments(): Shown<Experiment[]> {
   return useAnswer("experiments", askForExperiments, [cluster.newestExperiment.value]);
 }

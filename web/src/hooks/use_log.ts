@@ -8,7 +8,7 @@ import { useAnswer } from "./use_query";
 
 const followMs = 1_000;
 const finishedMs = 10_000;
-/** The last bytes of an ended attempt may come late, but not that late. */
+/** The last bytes of an ended attempt may be late, but not later than this. */
 const quietAnswers = 3;
 
 export interface LogState {

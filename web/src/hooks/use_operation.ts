@@ -1,13 +1,13 @@
-// Asks the coordinator to change something and keeps what it said when it would not.
+// Asks the coordinator for a change and keeps the reason if it refuses.
 import { useState } from "preact/hooks";
 import { explain } from "../api/problem";
 import { withToken } from "../state/token";
 
 export interface Operation {
   busy: boolean;
-  /** Why it was refused; "" while all is well. */
+  /** Why the coordinator refused; "" if nothing is wrong. */
   problem: string;
-  /** True when it was done; false when it was refused or the person gave no token. */
+  /** True if it was done; false if it was refused or the reader gave no token. */
   run<T>(action: (token: string) => Promise<T>, done: (answer: T) => void): Promise<boolean>;
   forget(): void;
 }

@@ -1,4 +1,4 @@
-// The order of a table whose rows are all there: which of its columns the address sorts by.
+// The order of a table that has all of its rows: the column in the address sorts them.
 import { useMemo } from "preact/hooks";
 import { inOrder, orderParam, readOrder, turned, type Order, type Value } from "../model/order";
 import { route, setParams } from "../state/router";
@@ -6,18 +6,18 @@ import { route, setParams } from "../state/router";
 interface Sortable<Row> {
   key: string;
   number?: boolean;
-  /** What is sorted by, if anything. */
+  /** The value to sort by, if there is one. */
   value?(row: Row): Value;
 }
 
 interface Ordering<Row> {
   order: Order;
-  /** Of the column that is sorted by; undefined: rows stay as they come. */
+  /** The value function of the sorted column; undefined: the rows keep their order. */
   valueOf: ((row: Row) => Value) | undefined;
   onSort(key: string): void;
 }
 
-/** `usual`: the order when the address says nothing. */
+/** `usual`: the order if the address says nothing. */
 export function useOrder<Row>(columns: readonly Sortable<Row>[], usual: Order): Ordering<Row> {
   const sortable = columns.filter(({ value }) => value);
   const keys = sortable.map(({ key }) => key);

@@ -1,4 +1,5 @@
-// What the start page reads: nodes come by the stream, the rest is asked for again when the scheduler moves or time goes by.
+// What the start page reads. Nodes arrive by the stream; the rest is fetched again when the scheduler acts, and at
+// intervals.
 import { serverNow } from "../api/server_clock";
 import { getJobPage, getLedger, getQueue } from "../api/client";
 import type { Job, LedgerTable, Queue } from "../api/types";
@@ -20,7 +21,7 @@ export const useNewestFailed = (): Shown<Job[]> =>
     [useInterval(slowMs)],
   );
 
-/** By day, of the last so many. */
+/** A row for each of the last `days` days. */
 export const useLedgerDays = (days: number): Shown<LedgerTable> =>
   useQuery(
     `ledger days ${days}`,

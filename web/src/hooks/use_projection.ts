@@ -1,4 +1,4 @@
-// What the curve of a job foretells, while the job runs towards a target.
+// The forecast of when a running job reaches its target.
 import { getProjection } from "../api/client";
 import type { Job, Projection } from "../api/types";
 import { isProjected } from "../model/progress";
@@ -7,7 +7,7 @@ import { useQuery } from "./use_query";
 
 const liveMs = 15_000;
 
-/** Null while nothing is foretold of it, or not yet known. */
+/** Null while there is no forecast, or it is not known yet. */
 export function useProjection(job: Job | null): Projection | null {
   const wanted = job !== null && isProjected(job);
   const turn = useInterval(wanted ? liveMs : null);

@@ -1,4 +1,4 @@
-// Reads an answer of state/queries.ts for as long as a component is shown.
+// Reads an answer of state/queries.ts while a component is mounted.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { explain, Problem } from "../api/problem";
 import type { Ask, Reading } from "../state/queries";
@@ -6,7 +6,7 @@ import { queries } from "../state/store";
 
 export interface Shown<T> {
   data: T | null;
-  /** For a person; "" while all is well. With `data`, that is from before. */
+  /** For the reader; "" if nothing is wrong. With `data`, that is from before the failure. */
   error: string;
   notFound: boolean;
   /** `data` is known to be out of date. */
@@ -26,14 +26,14 @@ const nothing: Shown<never> = {
   retry: () => undefined,
 };
 
-/** `key` names the thing: when it changes, old data goes at once. `inputs` only ask for a fresh copy. */
+/** `key` names what is read: a new key drops the old data at once. A change of `inputs` only fetches it again. */
 export const useQuery = <T>(
   key: string,
   fetch: (signal: AbortSignal) => Promise<T>,
   inputs: unknown[] = [],
 ) => useAnswer<T>(key, ({ signal }) => fetch(signal), inputs);
 
-/** For what goes on from its last answer, or comes in parts. */
+/** For a reading that continues from its last answer, or arrives in parts. */
 export const useAnswer = <T>(key: string, ask: Ask<T>, inputs: unknown[] = [], kept = false): Shown<T> =>
   shownOf(useRefreshed(key, ask, inputs, kept));
 
@@ -55,7 +55,7 @@ function useRefreshed<T>(key: string, ask: Ask<T>, inputs: unknown[], kept: bool
   return reading;
 }
 
-/** Null for the first rendering of a key. */
+/** Null during the first rendering with a key. */
 export function useReading<T>(key: string, ask: Ask<T>, kept = false): Reading<T> | null {
   const latest = useRef(ask);
   latest.current = ask;

@@ -1,4 +1,4 @@
-// What came of the trials of a sweep, asked for again when one of them moves and, while one runs, every so often.
+// The results of the trials of a sweep. They are fetched again when a trial changes and, while one runs, at intervals.
 import { getComparison } from "../api/client";
 import { resultsOf, trialsAtOnce, type Result } from "../model/sweep";
 import { useExperimentMoves } from "./use_experiment_states";

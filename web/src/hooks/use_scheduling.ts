@@ -1,5 +1,5 @@
-// A number that moves when what the scheduler looks at may have changed, at most every two seconds; and every so often in any
-// case, because ages and usage grow by themselves.
+// A number that changes when what the scheduler looks at may have changed, at most every two seconds. It also changes at
+// intervals, because ages and usage grow by themselves.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { cluster } from "../state/store";
 import { useInterval } from "./use_interval";

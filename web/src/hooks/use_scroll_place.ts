@@ -1,12 +1,12 @@
-// Keeps how far an element is scrolled with the entry of the history, and finds it again when the reader comes back to it: as
-// soon as there is enough content, unless they have begun to scroll by themselves.
+// Keeps the scroll position of an element with the entry of the browser's history, and restores it when the reader comes
+// back: as soon as there is enough content, unless the reader has begun to scroll.
 import type { RefObject } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { recall, remember } from "../state/places";
 
 const patienceMs = 5000;
 
-/** `shown` changes when another place is shown; the element starts at its top there, or where it was. */
+/** `shown` changes when another place is shown. The element starts at the top of a new place, or at the kept position. */
 export function useScrollPlace(name: string, element: RefObject<HTMLElement>, shown: unknown): void {
   useLayoutEffect(() => {
     const scroller = element.current;
@@ -28,7 +28,7 @@ export function useScrollPlace(name: string, element: RefObject<HTMLElement>, sh
   }, [name, shown]);
 }
 
-/** Tries again whenever the content grows; null when it is done at once. */
+/** Tries again whenever the content grows; null if it succeeds at once. */
 function restore(scroller: HTMLElement, top: number, done: () => void): (() => void) | null {
   const isThere = () => {
     scroller.scrollTop = top;

@@ -13,7 +13,7 @@ export interface ShownSeries extends Shown<SeriesMap> {
 export function useSeries(job: number): ShownSeries {
   const series = useMemo(() => new JobSeries(job), [job]);
   const latest = useRef<Reading<SeriesMap> | null>(null);
-  // Before the first request, so that no point falls between the two.
+  // It subscribes before the first request, so that no point is missed.
   useLayoutEffect(
     () => cluster.listenToPoints(job, (points) => series.hear(points, latest.current)),
     [job, series],

@@ -1,4 +1,4 @@
-// A value as it is once it has not changed for a while: so that what is typed is not asked for letter by letter.
+// A value once it has not changed for a while, so that typing does not cause a request for each letter.
 import { useEffect, useState } from "preact/hooks";
 
 export function useSettled<T>(value: T, ms: number): T {

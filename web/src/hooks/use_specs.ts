@@ -1,4 +1,4 @@
-// The specs in git. Nothing tells when one has changed, so they are asked for every so often.
+// The specs in git. No message reports their changes, so they are fetched at intervals.
 import { getSpecs } from "../api/client";
 import type { SpecRepository } from "../api/types";
 import { useInterval } from "./use_interval";

@@ -1,4 +1,5 @@
-// A study, asked for again when one of its jobs moves and, while one runs, every so often; and what others published.
+// A study, and the published results. The study is fetched again when one of its jobs changes and, while one runs, at
+// intervals.
 import { useEffect, useState } from "preact/hooks";
 import { getPublished, getStudy } from "../api/client";
 import type { PublishedRow, Study } from "../api/types";
@@ -18,6 +19,6 @@ export function useStudy(id: number): Shown<Study> {
   return shown;
 }
 
-/** Files of the coordinator's folder: they change with a restart at most. */
+/** These are files in the coordinator's folder, which change at a restart at most. */
 export const usePublished = (): Shown<PublishedRow[]> =>
   useQuery("published", (signal) => getPublished(signal));

@@ -1,4 +1,4 @@
-// What the browser's tab says: the page's own words, or the route's title where a page has none.
+// The title of the browser's tab: the page's own, or that of the route if the page has none.
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 

@@ -1,9 +1,9 @@
-// TanStack's virtualiser for Preact: renders only the rows in sight of a list whose rows are all equally high.
+// TanStack's virtualiser for Preact: it renders only the visible rows of a list of equally high rows.
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useReducer, useState } from "preact/hooks";
 
-/** `head` is as high as what stays at the scroller's top, above the rows: they must not hide behind it. */
+/** `head` is the height of what stays at the top of the scroller. Rows must not hide behind it. */
 export function useVirtual(scroller: RefObject<HTMLElement>, count: number, rowHeight: number, head: number) {
   const [, rerender] = useReducer((turn: number, _: void) => turn + 1, 0);
   const options = {

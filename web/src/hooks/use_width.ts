@@ -1,4 +1,4 @@
-// The width of an element, as it changes.
+// The width of an element, also as it changes.
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 

@@ -1,12 +1,13 @@
-// How all charts of a job are drawn: x axis, y scale, smoothing, what differs from its default. In the address.
+// How all charts of a job are drawn: x axis, y scale, smoothing, hidden curves. The address has what differs from the
+// defaults.
 import type { XAxis } from "../model/series";
 
 export interface ChartSettings {
   axis: XAxis;
   logarithmic: boolean;
-  /** The weight of the moving average; 0 draws the points as they are. */
+  /** The weight of the moving average; 0 draws the points as measured. */
   smooth: number;
-  /** Curves hidden that are shown by default, and the other way round. */
+  /** Curves that are shown by default and hidden by the reader, and the other way round. */
   flips: ReadonlySet<string>;
   /** Charts that are shown as tables. */
   tables: ReadonlySet<string>;
@@ -23,7 +24,7 @@ export function settingsFrom(params: URLSearchParams): ChartSettings {
   };
 }
 
-/** Names in the address: separated by commas, and those within a name escaped. */
+/** Names in the address: they are separated by commas, and commas within a name are escaped. */
 function readSet(text: string | null): Set<string> {
   return new Set((text ?? "").split(",").filter(Boolean).map(unescapeComma));
 }

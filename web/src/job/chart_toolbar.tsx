@@ -1,4 +1,4 @@
-// What is chosen for all charts of a job.
+// The settings of all charts of a job.
 import { CurveControls } from "../charts/curve_controls";
 import { ResetZoom } from "../charts/group";
 import type { Shown } from "../hooks/use_query";

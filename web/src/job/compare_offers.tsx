@@ -1,4 +1,4 @@
-// The jobs that a job is likely to be compared with.
+// Jobs that the reader may want to compare a job with.
 import { getJobPage } from "../api/client";
 import type { Job } from "../api/types";
 import { useQuery } from "../hooks/use_query";

@@ -1,4 +1,4 @@
-// To a comparison of this job with another: those of its experiment first, then others of its name.
+// A button that compares this job with another: it offers jobs of its experiment first, then others of the same name.
 import type { Job } from "../api/types";
 import { ChevronIcon } from "../ui/icons";
 import { lazy } from "../ui/lazy";

@@ -1,4 +1,4 @@
-// Whether a job has curves, and what stands in their place.
+// The charts of a job, or a notice if it has no metrics.
 import type { JobDetail, Projection } from "../api/types";
 import type { ShownSeries } from "../hooks/use_series";
 import { Notice, NotYet } from "../ui/notice";
@@ -18,7 +18,7 @@ export function JobCharts({ job, shown, projection }: Properties) {
   const { data: series, error } = shown;
   if (series && series.size > 0)
     return <Curves job={job} series={series} shown={shown} projection={projection} />;
-  // A program that tells no metrics lacks nothing.
+  // A program that reports no metrics is complete without charts.
   if (!error && commandOf(job.spec)) return null;
   if (!series) return <NotYet what="the curves" shown={shown} />;
   const over = job.ended_ms !== null;

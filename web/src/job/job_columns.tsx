@@ -94,7 +94,7 @@ export const jobColumns: readonly Column<Job>[] = [
     from: 1270,
     has: ({ account }) => account !== defaultAccount,
     cell: ({ account }) => (
-      <a href={`#/jobs?q=account:${account}`} tabIndex={-1} title={`${account}: all jobs of it`}>
+      <a href={`#/jobs?q=account:${account}`} tabIndex={-1} title={`All jobs of ${account}`}>
         {breakable(account)}
       </a>
     ),
@@ -136,7 +136,7 @@ export const jobColumns: readonly Column<Job>[] = [
   },
 ];
 
-/** A path may be broken after each of its names. */
+/** Lets a path break after each of its names. */
 const breakable = (path: string) =>
   path.split("/").flatMap((name, index) => (index === 0 ? [name] : ["/", <wbr key={index} />, name]));
 
@@ -164,7 +164,10 @@ function throughputOf(job: Job) {
   );
 }
 
-/** Time to train once there is one; before that how long it has run. Below it, how often it was started again, and why. */
+/**
+ * The time to train if there is one, else how long the job has run. Below it, how often and why the job was
+ * restarted.
+ */
 function Time({ job }: { job: Job }) {
   const ran = useComputed(() => formatDuration(elapsedSeconds(job, now.value) ?? 0));
   if (job.started_ms === null) return null;

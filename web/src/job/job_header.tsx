@@ -1,4 +1,4 @@
-// The head of a job's page: what it is, how it stands, and the figures people come for.
+// The head of a job's page: what the job is, its state, and its main figures.
 import type { JobDetail } from "../api/types";
 import type { Shown } from "../hooks/use_query";
 import { AsOf } from "../ui/as_of";

@@ -1,4 +1,4 @@
-// All jobs, or those of one experiment: filter, sort and the live table. What is chosen is in the address.
+// All jobs, or those of one experiment, with filter, order and the live table. The address has the reader's choices.
 import { jobStates } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { useJobList, type JobListShown } from "../hooks/use_job_list";
@@ -59,7 +59,7 @@ export function JobList({ experiment }: { experiment: number | null }) {
 
 const countJobs = (count: number) => `${formatCount(count)} ${count === 1 ? "job" : "jobs"}`;
 
-/** Or will have: while they are asked for, their shapes are shown. */
+/** This also holds while the rows are being loaded: placeholders are shown. */
 function hasRows({ listed, answer }: JobListShown): boolean {
   if (listed.total !== null) return listed.total > 0;
   return answer.error === "" && connection.value.state !== "offline";

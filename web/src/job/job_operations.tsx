@@ -1,4 +1,4 @@
-// What an operator does to a job: the buttons that fit its state. Whatever loses work asks first.
+// What an operator can do to a job: the buttons that fit its state. A button that loses work asks first.
 import { operateJob, type JobOperation } from "../api/client";
 import type { Job } from "../api/types";
 import { offerFor } from "../model/operations";
@@ -26,18 +26,18 @@ export function JobOperations({ job }: { job: Job }) {
           "hold",
           "Hold",
           job.state === "queued"
-            ? "Does not start until it is released"
-            : "Goes on, but does not start again until it is released",
+            ? "The job does not start until it is released"
+            : "The job goes on, but does not start again until it is released",
         )}
-      {offer.release && button("release", "Release", "May start again")}
+      {offer.release && button("release", "Release", "The job may start again")}
       {offer.priority && <PriorityButton jobs={[job]} label="Priority…" of={`job ${job.id}`} />}
       {offer.requeue === "retry" &&
-        button("requeue", "Try now", "Forgets its back-off and the nodes it avoids")}
+        button("requeue", "Try now", "The job stops backing off and may use the nodes that it avoids")}
       {offer.requeue === "again" &&
         button(
           "requeue",
           "Go on",
-          "Queues it again, to go on from its newest checkpoint with all its restarts",
+          "The job waits in the queue again, goes on from its newest checkpoint, and may restart as often as at first",
         )}
       {offer.requeue === "stop" && (
         <ConfirmButton
@@ -49,9 +49,9 @@ export function JobOperations({ job }: { job: Job }) {
           done={applyJob}
         >
           <p>
-            <strong>{job.name}</strong> stops, saves a checkpoint if its program does so on SIGTERM, and waits
-            for its turn again{job.held && ", when it is released"}. What it did since its last checkpoint may
-            be lost; none of its restarts is used up.
+            <strong>{job.name}</strong> stops and waits in the queue again{job.held && " once it is released"}
+            . Its program may save a checkpoint on SIGTERM; otherwise the work since the last checkpoint is
+            lost. The requeue does not count as a restart.
           </p>
         </ConfirmButton>
       )}
@@ -66,8 +66,8 @@ export function JobOperations({ job }: { job: Job }) {
           done={applyJob}
         >
           <p>
-            <strong>{job.name}</strong> stops; what it has recorded and its checkpoints stay, and a requeue
-            lets it go on.
+            <strong>{job.name}</strong> stops. Its metrics, its log and its checkpoints stay. A requeue
+            continues it.
           </p>
         </ConfirmButton>
       )}

@@ -1,5 +1,5 @@
-// Which jobs of a list are selected: they are kept up to date wherever they stand. All of them may be selected, also those
-// that are not loaded.
+// Which jobs of a list are selected. They are kept up to date wherever they are in the list. All jobs can be selected, even
+// those that are not loaded.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { explain } from "../api/problem";
 import type { Job } from "../api/types";
@@ -11,7 +11,7 @@ import { useChosen, type Selection } from "../ui/selection";
 
 export interface JobSelection extends Selection {
   jobs: readonly Job[];
-  /** Why all could not be selected; "" while all is well. */
+  /** Why not all could be selected; "" if nothing is wrong. */
   problem: string;
 }
 
@@ -23,7 +23,7 @@ export function useJobSelection({ view, name, listed, rows }: JobListShown): Job
   const under = useRef<AbortController | null>(null);
   useLayoutEffect(() => cluster.retain("selected", () => ids), [ids]);
   useEffect(() => () => under.current?.abort(), [name]);
-  // A selection that Back brings again may be of jobs that have been forgotten since.
+  // Back can restore a selection whose jobs have been forgotten since.
   useEffect(() => {
     chosen.set(
       [...ids].filter((id) => !known.has(id)),
@@ -31,7 +31,7 @@ export function useJobSelection({ view, name, listed, rows }: JobListShown): Job
     );
   }, []);
 
-  // Whoever asks may have been made when the list was another: the columns of a table outlive its filter.
+  // The caller may have been created for an earlier list, because the columns of a table outlive its filter.
   const newest = useRef(view);
   newest.current = view;
 

@@ -51,7 +51,7 @@ function Stat({
   );
 }
 
-/** A command that tells no figures lacks none, and nobody expects any of a job that has not started. */
+/** A command need not report figures, and a job that has not started has none. */
 const isExpected = (job: JobDetail, isCommand: boolean) => !isCommand && job.started_ms !== null;
 
 function ProgressStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
@@ -98,7 +98,7 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
         <span class="muted"> best {formatNumber(fromWire(target.best))}</span>
       )}
       {part !== null && (
-        <span class="stat-percent" title="Of the way from the first value to the target">
+        <span class="stat-percent" title="How far the metric has come from its first value to the target">
           {Math.floor(part * 100)} %
         </span>
       )}
@@ -142,7 +142,7 @@ function ClockStat({ job, isCommand }: { job: JobDetail; isCommand: boolean }) {
   );
 }
 
-/** From its first start to its end. */
+/** From the first start of the job to its end. */
 function whenOf({ started_ms, ended_ms }: JobDetail): ComponentChildren {
   if (started_ms === null) return undefined;
   return (
@@ -189,7 +189,7 @@ function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean })
       <Stat
         name="Priority"
         note={
-          <a href={`#/jobs?q=account:${job.account}`} title="Its account: all jobs of it">
+          <a href={`#/jobs?q=account:${job.account}`} title="All jobs of this account">
             {job.account}
           </a>
         }
@@ -202,7 +202,7 @@ function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean })
 
 const nodesNamed = 2;
 
-/** Those of the newest attempt. */
+/** The nodes of the newest attempt. */
 function NodesStat({ job }: { job: JobDetail }) {
   const nodes = [...new Set(job.attempts.at(-1)?.tasks.map(({ node }) => node))];
   if (nodes.length === 0) return null;

@@ -1,4 +1,4 @@
-// Where a job's time went: a sentence, one bar of the whole, a lane an attempt, and a table.
+// Where a job's time went: a sentence, a bar of the total, a lane for each attempt, and a table.
 import { useMemo, useState } from "preact/hooks";
 import type { JobLedger, LedgerKind } from "../api/types";
 import { formatDeviceHours, formatShare } from "../format/numbers";
@@ -66,9 +66,9 @@ export function LedgerView({ job, changes }: { job: number; changes: number }) {
       {lanes && <LaneRows lanes={lanes} lit={lit} />}
       {ledger.totals.some(({ kind }) => kind === "running") && (
         <p class="muted">
-          Its program does not tell what it does: append{" "}
+          Its program does not report its phases. To see which of this time counted, append{" "}
           <code>{'{"type": "phase", "t": …, "phase": "stepping", "step": …}'}</code> to the file that{" "}
-          <code>PODIUM_EVENTS</code> names to see what of it counted.
+          <code>PODIUM_EVENTS</code> names.
         </p>
       )}
       <Totals ledger={ledger} unit={unit} onLit={setLit} />
@@ -125,7 +125,7 @@ function LaneRows({ lanes, lit }: { lanes: Lanes; lit: LedgerKind | null }) {
       </div>
       <p class="muted">
         From <Moment ms={lanes.fromMs} /> to <Moment ms={lanes.toMs} />
-        {merged && "; pieces thinner than a pixel are drawn as one"}.
+        {merged && ". Pieces thinner than a pixel are drawn as one"}.
       </p>
     </div>
   );
@@ -179,7 +179,7 @@ function Totals({ ledger, unit, onLit }: TotalsProperties) {
             <td class="number" data-title="Longest">
               <a
                 href={`#/jobs/${ledger.job}?tab=history`}
-                title={`From ${formatAbsolute(total.longest_from_ms)}; to the history`}
+                title={`It began ${formatAbsolute(total.longest_from_ms)}. Opens the history`}
               >
                 {formatDuration(total.longest_ms / 1000)}
               </a>

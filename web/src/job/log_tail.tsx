@@ -1,4 +1,4 @@
-// The log of one task: follows its end until the reader scrolls up, and again once they are back at the bottom.
+// The log of one task. It follows its end until the reader scrolls up, and again once the reader is back at the bottom.
 import type { TargetedEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attempt, JobDetail } from "../api/types";
@@ -15,14 +15,14 @@ export function LogTail({ job }: { job: JobDetail }) {
   const { params } = route.value;
   const attempts = job.attempts;
   const attempt = attempts.find(({ number }) => number === Number(params.get("attempt"))) ?? attempts.at(-1);
-  if (!attempt) return <p class="muted panel-text">No attempt has started, so there is no log.</p>;
+  if (!attempt) return <p class="muted panel-text">There is no log because the job has not started.</p>;
   const rank = Number(params.get("rank") ?? 0);
   return <Log key={`${attempt.number} ${rank}`} job={job} attempt={attempt} rank={rank} />;
 }
 
 type Stream = "stdout" | "stderr";
 
-/** The one that the reader chose, or the one with output: trainings write to stderr, most other programs to stdout. */
+/** The stream that the reader chose, or the one with output: training writes to stderr, most other programs to stdout. */
 function useStream(job: JobDetail): { stream: Stream; noteEmpty(stream: Stream): void } {
   const [empty, setEmpty] = useState<readonly Stream[]>([]);
   const chosen = route.value.params.get("stream");
@@ -100,7 +100,7 @@ function LogText({ job, attempt, rank, stream, growing, onEmpty }: TextPropertie
   useLayoutEffect(() => {
     if (following) toBottom();
   }, [parts, following]);
-  // Scrolling is told late, when the box may have gone from `box` already.
+  // The scroll event may arrive after the box has left `box`.
   const onScroll = (event: TargetedEvent<HTMLPreElement>) => {
     const element = event.currentTarget;
     setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < nearBottom);

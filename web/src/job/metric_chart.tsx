@@ -21,9 +21,9 @@ interface Properties {
   settings: ChartSettings;
   attempts: readonly Attempt[];
   target: Target | null;
-  /** Of a metric of the group. */
+  /** The last point of a metric of the group. */
   projection: Projection | null;
-  /** After which the training ends. */
+  /** The step after which the training ends. */
   steps: number;
   startMs: number;
   extent: Range;
@@ -69,7 +69,7 @@ export function MetricChart(properties: Properties) {
 const readTime = (seconds: number, startMs: number) =>
   `${formatDuration(seconds)} · ${formatAbsolute(startMs + seconds * 1000)}`;
 
-/** The last time that the step was made, where attempts made it again. */
+/** The last time at which the step was made, if attempts repeated it. */
 function readStep(step: number, points: readonly (readonly Point[])[], startMs: number): string {
   const made = points.flatMap((each) => each.filter((point) => point.step === step));
   const lastMs = Math.max(...made.map(({ timeMs }) => timeMs));

@@ -1,4 +1,4 @@
-// A job's metrics as figures of the chart kit: which curves, constants and targets stand in one chart.
+// The metrics of a job as figures for charts/: which curves, constants and targets a chart has.
 import {
   colourAt,
   extentOf,
@@ -25,11 +25,11 @@ export const xAxisOf = (axis: XAxis): Axis =>
 
 const fewestOfConstant = 3;
 
-/** A metric that never changes: a value to compare others with, no curve. */
+/** A metric that never changes is a value to compare others with, not a curve. */
 export const isConstant = (points: readonly Point[]) =>
   points.length >= fewestOfConstant && points.every(({ value }) => value === points[0]!.value);
 
-/** With smoothing, what was measured stays behind it, faintly. */
+/** With smoothing, the measured values stay behind the curve, faintly. */
 export function linesOf(group: MetricGroup, series: SeriesMap, place: Place, smooth: number): Line[] {
   const curves = group.keys.flatMap((key, index) => {
     const points = series.get(key) ?? [];
@@ -37,7 +37,7 @@ export function linesOf(group: MetricGroup, series: SeriesMap, place: Place, smo
   });
   const drawn = curves.map(({ key, points, colour }) => {
     const evaluated = key.startsWith("eval/");
-    // Evaluations are few and already averages; smoothing them would only make them late.
+    // Evaluations are few and are averages already, so smoothing would only delay them.
     const values = smooth > 0 && !evaluated ? smoothed(points, smooth) : points;
     return lineOf(key, colour, values, place, { dots: evaluated });
   });
@@ -69,7 +69,7 @@ function lineOf(
   };
 }
 
-/** Of what is to come, in the colour of its metric: from a tenth to nine tenths, and half of what may happen. */
+/** The forecast in the colour of its metric: a band from the 10th to the 90th percentile, and the median. */
 export function fanLines({ xs, p10, p50, p90 }: Fan, place: number): Line[] {
   const whole = { colour: colourAt(Math.max(0, place)), xs };
   return [
@@ -85,7 +85,7 @@ export function fanLines({ xs, p10, p50, p90 }: Fan, place: number): Line[] {
   ];
 }
 
-/** Alone in its chart it is what the chart is about. */
+/** Alone in its chart, it is the subject of the chart. */
 const isReference = (group: MetricGroup, points: readonly Point[]) =>
   group.keys.length > 1 && isConstant(points);
 

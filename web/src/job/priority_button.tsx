@@ -1,4 +1,4 @@
-// Gives jobs another priority, checked before the coordinator is asked.
+// A dialog that changes the priority of jobs. It checks the number before it asks the coordinator.
 import { useState } from "preact/hooks";
 import { useOperation } from "../hooks/use_operation";
 import { readPriority, type Operated } from "../model/operations";
@@ -9,14 +9,14 @@ import { prioritiseAll, type Together } from "./together";
 interface Properties {
   jobs: readonly Operated[];
   label: string;
-  /** In the title: "job 7". */
+  /** In the title of the dialog: "job 7". */
   of: string;
   small?: boolean;
-  /** Told which of several were refused; the dialog says why a single one is. */
+  /** Receives the refusals of several jobs; the refusal of a single job is shown in the dialog. */
   onDone?(told: Together): void;
 }
 
-/** Empty where they differ. */
+/** Empty if the jobs have different priorities. */
 const priorityOf = ([first, ...others]: readonly Operated[]) =>
   first && others.every(({ priority }) => priority === first.priority) ? String(first.priority) : "";
 
@@ -64,8 +64,8 @@ export function PriorityButton({ jobs, label, of, small, onDone }: Properties) {
             />
           </label>
           <p class="muted">
-            The highest score goes first: the priority, to which waiting adds and from which a long walltime
-            takes. The Queue page shows it.
+            The job with the highest score goes first. The score is the priority, plus points for waiting,
+            minus points for walltime. The Queue page shows it.
           </p>
           <Wrong text={wrong} />
         </OperationDialog>

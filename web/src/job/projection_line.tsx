@@ -1,4 +1,4 @@
-// When the job reaches its target, in a sentence, and how that is told.
+// A sentence that says when the job should reach its target, and how the forecast is made.
 import type { Projection } from "../api/types";
 import { projectionSentence } from "../model/projection";
 import { now } from "../state/clock";
@@ -11,9 +11,9 @@ export function ProjectionLine({ projection }: { projection: Projection }) {
     <p class={projection.doubt === "" ? "projection" : "projection muted"}>
       {sentence}{" "}
       <Info of="the projection">
-        Foretold from the curve that the metric of its target has so far, and from those of earlier jobs of
-        its experiment, at the pace so far. 8 of 10 times is from a tenth to nine tenths of what may happen;
-        the chart of the metric shows both as a band, and half of what may happen as a dashed line.
+        The forecast extends the curve of the target's metric at the pace so far. It also uses the curves of
+        earlier jobs of the experiment. “8 of 10 times” is the range from the 10th to the 90th percentile. The
+        chart of the metric shows this range as a band and the median as a dashed line.
       </Info>
     </p>
   );

@@ -1,4 +1,4 @@
-// The columns of the queue: what made a job's place in it, and of those that wait for something else, what that is.
+// The columns of the queue: what determines a job's place or, for jobs that wait for something else, what they wait for.
 import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { operateJob } from "../api/client";
@@ -96,7 +96,7 @@ const points = (
   cell: (job) => signed(sign, value(job)),
 });
 
-/** `sign`: of a value above 0. */
+/** `sign`: before a value above 0. */
 const signed = (sign: string, value: number | null) =>
   value === null ? "–" : `${value > 0 ? sign : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
 
@@ -106,7 +106,7 @@ const accountOf = ({ account }: WaitingJob) => (
   </a>
 );
 
-/** `reservedFrom`: the first place in line whose start is reserved; null where none is. */
+/** `reservedFrom`: the first position whose start is reserved; null if there is none. */
 export const queueColumns = (reservedFrom: number | null): readonly Column<QueuedJob>[] => [
   {
     key: "position",
@@ -129,7 +129,10 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
       <>
         {accountOf(job)}
         {job.account_factors && (
-          <span class="factors muted" title="Its usage by share in device hours, after those above it">
+          <span
+            class="factors muted"
+            title="Device hours used ÷ share: of the accounts above it, then of its own"
+          >
             {formatFactors(job)}
           </span>
         )}
@@ -156,7 +159,7 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
     "age",
     "By age",
     "60px",
-    "Points that its waiting adds to its priority",
+    "Points added to the priority for waiting",
     "+",
     ({ age_points }) => age_points,
   ),
@@ -164,11 +167,18 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
     "walltime-points",
     "By walltime",
     "96px",
-    "Points that its walltime takes from its priority",
+    "Points taken from the priority for walltime",
     "−",
     ({ walltime_points }) => walltime_points,
   ),
-  points("score", "Score", "60px", "Priority and points: the highest goes first", "", ({ score }) => score),
+  points(
+    "score",
+    "Score",
+    "60px",
+    "Priority and points together; the highest goes first",
+    "",
+    ({ score }) => score,
+  ),
   devices(describeDevices),
   {
     key: "walltime",

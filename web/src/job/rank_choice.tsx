@@ -1,4 +1,4 @@
-// Which rank's log is shown: by name while they are few, by number of many.
+// The choice of the rank whose log is shown: a list if there are few, a field for the number if there are many.
 import type { Task } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { setParams } from "../state/router";

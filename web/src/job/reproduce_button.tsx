@@ -1,4 +1,4 @@
-// Submits a job's spec and code once more: says first what is repeated, then what differs from when the original ran.
+// Submits a job's spec and code again. The dialog first says what is repeated, then what differs from when the original ran.
 import { useRef, useState } from "preact/hooks";
 import { reproduceJob } from "../api/client";
 import type { Reproduction } from "../api/types";
@@ -20,7 +20,7 @@ export function ReproduceButton({ job, small }: Properties) {
   const [open, setOpen] = useState(false);
   const [made, setMade] = useState<Reproduction | null>(null);
   const operation = useOperation();
-  /** An answer that was lost is asked for again under its key, and queues nothing twice. */
+  /** If an answer is lost, the request is made again under its key and queues nothing twice. */
   const key = useRef("");
   if (!mayChange.value) return null;
   const begin = () => {
@@ -45,7 +45,7 @@ export function ReproduceButton({ job, small }: Properties) {
       <Button
         small={small}
         {...(small ? { name: `Reproduce job ${job.id}` } : {})}
-        title="Submits its spec and code once more"
+        title="Submit its spec and code once more"
         onPress={begin}
       >
         Reproduce…
@@ -62,13 +62,13 @@ export function ReproduceButton({ job, small }: Properties) {
             onClose={close}
           >
             <p>
-              <strong>{job.name}</strong> is submitted as a new job, which waits for its turn: the spec as it
-              ran then, with its parameters and its seed, and its packed code, whatever has been committed
-              since.
+              This submits <strong>{job.name}</strong> as a new job, which waits in the queue. The new job
+              repeats the spec, the parameters, the seed and the packed code of the original. Later commits do
+              not matter.
             </p>
             <p class="muted">
-              What lies in data folders is not recorded and may differ. Devices and versions that differ are
-              told once it is queued.
+              The contents of data folders are not recorded and may differ. Once the job is queued, this
+              dialog lists the devices and versions that differ.
             </p>
           </OperationDialog>
         ))}
@@ -80,7 +80,7 @@ function Made({ made: { job, reproduces, differences }, onClose }: { made: Repro
   return (
     <Dialog title={`Job ${job.id} repeats job ${reproduces}`} onClose={onClose}>
       {differences.length === 0 ? (
-        <p>Nothing that is recorded differs from when the original ran: devices and versions are the same.</p>
+        <p>The devices and versions are the same as when the original ran.</p>
       ) : (
         <>
           <p>Different from when the original ran:</p>
@@ -91,7 +91,7 @@ function Made({ made: { job, reproduces, differences }, onClose }: { made: Repro
           </ul>
         </>
       )}
-      <p class="muted">When it has ended, its page has both results beside each other.</p>
+      <p class="muted">When the job has ended, its page shows both results side by side.</p>
       <div class="dialog-actions">
         <Button onPress={onClose}>Close</Button>
         <a class="button" href={compareHash([reproduces, job.id])} onClick={onClose}>

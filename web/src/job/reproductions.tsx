@@ -1,4 +1,4 @@
-// Beside a job that repeats another, the other's time; beside one that has ended, those of the jobs that repeat it.
+// For a job that repeats another: the time of the original. For a job that has ended: the times of the jobs that repeat it.
 import { getJob, getJobPage } from "../api/client";
 import type { Job } from "../api/types";
 import { useQuery } from "../hooks/use_query";

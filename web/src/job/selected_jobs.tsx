@@ -1,4 +1,5 @@
-// What is done to all selected jobs at once. Each button counts those that it fits; one that loses work asks first.
+// Operations on all selected jobs at once. Each button counts the jobs that it applies to. A button that loses work asks
+// first.
 import { useState } from "preact/hooks";
 import { formatCount } from "../format/numbers";
 import { useOperation } from "../hooks/use_operation";
@@ -18,7 +19,7 @@ interface Properties {
   onClear(): void;
 }
 
-/** Jobs that were refused are told of also when nothing is selected any more. */
+/** Refusals are shown even when nothing is selected any more. */
 export function SelectedJobs(properties: Properties) {
   const [told, setTold] = useState<Together | null>(null);
   return (
@@ -103,7 +104,7 @@ function Bar({ jobs, onClear, onDone }: Properties & { onDone(told: Together): v
             onClear();
           }}
         >
-          <p>They stop; what they have recorded and their checkpoints stay, and a requeue lets them go on.</p>
+          <p>The jobs stop. Their metrics, logs and checkpoints stay. A requeue continues them.</p>
         </ConfirmButton>
       )}
       <Button small onPress={onClear}>

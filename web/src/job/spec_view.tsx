@@ -1,4 +1,4 @@
-// What the job was asked to be: the YAML as it was written, the normalised form with every default, and its commit.
+// The spec of the job: the YAML as written, the normalised form with every default, and its commit.
 import { getExperiment } from "../api/client";
 import type { JobDetail, Source } from "../api/types";
 import { formatCount } from "../format/numbers";
@@ -36,7 +36,7 @@ export function SpecView({ job }: { job: JobDetail }) {
   );
 }
 
-/** "trained on 812,344 tokens of text, XXH3 5b1c0f2ad6e97c43": by which another run's can be told from it. */
+/** "trained on 812,344 tokens of text, XXH3 5b1c0f2ad6e97c43". The hash tells one text from another. */
 const textLine = ({ tokens, xxh3 }: NonNullable<JobDetail["text"]>) =>
   `trained on ${formatCount(tokens)} tokens of text, XXH3 ${xxh3}`;
 

@@ -1,4 +1,4 @@
-// The processes of one attempt; one that is pressed opens its log.
+// The processes of one attempt. A click on a process opens its log.
 import type { Attempt, Task } from "../api/types";
 import { useSorted } from "../hooks/use_order";
 import { formatOrder } from "../model/order";

@@ -1,4 +1,5 @@
-// Attempts on a time line: bars with how each ended, hatched while its processes were starting, checkpoints as ticks.
+// The attempts on a time line: bars that show how each ended, hatched while its processes were starting, with ticks for
+// checkpoints.
 import type { Attempt, JobDetail, JobEvent, SavedCheckpoint } from "../api/types";
 import { formatBytes, formatCount } from "../format/numbers";
 import { formatAbsolute, formatDuration } from "../format/times";
@@ -41,7 +42,7 @@ export function TimeLineView({ job, events }: { job: JobDetail; events: readonly
   );
 }
 
-/** Where it lies, for who wants the model. */
+/** Where the checkpoint is, for readers who want the model. */
 function Newest({ checkpoint }: { checkpoint: SavedCheckpoint }) {
   const { step, bytes, path, time_ms } = checkpoint;
   return (

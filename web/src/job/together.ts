@@ -1,4 +1,4 @@
-// Operates on many jobs: each is done or refused for itself, and a refusal keeps none of the others from being done.
+// Operates on many jobs. The coordinator does or refuses each job separately, and a refusal does not stop the others.
 import { mostOperated, operateJobs, prioritiseJob, type JobOperation } from "../api/client";
 import { explain, Problem } from "../api/problem";
 import type { Operated } from "../model/operations";
@@ -6,11 +6,11 @@ import { applyJob, applyJobs } from "../state/store";
 
 export interface Together {
   done: number;
-  /** Why, one a job. */
+  /** The reasons, one for each job. */
   refusals: string[];
 }
 
-/** Asked again, it goes on where it was: a token may be refused in between. */
+/** A second call continues where the first stopped, because a token may be refused in between. */
 export function operateAll(jobs: readonly Operated[], operation: JobOperation) {
   const together: Together = { done: 0, refusals: [] };
   let at = 0;
@@ -28,7 +28,7 @@ export function operateAll(jobs: readonly Operated[], operation: JobOperation) {
   };
 }
 
-/** One after the other, for each has a request of its own. Of a single job the refusal is thrown. */
+/** The jobs are changed one after the other, each by a request of its own. The refusal of a single job is thrown. */
 export function prioritiseAll(jobs: readonly Operated[], priority: number) {
   const together: Together = { done: 0, refusals: [] };
   let at = 0;
@@ -46,6 +46,6 @@ export function prioritiseAll(jobs: readonly Operated[], priority: number) {
   };
 }
 
-/** It is gone, or its state does not allow it. */
+/** The job is gone, or its state does not allow the operation. */
 const isOfOneJob = (error: unknown) =>
   error instanceof Problem && (error.status === 404 || error.status === 409);

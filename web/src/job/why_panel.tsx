@@ -1,5 +1,5 @@
-// Why a queued job waits, when it is expected to start, and what would start it sooner. Asked for again every so often:
-// the forecast is the coordinator's.
+// Why a queued job waits, when it is expected to start, and what would start it sooner. The forecast is the coordinator's
+// and is fetched again at intervals.
 import { getWhy } from "../api/client";
 import type { Blocker, Job, Sooner, StartForecast } from "../api/types";
 import { formatAbsolute } from "../format/times";
@@ -12,7 +12,7 @@ import "../styles/why.css";
 
 const refreshMs = 20_000;
 
-/** `changes` moves with the job. */
+/** `changes` increases when the job changes. */
 export function WhyPanel({ job: { id, reason }, changes }: { job: Job; changes: number }) {
   const turn = useInterval(refreshMs);
   const shown = useQuery(`why ${id}`, (signal) => getWhy(id, signal), [changes, turn]);
@@ -21,7 +21,7 @@ export function WhyPanel({ job: { id, reason }, changes }: { job: Job; changes: 
   return (
     <section class="panel why" aria-label="Why is it waiting">
       <header class="panel-head">
-        <h2>Why is it waiting</h2>
+        <h2>Why is it waiting?</h2>
         <AsOf shown={shown} />
       </header>
       {beside && (
@@ -92,9 +92,9 @@ function Start({ start }: { start: StartForecast }) {
 function SoonerList({ sooner }: { sooner: Sooner[] }) {
   return (
     <div class="why-sooner">
-      <h3>Would start sooner</h3>
+      <h3>What would start it sooner</h3>
       {sooner.length === 0 ? (
-        <p class="muted">No single change of its request would.</p>
+        <p class="muted">No single change to its request would.</p>
       ) : (
         <ul>
           {sooner.map((each) => (

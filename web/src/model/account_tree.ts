@@ -1,11 +1,11 @@
-// The account tree as rows, and what a person typed to change an account.
+// The account tree as rows, and the input of a reader who changes an account.
 import type { Account, AccountChange, AccountUsage, Kinds } from "../api/types";
 import { compareValues, type Value } from "./order";
 
 export interface AccountRow {
   account: Account;
   depth: number;
-  /** The name without what is above it. */
+  /** The last part of the name. */
   name: string;
   hasChildren: boolean;
   kinds: string[];
@@ -18,7 +18,7 @@ export function kindsOf(account: Account): string[] {
 
 const isBelow = (account: string, above: string) => account.startsWith(`${above}/`);
 
-/** In what order siblings stand; those that have the same value stand by name. */
+/** The order of siblings; siblings with the same value are in the order of their names. */
 export interface SiblingOrder {
   valueOf(account: Account): Value;
   descending: boolean;
@@ -26,7 +26,7 @@ export interface SiblingOrder {
 
 export const byName: SiblingOrder = { valueOf: ({ account }) => account, descending: false };
 
-/** Children after their parent; nothing below an account that is folded. */
+/** Children follow their parent. Rows below a folded account are left out. */
 export function rowsOf(
   accounts: readonly Account[],
   folded: ReadonlySet<string>,
@@ -47,7 +47,7 @@ export function rowsOf(
 function inTreeOrder(accounts: readonly Account[], { valueOf, descending }: SiblingOrder): Account[] {
   const values = new Map(accounts.map((account) => [account.account, valueOf(account)]));
   const paths = new Map(accounts.map(({ account }) => [account, account.split("/")]));
-  /** By what stands above them where they part. */
+  /** Compares two accounts by those of their ancestors that differ first. */
   const compare = (a: string[], b: string[]): number => {
     const shared = Math.min(a.length, b.length);
     const level = a.findIndex((name, index) => name !== b[index]);
@@ -62,9 +62,9 @@ function inTreeOrder(accounts: readonly Account[], { valueOf, descending }: Sibl
 /** What an account has of one kind of device. */
 export interface AccountLine {
   row: AccountRow;
-  /** "" for an account that has none of any. */
+  /** "" for an account that has none of any kind. */
   kind: string;
-  /** The first of its account. */
+  /** The first line of its account. */
   leads: boolean;
 }
 
@@ -77,23 +77,23 @@ export const linesOf = (rows: readonly AccountRow[]): AccountLine[] =>
 export const usedInAll = ({ usage }: Account, figure: keyof AccountUsage) =>
   Object.values(usage).reduce((sum, of) => sum + of[figure], 0);
 
-/** Null where it has none. */
+/** Null if there is none. */
 export function sumOfKinds(kinds: Kinds<number>): number | null {
   const values = Object.values(kinds);
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
 }
 
 export interface Meter {
-  /** Parts of the whole width: kept by quotas, borrowed, and where quota and limit end. */
+  /** Fractions of the whole width: what quotas cover, what is borrowed, and where quota and limit end. */
   kept: number;
   borrowed: number;
   quota: number | null;
   limit: number | null;
-  /** More is held than the limit allows: it was lowered, or its devices are being given back. */
+  /** The account holds more than its limit: the limit was lowered, or the devices are being returned. */
   isOver: boolean;
 }
 
-/** Devices held, against all that the cluster has of the kind. */
+/** Devices held, relative to all devices of the kind in the cluster. */
 export function meterOf(account: Account, kind: string, inCluster: number): Meter {
   const { devices = 0, borrowed = 0 } = account.usage[kind] ?? {};
   const quota = account.quota[kind];
@@ -108,7 +108,7 @@ export function meterOf(account: Account, kind: string, inCluster: number): Mete
   };
 }
 
-/** As typed: an empty field lifts. */
+/** As typed; an empty field removes the rule. */
 export interface AccountText {
   account: string;
   share: string;
@@ -135,7 +135,7 @@ function readNumber(text: string, least: number, most: number): number | null {
   return text.trim() !== "" && Number.isInteger(number) && number >= least && number <= most ? number : null;
 }
 
-/** What to send; null where nothing changes; or what is wrong. */
+/** The change to send; null if nothing changes; or a sentence that says what is wrong. */
 export function readAccount(before: Account, text: AccountText): AccountChange | null | string {
   const change: AccountChange = {};
   const share = readNumber(text.share, 1, mostShare);

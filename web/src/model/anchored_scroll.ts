@@ -1,8 +1,8 @@
 import { findRow, type RowId, type Rows } from "./rows";
 
 /**
- * Where to scroll so that the row that was at the top stays there after the list changed. At the very top it is left
- * alone: there new rows should be seen coming in.
+ * Where to scroll so that the row at the top stays there after the list has changed. At the very top the list does
+ * not scroll, so that the reader sees new rows.
  */
 export function anchoredScroll<Row>(
   before: Rows<Row>,

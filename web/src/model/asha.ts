@@ -1,4 +1,4 @@
-// A sweep that ends its losing trials: what became of them at each rung, in words and in order. Pure.
+// A sweep that ends its losing trials: the outcome of its trials at each rung, in words and in order. Pure.
 import type { Asha, Study, StudyMember, Trial } from "../api/types";
 import { formatCount, formatNumber } from "../format/numbers";
 import { formatDuration } from "../format/times";
@@ -10,28 +10,31 @@ export type TrialMember = StudyMember & { trial: Trial };
 export const trialsOf = ({ members }: Pick<Study, "members">): TrialMember[] =>
   members.filter((member): member is TrialMember => member.trial !== null);
 
-/** null stands for what is not a number. */
+/** null stands for a value that is not a number. */
 export const valueText = (value: number | null) => (value === null ? "NaN" : formatNumber(value));
 
 export const ruleText = ({ metric, goal, reduction, max_steps }: Asha) =>
-  `${goal === "min" ? "The lowest" : "The highest"} ${metric} wins: at each rung one of ${reduction} trials goes on, ` +
-  `and who passes the last trains to step ${formatCount(max_steps)}.`;
+  `${goal === "min" ? "The lowest" : "The highest"} ${metric} wins. At each rung, one of ${reduction} trials goes on. ` +
+  `A trial that passes the last rung trains to step ${formatCount(max_steps)}.`;
 
-/** Nothing of it is to come. */
+/** The study has ended. */
 export const isDecided = ({ state }: Pick<Study, "state">) => state !== "running" && state !== "queued";
 
-/** The best of a sweep that is over wins where a trial has come to its end; else all were stopped or failed. */
+/** The best trial of an ended sweep wins if any trial came to its end; else all trials were stopped or failed. */
 export const hasWinner = (study: Pick<Study, "state" | "members">) =>
   isDecided(study) && study.members.some(({ state }) => state === "succeeded");
 
 export function bestText(study: Study, { best }: Asha): string {
   const what = hasWinner(study) ? "Winner" : isDecided(study) ? "Best before it ended" : "Best so far";
-  if (!best) return `${what}: no trial has told its metric`;
+  if (!best) return `${what}: no trial has reported its metric`;
   const parameters = parametersText(best.parameters as Record<string, unknown>);
   return `${what}: job ${best.job}${parameters && `, ${parameters}`}: ${valueText(best.value)} at step ${formatCount(best.step)}`;
 }
 
-/** "12m of about 1h 40m (12 %)": of what all trials would take to their ends, where that can be told. */
+/**
+ * "12m of about 1h 40m (12 %)": the second time is an estimate for all trials if each trained to its end. It is
+ * left out if it is not known.
+ */
 export function spentText({ device_seconds: spent, full_device_seconds: full }: Asha): string {
   if (full === null || full <= 0) return formatDuration(spent);
   return `${formatDuration(spent)} of about ${formatDuration(full)} (${Math.round((100 * spent) / full)} %)`;
@@ -42,7 +45,7 @@ export interface RungRow {
   step: number;
   told: number;
   wentOn: number;
-  /** There, until more have told. */
+  /** Trials that wait at the rung until more trials have reported. */
   paused: number;
   stopped: number;
 }
@@ -59,11 +62,14 @@ export function rungRows(asha: Asha, trials: readonly TrialMember[]): RungRow[] 
 export const trialStateText = ({ state, rung }: Trial) =>
   state === "paused" || state === "stopped" ? `${state} at rung ${rung}` : state;
 
-/** undefined: it has not told there. */
+/** undefined: the trial has not reported at this rung. */
 export const reportAt = ({ reports }: Trial, rung: number): number | null | undefined =>
   reports.find((report) => report.rung === rung)?.value;
 
-/** The further the better, then by the newest value, the best first; what is not a number is worst. */
+/**
+ * A greater number is better: first by the last rung, then by the newest value. A value that is not a number is
+ * worst.
+ */
 export function standing({ trial }: TrialMember, { goal, rungs }: Asha): number {
   const reached = trial.to_its_end ? rungs.length + 1 : trial.rung;
   const value = trial.latest?.value;
@@ -83,7 +89,7 @@ export interface TrialColumn {
 const words = (value: unknown): Value =>
   typeof value === "number" || typeof value === "string" ? value : value === undefined ? null : String(value);
 
-/** Of the table: those after the trial's name and state. */
+/** The columns of the table after those for the trial's name and state. */
 export function trialColumns(asha: Asha, trials: readonly TrialMember[]): TrialColumn[] {
   const paths = [...new Set(trials.flatMap(({ parameters }) => Object.keys(parameters)))];
   return [

@@ -1,8 +1,9 @@
-// Many curves as a few: by what they have in common, the mean and from the least to the largest. Pure.
+// Many curves as a few bands: curves are grouped by what they have in common, and a band shows mean, least and greatest
+// value. Pure.
 import type { ComparedField, Comparison } from "../api/types";
 import { fieldText } from "./comparison";
 
-/** More lines than this are no longer told apart. */
+/** The reader cannot tell more lines apart. */
 export const mostLines = 12;
 const mostGroups = 8;
 
@@ -18,7 +19,7 @@ const isGrouping = ({ section, differs, values }: ComparedField, jobs: number) =
   return (section === "spec" || section === "labels") && differs && count <= mostGroups && count < jobs;
 };
 
-/** By what jobs can be grouped: settings and labels of few values. */
+/** What jobs can be grouped by: settings and labels with few values. */
 export const groupings = ({ fields, jobs }: Comparison): string[] =>
   fields.filter((field) => isGrouping(field, jobs.length)).map(nameOf);
 
@@ -27,7 +28,10 @@ export interface Group {
   jobs: number[];
 }
 
-/** By what the address says ("all" is one group); of too many jobs by the first there is. Null: each for itself. */
+/**
+ * Grouped as the address says ("all" is one group); if there are too many jobs, by the first way there is. Null:
+ * not grouped.
+ */
 export function groupingFrom(wanted: string | null, comparison: Comparison): string | null {
   const known = groupings(comparison);
   if (wanted !== null && (wanted === "all" || known.includes(wanted))) return wanted;
@@ -46,7 +50,7 @@ export function groupsOf(comparison: Comparison, by: string): Group[] {
   return [...groups].map(([label, jobs]) => ({ label, jobs }));
 }
 
-/** By straight line between the points; null outside of them. `xs` ascend. */
+/** Interpolates linearly between the points; null outside of them. `xs` ascend. */
 export function valueOn({ xs, ys }: Curve, x: number): number | null {
   let [low, high] = [0, xs.length - 1];
   if (high < 0 || x < xs[low]! || x > xs[high]!) return null;
@@ -65,7 +69,7 @@ export function valueOn({ xs, ys }: Curve, x: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** How far above the other it is, where both are. */
+/** The difference of two curves where both have values. */
 export function differenceTo(base: Curve, { xs, ys }: Curve): Curve {
   return { xs, ys: xs.map((x, index) => ys[index]! - (valueOn(base, x) ?? NaN)) };
 }
@@ -77,7 +81,7 @@ export interface Band extends Curve {
 
 const mostBuckets = 200;
 
-/** Of each bucket of x the mean of the curves there, and the least and the largest of them. */
+/** The mean, the least and the greatest value of the curves in each bucket of x. */
 export function bandOf(all: readonly Curve[]): Band {
   const curves = all.filter(({ xs }) => xs.length > 0);
   const band: Band = { xs: [], ys: [], lows: [], highs: [] };
@@ -98,7 +102,7 @@ export function bandOf(all: readonly Curve[]): Band {
   return band;
 }
 
-/** Of each bucket the mean of the curve's points; between its points what lies on the line. */
+/** The mean of the curve's points in each bucket; between its points, interpolated values. */
 function bucketed(curve: Curve, min: number, width: number, count: number): (number | null)[] {
   const sums = new Float64Array(count);
   const counts = new Uint32Array(count);

@@ -1,9 +1,9 @@
-// The record board: which class of runs has which record, how it fell, and why a run sets none. Pure.
+// The record board: the records of each class of runs, how they fell, and why a run sets none. Pure.
 import type { Benchmark, BoardClass, BoardRecord, BoardRun, Source } from "../api/types";
 import { formatChange, formatCount } from "../format/numbers";
 import { formatDuration } from "../format/times";
 
-/** Of kind and number of devices; names it in the address. */
+/** The kind and number of devices; it names the class in the address. */
 export const classKey = ({ device, devices }: Pick<BoardClass, "device" | "devices">) =>
   `${devices} × ${device}`;
 
@@ -21,7 +21,7 @@ export function commitText(source: Source | null): string | null {
 export const runsText = ({ runs, excluded }: Pick<Benchmark, "runs" | "excluded">) =>
   `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}${excluded > 0 ? `, ${formatCount(excluded)} set no record` : ""}`;
 
-/** Of a benchmark, the class with the best time; null of none. */
+/** The class of a benchmark with the best time; null if there is none. */
 export const fastest = (classes: readonly BoardClass[]): BoardClass | null =>
   classes.reduce<BoardClass | null>(
     (best, each) => (best === null || holderOf(each).seconds < holderOf(best).seconds ? each : best),
@@ -34,25 +34,25 @@ export interface RecordRow {
   holds: boolean;
 }
 
-/** Class by class, the newest first. */
+/** The records by class, the newest first. */
 export const recordRows = (classes: readonly BoardClass[]): RecordRow[] =>
   classes.flatMap((of) =>
     of.records.map((record) => ({ of, record, holds: record === holderOf(of) })).reverse(),
   );
 
-/** What a run is to the board. */
+/** How a run relates to the records. */
 export interface Standing {
   kind: "holds" | "held" | "slower" | "excluded";
-  /** In sentences, without their full stops. */
+  /** Clauses without full stops. */
   why: string[];
-  /** The job to set beside it: of a record the one before, else the record of its class. */
+  /** The job to compare with: for a record, the one before; else the record of the class. */
   rival: number | null;
 }
 
 export function standingOf(run: BoardRun, classes: readonly BoardClass[]): Standing {
   if (run.excluded.length > 0) return { kind: "excluded", why: run.excluded, rival: null };
   const of = classes.find((each) => each.device === run.device_models[0] && each.devices === run.devices[0]);
-  if (!of) return { kind: "excluded", why: ["the board has no record of its devices"], rival: null };
+  if (!of) return { kind: "excluded", why: ["the board has no record for its devices"], rival: null };
   const place = of.records.findIndex(({ job }) => job === run.job);
   if (place >= 0) {
     const [before, after] = [of.records[place - 1], of.records[place + 1]];
@@ -68,7 +68,7 @@ export function standingOf(run: BoardRun, classes: readonly BoardClass[]): Stand
   return { kind: "slower", why: [why], rival: holderOf(of).job };
 }
 
-/** A step curve from the first record to now, as the points of a line in a box; null of no record. */
+/** A step curve from the first record to now, as the path of an SVG; null if there is no record. */
 export function stepPath(
   { records }: Pick<BoardClass, "records">,
   nowMs: number,

@@ -1,12 +1,12 @@
-// Which benchmarks the board shows, and which of their classes and runs, as the address says it. Pure.
+// Which benchmarks, classes and runs the board shows: the address says it. Pure.
 import type { Benchmark, BenchmarkDetails, BoardClass, BoardRun } from "../api/types";
 
 export interface BoardFilter {
-  /** Or the program. */
+  /** The model, or the program. */
   model: string | null;
   task: string | null;
   device: string | null;
-  /** So many devices, both included; a size beyond counting has no end. */
+  /** A range of numbers of devices, both ends included; without a limit the end is infinite. */
   devices: { from: number; to: number } | null;
 }
 
@@ -21,7 +21,7 @@ interface Identity {
 
 const lastPart = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-/** A model's preset or its shape, as benchmarks are named; of a program its words before the first option. */
+/** A model's preset or its shape, as in the name of the benchmark; for a program, its words before the first option. */
 export function modelOf({ identity }: Identified): string {
   const { model, command = [] } = identity as Identity;
   if (model) return model.preset ?? `${model.family}-${model.layers}x${model.hidden}`;
@@ -67,7 +67,10 @@ const hasRun = (filter: BoardFilter, { device_models, devices }: BoardRun) =>
   (filter.device === null || device_models.includes(filter.device)) &&
   (filter.devices === null || devices.some((count) => isWithin(filter, count)));
 
-/** With the classes that it asks for. A benchmark that has none of these has gone, but without such a wish it stays. */
+/**
+ * The benchmark with the classes that the filter asks for. It is left out if it has none of them, unless the filter
+ * asks for none.
+ */
 export function filtered<Each extends Filtered>(benchmarks: readonly Each[], filter: BoardFilter): Each[] {
   const byDevice = filter.device !== null || filter.devices !== null;
   return benchmarks
@@ -77,7 +80,7 @@ export function filtered<Each extends Filtered>(benchmarks: readonly Each[], fil
     .filter(({ classes }) => !byDevice || classes.length > 0);
 }
 
-/** One benchmark, with what of it the filter asks for. */
+/** One benchmark, reduced to what the filter asks for. */
 export const filteredDetails = (board: BenchmarkDetails, filter: BoardFilter): BenchmarkDetails => ({
   ...board,
   classes: board.classes.filter((one) => hasClass(filter, one)),
@@ -87,12 +90,12 @@ export const filteredDetails = (board: BenchmarkDetails, filter: BoardFilter): B
 export interface BoardChoice {
   name: keyof BoardFilter;
   title: string;
-  /** As the address has it; "" is any. */
+  /** As the address has it; "" stands for any. */
   value: string;
   options: string[];
 }
 
-/** What can be chosen, and only where there is a choice or one was made. */
+/** The choices to offer: only where there is more than one, or where one was made. */
 export function boardChoices(benchmarks: readonly Filtered[], filter: BoardFilter): BoardChoice[] {
   const classes = benchmarks.flatMap((each) => each.classes);
   const size = filter.devices && sizeText(filter.devices);

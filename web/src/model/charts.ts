@@ -1,4 +1,4 @@
-// Which metric keys share a chart, and what is drawn in it beside the curves.
+// Which metrics share a chart, and what the chart shows beside the curves.
 import type { Attempt, Target } from "../api/types";
 import { threshold } from "./progress";
 import type { XAxis } from "./series";
@@ -7,9 +7,9 @@ export interface MetricGroup {
   id: string;
   title: string;
   keys: string[];
-  /** Drawn only after a click in the legend: it would flatten the other curves. */
+  /** Drawn only after a click in the legend, because it would flatten the other curves. */
   hiddenAtFirst: string[];
-  /** What its y axis is called, and in what it is measured. */
+  /** The name of the y axis and its unit. */
   y: { title: string; unit?: string; numbers: "plain" };
 }
 
@@ -17,7 +17,7 @@ const isLoss = (key: string) => /loss$/.test(key);
 const isAccuracy = (key: string) => /(accuracy|f1|exact_match|mcc|pearson|spearman)$/.test(key);
 const isThroughput = (key: string) => /_per_second$/.test(key);
 
-/** Loss, the target's own chart where no other shows it, accuracy, throughput; then one small chart for each key left. */
+/** Loss, the target's own chart if no other has it, accuracy, throughput; then one small chart for each other key. */
 export function groupCharts(keys: readonly string[], target: Target | null): MetricGroup[] {
   const sorted = inOrder(keys);
   const losses = sorted.filter(isLoss);
@@ -64,7 +64,7 @@ function titleOf(key: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** What Podium's own training program measures in nats; of other programs' metrics nobody told. */
+/** What Podium's own training program measures in nats. The units of other programs are not known. */
 const inNats = /^(train|eval)\/((mlm_|nsp_|unigram_)?loss|gain_over_unigram)$/;
 
 function yOf(title: string, keys: readonly string[]): MetricGroup["y"] {
@@ -91,7 +91,10 @@ export function attemptMarks(attempts: readonly Attempt[], axis: XAxis, startMs:
 export const targetLine = (group: MetricGroup, target: Target | null) =>
   target && group.keys.includes(target.metric) ? threshold(target) : null;
 
-/** Training before evaluation; a series keeps its colour from visit to visit, because it depends on this order alone. */
+/**
+ * Training comes before evaluation. The order depends on nothing else, so a series keeps its colour from visit to
+ * visit.
+ */
 function inOrder(keys: readonly string[]): string[] {
   const rank = (key: string) => (key.startsWith("train/") ? 0 : 1);
   return [...keys].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));

@@ -1,6 +1,6 @@
 // Jobs that run a program of their own instead of training.
 
-/** Its words; null of a training. */
+/** The words of the command; null for a training. */
 export function commandOf(spec: unknown): string[] | null {
   const { command } = (spec ?? {}) as { command?: unknown };
   return Array.isArray(command) ? command.map(String) : null;

@@ -1,34 +1,34 @@
-// Which jobs are compared and how, as the address says it. Pure.
+// Which jobs are compared, and how: the address says it. Pure.
 
-/** The coordinator compares no more. */
+/** The coordinator compares no more jobs. */
 export const mostJobs = 50;
 
 export type CompareAxis = "step" | "time" | "tokens";
 
 export interface CompareSettings {
-  /** In the order of the address, which gives each its colour. */
+  /** In the order of the address, which determines the colours. */
   jobs: number[];
-  /** The first where none is named. */
+  /** The first job if none is named. */
   base: number | null;
-  /** Of their curves; `targetId` for the targets. */
+  /** Jobs whose curves are hidden; `targetId` stands for the targets. */
   hidden: ReadonlySet<number>;
   axis: CompareAxis;
   logarithmic: boolean;
-  /** The weight of the moving average; 0 draws the points as they are. */
+  /** The weight of the moving average; 0 draws the points as measured. */
   smooth: number;
-  /** Of metrics, * standing for any text; "" for all. */
+  /** A pattern of metrics, in which * stands for any text; "" for all. */
   keys: string;
-  /** By what curves are put together; null: the reader has not said. */
+  /** What curves are grouped by; null: the reader has not chosen. */
   grouping: string | null;
-  /** Curves as they differ from that of the base. */
+  /** Curves minus the curve of the base. */
   difference: boolean;
-  /** Also the settings that are alike. */
+  /** Settings that do not differ are shown too. */
   all: boolean;
   /** Charts that are shown as tables, by metric. */
   tables: ReadonlySet<string>;
 }
 
-/** In the place of a job where the targets are hidden. */
+/** Stands in the list of hidden jobs for hidden targets. */
 export const targetId = 0;
 
 const readNumbers = (text: string | null, least = 1): number[] => [

@@ -5,7 +5,7 @@ import { formatDuration } from "../format/times";
 import type { CompareAxis } from "./compare_address";
 import { byStep, type Point } from "./series";
 
-/** Moved one place up (-1) or down (1); as it was at an end. */
+/** Moves a job one place up (-1) or down (1); at an end nothing changes. */
 export function moved(jobs: readonly number[], id: number, by: -1 | 1): number[] {
   const from = jobs.indexOf(id);
   const to = from + by;
@@ -15,7 +15,7 @@ export function moved(jobs: readonly number[], id: number, by: -1 | 1): number[]
   return next;
 }
 
-/** How much all texts have in front, up to the end of a word. */
+/** The length of the common beginning of all texts, up to the end of a word. */
 function commonLength(texts: readonly string[]): number {
   const [first = "", ...rest] = texts;
   if (rest.length === 0) return 0;
@@ -30,20 +30,23 @@ function commonLength(texts: readonly string[]): number {
   return length;
 }
 
-/** What all have in front, and what is left of each. */
+/** The common beginning, and the rest of each text. */
 export function apart(texts: readonly string[]): { common: string; rests: string[] } {
   const length = commonLength(texts);
   return { common: texts[0]?.slice(0, length) ?? "", rests: texts.map((text) => text.slice(length)) };
 }
 
-/** `pattern`: * is any text; without one it is a part of the name. "" matches all. */
+/** In `pattern`, * stands for any text. A pattern without * matches a part of the name; "" matches all. */
 export function matchesPattern(pattern: string, name: string): boolean {
   const wanted = pattern.trim().toLowerCase();
   if (!wanted.includes("*")) return name.toLowerCase().includes(wanted);
   return matchesWhole(wanted, name.toLowerCase());
 }
 
-/** As the coordinator does (coordinator/tracking/comparison.cc): goes back to the last * only, so that no pattern takes long. */
+/**
+ * The same algorithm as the coordinator's (coordinator/tracking/comparison.cc): it goes back to the last * only, so
+ * that no pattern takes long.
+ */
 function matchesWhole(pattern: string, name: string): boolean {
   let [p, n, star, taken] = [0, 0, -1, 0];
   while (n < name.length) {
@@ -80,21 +83,21 @@ const measures: Record<ComparedOutcome["measure"], string> = {
 export const outcomeName = ({ measure, metric }: ComparedOutcome) =>
   metric === "" ? measures[measure] : `${metric} ${measures[measure]}`;
 
-/** What makes a value of the row the better one, in words; "" where nobody says. */
+/** What makes a value of the row the better one, in words. */
 export function outcomeRule({ measure, metric, better, better_by: by }: ComparedOutcome): string {
   if (better === null) return "Neither a target nor its name says which value is better";
   const which = better === "less" ? "Less is better" : "More is better";
   if (by === "target") return `${which}: the target says so`;
-  if (by === "name") return `${which}, by its name: no target says`;
+  if (by === "name") return `${which}, judging by its name; no target says so`;
   if (measure === "median")
-    return `Median of ${metric}, beyond 512 points of 16 runs of 32, spread evenly over the steps. ${which}`;
-  const cost = "of a job that was not trained it is never the best";
-  if (measure === "device_time") return `Devices × time that attempts held them. ${which}; ${cost}`;
+    return `Median of ${metric}; beyond 512 points, the median of 16 runs of 32 points, spread evenly over the steps. ${which}`;
+  const cost = "a job that was not trained is never the best";
+  if (measure === "device_time") return `Devices × the time for which attempts held them. ${which}; ${cost}`;
   if (measure === "time_to_train") return "From the first start to the target, restarts included";
   return `${which}; ${cost}`;
 }
 
-/** `currency`: of costs. */
+/** `currency`: for costs. */
 export function outcomeText({ measure }: ComparedOutcome, value: number | null, currency = ""): string {
   if (value === null) return "–";
   if (measure === "time_to_train" || measure === "run_time") return formatDuration(value);
@@ -104,7 +107,7 @@ export function outcomeText({ measure }: ComparedOutcome, value: number | null, 
   return measure === "restarts" ? String(value) : formatNumber(value);
 }
 
-/** "−3.1 %", "×57" of what is more than ten times as much; "" where there is none. */
+/** "−3.1 %", or "×57" for more than ten times as much; "" if there is no difference. */
 export function differenceText(share: number | null): string {
   if (share === null || share === 0 || !Number.isFinite(share)) return "";
   if (share > 9) return `×${formatCount(Math.round(1 + share))}`;
@@ -116,7 +119,7 @@ export function differenceText(share: number | null): string {
 export const numberOf = (value: number | string | null | undefined): number | null =>
   value == null ? null : fromWire(value as never);
 
-/** A commit is known by its beginning. */
+/** A commit is shown by its beginning. */
 export function fieldText({ key, section }: ComparedField, value: unknown): string {
   if (value === null || value === undefined) return "–";
   if (typeof value === "number") return formatPlain(value, 12);
@@ -128,7 +131,7 @@ export function fieldText({ key, section }: ComparedField, value: unknown): stri
 const longValue = 18;
 
 export interface FieldValue {
-  /** What all jobs have in front of it, where the value is long. */
+  /** The common beginning of the values of all jobs, if values are long. */
   common: string;
   own: string;
 }
@@ -140,7 +143,7 @@ export function fieldValues(field: ComparedField): FieldValue[] {
   return texts.map((text, index) => (tell ? { common, own: rests[index]! } : { common: "", own: text }));
 }
 
-/** What must be known of a job's figures. */
+/** What the reader must know before comparing a job's figures. */
 export function marksOf(job: Job, comparison: Comparison): string[] {
   const source = comparison.sources[comparison.jobs.findIndex(({ id }) => id === job.id)];
   return [
@@ -170,7 +173,7 @@ export function chartKeys({ metrics, jobs }: Comparison, pattern: string): strin
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
 }
 
-/** Tokens that a step of each job takes, padding included; null for all where one has phases, or none is told. */
+/** The tokens that a step of each job takes, padding included; null for all jobs if one has phases or does not say. */
 export function tokensAStep({ fields, jobs }: Comparison): Map<number, number> | null {
   const values = (key: string) =>
     fields.find((field) => field.key === key && field.section === "spec")?.values;
@@ -189,7 +192,7 @@ export interface Place {
 export const xOf = ({ axis, startMs, tokens }: Place, { step, timeMs }: Point) =>
   axis === "time" ? (timeMs - startMs) / 1000 : axis === "tokens" ? step * tokens : step;
 
-/** By time every attempt's points stand; else those of the last that made the step. */
+/** On the axis of time all points are shown; else, for each step, the point of the last attempt that made it. */
 export const placed = (points: readonly Point[], axis: CompareAxis) =>
   axis === "time" ? points : byStep(points);
 
@@ -198,7 +201,7 @@ export interface Offer {
   jobs: number[];
 }
 
-/** Names that several of these jobs have, newest first, each with its newest jobs. */
+/** Names that several of these jobs have, the newest first, each with its newest jobs. */
 export function offersOf(jobs: readonly Job[], most = 5): Offer[] {
   const byName = new Map<string, number[]>();
   for (const { id, name } of [...jobs].sort((a, b) => b.id - a.id))

@@ -1,13 +1,13 @@
-// What a job drew and cost, in words; what is not known is said, and never zero. Pure.
+// The energy and the cost of a job, in words. What is not known is said to be so and is never zero. Pure.
 import type { JobLedger } from "../api/types";
 import { formatAmount, formatJoules, formatShare } from "../format/numbers";
 
 export const energyRule =
-  "Of a GPU its own power; of CPU slots what the node's processors drew while no other job held devices there. Of time without a reading nothing is guessed.";
+  "For a GPU, its own power. For CPU slots, the power of the node's processors while no other job held devices there. Time without a reading adds nothing.";
 export const costRule =
-  "Device-hours held × the price of a device-hour that the coordinator has now. Waiting costs nothing.";
+  "Device hours held × the coordinator's current price of a device hour. Waiting costs nothing.";
 
-/** Null where nothing was measured. */
+/** Null if nothing was measured. */
 export function energyText({ energy }: Pick<JobLedger, "energy">): string | null {
   if (energy === null) return null;
   if (energy.joules === null)
@@ -18,14 +18,14 @@ export function energyText({ energy }: Pick<JobLedger, "energy">): string | null
   ];
   if (energy.shared > 0)
     parts.push(
-      `for ${formatShare(energy.shared)} other jobs shared the processors, and nobody can say whose it was`,
+      `for ${formatShare(energy.shared)} other jobs shared the processors, and their parts cannot be told apart`,
     );
   if (energy.joules_per_sample !== null) parts.push(`${formatJoules(energy.joules_per_sample)} a sample`);
   if (energy.joules_to_target !== null) parts.push(`${formatJoules(energy.joules_to_target)} to the target`);
   return parts.join("; ");
 }
 
-/** Null without prices. */
+/** Null if the coordinator has no prices. */
 export function costText({ cost }: Pick<JobLedger, "cost">): string | null {
   if (cost === null) return null;
   if (cost.amount === null)

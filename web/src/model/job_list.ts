@@ -1,4 +1,4 @@
-// Which jobs a list shows and in what order, as the address bar's parameters say and as the coordinator is asked.
+// Which jobs a list shows, and in what order: from the parameters of the address to the query of the coordinator.
 import { jobStates, type Job, type JobState, fromWire } from "../api/types";
 import { formatOrder, orderParam, readOrder, turned, type Order } from "./order";
 
@@ -23,7 +23,7 @@ const newestFirst: SortOrder = { key: "id", descending: true };
 
 export interface JobView {
   states: ReadonlySet<JobState>;
-  /** Words that all match, as GET /jobs has them in `q`. */
+  /** Words that must all match, as `q` of GET /jobs takes them. */
   text: string;
   experiment: number | null;
   order: SortOrder;
@@ -39,7 +39,7 @@ export function viewFrom(params: URLSearchParams, experiment: number | null = nu
   };
 }
 
-/** As the API has it. Equal for views that show the same. */
+/** The query of the API. Equal queries show the same list. */
 export function queryOf({ states, text, experiment, order }: JobView): Record<string, string> {
   const words = text.trim();
   return {
@@ -50,18 +50,18 @@ export function queryOf({ states, text, experiment, order }: JobView): Record<st
   };
 }
 
-/** Names a list: the same for views that ask the same. */
+/** Names a list: equal for views that ask for the same. */
 export const nameOf = (view: JobView) => new URLSearchParams(queryOf(view)).toString();
 
 export function toggledState(states: ReadonlySet<JobState>, state: JobState): string {
   return jobStates.filter((each) => states.has(each) !== (each === state)).join(",");
 }
 
-/** Newest first when the address says nothing. */
+/** The newest first if the address says nothing. */
 export const sortFrom = (params: URLSearchParams): SortOrder =>
   readOrder(params.get("sort"), sortKeys, newestFirst);
 
-/** The key of a column that is sorted by. */
+/** The key of the sorted column. */
 export const sortKeyOf = (column: string) => sortKeys.find((each) => each === column) ?? "id";
 
 export const sortParam = (current: SortOrder, clicked: SortKey): string | null =>
@@ -92,12 +92,12 @@ export function fraction(job: Job): number {
   return Math.min(1, job.progress.step / job.progress.steps);
 }
 
-/** An order in which rows move only when jobs come or go; then scrolling can hold on to what is being read. */
+/** In such an order rows move only when jobs are added or removed, so the reader's place can be kept. */
 export const isStable = (order: SortOrder) =>
   ["id", "name", "submitted", "devices", "account", "priority"].includes(order.key);
 
-/** An order that moves with every report of a training. */
+/** In such an order rows move with every report of a training. */
 export const followsTraining = (order: SortOrder) => ["progress", "loss", "throughput"].includes(order.key);
 
-/** A state of none is absent. */
+/** A state without jobs may be absent. */
 export type StateCounts = Partial<Record<JobState, number>>;

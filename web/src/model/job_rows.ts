@@ -1,18 +1,18 @@
-// A list of jobs of which only some windows are known: as the coordinator answered, and as rows of a table.
+// A list of jobs of which only some windows are loaded: the coordinator's answers, and the rows of a table.
 import type { Job } from "../api/types";
 import type { StateCounts } from "./job_list";
 
-/** Windows begin at its multiples. */
+/** Windows begin at multiples of this number. */
 export const windowSize = 100;
 
 /** One reading of a window. */
 export interface JobWindow {
   ids: readonly number[];
-  /** Of the whole list. */
+  /** The number of jobs in the whole list. */
   total: number;
-  /** By this browser's clock. */
+  /** By performance.now(). */
   askedAt: number;
-  /** What had been told when it was asked for (state/job_windows.ts). */
+  /** The count of messages before the request (state/job_windows.ts). */
   turn: number;
   heard: number;
 }
@@ -26,7 +26,7 @@ export interface Listed {
 
 export const nothingListed: Listed = { total: null, states: {}, windows: new Map() };
 
-/** Windows from one to another, both included. */
+/** From one window to another, both included. */
 export interface Span {
   from: number;
   to: number;
@@ -38,19 +38,19 @@ export const isWithin = ({ from, to }: Span, number: number) => from <= number &
 
 export const numbersOf = ({ from, to }: Span) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-/** There always is a first one, which an empty list has empty. */
+/** There always is a first window; for an empty list it is empty. */
 export const lastWindow = (total: number | null) =>
   total === null ? Number.POSITIVE_INFINITY : windowOf(Math.max(0, total - 1));
 
 export const idAt = ({ windows }: Listed, index: number): number | undefined =>
   windows.get(windowOf(index))?.ids[index % windowSize];
 
-/** The rows of a table: undefined where they are not known yet. */
+/** The rows of a table; undefined for those that are not loaded. */
 export class JobRows {
   constructor(
     private readonly listed: Listed,
     private readonly jobs: ReadonlyMap<number, Job>,
-    /** What to show before it is known how many there are. */
+    /** The rows to show while the number of jobs is not known. */
     private readonly guess: number,
   ) {}
 
@@ -63,7 +63,7 @@ export class JobRows {
     return id === undefined ? undefined : this.jobs.get(id);
   }
 
-  /** Those that are known; of a job that has moved between two readings the newer comes first. */
+  /** The loaded jobs. If a job moved between two readings, the newer reading counts. */
   *entries(): Iterable<[number, Job]> {
     const newestFirst = [...this.listed.windows].sort(([, a], [, b]) => b.askedAt - a.askedAt);
     for (const [number, { ids }] of newestFirst) {

@@ -1,4 +1,4 @@
-// What live messages change in a job and in its detail.
+// How live messages change a job and its detail.
 import type { Job, JobDetail, LivePoint } from "../api/types";
 
 export function withPoints(job: Job, points: readonly LivePoint[]): Job {
@@ -7,7 +7,7 @@ export function withPoints(job: Job, points: readonly LivePoint[]): Job {
   for (const point of points) {
     latest[point.key] = point.value;
     if (progress && point.step > progress.step) {
-      // A program that does not tell how many steps it takes has none to go beyond.
+      // A program that does not report its number of steps has no last step.
       const step = progress.steps > 0 ? Math.min(point.step, progress.steps) : point.step;
       progress = { ...progress, step, updated_ms: point.time_ms };
     }
@@ -16,7 +16,7 @@ export function withPoints(job: Job, points: readonly LivePoint[]): Job {
   return { ...job, latest, progress, target };
 }
 
-/** The list's job is as new as the detail or newer; so is the step that the attempt which runs has come to. */
+/** The job of the list is at least as new as the detail, and so is the step of the running attempt. */
 export function withLive(detail: JobDetail, live: Job | undefined): JobDetail {
   const job = { ...detail, ...live };
   const step = job.progress?.step ?? null;
@@ -26,9 +26,12 @@ export function withLive(detail: JobDetail, live: Job | undefined): JobDetail {
   return { ...job, attempts };
 }
 
-/** What the scheduler sees of a job: while it stays, so do its place in the queue and its forecast. */
+/**
+ * What the scheduler sees of a job. While it does not change, neither do the job's place in the queue and its
+ * forecast.
+ */
 export const stampOf = (job: Job) => [job.state, job.attempt, job.priority, job.held, job.reason].join(" ");
 
-/** What makes lists of jobs: which a filter has, how many are of a state, and every order that training alone does not move. */
+/** What lists of jobs depend on: filters, the counts of states, and every order that training alone does not change. */
 export const listStampOf = (job: Job) =>
   [job.state, job.account, job.priority, job.devices, job.submitted_ms, job.time_to_train_seconds].join(" ");

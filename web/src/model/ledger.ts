@@ -1,10 +1,10 @@
-// Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the whole. Pure.
+// Where time went, in words and in shares: every device-second is in one bucket, and the buckets add up to the total. Pure.
 import type { JobLedger, LedgerKind, LedgerPiece, LedgerRow, LedgerTable } from "../api/types";
 import { formatCount, formatDeviceHours, formatShare } from "../format/numbers";
 import { formatDuration } from "../format/times";
 import { niceSeconds } from "./time_line";
 
-/** In the order in which they are drawn. */
+/** In the order of drawing. */
 export const ledgerKinds: readonly LedgerKind[] = [
   "waiting",
   "backing_off",
@@ -29,24 +29,24 @@ const words: Partial<Record<LedgerKind, string>> = {
 export const kindText = (kind: LedgerKind) => words[kind] ?? kind;
 
 export const kindMeaning: Record<LedgerKind, string> = {
-  waiting: "For its start, by what blocks it first",
+  waiting: "Before its start; the detail is what blocks it first",
   backing_off: "It failed several times soon after its start, and waits before the next",
-  launching: "Until all of its tasks run",
-  rendezvous: "The ranks meet",
-  loading: "Text, weights, a checkpoint",
+  launching: "From its start until all of its tasks run",
+  rendezvous: "The ranks find each other",
+  loading: "Reading text, weights or a checkpoint",
   stepping: "Steps that moved the training forward",
   lost: "Steps that a later attempt took again",
   evaluating: "On held-out data",
-  checkpointing: "What training waited for, no more",
-  running: "A program that does not tell what it does",
-  stopping: "From the word to stop to the end of its last task",
-  unknown: "Nobody told",
+  checkpointing: "Only the time for which training waited",
+  running: "A program that does not report its phases",
+  stopping: "From the request to stop to the end of its last task",
+  unknown: "Nothing was reported",
 };
 
-/** While it has them, devices are held. */
+/** The job holds devices during such time. */
 const isHeld = (kind: LedgerKind) => kind !== "waiting" && kind !== "backing_off";
 
-/** Known to have moved nothing forward. */
+/** Such time is known to have moved nothing forward. */
 const isLoss = (kind: LedgerKind) => !["stepping", "running", "unknown"].includes(kind);
 
 export type LedgerUnit = "wall" | "devices";
@@ -62,7 +62,7 @@ interface Total {
   wall_ms?: number;
 }
 
-/** By kind, in their order. */
+/** In the order of kinds. */
 export function partsOf(totals: readonly Total[], unit: LedgerUnit = "devices", waits = true): Part[] {
   return ledgerKinds
     .filter((kind) => waits || isHeld(kind))
@@ -77,23 +77,23 @@ export function partsOf(totals: readonly Total[], unit: LedgerUnit = "devices", 
 
 export const sumOf = (parts: readonly Part[]) => parts.reduce((sum, { ms }) => sum + ms, 0);
 
-/** What a job's time came to, in a sentence. */
+/** A sentence about where a job's time went. */
 export function ledgerSentence(ledger: JobLedger): string {
   const parts = partsOf(ledger.totals, "wall");
-  const soFar = ledger.final ? "" : " so far";
-  const whole = formatDuration(sumOf(parts) / 1000);
+  const time = formatDuration(sumOf(parts) / 1000);
   if (ledger.held_device_ms === 0)
-    return `Job ${ledger.job} has held no devices${soFar}; it waited ${whole}.`;
+    return `Job ${ledger.job} has held no devices${ledger.final ? "" : " so far"}; it waited ${time}.`;
   const counted =
     ledger.goodput === null
-      ? "what of it counted nobody can say, for its program tells no steps"
-      : `${formatShare(ledger.goodput)} of the device time it held were steps that count`;
+      ? "its program reports no steps, so what counted is not known"
+      : `steps that count took ${formatShare(ledger.goodput)} of the device time that it held`;
   const loss = largestLoss(ledger);
   const lost = loss ? ` Largest loss: ${formatDuration(loss.ms / 1000)} of ${kindText(loss.kind)}.` : "";
-  return `${whole}${soFar} from its submission; ${counted}.${lost}`;
+  const whole = ledger.final ? `${time} from its submission to its end` : `${time} since its submission`;
+  return `${whole}; ${counted}.${lost}`;
 }
 
-/** Of what moved nothing forward, the most, by device time; told as time. */
+/** The kind that lost the most device time, with its wall-clock time. */
 function largestLoss({ totals }: JobLedger): Part | null {
   const losses = partsOf(totals).filter(({ kind }) => isLoss(kind));
   const most = losses.reduce<Part | null>((best, part) => (best && best.ms >= part.ms ? best : part), null);
@@ -108,12 +108,12 @@ export interface LanePiece {
   width: number;
   kind: LedgerKind;
   title: string;
-  /** So many pieces, of whose kinds the longest is drawn. */
+  /** The number of pieces that were merged; the longest gives the kind. */
   merged: number;
 }
 
 export interface Lane {
-  /** 0: while the job waits. */
+  /** 0: the job waits. */
   attempt: number;
   pieces: LanePiece[];
 }
@@ -125,10 +125,10 @@ export interface Lanes {
   ticks: { left: number; seconds: number }[];
 }
 
-/** Of the axis: what is narrower is no wider than a pixel, and becomes one with its neighbours. */
+/** A fraction of the axis. A narrower piece is no wider than a pixel and is merged with its neighbours. */
 const narrowest = 1 / 800;
 
-/** A lane an attempt on one wall-clock axis, and one of the waits before and between them. */
+/** A lane for each attempt on one wall-clock axis, and a lane for the waits before and between them. */
 export function lanesOf({ pieces }: Pick<JobLedger, "pieces">): Lanes | null {
   const first = pieces[0];
   if (!first) return null;
@@ -162,7 +162,7 @@ type Merged = Pick<
   "from_ms" | "to_ms" | "kind" | "detail" | "first_step" | "last_step" | "merged"
 >;
 
-/** Neighbours that are together narrower than `least` become one. */
+/** Merges neighbours that are together narrower than `least`. */
 function merged(pieces: readonly LedgerPiece[], least: number): Merged[] {
   const kept: (Merged & { longest: number })[] = [];
   for (const piece of pieces) {
@@ -197,7 +197,7 @@ function titleOf({ kind, detail, from_ms, to_ms, first_step, last_step, merged: 
   return `${what}, ${formatDuration((to_ms - from_ms) / 1000)}${steps}${many}`;
 }
 
-/** "steps that count 83 %, launching 4 %": a bar for who does not see it. */
+/** "steps that count 83 %, launching 4 %": the text of a bar for readers who do not see it. */
 export function describeParts(parts: readonly Part[]): string {
   const whole = sumOf(parts);
   return parts.map(({ kind, ms }) => `${kindText(kind)} ${formatShare(ms / whole)}`).join(", ");
@@ -205,7 +205,7 @@ export function describeParts(parts: readonly Part[]): string {
 
 export type LedgerBy = LedgerTable["by"];
 
-/** Where a row of the cluster's ledger leads to; null: nowhere. */
+/** The page of a row of the cluster's ledger; null: there is none. */
 export function rowHref(by: LedgerBy, { key }: LedgerRow): string | null {
   if (by === "job") return `#/jobs/${key}?tab=ledger`;
   if (by === "experiment") return `#/experiments/${key}`;
@@ -223,12 +223,12 @@ export function tableSentence({ all, by }: LedgerTable, range: string): string {
   if (all.held_device_ms === 0) return `No devices were held ${range}.`;
   const counted =
     all.goodput === null
-      ? "what of it counted nobody can say"
-      : `${formatShare(all.goodput)} of it were steps that count`;
-  const of = by === "job" ? "" : `, by ${formatCount(all.jobs)} ${all.jobs === 1 ? "job" : "jobs"}`;
-  return `${hours} device hours were held ${range}${of}; ${counted}.`;
+      ? "how much of them counted is not known"
+      : `steps that count took ${formatShare(all.goodput)} of them`;
+  const jobs = by === "job" ? "Jobs" : `${formatCount(all.jobs)} ${all.jobs === 1 ? "job" : "jobs"}`;
+  return `${jobs} held ${hours} device hours ${range}; ${counted}.`;
 }
 
 export const goodputRule =
-  "Goodput = device time of steps that count / (device time held − running − unknown). Held is everything but waiting and " +
-  "backing off; of programs that tell no steps, and of time that nobody knows, nobody can say what it moved forward.";
+  "Goodput = device time of steps that count / (device time held − running − unknown). Waiting and " +
+  "backing off hold no devices. Running is the time of programs that report no steps; what it and unknown time moved forward is not known.";

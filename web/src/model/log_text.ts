@@ -1,17 +1,17 @@
-// The end of a log as it grows, from bytes to lines as a terminal would show them: a carriage return writes over the line,
-// colours and titles are taken out, characters and escapes that are cut between two chunks are put together.
+// The end of a log as it grows, from bytes to the lines that a terminal would show: a carriage return overwrites the line,
+// colours and titles are removed, and characters and escapes that were cut between two chunks are joined.
 
 export const mostCharacters = 400_000;
-/** A part of whole lines that is as long changes no more. */
+/** Once a part of whole lines is this long, it no longer changes. */
 const partCharacters = 8_192;
 
-// Colours and cursor moves; window titles and links; the two-character rest.
+// Colours and cursor moves; window titles and links; other escapes of two characters.
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])/g;
 const unfinished = /(?:\r|\u001b(?:\[[0-?]*[ -/]*|\][^\u0007\u001b]{0,4096}\u001b?)?)$/;
 const newline = 0x0a;
 
 export interface LogParts {
-  /** The number of the first, which goes up when parts are cut off before it. */
+  /** The number of the first part, which increases when parts are removed before it. */
   first: number;
   texts: readonly string[];
 }
@@ -22,18 +22,18 @@ export const isEmptyLog = ({ first, texts }: LogParts) => first === 0 && texts.e
 
 export class LogText {
   private readonly decoder = new TextDecoder();
-  /** What only the next chunk explains. */
+  /** Bytes that only the next chunk completes. */
   private rest = "";
   private readonly finished: string[] = [];
-  /** How many parts were cut off before those. */
+  /** The number of parts that were removed. */
   private cut = 0;
-  /** Whole lines of the part that is being written. */
+  /** The whole lines of the part that is being written. */
   private lines = "";
   private line = "";
   /** Where the next character goes in `line`. */
   private column = 0;
 
-  /** All of it, in parts of which only the last changes; what shows them needs to lay out that alone. */
+  /** The whole text in parts. Only the last part changes, so a view lays out that part alone. */
   get parts(): LogParts {
     return { first: this.cut, texts: [...this.finished, this.lines + this.line] };
   }
@@ -65,7 +65,7 @@ export class LogText {
     this.lines = "";
   }
 
-  /** Cuts off parts at its head while it is beyond the bound. */
+  /** Removes parts at the start while the text exceeds the bound. */
   trim(): void {
     let length = this.lines.length + this.line.length;
     for (const part of this.finished) length += part.length;
@@ -76,6 +76,6 @@ export class LogText {
   }
 }
 
-/** A tail by bytes may begin in the middle of a line, which would only mislead. */
+/** A tail by bytes may begin in the middle of a line; that part of a line would mislead. */
 export const wholeLines = (tail: Uint8Array, fromStart: boolean): Uint8Array =>
   fromStart ? tail : tail.subarray(tail.indexOf(newline) + 1);

@@ -1,4 +1,4 @@
-// Which nodes the page shows, and the cluster in a few numbers.
+// Which nodes the page shows, and a summary of the cluster in a few numbers.
 import type { Drain, Node, NodeState, Reservation } from "../api/types";
 
 export const nodeStates: NodeState[] = ["up", "unknown", "lost"];
@@ -17,7 +17,7 @@ export function toggledNodeState(states: ReadonlySet<NodeState>, state: NodeStat
   return nodeStates.filter((each) => states.has(each) !== (each === state)).join(",");
 }
 
-/** Trouble first, then by name with numbers in their natural order (node-2 before node-10). */
+/** Nodes with trouble first, then by name with numbers in their natural order (node-2 before node-10). */
 export function showNodes(nodes: Iterable<Node>, filter: NodeFilter): Node[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = (node: Node) =>
@@ -46,24 +46,30 @@ export function deviceUse(node: Node, device: Node["devices"][number], nowMs: nu
   return node.state === "up" && !isDrained(node, nowMs) ? "free" : "away";
 }
 
-/** Whether nothing new starts there whatever its length: a window that is yet to begin keeps the node open. */
+/** Whether no job starts there, however short. Before a window begins, the node stays open for short jobs. */
 export function isDrained({ drain }: Node, nowMs: number): boolean {
   return drain !== null && hasBegun(drain, nowMs) && (drain.until_ms === null || nowMs < drain.until_ms);
 }
 
 const hasBegun = ({ from_ms }: Drain, nowMs: number) => from_ms === null || from_ms <= nowMs;
 
-/** "its clock is 3600 s behind; set it right": times that its tasks tell are corrected by it. */
+/**
+ * "its clock is 3600 s behind; correct it". The coordinator corrects the times that its tasks report by the
+ * difference.
+ */
 export function describeClock(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
-  return `its clock is ${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}; set it right`;
+  return `its clock is ${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}; correct it`;
 }
 
-/** "2 tasks that nobody here ordered: podium nodes adopt node-1", or what an operator has said of them. */
+/**
+ * "2 tasks that this coordinator did not start: podium nodes adopt node-1", or what an operator has decided about
+ * them.
+ */
 export function describeUnknown(node: string, unknown: NonNullable<Node["unknown"]>): string {
   const count = unknown.tasks.length;
   const tasks = `${count} ${count === 1 ? "task" : "tasks"}`;
-  const whose = unknown.cluster === null ? "that nobody here ordered" : "of another cluster";
+  const whose = unknown.cluster === null ? "that this coordinator did not start" : "of another cluster";
   const next = {
     ask: `: podium nodes adopt ${node}`,
     keep: count === 1 ? ", which runs to its end" : ", which run to their end",
@@ -72,7 +78,7 @@ export function describeUnknown(node: string, unknown: NonNullable<Node["unknown
   return `${tasks} ${whose}${next[unknown.adopted ?? "ask"]}`;
 }
 
-/** "will be drained from 20:00 until 22:00: new fans", with `time` to write times. */
+/** "will be drained from 20:00 until 22:00: new fans"; `time` formats the times. */
 export const describeDrain = (drain: Drain, nowMs: number, time: (ms: number) => string) =>
   describeWindow("drained", drain, nowMs, time);
 
@@ -104,7 +110,7 @@ export function summarise(nodes: Iterable<Node>, nowMs: number): ClusterSummary 
   return summary;
 }
 
-/** "8 × NVIDIA H200", or one entry for each kind where a node mixes them. */
+/** "8 × NVIDIA H200", or one entry for each kind if a node has several. */
 export function describeDevices(node: Node): string {
   const counts = new Map<string, number>();
   for (const device of node.devices) {

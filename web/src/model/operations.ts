@@ -1,18 +1,21 @@
-// What may be done to a job as it stands. The coordinator has the last word.
+// Which operations fit a job in its state. The coordinator decides.
 import type { Job } from "../api/types";
 
 export interface Offer {
   hold: boolean;
   release: boolean;
   priority: boolean;
-  /** stop: it runs and would queue again. retry: it waits after a failure, perhaps backing off. again: it has ended. */
+  /**
+   * stop: the job runs and would wait in the queue again. retry: it waits after a failure, perhaps backing off.
+   * again: it has ended.
+   */
   requeue: "stop" | "retry" | "again" | null;
   cancel: boolean;
 }
 
 const nothing: Offer = { hold: false, release: false, priority: false, requeue: null, cancel: false };
 
-/** What of a job says what may be done to it. */
+/** The fields of a job that decide which operations fit. */
 export type Operated = Pick<Job, "id" | "state" | "held" | "attempt" | "priority">;
 
 export function offerFor(job: Operated): Offer {
@@ -39,7 +42,7 @@ export function offerFor(job: Operated): Offer {
   }
 }
 
-/** The priority that was typed, or why it is none. */
+/** The priority that was typed, or why it is invalid. */
 export function readPriority(text: string): number | string {
   const priority = Number(text);
   return text.trim() !== "" && Number.isInteger(priority) && priority >= 0 && priority <= 100

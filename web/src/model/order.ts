@@ -1,4 +1,4 @@
-// In what order a table shows its rows: a column and a direction, which the address has as `sort=loss` or `sort=-loss`.
+// The order of a table's rows: a column and a direction, as the address has it: `sort=loss` or `sort=-loss`.
 
 export interface Order<Key extends string = string> {
   key: Key;
@@ -17,19 +17,19 @@ export function readOrder<Key extends string>(
   return key === undefined ? usual : { key, descending: text.startsWith("-") };
 }
 
-/** A column that is pressed again turns round; `descends`: how it is sorted first. */
+/** A second press on a column reverses the order; `descends` says how the first press sorts. */
 export const turned = <Key extends string>(current: Order, key: Key, descends: boolean): Order<Key> => ({
   key,
   descending: current.key === key ? !current.descending : descends,
 });
 
-/** Null where it is the usual one, of which the address says nothing. */
+/** Null if it is the usual order, which the address leaves out. */
 export function orderParam(order: Order, usual: Order): string | null {
   const text = formatOrder(order);
   return text === formatOrder(usual) ? null : text;
 }
 
-/** Null: the row has none, and comes last in either direction. */
+/** Null: the row has no value and comes last in either direction. */
 export type Value = number | string | null;
 
 export function compareValues(a: Value, b: Value, descending: boolean): number {

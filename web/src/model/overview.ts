@@ -1,14 +1,15 @@
-// The cluster at a glance: what runs where, what needs a person, who starts next, and how much of the time was useful. Pure.
+// The cluster at a glance: what runs where, what needs attention, which jobs start next, and how much of the time was
+// useful. Pure.
 import type { Job, LedgerTable, Node, Queue, SpecRepository } from "../api/types";
 import { describeClock, describeUnknown, deviceUse, isDrained, type DeviceUse } from "./node_list";
 
-/** Devices of a node in a row that are alike. */
+/** Adjacent devices of a node that are alike. */
 export interface Piece {
   node: string;
   use: DeviceUse;
   job: number | null;
   count: number;
-  /** What is wrong with them. */
+  /** What is wrong with the devices. */
   health: string;
 }
 
@@ -18,7 +19,7 @@ export interface NodeBlock {
 }
 
 export interface BlockGroup {
-  /** "switch leaf-3", "rack r1"; "" where nodes say nothing. */
+  /** "switch leaf-3", "rack r1"; "" if nodes have no such labels. */
   name: string;
   blocks: NodeBlock[];
 }
@@ -45,7 +46,7 @@ export function piecesOf(node: Node, nowMs: number): Piece[] {
   return pieces;
 }
 
-/** By where nodes stand, then by name with numbers in their natural order. */
+/** By the place of the nodes, then by name with numbers in their natural order. */
 export function mapOf(nodes: Iterable<Node>, nowMs: number): BlockGroup[] {
   const { compare } = new Intl.Collator("en", { numeric: true });
   const groups = new Map<string, NodeBlock[]>();
@@ -73,13 +74,13 @@ export function pieceText({ node, use, job, count, health }: Piece): string {
 }
 
 export interface Attention {
-  /** The smaller the sooner a person should look. */
+  /** A smaller rank is more urgent. */
   rank: number;
-  /** Of this occurrence: what goes and comes again has another. */
+  /** Names this occurrence: if it ends and happens again, it has another key. */
   key: string;
   text: string;
   href: string;
-  /** Since when; null where nobody knows. */
+  /** Since when; null if that is not known. */
   sinceMs: number | null;
 }
 
@@ -87,13 +88,13 @@ export const dayMs = 86_400_000;
 
 export interface AttentionSources {
   nodes: Iterable<Node>;
-  /** The newest that failed. */
+  /** The newest failed jobs. */
   failed: readonly Job[];
   queue: Queue | null;
   repositories: readonly SpecRepository[];
 }
 
-/** Of what is known; the most urgent first, then the newest. */
+/** What needs attention as far as it is known: the most urgent first, then the newest. */
 export function attentionOf(sources: AttentionSources, nowMs: number): Attention[] {
   return [
     ...[...sources.nodes].flatMap((node) => ofNode(node, nowMs)),
@@ -192,7 +193,7 @@ export function apartHidden(
   return { shown: all.filter((each) => !isHidden(each)), hidden: all.filter(isHidden) };
 }
 
-/** As it is kept: keys with their times, those that are over left out; what is unreadable is nothing. */
+/** The keys with their times from storage. Entries that are over are left out; an unreadable text is an empty map. */
 export function readHidden(text: string | null, nowMs: number): Map<string, number> {
   try {
     const kept = Object.entries(JSON.parse(text ?? "{}") as Record<string, unknown>);
@@ -215,7 +216,7 @@ export interface NextStart {
   startMs: number;
 }
 
-/** Those whose start is promised, the first of all kinds first. */
+/** The jobs with a reserved start, the first over all kinds first. */
 export function nextStarts({ queues }: Queue, most: number): NextStart[] {
   return queues
     .flatMap(({ kind, jobs }) =>
@@ -227,12 +228,12 @@ export function nextStarts({ queues }: Queue, most: number): NextStart[] {
     .slice(0, most);
 }
 
-/** How many wait in line, and for how many devices, as far as these are listed. */
+/** How many jobs wait in line, and for how many devices, as far as the queue lists them. */
 export function waitingOf({ queues, apart }: Queue): { inLine: number; apart: number } {
   return { inLine: queues.reduce((sum, { total }) => sum + total, 0), apart: apart.total };
 }
 
-/** Of the days that are told, at noon (UTC); days of which nobody knows are left out. */
+/** The days for which goodput is known, at noon (UTC). */
 export function goodputDays({ rows }: LedgerTable): { atMs: number; goodput: number }[] {
   return rows.flatMap(({ key, goodput }) =>
     goodput === null ? [] : [{ atMs: Date.parse(`${key}T12:00:00Z`), goodput }],

@@ -1,12 +1,12 @@
-// A sweep as parallel coordinates: an axis a swept value and one for the result, a line a trial. Places go from 0, the foot of
-// an axis, to 1. Pure.
+// A sweep as parallel coordinates: an axis for each swept parameter and one for the result, a line for each trial. Positions
+// are from 0 at the bottom of an axis to 1. Pure.
 import { formatNumber, formatPlain } from "../format/numbers";
 import { outcomeText } from "./comparison";
 import { shortPath } from "./study";
 import { placeOn, shareOfBest, type Result, type SweptAxis, type Trial } from "./sweep";
 
 export interface ParallelAxis {
-  /** In full, and as it is written over the axis. */
+  /** The whole name, and the short one over the axis. */
   name: string;
   title: string;
   ticks: { at: number; label: string }[];
@@ -17,7 +17,7 @@ export interface ParallelLine {
   at: number[];
   /** "lr 0.001, batch 64: loss 2.31". */
   text: string;
-  /** From 0 for the worst to 1 for the best; null where nobody says which is better. */
+  /** From 0 for the worst to 1 for the best; null if it is not known which is better. */
   share: number | null;
 }
 
@@ -25,11 +25,11 @@ export interface Parallel {
   axes: ParallelAxis[];
   /** The best last, so that it is drawn over the others. */
   lines: ParallelLine[];
-  /** Trials that lack the result or one of the values. */
+  /** The number of trials that lack the result or one of the values. */
   without: number;
 }
 
-/** Of so many values each has its tick. */
+/** Up to this many values, each has a tick. */
 const mostTicks = 7;
 const tickSteps = 4;
 /** Labels closer than this would overlap. */
@@ -48,7 +48,7 @@ const spread = (min: number, max: number, logarithmic: boolean) =>
     logarithmic ? min * (max / min) ** share : min + (max - min) * share,
   );
 
-/** The ends first, for they are to stay. */
+/** The ends come first, because they must stay. */
 function legible(ticks: ParallelAxis["ticks"]): ParallelAxis["ticks"] {
   const kept: ParallelAxis["ticks"] = [];
   const byImportance = [...ticks].sort((a, b) => Math.abs(b.at - 0.5) - Math.abs(a.at - 0.5));
@@ -84,7 +84,7 @@ function sweptAxis(axis: SweptAxis): Placed {
   };
 }
 
-/** The better end is its head. */
+/** The better end is at the top. */
 function resultAxis({ name, outcome }: Result, trials: readonly Trial[]): Placed {
   const values = trials.flatMap(({ value }) => value ?? []);
   const [min, max] = [Math.min(...values), Math.max(...values)];

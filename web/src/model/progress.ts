@@ -1,8 +1,8 @@
-// How far a job is, how long it has run, and when it will be done, as far as that can be told.
+// How far a job is, how long it has run, and when it will be done, as far as that is known.
 import { type Attempt, type Job, type Target, fromWire } from "../api/types";
 import { formatPlain } from "../format/numbers";
 
-/** Seconds that its attempts ran; they stand still while it waits. Null before its first start. */
+/** The seconds that its attempts ran; the number stands still while the job waits. Null before its first start. */
 export function elapsedSeconds(job: Job, nowMs: number): number | null {
   if (job.started_ms === null) return null;
   const running = job.running_since_ms === null ? 0 : (nowMs - job.running_since_ms) / 1000;
@@ -21,7 +21,7 @@ export function secondsToLastStep(job: Job, attempt: Attempt | undefined): numbe
 
 export const threshold = (target: Target) => target.at_least ?? target.at_most ?? NaN;
 
-/** Whether anything is foretold of when it reaches its target. */
+/** Whether there is a forecast of when it reaches its target. */
 export const isProjected = ({ state, target }: Job) =>
   state === "running" && target !== null && target.reached_ms === null;
 
@@ -30,7 +30,7 @@ export function describeTarget(target: Target): string {
   return `Target ${bound} ${formatPlain(threshold(target))}`;
 }
 
-/** 0 at the first value seen, 1 at the threshold: how much of the way to the target is behind us. */
+/** From 0 at the first value to 1 at the threshold: the part of the way that is done. */
 export function targetFraction(target: Target, first: number | null): number | null {
   if (target.reached_ms !== null) return 1;
   const best = target.best ?? target.latest;

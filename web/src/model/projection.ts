@@ -1,28 +1,29 @@
-// When a job that runs reaches its target, as its curve foretells it: in words, and how far ahead it is drawn. Pure.
+// The forecast of when a running job reaches its target: as a sentence, and as a band beside the curve. Pure.
 import { type Projection, fromWire } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { formatDuration } from "../format/times";
 import type { Point, XAxis } from "./series";
 
-/** Below it the odds are told in the first place. */
+/** Below these odds the sentence says that the job will probably not reach its target. */
 const likely = 0.5;
 
 const inText = (timeMs: number, nowMs: number) =>
   timeMs - nowMs < 1000 ? "now" : formatDuration((timeMs - nowMs) / 1000);
 
-/** "" where there is nothing to tell: the job has no target. */
+/** "" if the job has no target. */
 export function projectionSentence(
   { metric, step, time_ms, reaches, ends_ms, doubt }: Projection,
   nowMs: number,
 ) {
   if (metric === null) return "";
-  if (doubt !== "") return `Cannot say yet when it reaches its target: ${doubt}.`;
+  if (doubt !== "") return `It is not known yet when the job reaches its target: ${doubt}.`;
   const odds = `${Math.round(100 * reaches)} %`;
-  const end =
-    ends_ms === null ? "before its training ends" : `before its training ends, in ${inText(ends_ms, nowMs)}`;
+  const left = ends_ms === null || ends_ms - nowMs < 1000 ? "" : ` in ${inText(ends_ms, nowMs)}`;
+  const end = `before its training ends${left}`;
   if (step.p50 === null || time_ms.p50 === null) {
-    const rarely = reaches < likely ? "It will probably not reach its target" : "It may reach its target";
-    return `${rarely}: ${reaches === 0 ? "nothing that may happen" : `${odds} of what may happen`} does ${end}.`;
+    const rarely =
+      reaches < likely ? "The job will probably not reach its target" : "The job may reach its target";
+    return `${rarely} ${end}: the odds are ${odds}.`;
   }
   const early = time_ms.p10 === null ? "now" : inText(time_ms.p10, nowMs);
   const late = time_ms.p90 === null ? "after its end" : inText(time_ms.p90, nowMs);
@@ -30,8 +31,8 @@ export function projectionSentence(
   const when = half === "now" ? "any moment" : `in ${half}`;
   const range = time_ms.p90 === null ? `from ${early} on, or not at all` : `between ${early} and ${late}`;
   return (
-    `Expected to reach its target ${when}, at step ${formatCount(step.p50)}; ` +
-    `8 of 10 times ${range}. ${odds} that it does ${end}.`
+    `The job should reach its target ${when}, at step ${formatCount(step.p50)}; ` +
+    `8 of 10 times ${range}. The odds that it does so ${end} are ${odds}.`
   );
 }
 
@@ -45,11 +46,11 @@ export interface Fan {
 export interface FanPlace {
   axis: XAxis;
   startMs: number;
-  /** After which the training ends. */
+  /** The step after which the training ends. */
   steps: number;
 }
 
-/** From the last point on; null where nothing is foretold, or on the wall clock where nobody knows the pace. */
+/** It begins at the last point. Null if there is no forecast, or on the wall-clock axis if the pace is not known. */
 export function fanOf(projection: Projection, points: readonly Point[], place: FanPlace): Fan | null {
   const last = points.at(-1);
   if (!last || !Number.isFinite(last.value) || projection.fan.length === 0) return null;
@@ -68,9 +69,9 @@ export function fanOf(projection: Projection, points: readonly Point[], place: F
   };
 }
 
-/** What has been measured keeps at least this much of the chart. */
+/** The measured curve keeps at least this part of the chart. */
 const leastPast = 0.4;
 
-/** How far the axis goes on. */
+/** Where the axis ends. */
 export const endWithFan = ({ xs }: Fan, range: { min: number; max: number }): number =>
   Math.max(range.max, Math.min(xs.at(-1)!, range.min + (range.max - range.min) / leastPast));

@@ -1,9 +1,9 @@
-// The queue in words: what the policy goes by, and whose turn it is.
+// The queue in words: the policy, and when each job's turn is.
 import type { JobApart, Queue, QueuedJob } from "../api/types";
 import { formatCount, formatHours } from "../format/numbers";
 import { formatDuration } from "../format/times";
 
-/** What makes the order, in the words of `podium queue --help`. */
+/** What determines the order, in the words of `podium queue --help`. */
 export function describePolicy(queue: Queue): string {
   const { policy, ageing_seconds, walltime_weight, walltime_points } = queue;
   const walltime =
@@ -29,18 +29,18 @@ export function describePolicy(queue: Queue): string {
 
 interface Line<Row> {
   id: string;
-  /** On the switch between lines. */
+  /** The title on the switch between lines. */
   title: string;
   sentence: string;
   total: number;
   jobs: readonly Row[];
 }
 
-/** Those that wait for devices of one kind, or for something else. */
+/** Jobs that wait for devices of one kind, or for something else. */
 export type WaitingLine =
   | (Line<QueuedJob> & {
       kind: "queue";
-      /** The first place whose start is reserved; null where none is. */
+      /** The first position whose start is reserved; null if there is none. */
       reservedFrom: number | null;
     })
   | (Line<JobApart> & { kind: "apart" });
@@ -59,7 +59,7 @@ export function linesOf({ queues, apart }: Queue): WaitingLine[] {
   return [...lines, { kind: "apart", id: "apart", title: "held or after others", sentence, ...apart }];
 }
 
-/** "by 2h 5m" or "now" for a job whose start is reserved; "backfill" for one behind the first of those. */
+/** "by 2h 5m" or "now" for a job with a reserved start; "backfill" for a job behind the first of those. */
 export function turnOf(job: QueuedJob, reservedFrom: number | null, nowMs: number): string {
   if (job.reserved_ms !== null) {
     const seconds = Math.round((job.reserved_ms - nowMs) / 1000);
@@ -68,6 +68,6 @@ export function turnOf(job: QueuedJob, reservedFrom: number | null, nowMs: numbe
   return reservedFrom !== null && job.position > reservedFrom ? "backfill" : "in order";
 }
 
-/** "312.0 › 4.5": device hours by share, of the account and those above it. */
+/** "312.0 › 4.5": device hours ÷ share, for each account above the job's and for its own. */
 export const formatFactors = ({ account_factors }: QueuedJob) =>
   (account_factors ?? []).map((factor) => formatHours(factor)).join(" › ");

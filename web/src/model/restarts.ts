@@ -1,4 +1,4 @@
-// How often a job was started again, told by what brought it about.
+// How often a job was restarted, by cause.
 import type { Job } from "../api/types";
 
 const kinds: [key: keyof Job["restart_counts"], one: string, more: string][] = [
@@ -11,7 +11,7 @@ const kinds: [key: keyof Job["restart_counts"], one: string, more: string][] = [
   ["requeues", "requeue", "requeues"],
 ];
 
-/** "2 failures, 1 resize"; "" where it never was. */
+/** "2 failures, 1 resize"; "" if it was never restarted. */
 export function describeRestarts(counts: Job["restart_counts"]): string {
   return kinds
     .filter(([key]) => counts[key] > 0)
@@ -19,10 +19,10 @@ export function describeRestarts(counts: Job["restart_counts"]): string {
     .join(", ");
 }
 
-/** Of those that the limit counts. */
+/** The restarts that count against the limit. */
 export const describeLimit = ({ restarts_used: used, max_restarts: most }: Job) =>
   `${used} of ${most} ${most === 1 ? "failure" : "failures"}`;
 
-/** What does not count against the limit. */
+/** The restarts that do not count against the limit. */
 export const describeOthers = ({ restart_counts: counts, restarts_used: used }: Job) =>
   describeRestarts({ ...counts, failures: counts.failures - used });

@@ -1,16 +1,16 @@
-// Rows in order, of which some may not be known yet: a list that is whole is an array of them.
+// Rows in order, some of which may not be loaded. An array is a list that is loaded as a whole.
 
-/** What a row is known by while rows move. */
+/** What identifies a row while rows move. */
 export type RowId = number | string;
 
 export interface Rows<Row> {
   readonly length: number;
   at(index: number): Row | undefined;
-  /** Those that are known. */
+  /** The loaded rows. */
   entries(): Iterable<[number, Row]>;
 }
 
-/** -1: none that is known. */
+/** -1: no loaded row fits. */
 export function findRow<Row>(rows: Rows<Row>, isIt: (row: Row) => boolean): number {
   for (const [index, row] of rows.entries()) if (isIt(row)) return index;
   return -1;

@@ -1,6 +1,6 @@
-// Metric points of one job: reading them from the wire, adding live ones, smoothing, and lining several series up on
-// one axis for a chart. The wire has them by step, a later attempt's in place of an earlier one's; live ones follow as they
-// come, attempt by attempt. Clocks of nodes may differ, so that times order nothing.
+// Metric points of one job: reading them from the wire, adding live ones, smoothing, and aligning several series on one axis
+// for a chart. The wire has points by step, and a later attempt replaces an earlier one's. Live points arrive attempt by
+// attempt. The clocks of nodes may differ, so times order nothing.
 import { type LivePoint, type WireSeries, fromWire } from "../api/types";
 
 export interface Point {
@@ -10,7 +10,7 @@ export interface Point {
 }
 
 export type SeriesMap = ReadonlyMap<string, readonly Point[]>;
-/** By key, where there are any. */
+/** By key; a key without points is absent. */
 export type LostPoints = ReadonlyMap<string, number>;
 export type XAxis = "step" | "time";
 
@@ -27,8 +27,8 @@ export const lostPoints = (wire: readonly WireSeries[]): LostPoints =>
   new Map(wire.filter((each) => each.lost_points > 0).map((each) => [each.key, each.lost_points]));
 
 /**
- * Adds live points, skipping those that the fetch had already brought. Unchanged series keep their identity; one of more
- * than twice `wanted` points is thinned to that many.
+ * Adds live points, except those that the fetch already brought. Unchanged series keep their identity. A series of
+ * more than twice `wanted` points is thinned to that many.
  */
 export function withLivePoints(
   series: SeriesMap,
@@ -50,7 +50,7 @@ export function withLivePoints(
   return next;
 }
 
-/** A step that was done before is news only from a later attempt; of one that was thinned away the neighbours tell. */
+/** A known step is news only from a later attempt. If the step was thinned away, its neighbours decide. */
 function isKnown(points: readonly Point[], step: number, timeMs: number): boolean {
   let at = points.length - 1;
   while (at >= 0 && points[at]!.step > step && (points[at - 1]?.step ?? -1) < points[at]!.step) at -= 1;
@@ -60,7 +60,7 @@ function isKnown(points: readonly Point[], step: number, timeMs: number): boolea
   return after !== undefined && timeMs <= after.timeMs && timeMs >= (before?.timeMs ?? -Infinity);
 }
 
-/** About `wanted` of them: of each bucket the first, the least, the largest and the first that is not finite. */
+/** About `wanted` points: from each bucket the first, the least, the greatest and the first that is not finite. */
 export function thinned(points: readonly Point[], wanted: number): Point[] {
   const size = Math.ceil(points.length / Math.max(1, Math.floor(wanted / 3)));
   const kept: Point[] = [];
@@ -77,7 +77,7 @@ export function thinned(points: readonly Point[], wanted: number): Point[] {
   return last === undefined || kept.at(-1) === last ? kept : [...kept, last];
 }
 
-/** Where a job restarted from a checkpoint, the steps it did again are taken from the later attempt. */
+/** Where a job restarted from a checkpoint, the repeated steps are taken from the later attempt. */
 export function byStep(points: readonly Point[]): Point[] {
   const kept: Point[] = [];
   for (const point of points) {

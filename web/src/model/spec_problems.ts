@@ -1,9 +1,9 @@
-// The coordinator's problems with a spec, brought to the lines they are about.
+// The coordinator's problems with a spec, with the lines that they are about.
 import type { ProblemBody } from "../api/types";
 
 export interface SpecProblem {
   message: string;
-  /** From 1; null where the problem is with the whole spec. */
+  /** From 1; null if the problem is about the whole spec. */
   line: number | null;
   column: number | null;
 }

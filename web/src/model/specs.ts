@@ -1,4 +1,4 @@
-// What became of the specs in git: those that need a person first.
+// The state of the specs in git; those that need attention come first.
 import type { SpecFile } from "../api/types";
 import { readProblems } from "./spec_problems";
 
@@ -27,7 +27,7 @@ export function specFilterFrom(params: URLSearchParams): SpecFilter {
 export const toggledSpecState = (states: ReadonlySet<SpecState>, state: SpecState): string =>
   specStates.filter((each) => states.has(each) !== (each === state)).join(",");
 
-/** No state chosen is all of them; those that were refused come first. */
+/** If no state is chosen, all specs are shown; refused ones come first. */
 export function shownSpecs(specs: readonly SpecFile[], { text, states }: SpecFilter): SpecFile[] {
   const part = text.toLowerCase();
   return specs
@@ -37,7 +37,7 @@ export function shownSpecs(specs: readonly SpecFile[], { text, states }: SpecFil
     .sort((a, b) => specStates.indexOf(a.state) - specStates.indexOf(b.state) || (a.path < b.path ? -1 : 1));
 }
 
-/** "line 12, column 3"; whatever else the coordinator names, in its words. */
+/** "line 12, column 3", or the coordinator's own words for another place. */
 export function placeOf(problem: SpecFile["problems"][number]): string {
   const { line, column } = readProblems([problem])[0]!;
   if (line === null) return problem.where;

@@ -1,9 +1,9 @@
-// How a study of sizes is read: its rows in words, the sizes that have none, and published figures beside them. Pure.
+// A study of sizes: its rows in words, the sizes without a row, and published results beside them. Pure.
 import type { PublishedRow, ScalingRow, ScalingTable, Study, StudyMember } from "../api/types";
 import { formatNumber, formatPlain } from "../format/numbers";
 import { formatDuration } from "../format/times";
 
-/** "training.optimizer.lr" is known as "lr". */
+/** "training.optimizer.lr" is shown as "lr". */
 export const shortPath = (path: string) => path.split(".").pop()!;
 
 const textOf = (value: unknown) =>
@@ -13,13 +13,13 @@ const textOf = (value: unknown) =>
       ? value
       : JSON.stringify(value);
 
-/** "lr 0.001, batch 64"; "" where nothing is swept. */
+/** "lr 0.001, batch 64"; "" if nothing is swept. */
 export const parametersText = (parameters: Record<string, unknown>) =>
   Object.entries(parameters)
     .map(([path, value]) => `${shortPath(path)} ${textOf(value)}`)
     .join(", ");
 
-/** Beside them a sweep says how many trials it draws and how they are judged. */
+/** Keys of a sweep that are not parameters: the number of trials, their seed, and how they are judged. */
 const isOfSweep = (key: string) => ["trials", "seed", "asha"].includes(key);
 
 export const sweptPaths = (sweep: Study["sweep"]) =>
@@ -27,7 +27,7 @@ export const sweptPaths = (sweep: Study["sweep"]) =>
 
 export const devicesText = (count: number) => (count === 1 ? "1 device" : `${formatPlain(count)} devices`);
 
-/** In what throughput is told: of programs that tell no samples, in tokens. */
+/** The unit of throughput: tokens for programs that report no samples. */
 export type RateUnit = "samples" | "tokens";
 
 export const rateUnit = ({ tables }: Pick<Study, "tables">): RateUnit =>
@@ -45,10 +45,10 @@ const sameParameters = (a: Record<string, unknown>, b: Record<string, unknown>) 
 export const membersOf = (study: Study, table: ScalingTable) =>
   study.members.filter(({ parameters }) => sameParameters(parameters, table.parameters));
 
-/** A size of which no run has ended with success or is under way with figures. */
+/** A size without a successful run and without a run that has figures. */
 export interface MissingSize {
   devices: number;
-  /** "failed", "queued": of its members the state that says most. */
+  /** "failed", "queued": the most telling state of its members. */
   state: StudyMember["state"];
   members: StudyMember[];
 }
@@ -77,7 +77,7 @@ export function missingSizes(study: Study, table: ScalingTable): MissingSize[] {
     }));
 }
 
-/** The least and the largest time to train of a row's runs; null of fewer than two. */
+/** The shortest and the longest time to train of a row's runs; null for fewer than two. */
 export function timeSpread(study: Study, { jobs }: ScalingRow): { low: number; high: number } | null {
   const times = study.members
     .filter(({ job }) => jobs.includes(job))
@@ -88,8 +88,8 @@ export function timeSpread(study: Study, { jobs }: ScalingRow): { low: number; h
 const alike = (a: number, b: number) => Math.abs(a - b) <= 0.01 * Math.abs(b);
 
 /**
- * How long each size would take at linear throughput: less time the more devices, but as long as the base where the
- * samples grow with the devices, as without a target in weak scaling.
+ * The time that each size would take at linear throughput: with more devices it is shorter. If the samples grow
+ * with the devices (weak scaling without a target), it is as long as that of the base.
  */
 export function idealTime(table: ScalingTable): ((devices: number) => number) | null {
   const base = table.rows.find(({ devices }) => devices === table.base);
@@ -107,7 +107,7 @@ const secondsIn: Record<string, number> = { h: 3600, min: 60, s: 1 };
 
 export type PublishedMeasure = "time" | "rate" | "efficiency";
 
-/** What a published figure may be drawn beside, in the unit of that chart; null: beside nothing of a study. */
+/** Where a published figure may be drawn, in the unit of that chart; null: nowhere in a study. */
 export function publishedPlace(
   { value, unit, devices }: PublishedRow,
   rate: RateUnit,
@@ -124,7 +124,7 @@ export function publishedPlace(
 export const publishedValue = ({ value, unit }: PublishedRow) =>
   secondsIn[unit] === undefined ? `${formatPlain(value)} ${unit}` : formatDuration(value * secondsIn[unit]);
 
-/** What it was measured on and with, so that nobody takes it for a run like one's own. */
+/** What the figure was measured on and with, so that it does not look like one's own run. */
 export const publishedTags = ({ hardware, precision, batch, date, runs }: PublishedRow): string[] => [
   hardware,
   ...(precision === null ? [] : [precision]),
@@ -137,7 +137,7 @@ export const benchmarksOf = (rows: readonly PublishedRow[]): string[] => [
   ...new Set(rows.map(({ benchmark }) => benchmark)),
 ];
 
-/** "Published: 77 % of linear on 8 × DGX-2H (2019)": of what compares best, that of most devices. */
+/** "Published: 77 % of linear on 8 × DGX-2H (2019)": of the figures that compare best, the one with the most devices. */
 export function publishedSentence(rows: readonly PublishedRow[], rate: RateUnit): string {
   for (const measure of ["efficiency", "time", "rate"] as const) {
     const fitting = rows.filter((row) => publishedPlace(row, rate)?.measure === measure);
@@ -148,13 +148,13 @@ export function publishedSentence(rows: readonly PublishedRow[], rate: RateUnit)
     if (most)
       return `Published: ${publishedValue(most)} on ${formatPlain(most.devices, 9)} × ${most.hardware}, ${most.date}`;
   }
-  return rows.length === 0 ? "" : "Of what was published nothing is measured in the units of these charts.";
+  return rows.length === 0 ? "" : "No published result has the units of these charts.";
 }
 
 export const rateText = (value: number, unit: RateUnit) =>
   `${formatNumber(value)} ${unit === "samples" ? "samples/s" : "tokens/s"}`;
 
-/** What must be known before any figure is believed, said once. */
+/** What the reader must know before trusting any figure, said once. */
 export const studyMarks = (study: Study): string[] => {
   const artificial = study.members.filter((member) => member.artificial).length;
   return [
@@ -163,7 +163,7 @@ export const studyMarks = (study: Study): string[] => {
       : []),
     ...(artificial > 0
       ? [
-          `${artificial === study.members.length ? "All" : artificial} of its jobs ran on artificial devices: their figures are no measurements.`,
+          `${artificial === study.members.length ? "All" : artificial} of its jobs ran on artificial devices: their figures are not measurements.`,
         ]
       : []),
   ];

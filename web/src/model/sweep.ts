@@ -1,20 +1,20 @@
-// What a sweep found: its trials by their result, over each parameter that was swept. Pure.
+// The result of a sweep: its trials in order, and the result over each swept parameter. Pure.
 import type { ComparedOutcome, Comparison, Study, StudyMember } from "../api/types";
 import { numberOf, outcomeName } from "./comparison";
 
-/** The coordinator compares no more at once. */
+/** The coordinator compares no more jobs at once. */
 export const trialsAtOnce = 50;
-/** Of more the first are looked at. */
+/** Of a larger sweep, only the first trials are read. */
 export const mostTrials = 200;
 
 export interface Result {
   name: string;
   outcome: ComparedOutcome;
-  /** By job. */
+  /** The values by job. */
   values: ReadonlyMap<number, number>;
 }
 
-/** The results of all parts, in the order in which the first that has one tells it. */
+/** The results of all parts, each in the place of its first appearance. */
 export function resultsOf(parts: readonly Comparison[]): Result[] {
   const results = new Map<string, { outcome: ComparedOutcome; values: Map<number, number> }>();
   for (const { jobs, outcomes } of parts)
@@ -30,18 +30,18 @@ export function resultsOf(parts: readonly Comparison[]): Result[] {
   return [...results].map(([name, result]) => ({ name, ...result }));
 }
 
-/** The first of which somebody says what is better: the target's, where there is one. */
+/** The first result of which it is known which value is better: the target's, if there is one. */
 export const usualResult = (results: readonly Result[]): Result | undefined =>
   results.find(({ outcome }) => outcome.better !== null) ?? results[0];
 
 export interface Trial {
   member: StudyMember;
   value: number | null;
-  /** From 1; null without a result, or where nobody says which is better. */
+  /** From 1; null without a result, or if it is not known which is better. */
   rank: number | null;
 }
 
-/** The best first where it is known which is better; trials without a result are last. */
+/** The best first if it is known which is better. Trials without a result are last. */
 export function ranked(members: readonly StudyMember[], result: Result | undefined): Trial[] {
   const better = result?.outcome.better ?? null;
   const sign = better === "more" ? -1 : 1;
@@ -58,16 +58,16 @@ export function ranked(members: readonly StudyMember[], result: Result | undefin
 
 export interface SweptAxis {
   path: string;
-  /** Distinct, ascending where they are numbers, else in the order of the jobs. */
+  /** The distinct values: numbers in ascending order, others in the order of the jobs. */
   values: unknown[];
   numeric: boolean;
-  /** Numbers over more than a factor of ten. */
+  /** The values are numbers over more than a factor of ten. */
   logarithmic: boolean;
 }
 
 const keyOf = (value: unknown) => JSON.stringify(value);
 
-/** Of what the jobs were given; a parameter that never changes is none. */
+/** The parameters with more than one value. */
 export function sweptAxes({ members }: Pick<Study, "members">): SweptAxis[] {
   const paths = [...new Set(members.flatMap(({ parameters }) => Object.keys(parameters)))];
   return paths.flatMap((path) => {
@@ -84,7 +84,7 @@ export function sweptAxes({ members }: Pick<Study, "members">): SweptAxis[] {
   });
 }
 
-/** Where a trial stands on the axis: its number, or the place of its value. */
+/** Where a trial is on the axis: its number, or the index of its value. */
 export function placeOn({ path, values, numeric }: SweptAxis, { parameters }: StudyMember): number | null {
   if (!(path in parameters)) return null;
   const value = parameters[path];
@@ -92,12 +92,12 @@ export function placeOn({ path, values, numeric }: SweptAxis, { parameters }: St
 }
 
 export interface Cell {
-  /** The mean of the trials there. */
+  /** The mean of the trials in this cell. */
   value: number;
   jobs: number[];
 }
 
-/** Two parameters as a grid: a row a value of the first, a column a value of the second. */
+/** Two parameters as a grid: a row for each value of the first, a column for each value of the second. */
 export function gridOf(
   [down, across]: readonly [SweptAxis, SweptAxis],
   trials: readonly Trial[],

@@ -1,4 +1,4 @@
-// Attempts as bars on one time axis: what ran when, how it ended, and the gaps between.
+// Attempts as bars on one time axis: when each ran, how it ended, and the gaps between them.
 import type { Attempt, JobEvent } from "../api/types";
 
 export interface Bar {
@@ -25,7 +25,7 @@ export interface TimeLine {
   gapSeconds: number;
 }
 
-/** Distances between ticks that people read easily, up to four weeks. */
+/** Distances between ticks that are easy to read, up to four weeks. */
 export const niceSeconds = [
   ...[1, 2, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
@@ -67,7 +67,7 @@ function checkpointsOf(events: readonly JobEvent[], place: (ms: number) => numbe
 /** Ticks closer than this to the one before would merge into a bar. */
 const closest = 0.008;
 
-/** Those to draw of the checkpoints of one bar; the newest is always among them. */
+/** The checkpoints of one bar to draw; the newest is always among them. */
 export function spaced(checkpoints: readonly Checkpoint[]): Checkpoint[] {
   const kept: Checkpoint[] = [];
   for (const checkpoint of [...checkpoints].reverse()) {

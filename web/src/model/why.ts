@@ -1,14 +1,15 @@
-// Why a job waits and until when, in words.
+// Why a job waits, and until when, in words.
 import type { Blocker, Sooner, StartForecast } from "../api/types";
+import { formatPercent } from "../format/numbers";
 import { formatDuration } from "../format/times";
 
-/** What a job's reason says beside its blockers: why it came to wait again, which goes before the first of them. */
+/** The part of a job's reason before its first blocker, which says why the job waits again. */
 export function reasonBeside(reason: string, [first]: readonly Pick<Blocker, "sentence">[]): string {
   if (!first || !reason.endsWith(first.sentence)) return reason;
   return reason.slice(0, reason.length - first.sentence.length).replace(/; $/, "");
 }
 
-/** "in 2h 5m", "now"; "unknown" where the forecast found none. */
+/** "in 2h 5m", "now"; "unknown" if the forecast found no start. */
 export function untilStart(ms: number | null, nowMs: number): string {
   if (ms === null) return "unknown";
   const seconds = Math.round((ms - nowMs) / 1000);
@@ -25,18 +26,18 @@ export function startRange(start: StartForecast, nowMs: number): string {
   return `between ${after(earliest)} and ${after(latest)}`;
 }
 
-/** What the forecast rests on. */
+/** The assumptions of the forecast. */
 export function basisOf({ basis }: StartForecast): string {
-  const share = `${Math.round(basis.expected_share * 100)}% of their walltime`;
+  const share = `${formatPercent(basis.expected_share)} of their walltime`;
   const from =
     basis.ended_jobs > 0
-      ? `as half of the last ${basis.ended_jobs} jobs took at most`
-      : "assumed until ten jobs have run to their end";
+      ? `the median of the last ${basis.ended_jobs} jobs`
+      : "the default until ten jobs have run to their end";
   const paced =
     basis.jobs_with_pace > 0
       ? `; ${basis.jobs_with_pace} running ${basis.jobs_with_pace === 1 ? "job goes" : "jobs go"} on at their pace`
       : "";
-  return `Expected if jobs take ${share}, ${from}${paced}; latest if every job takes all of it.`;
+  return `The expected start assumes that jobs take ${share}, ${from}${paced}. The latest assumes that every job takes all of it.`;
 }
 
 /** "resources.devices: 4", "no resources.within": lines of the spec. */

@@ -1,4 +1,4 @@
-// One node: how it is, and its devices with the jobs that hold them.
+// One node: its state, and its devices with the jobs that hold them.
 import type { Device, Node } from "../api/types";
 import { formatBytes } from "../format/numbers";
 import { formatAbsolute } from "../format/times";

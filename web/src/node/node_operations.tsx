@@ -1,4 +1,5 @@
-// What an operator does to a node: drain it, for good or in a window, resume it, reserve it for an account, label it.
+// What an operator can do to a node: drain it (without an end or in a window), resume it, reserve it for an account, label
+// it.
 import { useState } from "preact/hooks";
 import { labelNode, resumeNode, unreserveNode } from "../api/client";
 import type { Node } from "../api/types";
@@ -82,7 +83,8 @@ function LabelsDialog({ node, onClose }: { node: Node; onClose(): void }) {
       onClose={onClose}
     >
       <p>
-        Jobs ask for them with <code>resources.nodes</code>. They go before the labels its agent gives.
+        Jobs ask for labels with <code>resources.nodes</code>. These labels override those that the agent
+        gives.
       </p>
       {rows.map(([key, value], index) => (
         <div key={index} class="label-row">
@@ -105,7 +107,7 @@ function LabelsDialog({ node, onClose }: { node: Node; onClose(): void }) {
           <button
             type="button"
             class="icon-button"
-            aria-label={`Take back label ${index + 1}`}
+            aria-label={`Remove label ${index + 1}`}
             onClick={() => change(index, null)}
           >
             <CloseIcon />
@@ -116,7 +118,9 @@ function LabelsDialog({ node, onClose }: { node: Node; onClose(): void }) {
         One more
       </Button>
       {own.length > 0 && (
-        <p class="muted label-own">Its agent's: {own.map(([key, value]) => `${key}=${value}`).join(", ")}</p>
+        <p class="muted label-own">
+          The agent gives: {own.map(([key, value]) => `${key}=${value}`).join(", ")}
+        </p>
       )}
       <Wrong text={wrong} />
     </OperationDialog>

@@ -1,4 +1,4 @@
-// Dialogs that close a node for a time: to all new work (a drain), or to other accounts' (a reservation).
+// Dialogs that close a node for a time: to all new work (a drain), or to the work of other accounts (a reservation).
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { drainNode, reserveNode } from "../api/client";
@@ -19,7 +19,7 @@ export function DrainDialog({ node, onClose }: { node: Node; onClose(): void }) 
       send={(drain, token) => drainNode(node.id, drain, token)}
       onClose={onClose}
     >
-      <p>Nothing new starts there; {whatRuns(node)}.</p>
+      <p>No new task starts on this node. {whatRuns(node)}.</p>
     </WindowDialog>
   );
 }
@@ -35,9 +35,9 @@ export function ReserveDialog({ node, onClose }: { node: Node; onClose(): void }
       send={(window, token) => reserveNode(node.id, { ...window, account: account.trim() }, token)}
       onClose={onClose}
     >
-      <p>Jobs of other accounts do not start there; {whatRuns(node)}.</p>
+      <p>Jobs of other accounts do not start on this node. {whatRuns(node)}.</p>
       <label class="field">
-        Account, with those below it
+        Account (accounts below it are included)
         <input
           type="text"
           autofocus
@@ -52,13 +52,13 @@ export function ReserveDialog({ node, onClose }: { node: Node; onClose(): void }
 
 function whatRuns(node: Node): string {
   const running = new Set(node.devices.map(({ job }) => job).filter((job) => job !== null)).size;
-  return `what runs goes on${running > 0 ? ` (${running === 1 ? "1 job" : `${running} jobs`})` : ""}`;
+  return `Running jobs go on${running > 0 ? ` (${running === 1 ? "1 job" : `${running} jobs`})` : ""}`;
 }
 
 interface WindowDialogProps {
   title: string;
   action: string;
-  /** What is done to it to end a window without an end. */
+  /** The word for ending a window that has no end: "resumed", "opened". */
   end: string;
   window: Drain | null;
   send(window: Drain, token: string): Promise<Node>;
@@ -88,7 +88,7 @@ function WindowDialog({ title, action, end, window, send, onClose, children }: W
     >
       {children}
       <label class="field">
-        Reason, for those who wait
+        Reason (shown to those who wait)
         <input
           type="text"
           autofocus
@@ -112,7 +112,8 @@ function WindowDialog({ title, action, end, window, send, onClose, children }: W
         </label>
       </div>
       <p class="muted">
-        Jobs whose walltime ends before it begins still start, and with an end it ends by itself.
+        Until the window begins, jobs still start if their walltime ends before it. A window with an end
+        closes by itself.
       </p>
       <Wrong text={wrong} />
     </OperationDialog>

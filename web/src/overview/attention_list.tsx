@@ -1,5 +1,5 @@
-// What needs a person, the most urgent first, each with a link to where something can be done. What can wait is hidden for a
-// day, in this browser alone.
+// What needs attention, the most urgent first, each with a link to where somebody can act. The reader can hide an entry for
+// a day, in this browser alone.
 import { formatCount } from "../format/numbers";
 import type { Attention, Sorted } from "../model/overview";
 import { hideForADay, showAgain } from "../state/hidden";
@@ -13,7 +13,7 @@ const shownAtFirst = 8;
 
 interface Properties {
   all: Sorted;
-  /** What could not be read, each in a sentence. */
+  /** What could not be read, one sentence each. */
   missing: readonly string[];
 }
 
@@ -28,11 +28,11 @@ export function AttentionList({ all: { shown, hidden }, missing }: Properties) {
         <h2>{ofHidden ? "Hidden for a day" : "Needs attention"}</h2>
         <span class="muted">{formatCount(all.length)}</span>
         <Info of="what needs attention">
-          Lost and silent nodes, nodes that are drained until somebody resumes them, sick devices, tasks that
-          nobody ordered, clocks that are off, jobs that failed within a day (of the newest 100), refused
-          specs, held jobs that were submitted over a day ago. Not looked at: jobs without a step for long,
-          accounts kept below their quota, tasks that cannot be ended. What is hidden comes back after a day,
-          and at once when it happens again; it is hidden in this browser alone.
+          This list shows lost and silent nodes, nodes drained without an end, sick devices, tasks that this
+          coordinator did not start, wrong clocks, jobs that failed within a day (of the newest 100), refused
+          specs, and held jobs that are older than a day. It does not show jobs that make no steps, accounts
+          kept below their quota, or tasks that cannot be ended. Hidden entries come back after a day, or at
+          once if they happen again. Other browsers still show them.
         </Info>
       </header>
       {missing.map((text) => (
@@ -42,7 +42,7 @@ export function AttentionList({ all: { shown, hidden }, missing }: Properties) {
       ))}
       {all.length === 0 && missing.length === 0 && (
         <p class="panel-text good">
-          {hidden.length === 0 ? "Nothing that is looked at." : "Nothing but what is hidden."}
+          {hidden.length === 0 ? "Nothing needs attention." : "Nothing except what is hidden."}
         </p>
       )}
       <ul class="attention">

@@ -1,5 +1,6 @@
-// What runs where: a block a node, in it its devices, those of one job in one piece. Arrows walk the pieces of jobs. The job
-// that is looked at is in signals that single elements read, so that pointing at it draws nothing anew but its own pieces.
+// The map of the cluster: a block for each node, and in it a piece for the devices of each job. Arrow keys walk from job to
+// job. Signals hold the job that the reader points at; single elements read them, so pointing redraws only the pieces of
+// that job.
 import { computed, useComputed, useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { colourAt } from "../charts/line";
@@ -23,7 +24,7 @@ export function ClusterMap({ nodes, nowMs }: Properties) {
   const lit = useSignal<number | null>(null);
   const look = useComputed(() => (lit.value === null ? "map" : "map has-lit"));
   useEffect(() => {
-    // What has left the map is left by no pointer.
+    // No event reports that the pointer has left a piece that was removed.
     if (lit.peek() !== null && piecesOfJob(lit.peek()!, groups).length === 0) lit.value = null;
   }, [groups]);
   const map = useRef<HTMLDivElement>(null);
@@ -92,7 +93,7 @@ function litText(job: number, groups: readonly BlockGroup[]): string {
 interface BlockProperties {
   block: NodeBlock;
   byJob: boolean;
-  /** The job that is looked at. */
+  /** The job that the reader points at. */
   lit: Signal<number | null>;
 }
 
@@ -116,7 +117,10 @@ interface PieceProperties extends Omit<BlockProperties, "block"> {
   piece: Piece;
 }
 
-/** A job's number is written on its piece where there is room; on narrow screens devices are narrower (overview.css). */
+/**
+ * The number of a job is written on its piece if there is room. On narrow screens devices are narrower
+ * (overview.css).
+ */
 const roomOf = ({ job, count }: Piece, deviceWidth: number) => {
   const digitWidth = 6.6;
   return count * deviceWidth - 4 >= String(job).length * digitWidth;

@@ -1,4 +1,4 @@
-// Goodput by day: how much of the device time moved training forward.
+// Goodput by day: the share of device time that moved training forward.
 import { useMemo } from "preact/hooks";
 import type { LedgerTable } from "../api/types";
 import { Chart } from "../charts/chart";
@@ -10,7 +10,7 @@ import { dayMs, goodputDays } from "../model/overview";
 import { route, setParams } from "../state/router";
 
 const axisTitle = "day (UTC)";
-/** Beside the first and the last day, for their names. */
+/** Room beside the first and the last day for their names. */
 const roomMs = 0.6 * dayMs;
 const none: ReadonlySet<string> = new Set();
 
@@ -51,7 +51,7 @@ export function GoodputChart({ ledger }: { ledger: LedgerTable }) {
         title="Goodput by day"
         file="goodput"
         figure={figure}
-        summary={`Goodput by day: ${texts.join(", ") || "no day of which it is known"}`}
+        summary={`Goodput by day: ${texts.join(", ") || "not known for any day"}`}
         readX={formatDay}
         onToggle={() => undefined}
         asTable={route.value.params.get("table") === "goodput"}

@@ -70,9 +70,9 @@ function Explanation({ accounts }: { accounts: Accounts }) {
     <p class="muted explanation">
       Policy {accounts.policy}
       {fair
-        ? ": of siblings the one with the smallest factor goes first."
+        ? ": among siblings, the account with the smallest factor goes first."
         : ": quotas and limits hold; shares count under fair-share only."}{" "}
-      Usage halves in {formatDuration(accounts.half_life_seconds)}.
+      Past usage counts half after {formatDuration(accounts.half_life_seconds)}.
     </p>
   );
 }
@@ -80,7 +80,8 @@ function Explanation({ accounts }: { accounts: Accounts }) {
 function NoAccounts() {
   return (
     <Notice kind="empty" title="No accounts yet">
-      Jobs name theirs with <code>account: nlp/bert</code>; those that name none run for <code>default</code>.
+      A spec names its account with <code>account: nlp/bert</code>. Jobs without one run for{" "}
+      <code>default</code>.
     </Notice>
   );
 }

@@ -1,4 +1,4 @@
-// The record board: each benchmark with its records, how they fell, and all runs with where they come from.
+// The record board: each benchmark with its records, how they fell, and all runs with their origin.
 import { useMemo } from "preact/hooks";
 import type { Benchmark, BenchmarkDetails } from "../api/types";
 import { BenchmarkList } from "../board/benchmark_list";
@@ -51,10 +51,10 @@ export function BoardPage() {
           </span>
         )}
         <Info of="a record">
-          A benchmark is what a time to train is compared within: model, task, data, held-out data and target.
-          Times run from the first start to the target, restarts and waits between included. A run on devices
-          that were made up, of several kinds or numbers, or that shared its nodes with other jobs, sets no
-          record.
+          Runs of one benchmark share the model, the task, the data, the held-out data and the target, so
+          their times to train can be compared. A time runs from the first start of the job to the target and
+          includes restarts and the waits between them. A run sets no record if its devices were artificial or
+          of several kinds or numbers, or if it shared nodes with other jobs.
         </Info>
         <AsOf shown={shown} />
       </header>
@@ -62,12 +62,13 @@ export function BoardPage() {
       {!all || !benchmarks ? (
         <NotYet what="the board" shown={shown} />
       ) : chosen === undefined && all.length > 0 ? (
-        <Notice kind="empty" title="No benchmark is of all that">
-          Choose less of it above.
+        <Notice kind="empty" title="No benchmark matches these filters">
+          Choose fewer filters above.
         </Notice>
       ) : chosen === undefined ? (
         <Notice kind="empty" title="No run has reached a target yet">
-          A spec with <code>target:</code> that reaches it stands here: <a href="#/submit">submit one</a>.
+          Jobs that reach the <code>target:</code> of their spec appear here.{" "}
+          <a href="#/submit">Submit one</a>.
         </Notice>
       ) : (
         <div class="rail-columns">
@@ -96,7 +97,7 @@ function Shown({ id, benchmarks, filter }: ShownProperties) {
   if (!whole || !board)
     return shown.notFound ? (
       <Notice kind="empty" title="There is no such benchmark">
-        {benchmarks.length > 0 ? "Choose one of the list." : "No run has reached a target yet."}
+        {benchmarks.length > 0 ? "Choose one from the list." : "No run has reached a target yet."}
       </Notice>
     ) : (
       <NotYet what="the benchmark" shown={shown} />
@@ -117,17 +118,17 @@ function Shown({ id, benchmarks, filter }: ShownProperties) {
   );
 }
 
-/** The fastest record in large type, with what it can be believed by. */
+/** The fastest record in large type, with the commit behind it. */
 function Headline({ board, hasOthers }: { board: BenchmarkDetails; hasOthers: boolean }) {
   const best = fastest(board.classes);
   if (!best)
     return hasOthers ? (
-      <Notice kind="empty" title="No run on such devices has set a record">
-        On others there are records.
+      <Notice kind="empty" title="No run on these devices has set a record">
+        Runs on other devices have.
       </Notice>
     ) : (
-      <Notice kind="empty" title="No run may set a record yet">
-        All that reached the target are below, each with the reason.
+      <Notice kind="empty" title="No run qualifies for a record yet">
+        The runs that reached the target are below, each with the reason.
       </Notice>
     );
   const holder = holderOf(best);
@@ -154,7 +155,7 @@ function Details({ board, nowMs }: { board: BenchmarkDetails; nowMs: number }) {
         <PublishedChoice rows={all.data ?? []} benchmark={name} />
         {all.error && (
           <span class="error-text" role="alert">
-            What others published could not be loaded: {all.error}
+            The published results could not be loaded: {all.error}
           </span>
         )}
       </div>

@@ -1,4 +1,4 @@
-// Several jobs beside each other: what came of them, their curves on one another, and what they differ in.
+// Several jobs side by side: their outcomes, their curves and their differences.
 import { useSignal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { getJobPage } from "../api/client";
@@ -54,7 +54,7 @@ function Compared({ settings }: { settings: CompareSettings }) {
           <Rail settings={settings} comparison={comparison} live={live} lit={lit} />
           <div class="rail-main">
             {count === 1 && (
-              <Notice kind="empty" title="One job is no comparison yet">
+              <Notice kind="empty" title="A comparison needs two jobs">
                 Add another above, by its number or its name.
               </Notice>
             )}
@@ -81,7 +81,7 @@ function Missing({
       kind="empty"
       title={settings.jobs.length === 1 ? "There is no such job" : "There are no such jobs"}
     >
-      Choose some in the <a href="#/jobs">list of jobs</a>.
+      Choose jobs in the <a href="#/jobs">list of jobs</a>.
     </Notice>
   );
 }
@@ -93,12 +93,12 @@ function CopyLink() {
     setCopied(true);
     setTimeout(() => setCopied(false), 2_000);
   };
-  // Without https there is no clipboard; the address bar has it.
+  // Without https there is no clipboard; the reader can copy the address bar.
   if (!isSecureContext) return null;
   return <Button onPress={() => void copy()}>{copied ? "Copied" : "Copy link"}</Button>;
 }
 
-/** Of how many of the newest jobs names are offered. */
+/** Names are offered from this many of the newest jobs. */
 const looked = 200;
 
 function NoJobs() {
@@ -118,7 +118,7 @@ function NoJobs() {
         <Notice kind="empty" title="Nothing is chosen to compare">
           <p>
             Select jobs in the <a href="#/jobs">list of jobs</a> and press Compare
-            {offers.length > 0 ? ", or take some of one name:" : "."}
+            {offers.length > 0 ? ", or take jobs of the same name:" : "."}
           </p>
           <ul class="compare-offers">
             {offers.map(({ name, jobs: ids }) => (

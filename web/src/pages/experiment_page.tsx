@@ -1,4 +1,4 @@
-// One experiment: where it came from, its jobs, and the spec they were made from.
+// One experiment: its commit, its jobs, and its spec.
 import { getExperiment } from "../api/client";
 import { NotHere } from "../ui/notice";
 import { Ago } from "../ui/times";

@@ -1,4 +1,4 @@
-// Every experiment: a spec, the commit it came from, and how its jobs stand.
+// Every experiment: its spec, its commit, and the states of its jobs.
 import type { Experiment } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { NamedList } from "../ui/named_list";
@@ -40,7 +40,7 @@ export function ExperimentsPage() {
   );
 }
 
-/** To the specs of git repositories; it tells of those that became no experiment. */
+/** A link to the specs in git, some of which became no experiment. */
 function SpecsLink() {
   const { data } = useSpecs(specsMs);
   const refused = (data ?? []).reduce((sum, { specs }) => sum + countSpecs(specs).refused, 0);

@@ -1,4 +1,4 @@
-// One job: how it stands, its curves, its attempts on a time line, its tasks, log, spec and history.
+// One job: its state, its curves, its attempts on a time line, its tasks, log, spec and history.
 import type { JobDetail } from "../api/types";
 import { useTitle } from "../hooks/use_title";
 import { JobCharts } from "../job/job_charts";
@@ -13,7 +13,7 @@ import { useProjection } from "../hooks/use_projection";
 import { useSeries } from "../hooks/use_series";
 import { route } from "../state/router";
 
-// Parts that most who open the page do not look at.
+// Parts that most readers of the page do not open.
 const WhyPanel = lazy(async () => (await import("../job/why_panel")).WhyPanel, null);
 const TaskTable = lazy(async () => (await import("../job/task_table")).TaskTable, null);
 const LedgerView = lazy(async () => (await import("../job/ledger_view")).LedgerView, null);

@@ -68,7 +68,7 @@ export function LedgerPage() {
       </header>
       <div class="chart-toolbar">
         <Choice
-          label="A row is of a"
+          label="One row for each"
           value={by}
           options={kinds}
           onChange={(value) => setParams({ by: value === "day" ? null : value })}
@@ -96,7 +96,7 @@ export function LedgerPage() {
             checked={waits}
             onChange={({ currentTarget: { checked } }) => setParams({ waits: checked ? "1" : null })}
           />
-          also while jobs waited
+          include waiting
         </label>
       </div>
       {ledger ? (
@@ -170,7 +170,7 @@ function Rows({ ledger, waits, range }: { ledger: LedgerTable; waits: boolean; r
         {count > rows.length && (
           <p class="muted panel-text">
             {formatCount(rows.length)} of {formatCount(count)} rows:{" "}
-            {by === "day" ? "the last days" : "those that held most"}.
+            {by === "day" ? "the last days" : "those that held the most"}.
           </p>
         )}
       </section>

@@ -23,7 +23,7 @@ import { route, setParams } from "../state/router";
 import { nodes } from "../state/store";
 
 const refreshMs = 10_000;
-/** With more nodes than this, lines are the better first view. */
+/** With more nodes than this, lines are the default. */
 const mostCards = 48;
 
 export function NodesPage() {
@@ -33,7 +33,7 @@ export function NodesPage() {
   const filter = useMemo(() => nodeFilterFrom(params), [params]);
   const shown = useMemo(() => showNodes(all.values(), filter), [all, filter]);
   const summary = useMemo(() => summarise(all.values(), nowMs), [all, nowMs]);
-  // Heartbeats are not pushed, so that "last seen" stays true the page asks while it is open.
+  // The stream does not carry heartbeats, so the page asks at intervals to keep "last seen" true.
   const list = useNodes([useInterval(refreshMs)]);
   const layout = params.get("view") ?? (all.size > mostCards ? "lines" : "cards");
   return (

@@ -1,4 +1,4 @@
-// The start page: is the cluster busy with useful work, what waits, what needs a person.
+// The start page: whether the cluster does useful work, what waits, and what needs attention.
 import { useMemo } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { LedgerTable, Queue } from "../api/types";
@@ -116,7 +116,7 @@ function Strip({ nowMs, queue, ledger, days, attention }: StripProperties) {
       <Figure
         name="Devices busy"
         href="#/nodes"
-        note={usable === 0 ? "none is usable" : `of ${formatCount(usable)} that are usable`}
+        note={usable === 0 ? "none is usable" : `of ${formatCount(usable)} usable`}
       >
         {formatCount(devices.busy)}
       </Figure>
@@ -126,7 +126,7 @@ function Strip({ nowMs, queue, ledger, days, attention }: StripProperties) {
       <Figure
         name="Waiting"
         href="#/queue"
-        note={head ? `the next starts ${untilText(head.startMs, nowMs)}` : "no start is promised"}
+        note={head ? `next start ${untilText(head.startMs, nowMs)}` : "no start is reserved"}
       >
         {waiting ? formatCount(waiting.inLine) : "–"}
         {waiting && waiting.apart > 0 && <span class="muted"> + {formatCount(waiting.apart)} apart</span>}
@@ -188,10 +188,10 @@ function NextStarts({ shown, nowMs }: { shown: Shown<Queue>; nowMs: number }) {
     <section class="panel" aria-label="Next starts">
       <header class="panel-head">
         <h2>Next starts</h2>
-        <span class="muted">as far as they are promised</span>
+        <span class="muted">those that are reserved</span>
         <AsOf shown={shown} />
       </header>
-      {next.length === 0 && <p class="panel-text muted">No start is promised to a job that waits.</p>}
+      {next.length === 0 && <p class="panel-text muted">No waiting job has a reserved start.</p>}
       <ol class="attention">
         {next.map(({ job, name, devices, kind, startMs }) => (
           <li key={job}>

@@ -1,4 +1,4 @@
-// Who waits, in the order in which they would start, with what makes the order; and who waits for something else.
+// The jobs that wait for devices, in their order and with what determines it; and the jobs that wait for something else.
 import { useMemo } from "preact/hooks";
 import { getQueue } from "../api/client";
 import type { Queue, WaitingJob } from "../api/types";
@@ -52,8 +52,7 @@ export function QueuePage() {
 
 const Policy = ({ queue }: { queue: Queue }) => (
   <p class="muted explanation">
-    Policy {queue.policy}: {describePolicy(queue)}. Jobs that their account's quota covers go before all
-    others.
+    Policy {queue.policy}: {describePolicy(queue)}. Jobs that the quota of their account covers go first.
   </p>
 );
 
@@ -65,7 +64,7 @@ function Line({ line, lines }: { line: WaitingLine; lines: readonly WaitingLine[
     <>
       <div class="toolbar">
         <Choice
-          label="Who waits for what"
+          label="What jobs wait for"
           value={line.id}
           options={lines.map(({ id, title, total }) => [id, `${title} ${formatCount(total)}`])}
           onChange={(of) => setParams({ of })}
@@ -85,7 +84,7 @@ function Line({ line, lines }: { line: WaitingLine; lines: readonly WaitingLine[
   );
 }
 
-/** Of how many are shown, and a way to more. */
+/** How many jobs are shown, and a button for more. */
 function More({ shown, total }: { shown: number; total: number }) {
   if (shown >= total) return null;
   return shown < mostJobs ? (
@@ -97,7 +96,7 @@ function More({ shown, total }: { shown: number; total: number }) {
   );
 }
 
-/** What has left the line is not selected any more. */
+/** A job that has left the line is not selected any more. */
 function useSelection({ id, jobs }: WaitingLine): Selection & { jobs: readonly Operated[] } {
   const waiting: readonly WaitingJob[] = jobs;
   const chosen = useChosen(id);

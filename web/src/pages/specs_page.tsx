@@ -1,4 +1,4 @@
-// The git repositories that the coordinator watches: what became of each spec, and why those that were refused were.
+// The git repositories that the coordinator watches: the state of each spec, and why some were refused.
 import type { SpecFile, SpecRepository } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { useSpecs } from "../hooks/use_specs";
@@ -21,7 +21,7 @@ import { Ago } from "../ui/times";
 import "../styles/specs.css";
 
 const refreshMs = 15_000;
-/** Of one repository. */
+/** For each repository. */
 const mostRows = 500;
 
 export function SpecsPage() {
@@ -32,7 +32,7 @@ export function SpecsPage() {
         <h1>Specs in git</h1>
         <AsOf shown={list} />
         <p class="muted explanation">
-          A spec that a commit adds to one of these repositories, or changes there, becomes an{" "}
+          Each spec that a commit adds or changes in one of these repositories becomes an{" "}
           <a href="#/experiments">experiment</a>.
         </p>
       </header>
@@ -95,28 +95,28 @@ function Repository({ repository, specs }: { repository: SpecRepository; specs: 
           {commit && <code title={commit}>{commit.slice(0, 12)}</code>}
           {branch && <span>{branch}</span>}
           <span class="spec-url">{url}</span>
-          <code title="Which of its files are specs">{files}</code>
+          <code title="The files that are specs">{files}</code>
         </span>
         <span class="muted">
           {checkedMs === null ? (
-            "not looked at yet"
+            "not read yet"
           ) : (
             <>
-              looked at <Ago ms={checkedMs} />
+              read <Ago ms={checkedMs} />
             </>
           )}
         </span>
       </header>
       {error && (
         <p class="error-text" role="status">
-          The last look failed: {error}
+          The last attempt to read it failed: {error}
         </p>
       )}
       {specs.length > 0 ? (
         <SpecTable name={name} specs={specs} />
       ) : (
         <p class="muted">
-          {filtered ? "No spec of it matches this filter." : commit ? "It has no spec." : ""}
+          {filtered ? "None of its specs matches this filter." : commit ? "It has no specs." : ""}
         </p>
       )}
     </section>
@@ -142,7 +142,7 @@ function SpecTable({ name, specs }: { name: string; specs: readonly SpecFile[] }
       </table>
       {specs.length > mostRows && (
         <p class="panel-text muted">
-          The first {formatCount(mostRows)} of {formatCount(specs.length)}; the filter finds the others.
+          The first {formatCount(mostRows)} of {formatCount(specs.length)}. Use the filter to find the others.
         </p>
       )}
     </div>
@@ -176,7 +176,7 @@ function Spec({ spec }: { spec: SpecFile }) {
           class={`badge spec-${state}`}
           title={
             state === "left"
-              ? "It was there when the repository was first looked at, and is submitted once it changes"
+              ? "The file was there when the repository was first read. A commit that changes it submits it"
               : undefined
           }
         >

@@ -1,4 +1,4 @@
-// Every study: a spec that was scaled or swept, and how its jobs stand.
+// Every study, which is a spec that was scaled or swept, and the states of its jobs.
 import { useStudies } from "../hooks/use_lists";
 import { useSorted } from "../hooks/use_order";
 import { formatOrder } from "../model/order";

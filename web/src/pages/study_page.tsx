@@ -1,4 +1,5 @@
-// One study: how it scales or what its sweep found, beside what others published, and what must be known of its figures.
+// One study: how it scales or what its sweep found, published results beside it, and what to know before trusting its
+// figures.
 import type { Study } from "../api/types";
 import { PublishedChoice } from "../board/published_choice";
 import { formatPlain } from "../format/numbers";
@@ -94,7 +95,7 @@ function Scaling({ study }: { study: Study }) {
       <PublishedChoice rows={all.data ?? []} benchmark={benchmark} />
       {all.error && (
         <p class="error-text" role="alert">
-          What others published could not be loaded: {all.error}
+          The published results could not be loaded: {all.error}
         </p>
       )}
       <ScalingView study={study} published={published} />

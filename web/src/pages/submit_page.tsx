@@ -1,4 +1,4 @@
-// Paste a spec, see every problem at its line, submit it.
+// The reader pastes a spec, sees every problem at its line, and submits it.
 import { useState } from "preact/hooks";
 import { submitSpec, validateSpec } from "../api/client";
 import { explain, Problem } from "../api/problem";
@@ -91,8 +91,8 @@ function OutcomeView({ outcome, goTo }: { outcome: Outcome; goTo(line: number): 
     case "nothing":
       return (
         <p class="muted">
-          Validate shows every problem at its line and queues nothing. Submit queues the jobs. In the editor
-          Tab indents; Escape, then Tab leaves it.
+          Validate shows every problem at its line and queues nothing. Submit queues the jobs. In the editor,
+          Tab indents; Escape and then Tab leave it.
         </p>
       );
     case "working":

@@ -1,4 +1,4 @@
-// Every job of a list, for what is done to all of them: page by page, so that none is missed and none is told twice.
+// Every job of a list, for operations on all of them: page by page, so that no job is missed and none is listed twice.
 import { getJobPage } from "../api/client";
 import type { Job } from "../api/types";
 import { queryOf, type JobView } from "../model/job_list";

@@ -1,5 +1,5 @@
-// The time of the page, by the coordinator's clock: ages and countdowns read `now`, which ticks once a second while the page
-// is visible; what need not follow every second, such as whether a window has begun, reads `coarseNow`.
+// The time of the page, by the coordinator's clock. Ages and countdowns read `now`, which ticks once a second while the page
+// is visible. What need not follow every second, such as whether a window has begun, reads `coarseNow`.
 import { computed, signal } from "@preact/signals";
 import { serverNow } from "../api/server_clock";
 

@@ -1,5 +1,5 @@
-// What the coordinator told us of jobs and nodes. The live stream is applied here in batches, a few times a second, so that
-// a burst of updates costs one rendering.
+// The jobs and nodes that the coordinator has reported. Messages of the live stream are applied in batches, a few times a
+// second, so that a burst of updates costs one rendering.
 import { batch, signal } from "@preact/signals";
 import { getNodePage } from "../api/client";
 import type { Job, LiveMessage, LivePoint, Node } from "../api/types";
@@ -9,18 +9,18 @@ import type { Asking } from "./queries";
 import { Stamps } from "./stamps";
 
 const flushMs = 250;
-/** Of those that nobody retains no more are kept. */
+/** At most this many jobs are kept that nobody retains. */
 const mostJobs = 3000;
 
-/** How far the list of nodes has come. */
+/** How much of the list of nodes has been read. */
 export interface Loaded {
   have: number;
-  /** Of the nodes the coordinator has, at the last page. */
+  /** The number of nodes that the coordinator had at the last page. */
   total: number;
   complete: boolean;
 }
 
-/** Of the list of nodes some pages have come. */
+/** Some pages of the list of nodes have been read. */
 interface Load {
   since: number;
   listed: Set<string>;
@@ -29,27 +29,33 @@ interface Load {
 
 type PointListener = (points: LivePoint[]) => void;
 
-/** What was told of one job. */
+/** News about one job. */
 export interface JobNews {
   experiment: number;
-  /** In what makes lists: their rows, the order of these and the counts. Points may still move it where they make the order. */
+  /**
+   * Something changed that lists depend on: rows, their order, or counts. Points may still change the order where
+   * metrics determine it.
+   */
   moved: boolean;
 }
 
 export interface JobListener {
   hear(news: readonly JobNews[]): void;
-  /** What was told before may be out of date, and some of it was not told. */
+  /** Everything reported before may be out of date, and some changes were missed. */
   reset(): void;
 }
 
 export class Cluster {
   readonly jobs = new Entities<number, Job>((job) => job.id);
   readonly nodes = new Entities<string, Node>((node) => node.id);
-  /** Goes up when jobs, nodes or accounts changed in what the scheduler looks at: not with every step of training. */
+  /**
+   * Increases when jobs, nodes or accounts change in what the scheduler looks at, but not with every step of
+   * training.
+   */
   readonly scheduling = signal(0);
-  /** The highest number of an experiment of which a job was told. */
+  /** The highest number of an experiment whose job was reported. */
   readonly newestExperiment = signal(0);
-  /** Of the newest message of the live stream; whatever is asked for now is no older. */
+  /** The id of the newest message of the live stream. What is requested from now on is no older. */
   private newest = 0;
   private pending: Exclude<LiveMessage, { event: "reset" }>[] = [];
   private flushTimer: ReturnType<typeof setTimeout> | null = null;
@@ -60,7 +66,7 @@ export class Cluster {
   private readonly pointListeners = new Map<number, Set<PointListener>>();
   private readonly jobListeners = new Set<JobListener>();
 
-  /** `onReset`: something was missed, and everything has to be fetched again. */
+  /** `onReset`: messages were missed, and everything has to be fetched again. */
   constructor(private readonly onReset: () => void) {}
 
   receive(messages: readonly LiveMessage[]): void {
@@ -72,7 +78,7 @@ export class Cluster {
     if (this.pending.length > 0) this.flushTimer ??= setTimeout(() => this.flush(), flushMs);
   }
 
-  /** Of the newest message of the live stream. */
+  /** The id of the newest message of the live stream. */
   get position(): number {
     return this.newest;
   }
@@ -106,7 +112,7 @@ export class Cluster {
     if (news.length > 0) for (const listener of this.jobListeners) listener.hear(news);
   }
 
-  /** True when the scheduler may see things differently. */
+  /** True if the change concerns the scheduler. */
   private apply(
     messages: Cluster["pending"],
     jobs: Draft<number, Job>,
@@ -141,7 +147,7 @@ export class Cluster {
     if (experiment > this.newestExperiment.peek()) this.newestExperiment.value = experiment;
   }
 
-  /** The coordinator's answer to a change, or its detail; the list's part of it. */
+  /** A job from the coordinator's answer to a change, or from its detail: the part that lists have. */
   putJobs(jobs: readonly Job[]): void {
     const known = this.jobs.all.peek();
     const moving = jobs.filter((job) => this.schedulingStamps.moved(job, this.newest, known.get(job.id)));
@@ -150,13 +156,13 @@ export class Cluster {
     if (moving.length > 0) this.noteScheduling();
   }
 
-  /** A part of a list, asked for when `asOf` was the newest message. */
+  /** A part of a list, requested when `asOf` was the newest message. */
   putListed(jobs: readonly Job[], asOf: number): void {
     this.jobs.put(jobs, asOf);
     this.prune();
   }
 
-  /** Jobs that were listed or told of, and that nobody shows any longer, are forgotten once they are many. */
+  /** Jobs that nobody shows any longer are forgotten once there are many of them. */
   private prune(): void {
     if (this.jobs.all.peek().size > mostJobs) this.jobs.forgetAllBut(this.retainedIds());
   }
@@ -167,7 +173,10 @@ export class Cluster {
     return kept;
   }
 
-  /** These jobs are kept up to date, also while a first reading of them is on its way; `name` takes the place of its ids of before. */
+  /**
+   * Keeps these jobs up to date, also while their first reading is under way. A second call with the same `name`
+   * replaces the ids.
+   */
   retain(name: string, ids: () => Iterable<number>): void {
     this.retained.set(name, ids);
   }
@@ -176,12 +185,12 @@ export class Cluster {
     this.nodes.put([node], this.newest);
   }
 
-  /** An account's rules changed, or something else that no job or node tells. */
+  /** An account's rules changed, or something else that no message about a job or a node reports. */
   noteScheduling(): void {
     this.scheduling.value += 1;
   }
 
-  /** Calls back with one job's metric points as they arrive; returns the function that ends it. */
+  /** Calls back with the metric points of one job as they arrive. Returns the function that unsubscribes. */
   listenToPoints(job: number, listener: PointListener): () => void {
     const listeners = this.pointListeners.get(job) ?? new Set();
     this.pointListeners.set(job, listeners.add(listener));
@@ -191,13 +200,13 @@ export class Cluster {
     };
   }
 
-  /** Calls back when jobs were told of; returns the function that ends it. */
+  /** Calls back when jobs were reported. Returns the function that unsubscribes. */
   listenToJobs(listener: JobListener): () => void {
     this.jobListeners.add(listener);
     return () => void this.jobListeners.delete(listener);
   }
 
-  /** After a failure goes on at the page that failed. */
+  /** After a failure it continues with the page that failed. */
   async loadNodes({ signal, before, failures, show }: Asking<Loaded>): Promise<Loaded> {
     const begun = failures > 0 ? this.unfinished : null;
     const load = begun ?? { since: this.newest, listed: new Set<string>(), pageToken: undefined };

@@ -1,4 +1,4 @@
-// One metric of several jobs: fetched in one answer, then grown by the live stream.
+// One metric of several jobs: fetched in one answer, then extended by the live stream.
 import { signal } from "@preact/signals";
 import { getSeriesOfJobs } from "../api/client";
 import type { LivePoint } from "../api/types";
@@ -15,9 +15,9 @@ interface Heard {
 }
 
 export class MetricOfJobs {
-  /** By job, as of the last request. */
+  /** By job, from the last request. */
   readonly lost = signal<ReadonlyMap<number, number>>(new Map());
-  /** Points that came during the request under way, which may lack them. */
+  /** Points that arrived during the request under way; its answer may lack them. */
   private early: Heard[] | null = null;
   private waiting: Heard[] = [];
   private timer: ReturnType<typeof setTimeout> | null = null;

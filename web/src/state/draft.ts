@@ -1,5 +1,5 @@
-// The key of a draft: a submission whose answer was lost is made again under the same key, also after a look at another page
-// or a reload, and queues nothing twice. A spec that was changed, or was submitted, is another draft.
+// The key of a draft. If the answer to a submission is lost, the submission is repeated under the same key, even after a
+// visit to another page or a reload, and queues nothing twice. A spec that was changed or submitted is another draft.
 import { tabStorage } from "../api/storage";
 
 const storageKey = "podium.draft.key";
@@ -24,7 +24,7 @@ export function draftKey(spec: string): string {
 
 export const draftSubmitted = () => tabStorage.remove(storageKey);
 
-/** crypto.randomUUID is there on https and localhost only. */
+/** crypto.randomUUID exists on https and localhost only. */
 export function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,6 +1,6 @@
-// Jobs or nodes by their key, from wherever they come: pages of a list, live events, details, answers to a change. Of two
-// readings of one thing the one with the greater revision stays. What carries none (an older coordinator) counts as read
-// when it was asked for, so that among such things the order of arrival decides.
+// Jobs or nodes by key, from every source: pages of a list, live events, details, answers to changes. Of two readings of one
+// thing the one with the greater revision stays. A reading without a revision (from an older coordinator) counts as of its
+// request, so among such readings the order of arrival decides.
 import { signal, type ReadonlySignal } from "@preact/signals";
 
 interface Revised {
@@ -9,12 +9,12 @@ interface Revised {
 
 const revisionOf = (entity: Revised) => entity.revision ?? 0;
 
-/** Changes to several at once, of which readers see the outcome only. */
+/** Makes several changes at once; readers see only the result. */
 export interface Draft<Key, Entity> {
   get(key: Key): Entity | undefined;
-  /** `asOf`: the newest message of the live stream when it was asked for. */
+  /** `asOf`: the newest message of the live stream at the time of the request. */
   put(entity: Entity, asOf: number): void;
-  /** Changes what was read before message `id` by less than a whole reading of it, which an older reading must not hide. */
+  /** Changes a part of what was read before message `id`. An older reading must not undo the change. */
   adjust(key: Key, change: (entity: Entity) => Entity, id: number): void;
 }
 
@@ -23,7 +23,7 @@ export class Entities<Key, Entity extends Revised> {
 
   constructor(private readonly keyOf: (entity: Entity) => Key) {}
 
-  /** Replaced, never changed in place; what did not change keeps its identity. */
+  /** The map is replaced, never changed in place. Unchanged things keep their identity. */
   get all(): ReadonlySignal<ReadonlyMap<Key, Entity>> {
     return this.map;
   }
@@ -53,7 +53,10 @@ export class Entities<Key, Entity extends Revised> {
     this.edit((draft) => entities.forEach((entity) => draft.put(entity, asOf)));
   }
 
-  /** A whole list has been read, begun when `since` was the newest message: what it lacks has gone, unless it came later. */
+  /**
+   * A whole list has been read, which was begun when `since` was the newest message. Things that it lacks are
+   * removed unless they arrived later.
+   */
   keepOnly(listed: ReadonlySet<Key>, since: number): void {
     this.drop(([key, entity]) => !listed.has(key) && revisionOf(entity) < since);
   }
@@ -67,7 +70,10 @@ export class Entities<Key, Entity extends Revised> {
     if (kept.length < this.map.peek().size) this.map.value = new Map(kept);
   }
 
-  /** Revisions from `id` on, of a message that begins anew, are of a coordinator of before: whatever is read from now on is newer. */
+  /**
+   * The stream begins anew at `id`: revisions above it come from an earlier coordinator, and everything read from
+   * now on is newer.
+   */
   forgetRevisionsFrom(id: number): void {
     const isOld = (entity: Entity) => revisionOf(entity) >= id;
     if (![...this.map.peek().values()].some(isOld)) return;

@@ -1,4 +1,5 @@
-// What a person has hidden for a day of what needs attention, in this browser. The day runs by the coordinator's clock.
+// The entries of the attention list that the reader has hidden for a day, in this browser. The day runs by the coordinator's
+// clock.
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { deviceStorage } from "../api/storage";
 import { dayMs, readHidden, writeHidden } from "../model/overview";
@@ -8,10 +9,10 @@ const storageKey = "podium.attention.hidden";
 
 const until = signal<ReadonlyMap<string, number>>(readHidden(deviceStorage.get(storageKey), -Infinity));
 
-/** By key, until when. */
+/** By key: the time at which hiding ends. */
 export const hiddenUntil: ReadonlySignal<ReadonlyMap<string, number>> = until;
 
-/** Of what is kept now, for another tab may have hidden something meanwhile. */
+/** It starts from the stored entries, because another tab may have hidden something meanwhile. */
 function change(edit: (hidden: Map<string, number>) => void): void {
   const hidden = readHidden(deviceStorage.get(storageKey), now.peek());
   edit(hidden);

@@ -1,4 +1,4 @@
-// One job for its page: its detail and its history, each asked for again when something was told of the job that it may lack.
+// One job for its page: its detail and its history. Each is fetched again after news of the job that it may lack.
 import { computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { getJob, getJobEvents } from "../api/client";
 import type { Job, JobDetail, JobEvent } from "../api/types";
@@ -7,25 +7,25 @@ import type { Cluster } from "./cluster";
 import type { Ask, Queries, Reading } from "./queries";
 
 export const historyMs = 10_000;
-/** Tasks may say more than events tell; a detail of many tasks is large. */
+/** Tasks may change without an event; the detail of a job with many tasks is large. */
 export const detailMs = 30_000;
 
 const revisionOf = ({ revision }: Partial<Job>) => revision ?? 0;
 
-/** A reading, and what was known of the job when it was asked for: no less is in it. */
+/** A reading, and what was known of the job when it was requested: the reading has no less. */
 class Copy<T> {
   readonly reading: Reading<T>;
   private askedAt = -Infinity;
   private revision = -Infinity;
   private stamp = "";
-  /** Asked for and not answered, or wished for. */
+  /** It is requested and not answered, or about to be requested. */
   private under = false;
 
   constructor(
     queries: Queries,
     key: string,
     ask: Ask<T>,
-    /** So often while the job is not over, and so soon after news that seem to change nothing. */
+    /** The interval while the job has not ended, and the delay after news that seem to change nothing. */
     private readonly everyMs: number,
     private readonly live: () => Job | undefined,
   ) {
@@ -43,7 +43,7 @@ class Copy<T> {
     });
   }
 
-  /** It has what this reading of the job has. */
+  /** The reading includes this reading of the job. */
   note(job: Job): void {
     if (revisionOf(job) < this.revision) return;
     this.revision = revisionOf(job);
@@ -65,7 +65,7 @@ class Copy<T> {
 
 interface Copies {
   detail: Copy<JobDetail>;
-  /** Begun once there is a detail, so that whatever is told later is known to be news. */
+  /** It is begun once there is a detail, so that later reports are known to be news. */
   history: Copy<JobEvent[]> | null;
 }
 
@@ -79,7 +79,7 @@ export class JobInDetail {
   private readonly changed = signal(0);
   private stamp: string | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** The newest that anything told of it. */
+  /** The newest reading of the job. */
   readonly live: ReadonlySignal<Job | undefined>;
 
   constructor(
@@ -90,18 +90,18 @@ export class JobInDetail {
     this.live = computed(() => cluster.jobs.all.value.get(id));
   }
 
-  /** Null while nobody looks at it. */
+  /** Null while no page shows the job. */
   get readings(): JobReadings | null {
     const copies = this.copies.value;
     return copies && { detail: copies.detail.reading, history: copies.history?.reading ?? null };
   }
 
-  /** Goes up with whatever a forecast depends on. */
+  /** Increases with everything that a forecast depends on. */
   get changes(): ReadonlySignal<number> {
     return this.changed;
   }
 
-  /** Asks for it and keeps it true, until the function is called that it returns. */
+  /** Fetches the job and keeps it up to date until the returned function is called. */
   open(): () => void {
     this.cluster.retain("page", () => [this.id]);
     this.copies.value = { detail: this.copyOfDetail(), history: null };

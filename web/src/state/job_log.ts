@@ -1,4 +1,4 @@
-// The end of one task's log, asked for from where the last answer ended.
+// The end of one task's log. Each request continues where the last answer ended.
 import { getLog, type LogQuery } from "../api/client";
 import { LogText, wholeLines, type LogParts } from "../model/log_text";
 import type { Ask } from "./queries";
@@ -8,11 +8,11 @@ const tailBytes = 65_536;
 export interface LogSoFar {
   parts: LogParts;
   offset: number;
-  /** How many answers in a row brought nothing: of an ended attempt a few tell that there is no more. */
+  /** The number of successive answers without text: for an ended attempt, a few of them mean that there is no more. */
   quiet: number;
 }
 
-/** `isFollowed`: whoever reads further up keeps what they read, however much comes below. */
+/** `isFollowed`: false keeps the text that the reader looks at, however much arrives after it. */
 export function askForLog(job: number, query: LogQuery, isFollowed: () => boolean): Ask<LogSoFar> {
   let log = new LogText();
   return async ({ before, signal }) => {

@@ -1,4 +1,4 @@
-// The metric series of one job: fetched, then grown by the live stream.
+// The metric series of one job: fetched, then extended by the live stream.
 import { signal } from "@preact/signals";
 import { getMetrics, getSeries } from "../api/client";
 import type { LivePoint } from "../api/types";
@@ -6,13 +6,13 @@ import { lostPoints, readSeries, withLivePoints, type LostPoints, type SeriesMap
 import type { Ask, Reading } from "./queries";
 
 export const pointsAsked = 1000;
-/** Curves are drawn no more often, however many points come. */
+/** Curves are drawn no more often than this. */
 export const drawMs = 1_000;
 
 export class JobSeries {
-  /** As of the last request. */
+  /** From the last request. */
   readonly lost = signal<LostPoints>(new Map());
-  /** Points that came during the request under way, which may lack them; without one the next will bring them. */
+  /** Points that arrived during the request under way. Its answer may lack them; outside of a request there are none. */
   private early: LivePoint[] | null = null;
   private waiting: LivePoint[] = [];
   private timer: ReturnType<typeof setTimeout> | null = null;

@@ -1,4 +1,4 @@
-// The lists of jobs that were looked at last, so that Back finds them as they were.
+// The lists of jobs that the reader looked at last, so that Back finds them as they were.
 import { queryOf, type JobView } from "../model/job_list";
 import type { Cluster } from "./cluster";
 import { JobWindows, type Pace } from "./job_windows";

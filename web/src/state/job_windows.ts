@@ -1,5 +1,5 @@
-// A list of jobs that is asked for by windows: those in sight, then one on either side. What is loaded follows the live
-// stream as every job does; what may move rows or counts has the windows in sight asked for again, all at once.
+// A list of jobs that is loaded by windows: those in sight, then one on either side. The live stream keeps the loaded jobs
+// up to date. News that may change rows or counts cause one request for the windows in sight.
 import { batch, signal, type ReadonlySignal } from "@preact/signals";
 import { getJobPage } from "../api/client";
 import type { JobPage } from "../api/types";
@@ -21,9 +21,9 @@ import type { Asking, Queries, Reading } from "./queries";
 
 /** While the reader scrolls. */
 export const paceMs = 100;
-/** No window is asked for again sooner. */
+/** No window is requested again sooner. */
 export const refreshMs = 1_000;
-/** After news that seem to move nothing: two changes that are told as one look like none. */
+/** The delay after news that seem to change nothing: two changes reported as one look like none. */
 export const doubtMs = 30_000;
 const mostWindows = 12;
 
@@ -33,7 +33,7 @@ export interface Sight {
   bottom: number;
 }
 
-/** When something was asked for last, by any list: so that typing asks no more often than scrolling. */
+/** The time of the last request by any list: typing causes no more requests than scrolling. */
 export interface Pace {
   startedAt: number;
 }
@@ -48,11 +48,11 @@ export class JobWindows {
   private readonly opened = signal<Reading<Listed> | null>(null);
   private readonly query: Record<string, string>;
   private seen: Sight = { top: 0, bottom: 0 };
-  /** Goes up with whatever may make windows untrue that were asked for before. */
+  /** Increases with news that may make loaded windows out of date. */
   private turn = 0;
-  /** Windows of before it are asked for again at once: nobody told what has changed since. */
+  /** Windows loaded before this turn are requested at once, because the changes since were missed. */
   private lostTurn = 0;
-  /** Goes up with every news. */
+  /** Increases with all news. */
   private heard = 0;
   private under: { span: Span; abort: AbortController } | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -70,7 +70,7 @@ export class JobWindows {
     return this.state;
   }
 
-  /** Null while nobody looks at it. */
+  /** Null while no page shows the list. */
   get reading(): ReadonlySignal<Reading<Listed> | null> {
     return this.opened;
   }
@@ -79,7 +79,7 @@ export class JobWindows {
     return this.seen;
   }
 
-  /** Asks for it and keeps it true, until the function is called that it returns. */
+  /** Fetches the list and keeps it up to date until the returned function is called. */
   open(): () => void {
     this.lose();
     const stopListening = this.cluster.listenToJobs({
@@ -117,7 +117,7 @@ export class JobWindows {
     this.plan();
   }
 
-  /** When to ask again for what is in sight. */
+  /** Sets the time of the next request for the windows in sight. */
   private plan(): void {
     const { windows } = this.state.peek();
     const shown = numbersOf(this.inSight()).flatMap((number) => windows.get(number) ?? []);
@@ -141,7 +141,7 @@ export class JobWindows {
     this.opened.peek()?.refresh();
   }
 
-  /** What is asked for out of sight is not waited for. */
+  /** Aborts a request for windows that are out of sight. */
   private giveWay(): void {
     if (!this.under) return;
     const { span, abort } = this.under;
@@ -165,7 +165,10 @@ export class JobWindows {
     );
   }
 
-  /** What to ask for next: what is missing in sight or due again, in one reading; then what is beside it. */
+  /**
+   * The windows to request next, in one reading: first those in sight that are missing or due, then those beside
+   * them.
+   */
   private wanted(): Span | null {
     const { windows, total } = this.state.peek();
     const { from, to } = this.inSight();
@@ -222,13 +225,13 @@ export class JobWindows {
     return getJobPage({ ...this.query, offset: String(from * windowSize), limit }, signal);
   }
 
-  /** The row at the top of the sight where what is being read stays in place; at the very top new rows come in. */
+  /** The row at the top of the sight if the reader's place is kept; at the very top new rows appear. */
   private anchor(): number | undefined {
     const { top } = this.seen;
     return top > 0 && isStable(this.view.order) ? idAt(this.state.peek(), top) : undefined;
   }
 
-  /** Where the anchor has moved out of what was asked for: the windows in which the growth of the list would have it. */
+  /** Where the anchor has left the requested windows: the windows that would have it after the growth of the list. */
   private async follow({ span, page }: Part, signal: AbortSignal): Promise<Part[]> {
     const { top, bottom } = this.seen;
     const before = this.state.peek().windows.get(windowOf(top));
@@ -259,7 +262,7 @@ export class JobWindows {
     this.state.value = { total, states, windows: this.kept(windows, total) };
   }
 
-  /** As the table will, before it is drawn. */
+  /** As the table will compute it, before it is drawn. */
   private moveSight(top: number): void {
     this.seen = { top, bottom: this.seen.bottom + top - this.seen.top };
   }

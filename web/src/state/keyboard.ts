@@ -1,5 +1,5 @@
-// Shortcuts that work everywhere. Lists add their own keys; nothing fires while somebody is typing or a dialog is open, and
-// single letters can be switched off, for who speaks to the browser.
+// Shortcuts that work everywhere; lists add their own keys. No shortcut works while the reader types or a dialog is open.
+// Single letters can be switched off for readers who control the browser by voice.
 import { signal } from "@preact/signals";
 import { deviceStorage } from "../api/storage";
 import { navigate } from "./router";
@@ -29,7 +29,10 @@ function isTyping(event: KeyboardEvent): boolean {
   );
 }
 
-/** Whether a key press is a shortcut at all: no text, and no single letter where these are switched off. */
+/**
+ * Whether a key press is a shortcut: it is not typed into a field, and it is no single letter if those are switched
+ * off.
+ */
 export const isShortcut = (event: KeyboardEvent) =>
   !isTyping(event) && (shortcuts.value || event.key.length > 1);
 
@@ -57,7 +60,7 @@ function onKeyDown(event: KeyboardEvent, destinations: Destinations): void {
   }
 }
 
-/** `destinations`: where each key goes after "g". */
+/** `destinations`: the address for each key after "g". */
 export function startKeyboard(destinations: Destinations): void {
   addEventListener("keydown", (event) => onKeyDown(event, destinations));
 }

@@ -1,12 +1,12 @@
-// What the reader had before them at each entry of the browser's history: how far they had scrolled, which row was
-// current. Back finds it again; a new entry starts without.
+// The reader's place at each entry of the browser's history: how far the page was scrolled, which row was current. Back
+// restores it; a new entry starts without one.
 
 const places = new Map<number, Map<string, unknown>>();
 const mostPlaces = 100;
 let newest = 0;
 let shown = 0;
 
-/** The entry whose page is shown, read from the browser's history; a new one gets a number there. */
+/** The entry whose page is shown, from the state of the browser's history. A new entry gets a number. */
 export function enterPlace(): number {
   const known = (history.state as { place?: number } | null)?.place;
   shown = known ?? (newest = Math.max(newest, ...places.keys()) + 1);
@@ -20,7 +20,7 @@ function forgetOldest(): void {
   for (const old of places.keys()) if (places.size > mostPlaces) places.delete(old);
 }
 
-/** Another entry that begins as this one was left; its state for the browser's history. */
+/** Makes another entry that starts with the place of this one. Returns its state for the browser's history. */
 export function continuePlace(): { place: number } {
   const before = places.get(shown);
   shown = newest = Math.max(newest, ...places.keys()) + 1;

@@ -1,5 +1,5 @@
-// Whatever pages fetch, by key: one request of a key under way and at most one more wished for, the old answer on show
-// meanwhile, asking again by itself when the coordinator does not answer. A key is let go when its last reader leaves.
+// What pages fetch, by key. For each key, one request is under way and at most one more is planned. The old answer stays
+// meanwhile, and requests repeat until the coordinator answers. A key is dropped when its last reader leaves.
 import { signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { backoffMs } from "../api/backoff";
 import { Problem, Unreachable } from "../api/problem";
@@ -7,20 +7,20 @@ import { serverNow } from "../api/server_clock";
 
 export interface Answer<T> {
   data: T | null;
-  /** Why the last request failed; null while all is well. */
+  /** Why the last request failed; null if nothing is wrong. */
   error: unknown;
   /** `data` is known to be out of date. */
   stale: boolean;
-  /** When `data` was asked for, by the coordinator's clock; 0 before there is any. */
+  /** When `data` was requested, by the coordinator's clock; 0 before there is any. */
   at: number;
 }
 
 export interface Asking<T> {
   signal: AbortSignal;
   before: T | null;
-  /** How many requests have failed since the last that did not: a long load may go on where it stopped. */
+  /** The number of failures since the last success: a long load may continue where it stopped. */
   failures: number;
-  /** Shows what has come so far. */
+  /** Shows the parts that have arrived. */
   show(part: T): void;
 }
 
@@ -28,16 +28,16 @@ export type Ask<T> = (asking: Asking<T>) => Promise<T>;
 
 export interface Reading<T> {
   readonly answer: ReadonlySignal<Answer<T>>;
-  /** The answer may have changed: asks now, or once more when the request under way has ended. */
+  /** The answer may have changed: asks now, or once more after the request under way. */
   refresh(): void;
-  /** As a person wishes it: at once, however long it would have waited by itself. */
+  /** The reader wants it: asks at once, however long the wait would have been. */
   retry(): void;
-  /** Changes the answer by what is known from elsewhere; nothing while there is none. */
+  /** Changes the answer by news from elsewhere; does nothing while there is no answer. */
   update(change: (data: T) => T): void;
   release(): void;
 }
 
-/** How long to wait before asking again; null where it would be refused again. */
+/** How long to wait before asking again; null if the coordinator would refuse again. */
 export function retryAfterMs(error: unknown, failures: number): number | null {
   const wait = backoffMs(failures, Math.random());
   if (error instanceof Unreachable) return wait;
@@ -51,19 +51,19 @@ const isRefusal = (error: unknown) =>
 class Entry<T> {
   readonly answer: Signal<Answer<T>> = signal({ data: null, error: null, stale: false, at: 0 });
   readers = 0;
-  /** The answer is not what it could be. */
+  /** A new request is needed. */
   wanted = true;
-  /** Something that the request under way may have missed has happened. */
+  /** Something has happened that the request under way may have missed. */
   outdated = false;
   running: AbortController | null = null;
   failures = 0;
-  /** Until then nothing is asked, whatever is wished for: it would meet the same silence. */
+  /** Nothing is requested until the timer fires: the coordinator would not answer. */
   timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
     readonly key: string,
     readonly ask: Ask<T>,
-    /** Stays when nobody reads it, and is asked again for the next reader if it has gone stale. */
+    /** The answer stays without readers. If it is stale, the next reader causes a new request. */
     readonly kept: boolean,
   ) {}
 
@@ -78,7 +78,7 @@ class Entry<T> {
 }
 
 export interface QueryHandlers {
-  /** The coordinator does not let us read with the token we have, or without one. `askedAt`: by performance.now(). */
+  /** The coordinator refused to let us read, with or without a token. `askedAt`: by performance.now(). */
   onRefused(askedAt: number): void;
 }
 
@@ -88,7 +88,7 @@ export class Queries {
 
   constructor(private readonly handlers: QueryHandlers) {}
 
-  /** `ask` is that of the key's first reader. */
+  /** The first reader of a key decides the `ask`. */
   read<T>(key: string, ask: Ask<T>, { kept = false } = {}): Reading<T> {
     const known = this.entries.get(key) as unknown as Entry<T> | undefined;
     const entry = known ?? new Entry<T>(key, ask, kept);
@@ -114,19 +114,19 @@ export class Queries {
     };
   }
 
-  /** Starts nothing more for now: nobody would answer, or nobody looks. */
+  /** Starts no more requests for now: nobody would answer, or nobody looks. */
   hold(): void {
     this.held = true;
     for (const entry of this.entries.values()) entry.stopWaiting();
   }
 
-  /** Asks for whatever is missing, out of date or failed. */
+  /** Requests whatever is missing, out of date or failed. */
   go(): void {
     this.held = false;
     for (const entry of this.entries.values()) this.start(entry);
   }
 
-  /** Everything that was fetched before may be out of date. */
+  /** Everything fetched before may be out of date. */
   invalidate(): void {
     for (const entry of this.entries.values()) {
       entry.outdated = true;

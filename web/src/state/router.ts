@@ -39,7 +39,7 @@ export function withParams(route: Route, changes: Record<string, string | null>)
 
 export const route = signal<Route>({ path: [], params: new URLSearchParams() });
 
-/** Of the browser's history: another number is another entry, even of the same address. */
+/** The number of the entry in the browser's history: another number is another entry, even with the same address. */
 export const place = signal(0);
 
 export function startRouter(): void {
@@ -56,7 +56,7 @@ export function navigate(hash: string): void {
   location.hash = hash;
 }
 
-/** A new entry of the history, so that Back undoes it; the page stays where it is scrolled to. */
+/** A new entry in the browser's history, so that Back undoes it. The page keeps its scroll position. */
 export function pushParams(changes: Record<string, string | null>): void {
   const next = withParams(route.value, changes);
   const state = continuePlace();

@@ -1,8 +1,8 @@
-// What was last told of jobs, in the few words that matter to somebody, so that what changes nothing for them is no news.
-// Of all jobs that were told of, also of those that nobody looks at.
+// The last report of each job, reduced to a stamp of what matters, so that a report that changes nothing is not news. Stamps
+// include jobs that no page shows.
 import type { Job } from "../api/types";
 
-/** Far more than run at once; what is forgotten counts as changed once more. */
+/** Far more than run at once. A forgotten job counts as changed once more. */
 const most = 50_000;
 
 export class Stamps {
@@ -10,8 +10,10 @@ export class Stamps {
 
   constructor(private readonly stampOf: (job: Job) => string) {}
 
-  /** Whether it is another than was told before, or than `known` where nothing was; what is older is no news. `asOf`: the
-   * newest message when it was asked for. */
+  /**
+   * Whether the stamp differs from the last one, or from `known` if there is none. An older report is not news.
+   * `asOf`: the newest message at the time of the request.
+   */
   moved(job: Job, asOf: number, known?: Job): boolean {
     const told = { revision: job.revision ?? asOf, stamp: this.stampOf(job) };
     const before =

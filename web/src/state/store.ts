@@ -1,5 +1,5 @@
-// The one copy of what the coordinator told us, and whether it is there: jobs and nodes (cluster.ts), whatever else pages
-// fetch (queries.ts), both kept up to date by the live stream of this tab or of the one that leads (tabs.ts).
+// The one copy of what the coordinator reported: jobs and nodes (cluster.ts), everything else that pages fetch (queries.ts),
+// and whether the coordinator answers. The live stream of this tab or of the leading tab (tabs.ts) keeps them up to date.
 import { signal } from "@preact/signals";
 import { getHealth, prefix } from "../api/client";
 import type { Connection } from "../api/live";
@@ -23,14 +23,14 @@ export const nodes = cluster.nodes.all;
 export const applyJob = (job: Job) => cluster.putJobs([job]);
 export const applyJobs = (some: readonly Job[]) => cluster.putJobs(some);
 export const applyNode = (node: Node) => cluster.putNode(node);
-/** An account's rules changed; the coordinator tells the others. */
+/** An account's rules changed; the coordinator informs the other dashboards. */
 export const applyAccount = () => cluster.noteScheduling();
 
 async function unlock(askedAt: number): Promise<void> {
   if (askedAt < tokenGivenAt() || (await askForReading())) queries.invalidate();
 }
 
-/** Nothing is fetched before the stream has begun: else what changes in between would be missed. */
+/** Nothing is fetched before the stream has begun: else changes in between would be missed. */
 function follow(next: Connection): void {
   const was = connection.value.state;
   connection.value = next;

@@ -1,14 +1,14 @@
-// One live stream for all tabs of an origin, for a browser opens six connections to a host and no more. The tab that holds
-// a lock leads: it has the stream and passes on what comes. A tab lets go soon after it is hidden, and goes on from the
-// last message it had when it is shown again. Where the browser has no locks (they need https or localhost) every tab
-// that is seen has a stream of its own.
+// One live stream for all tabs of an origin, because a browser opens at most six connections to a host. The tab that holds a
+// lock leads: it has the stream and passes messages on. A tab releases the stream soon after it is hidden, and continues
+// from its last message when it is shown again. Without locks (they need https or localhost) every visible tab has a stream
+// of its own.
 import { LiveStream, type Connection, type LiveHandlers } from "../api/live";
 import type { LiveMessage } from "../api/types";
 import { randomKey } from "./draft";
 
-/** A glance at another tab is no reason to let go. */
+/** A short visit to another tab is no reason to release the stream. */
 export const lettingGoMs = 5_000;
-/** What a leader keeps for tabs that come back. */
+/** The number of messages that a leader keeps for tabs that come back. */
 const remembered = 2_000;
 
 type Word =
@@ -19,7 +19,7 @@ type Word =
   | { word: "leading" }
   | { word: "retry" };
 
-/** What of the browser it needs; tests have their own. */
+/** The parts of the browser that it uses; tests have their own. */
 export interface Browser {
   locks: Pick<LockManager, "request"> | null;
   channel(name: string): Channel;
@@ -34,7 +34,7 @@ export interface Channel {
 }
 
 export interface TabHandlers extends LiveHandlers {
-  /** The tab is led by another: it asks for itself whose token it has and what the time is. */
+  /** Another tab leads. This tab asks by itself whose token it has and what the time is. */
   onFollowing(): void;
 }
 
@@ -42,15 +42,15 @@ export class TabLink {
   private readonly tab = randomKey();
   private channel: Channel | null = null;
   private stream: LiveStream | null = null;
-  /** Ends the wish to lead. */
+  /** Stops waiting for the lead. */
   private wish = new AbortController();
   private stopLeading: () => void = () => undefined;
   private lettingGo: ReturnType<typeof setTimeout> | null = null;
   private lastId: number | null = null;
-  /** It has greeted: what is told before the leader's answer, which has it, too, would leave a gap. */
+  /** The new leader has sent a greeting. Messages before its answer, which includes them, would leave a gap. */
   private awaitsWelcome = false;
   private connection: Connection = { state: "connecting" };
-  /** While leading: the newest messages, whole after `from`. */
+  /** While leading: the newest messages, complete after `from`. */
   private memory: { from: number | null; messages: LiveMessage[] } = { from: null, messages: [] };
 
   constructor(
@@ -64,7 +64,7 @@ export class TabLink {
     this.join();
   }
 
-  /** The person wants it now; of those who follow, where a token is missing, with a token and a stream of this tab. */
+  /** The reader wants it now. A following tab that lacks a token asks for one and opens a stream of its own. */
   retryNow(): void {
     if (this.stream) this.stream.retryNow();
     else if (this.connection.state === "locked") void this.unlock();
@@ -105,7 +105,7 @@ export class TabLink {
     this.tell({ state: "connecting" });
   }
 
-  /** The lock is held for as long as the promise that is returned to it lasts. */
+  /** The lock is held until the returned promise settles. */
   private wishToLead(how: { steal?: boolean }): void {
     this.wish.abort();
     const wish = (this.wish = new AbortController());
@@ -116,7 +116,7 @@ export class TabLink {
         const { stopLeading } = this;
         this.stopLeading = () => (stopLeading(), resolve());
       });
-    // A lock cannot be both stolen and waited for with a signal.
+    // A request for a lock cannot both steal it and have a signal.
     const options = how.steal ? how : { signal: wish.signal };
     this.browser.locks!.request(this.name, options, lead).catch(() => {
       if (wish.signal.aborted) return;
@@ -140,7 +140,7 @@ export class TabLink {
           this.channel?.postMessage({ word: "messages", messages });
         },
         onHealth: (health) => {
-          // Without a position the first answer gives it, before anything is fetched.
+          // Without a position, the first answer gives it before anything is fetched.
           this.lastId ??= health.live_id;
           this.memory.from ??= health.live_id;
           this.handlers.onHealth(health);
@@ -196,7 +196,7 @@ export class TabLink {
     });
   }
 
-  /** What a tab that comes back has missed: all of it, or a reset. */
+  /** The messages that a returning tab has missed: all of them, or a reset. */
   private missedAfter(lastId: number | null): LiveMessage[] {
     const { from, messages } = this.memory;
     if (lastId === null || this.lastId === null) return [];
@@ -215,7 +215,7 @@ export class TabLink {
   }
 }
 
-/** The browser that this page is in. */
+/** The browser of this page. */
 export const thisBrowser = (): Browser => ({
   locks: navigator.locks ?? null,
   channel: (name) => new BroadcastChannel(name),

@@ -14,7 +14,7 @@ function stored(): Theme {
 }
 
 export const theme = signal<Theme>(stored());
-/** What is on screen: charts are drawn on canvas and must be told. */
+/** The theme on the screen. Charts are drawn on canvas and have to be informed. */
 export const dark = computed(() => (theme.value === "system" ? systemDark.value : theme.value === "dark"));
 
 export function startTheme(): void {

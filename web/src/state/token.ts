@@ -1,4 +1,4 @@
-// Asks for the user token once, when something first needs it. A token that the coordinator refuses is forgotten.
+// Asks once for the user token when it is first needed. A token that the coordinator refuses is forgotten.
 import { computed, signal } from "@preact/signals";
 import { getHealth } from "../api/client";
 import { Problem } from "../api/problem";
@@ -6,7 +6,7 @@ import { forgetToken, storedToken, storeToken } from "../api/token_store";
 import type { TokenOwner } from "../api/types";
 
 export interface TokenRequest {
-  /** Why it is needed, or why the last one did not do. */
+  /** Why the token is needed, or why the last one was refused. */
   why: string;
   refused: boolean;
   answer(token: string | null, keep: boolean): void;
@@ -14,22 +14,22 @@ export interface TokenRequest {
 
 export const tokenRequest = signal<TokenRequest | null>(null);
 
-/** As the coordinator last said. */
+/** From the coordinator's last answer. */
 export const tokenOwner = signal<TokenOwner>("nobody");
-/** An agents' token reads, and nothing else: what would be refused is not offered. */
+/** An agents' token only reads: changes that would be refused are not offered. */
 export const mayChange = computed(() => tokenOwner.value !== "agent");
 
-const changing = "Changing anything needs the coordinator's user token.";
-const reading = "This coordinator shows its jobs only to those who have its user token.";
-const wrong = "That token was not accepted.";
+const changing = "You need the user token of the coordinator to make changes.";
+const reading = "You need the user token of this coordinator to see its jobs.";
+const wrong = "The coordinator did not accept that token.";
 
 let givenAt = -Infinity;
-/** By performance.now(). What was asked for before went without the token that there is now. */
+/** By performance.now(). Earlier requests went without the current token. */
 export const tokenGivenAt = () => givenAt;
 
 let asking: Promise<string | null> | null = null;
 
-/** Whoever asks while the question is on show gets the same answer. */
+/** All callers get the same answer while the question is shown. */
 function ask(why: string, refused = false): Promise<string | null> {
   asking ??= new Promise((resolve) => {
     const answer = (token: string | null, keep: boolean) => {
@@ -44,7 +44,7 @@ function ask(why: string, refused = false): Promise<string | null> {
   return asking;
 }
 
-/** Runs `action` with a token, asking again while it is refused. Undefined: the person gave up. */
+/** Runs `action` with a token and asks again while it is refused. Undefined: the reader gave up. */
 export async function withToken<T>(action: (token: string) => Promise<T>): Promise<T | undefined> {
   let token = storedToken() ?? (await ask(changing));
   while (token !== null) {
@@ -62,14 +62,14 @@ export async function withToken<T>(action: (token: string) => Promise<T>): Promi
   return undefined;
 }
 
-/** The coordinator would not let us read with the token we have, or without one. False: the person gave up. */
+/** The coordinator refused to let us read, with or without a token. False: the reader gave up. */
 export async function askForReading(): Promise<boolean> {
   const refused = asking === null && storedToken() !== null;
   if (refused) forgetToken();
   return (await ask(refused ? wrong : reading, refused)) !== null;
 }
 
-/** For who reads with the agents' token and wants to change something. */
+/** For a reader with the agents' token who wants to change something. */
 export async function enterUserToken(): Promise<void> {
   let token = await ask(changing);
   while (token !== null) {
@@ -82,7 +82,7 @@ export async function enterUserToken(): Promise<void> {
   }
 }
 
-/** Null while the coordinator does not answer, which the banner says; the token is tried when it is used. */
+/** Null while the coordinator does not answer, as the banner says. The token is tried when it is used. */
 async function ownerNow(): Promise<TokenOwner | null> {
   try {
     return (await getHealth()).token;

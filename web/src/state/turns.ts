@@ -1,4 +1,4 @@
-// Lets only so many requests go at a time, where a page would make many at once: the others wait for their turn.
+// Limits the number of requests under way where a page would make many at once: the others wait for their turn.
 
 export class Turns {
   private free: number;
@@ -8,7 +8,7 @@ export class Turns {
     this.free = most;
   }
 
-  /** Rejects, without having begun, when it is aborted before its turn. */
+  /** Rejects without having begun if it is aborted before its turn. */
   async take<T>(signal: AbortSignal, act: () => Promise<T>): Promise<T> {
     if (this.free > 0) this.free -= 1;
     else await this.wait(signal);

@@ -1,4 +1,4 @@
-// A sweep that ends its losing trials: its rungs, and each trial's way up them.
+// A sweep that ends its losing trials: its rungs, and how far each trial came.
 import { useMemo } from "preact/hooks";
 import type { Asha, Study } from "../api/types";
 import { formatCount } from "../format/numbers";
@@ -38,7 +38,8 @@ export function AshaView({ study, asha }: Properties) {
         <p class="muted">
           {ruleText(asha)} Device time: {spentText(asha)}{" "}
           <Info of="the budget">
-            What all trials would take to their ends is an estimate, by the device time of a step so far.
+            The second figure is an estimate: the device time of all trials if each trained to its end, at the
+            device time of a step so far.
           </Info>
         </p>
       </section>
@@ -106,7 +107,7 @@ function Trials({ study, asha, trials }: Properties & { trials: readonly TrialMe
       {
         key: "standing",
         title: "Trial",
-        hint: "By how far it came, then by its newest value",
+        hint: "By the last rung that it reached, then by its newest value",
         number: true,
         value: (member: TrialMember) => standing(member, asha),
       },

@@ -1,5 +1,5 @@
-// The three charts of a scaling study, all over devices: time to train, throughput, efficiency. One's own sizes are joined
-// by a line; what others published never is.
+// The three charts of a scaling study, all over devices: time to train, throughput, efficiency. A line joins one's own
+// sizes; published results are never joined.
 import { colourAt, type Axis, type Line, type Mark, type Range } from "../charts/line";
 import type { Figure } from "../charts/plot_options";
 import type { PublishedRow, ScalingRow, ScalingTable, Study } from "../api/types";
@@ -19,7 +19,7 @@ import {
 export interface StudyFigure {
   measure: PublishedMeasure;
   title: string;
-  /** Without what is hidden, which the address has. */
+  /** Without hidden lines, which the address has. */
   figure: Omit<Figure, "hidden">;
   summary: string;
 }
@@ -132,7 +132,7 @@ export function studyFigures(
   });
 }
 
-/** Of everything that is measured, wanted or published, ascending. */
+/** The devices of all measured, wanted and published sizes, ascending. */
 function sizesOf(study: Study, published: readonly PublishedRow[]): number[] {
   const all = [...study.members.map(({ devices }) => devices), ...published.map(({ devices }) => devices)];
   return [...new Set(all)].sort((a, b) => a - b);
@@ -201,7 +201,7 @@ function ownLines(measure: Measure, table: ScalingTable, place: number): Line[] 
   ];
 }
 
-/** A line of diamonds for each hardware, precision and source: none of them is like another. */
+/** Diamonds for each combination of hardware, precision and source, because they are not comparable. */
 function publishedLines(measure: PublishedMeasure, rows: readonly PublishedRow[], unit: RateUnit): Line[] {
   const groups = new Map<string, { devices: number; value: number }[]>();
   for (const row of rows) {

@@ -1,4 +1,4 @@
-// Why a size needs the device time that it needs: the identity of time-to-train efficiency, in words and in numbers.
+// What the device time of a size is made of: the identity of time-to-train efficiency, in words and in numbers.
 import type { Study } from "../api/types";
 import { formatPercent } from "../format/numbers";
 import { parametersText } from "../model/study";
@@ -10,26 +10,26 @@ export function Identity({ study }: { study: Study }) {
   return (
     <section class="panel" aria-label="Efficiency of the time to train">
       <header class="panel-head">
-        <h2>Why the time to train is what it is</h2>
+        <h2>What the time to train is made of</h2>
         <p class="muted study-identity">
-          Device time of the base for the same training, as a share of this size's: what throughput, samples
-          and time spent stepping make of it. The product is exact.
+          The device time of the base for the same training, as a share of this size's device time. It is
+          exactly the product of three ratios: throughput, samples, and time spent stepping.
         </p>
       </header>
       <ScrollTable name="Efficiency of the time to train as a table" looks="study-product">
         <thead>
           <tr>
             <NumberHead>Devices</NumberHead>
-            <NumberHead title="devices × time to train of the base by those of this size">
+            <NumberHead title="(devices × time to train) of the base ÷ that of this size">
               Time-to-train efficiency
             </NumberHead>
-            <NumberHead title="throughput of a device here by that of the base">
+            <NumberHead title="throughput of a device here ÷ that of the base">
               = throughput a device
             </NumberHead>
-            <NumberHead title="samples to the target of the base by those of this size">
+            <NumberHead title="samples to the target of the base ÷ those of this size">
               × samples to target
             </NumberHead>
-            <NumberHead title="share of the time spent stepping here by that of the base">
+            <NumberHead title="share of the time spent stepping here ÷ that of the base">
               × share spent stepping
             </NumberHead>
           </tr>

@@ -1,4 +1,4 @@
-// The jobs of a study, and what must be known of each before its figures are believed.
+// The jobs of a study, and what to know about each before trusting its figures.
 import type { Study } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { formatDuration } from "../format/times";
@@ -11,10 +11,10 @@ export function Warnings({ study }: { study: Study }) {
   return (
     <section class="panel study-warnings" aria-label="Warnings">
       <header class="panel-head">
-        <h2>Before these figures are believed</h2>
+        <h2>Before you trust these figures</h2>
         <span class="muted">{formatCount(study.warnings.length)}</span>
       </header>
-      <ul tabIndex={0} aria-label="What must be known">
+      <ul tabIndex={0} aria-label="What to know about these jobs">
         {study.warnings.map(({ code, job, sentence }) => (
           <li key={`${code} ${job} ${sentence}`} class={`warning-${code}`}>
             <a href={`#/jobs/${job}`} class="number">

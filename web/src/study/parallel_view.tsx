@@ -1,5 +1,5 @@
-// A sweep as parallel coordinates. The line that is pointed at or has the focus stands out and is told in words; arrows walk
-// the lines from the best on, Enter opens the job.
+// A sweep as parallel coordinates. The line under the pointer or with the focus stands out, and a sentence describes it.
+// Arrow keys walk the lines from the best on; Enter opens the job.
 import { computed, useSignal, type Signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../format/numbers";
@@ -18,7 +18,7 @@ interface Properties {
 }
 
 const tableName = "parallel";
-/** Narrower the axes do not become: the drawing scrolls. */
+/** The least width: in a narrower place the drawing scrolls. */
 const leastApart = 92;
 const margin = 12;
 const [top, height, bottom, left, right] = [34, 230, 16, 64, 72] as const;
@@ -33,8 +33,8 @@ export function ParallelView({ axes, trials, result }: Properties) {
       <header class="panel-head">
         <h2>Parallel coordinates</h2>
         <span class="muted">
-          a line a trial{better !== null && ", the best at the head of the last axis"}
-          {parallel.without > 0 && `; ${formatCount(parallel.without)} without a result not drawn`}
+          one line for each trial{better !== null && ", the best at the head of the last axis"}
+          {parallel.without > 0 && `; ${formatCount(parallel.without)} without a result are not drawn`}
         </span>
         <span class="chart-head-end">
           <button
@@ -122,7 +122,7 @@ interface LineProperties {
   line: ParallelLine;
   xs: readonly number[];
   lit: Signal<number | null>;
-  /** The one that Tab comes to. */
+  /** The line that Tab comes to. */
   isFirst: boolean;
 }
 
@@ -151,13 +151,13 @@ function LineView({ line: { trial, at, share, text }, xs, lit, isFirst }: LinePr
   );
 }
 
-/** Longer names are cut; the whole is the axis' title. */
+/** Longer names are cut; the title of the axis has the whole name. */
 const longestTitle = (apart: number) => Math.max(6, Math.min(24, Math.floor(apart / 8)));
 
 interface AxisProperties {
   axis: ParallelAxis;
   x: number;
-  /** From the next. */
+  /** The distance to the next axis. */
   apart: number;
   isLast: boolean;
 }

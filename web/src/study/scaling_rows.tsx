@@ -1,4 +1,4 @@
-// The figures of every size, and beside them what others published: tinted, tagged, with its source.
+// The figures of every size, and published results beside them: tinted, tagged, with their source.
 import type { Signal } from "@preact/signals";
 import { Fragment, type ComponentChildren } from "preact";
 import type { PublishedRow, ScalingRow, ScalingTable, Study } from "../api/types";
@@ -59,13 +59,11 @@ export function ScalingRows(properties: Properties) {
     <section class="panel" aria-label="Sizes">
       <header class="panel-head">
         <h2>Sizes</h2>
-        <span class="muted">
-          figures are medians over the steady part, the points after a run's first tenth
-        </span>
+        <span class="muted">figures are medians over the points after a run's first tenth</span>
         <Info of="efficiency">
           Efficiency = (throughput / devices) / (throughput of the base / its devices). The base is the
-          smallest size that has ended and told its throughput; a size's runs are taken together. Whiskers in
-          the charts are quartiles of what was told, of times the fastest and the slowest run.
+          smallest size that has ended and reported its throughput. Runs of one size are taken together.
+          Whiskers in the charts show the quartiles of throughput, and the fastest and the slowest time.
         </Info>
       </header>
       <ScrollTable name="Sizes as a table" looks="cards study-sizes">
@@ -93,7 +91,7 @@ export function ScalingRows(properties: Properties) {
   );
 }
 
-/** A row lights its points in the charts, and the crosshair of the charts lights the row. */
+/** A row highlights its points in the charts, and the crosshair of the charts highlights the row. */
 const linked = (lit: Signal<number | null>, devices: number, more = "") => ({
   class: `${more}${lit.value === devices ? " is-lit" : ""}`.trim(),
   onPointerEnter: () => {

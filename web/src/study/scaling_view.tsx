@@ -1,4 +1,4 @@
-// How a training scales: three charts over devices, the figures in a table, and why the time to train is what it is.
+// How a training scales: three charts over devices, the figures in a table, and what the time to train is made of.
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { PublishedRow, Study } from "../api/types";
@@ -31,7 +31,7 @@ export function ScalingView({ study, published }: Properties) {
   const hidden = useMemo(() => readSet(hide), [hide]);
   const tables = useMemo(() => readSet(table), [table]);
   const figures = useMemo(() => studyFigures(study, published, unit), [study, published, unit]);
-  /** Devices that the crosshair or a row is at. */
+  /** The number of devices at the crosshair or of the highlighted row. */
   const lit = useSignal<number | null>(null);
   const open = (devices: number) => {
     const jobs = study.tables.flatMap(({ rows }) =>

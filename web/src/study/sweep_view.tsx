@@ -1,4 +1,4 @@
-// What a sweep found: the result over each swept parameter, the trials ranked by it, and of two parameters their grid.
+// What a sweep found: the result over each swept parameter, the trials ranked by it, and a grid for two parameters.
 import { useMemo } from "preact/hooks";
 import type { Study } from "../api/types";
 import { Chart } from "../charts/chart";
@@ -156,7 +156,7 @@ function figureOf(axis: SweptAxis, trials: readonly Trial[], result: Result): Fi
   };
 }
 
-/** With room beside the first and the last. */
+/** With room beside the first and the last value. */
 function extentOf({ logarithmic }: SweptAxis, min: number, max: number) {
   if (logarithmic) return { min: min / (max / min) ** 0.06, max: max * (max / min) ** 0.06 };
   return { min: min - (max - min) * 0.06, max: max + (max - min) * 0.06 };
@@ -176,7 +176,7 @@ function Grid({ axes, trials, result }: GridProperties) {
         <h2>
           {result.name}: {shortPath(down.path)} by {shortPath(across.path)}
         </h2>
-        <span class="muted">means where there are several trials</span>
+        <span class="muted">the mean where there are several trials</span>
       </header>
       <ScrollTable name="Grid as a table" looks="study-grid">
         <thead>
@@ -226,7 +226,7 @@ function Ranking({ trials, result, axes }: ViewProperties) {
     <section class="panel" aria-label="Trials">
       <header class="panel-head">
         <h2>Trials</h2>
-        <span class="muted">{known ? "the best first" : "nobody says which is better"}</span>
+        <span class="muted">{known ? "the best first" : "no target and no name says which is better"}</span>
         {best.length > 1 && (
           <a href={compareHash(best.map(({ member }) => member.job))}>
             Compare {known ? `the best ${best.length}` : `the first ${best.length}`}

@@ -1,5 +1,5 @@
-// The YAML editor, in a chunk of its own that only the submit page loads. CodeMirror styles itself with inline styles
-// and data: images, which the coordinator's content security policy allows for its sake.
+// The YAML editor, in a chunk of its own that only the submit page loads. CodeMirror uses inline styles and data: images,
+// which the coordinator's content security policy therefore allows.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
@@ -27,7 +27,7 @@ const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
 ]);
 
-/** Keys, numbers and comments are all the colour that a spec needs; a full YAML grammar would be 11 kB more. */
+/** Colours for keys, numbers and comments are enough for a spec; a full YAML grammar would add 11 kB. */
 const yaml = StreamLanguage.define<null>({
   token(stream) {
     if (stream.match(/^#.*/)) return "comment";

@@ -1,4 +1,4 @@
-// Loads the editor's chunk and keeps the text for this tab, so that a look at another page does not lose it.
+// Loads the editor's chunk and keeps the text for this tab, so that a visit to another page does not lose it.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tabStorage } from "../api/storage";
 import type { Editor } from "./editor";

@@ -1,4 +1,4 @@
-// In the head of what stays on show though the last request for it failed: since when it may be out of date, and why.
+// In the head of data that stays although the last request for it failed: when it was fetched, and why the request failed.
 import { formatMinute } from "../format/times";
 import type { Shown } from "../hooks/use_query";
 import { Button } from "./button";

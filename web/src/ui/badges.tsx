@@ -1,4 +1,4 @@
-// States as icon and word in the state's colour, and labels.
+// States as an icon and a word in the state's colour; labels.
 import type { JobState, NodeState } from "../api/types";
 import { HeldIcon, JobStateIcon, NodeStateIcon } from "./icons";
 
@@ -20,7 +20,7 @@ export function NodeStateBadge({ state }: { state: NodeState }) {
   );
 }
 
-/** An operator holds it: it does not start, or start again. */
+/** An operator holds the job: it does not start, or start again. */
 export function HeldBadge() {
   return (
     <span class="badge held">

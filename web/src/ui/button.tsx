@@ -1,10 +1,10 @@
-// A button with words on it. Small ones stand in rows and in heads.
+// A button with a text. Small ones are for rows and heads.
 import type { ComponentChildren } from "preact";
 
 interface Properties {
   small?: boolean | undefined;
   kind?: "primary" | "danger" | undefined;
-  /** Its name where the words on it say too little without what stands around them. */
+  /** Its accessible name, if the text says too little without its surroundings. */
   name?: string;
   title?: string;
   disabled?: boolean;

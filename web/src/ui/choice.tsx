@@ -1,4 +1,4 @@
-// A few options side by side, one of them chosen.
+// A few options side by side, one of which is chosen.
 interface Properties<Value extends string> {
   label: string;
   value: Value;

@@ -1,11 +1,11 @@
-// The row of a table that the keyboard is on. It is chosen by its place and known by its id: rows move, and one that is gone
-// to may have to be loaded first.
+// The row of a table that the keyboard is on. It is chosen by its index and identified by its id, because rows move and a
+// chosen row may not be loaded yet.
 import { useLayoutEffect, useState } from "preact/hooks";
 import { findRow, type RowId, type Rows } from "../model/rows";
 import { recall, remember } from "../state/places";
 
 interface Current<Row> {
-  /** Where it was last seen. */
+  /** Its last known index. */
   index: number;
   /** Null while it is not loaded. */
   row: Row | null;

@@ -1,4 +1,5 @@
-// One row of a table (data_table.tsx): a click opens what it stands for, as its link does. Before it is loaded, its shape.
+// One row of a table (data_table.tsx). A click opens the same page as the row's link. A placeholder stands for a row that is
+// not loaded.
 import { navigate } from "../state/router";
 import type { Column } from "./data_table";
 
@@ -13,9 +14,9 @@ interface Properties<Row> {
   columns: readonly Column<Row>[];
   index: number;
   box: RowBox;
-  /** Where the keyboard is. */
+  /** The keyboard is on this row. */
   current: boolean;
-  /** Of rows that can be selected. */
+  /** For rows that can be selected. */
   selected: boolean | undefined;
   href: string;
   onChoose(): void;
@@ -54,12 +55,12 @@ export function DataRow<Row>(properties: Properties<Row>) {
 const classOf = ({ key, number, wraps }: Pick<Column<never>, "key" | "number" | "wraps">) =>
   `c-${key}${number ? " number" : ""}${wraps ? " wraps" : ""}`;
 
-/** For styles that show rows as cards, without the head. */
+/** For styles that show rows as cards without a head. */
 const titleOf = ({ title }: Pick<Column<never>, "title">) => (typeof title === "string" ? title : undefined);
 
 const isSelectingText = () => getSelection()?.isCollapsed === false;
 
-/** A link within the row goes where it says by itself; with a modifier the row opens beside this page, and this stays. */
+/** A link within the row follows its own address. With a modifier the row opens in another tab, and this page stays. */
 function open(event: MouseEvent, href: string): void {
   if ((event.target as HTMLElement).closest("a, button")) return;
   if (event.ctrlKey || event.metaKey || event.shiftKey) window.open(href, "_blank", "noopener");

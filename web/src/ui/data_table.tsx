@@ -1,6 +1,6 @@
-// A table of things that can be opened: virtual rows under a head that stays, sorted by a click, walked by keyboard. Columns
-// are data; those without anything to show, and those that the window has no room for, give way. Rows are given in order;
-// those that are not known yet are drawn as shapes.
+// A table whose rows open pages: virtual rows below a fixed head, sorted by a click, walked by keyboard. Columns are data. A
+// column is left out if it has nothing to show or if the table is too narrow for it. Rows are given in order; placeholders
+// stand for rows that are not loaded.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useScrollPlace } from "../hooks/use_scroll_place";
@@ -26,44 +26,44 @@ export interface Column<Row> {
   number?: boolean;
   /** A long text may take two lines. */
   wraps?: boolean;
-  /** Whoever has the rows sorts them by it. */
+  /** The owner of the rows can sort them by this column. */
   sortable?: boolean;
-  /** What a table whose rows are all there is sorted by (hooks/use_order.ts). */
+  /** The value to sort by, for a table that has all of its rows (hooks/use_order.ts). */
   value?(row: Row): Value;
-  /** Of the table, in pixels; narrower ones do without the column. */
+  /** The least width of the table in pixels that shows the column. */
   from?: number;
-  /** Whether it has anything to show of a row; a column that has nothing of any gives way. */
+  /** Whether the column has something to show for a row. A column that has nothing for any row is left out. */
   has?(row: Row): boolean;
   cell(row: Row): ComponentChildren;
 }
 
 interface Properties<Row, Id extends RowId> {
   label: string;
-  /** Names its styles for narrow windows, where rows become cards. */
+  /** Names its styles in narrow windows, where rows become cards. */
   name: string;
   rows: Rows<Row>;
-  /** Not even how many rows there are is known yet. */
+  /** Even the number of rows is not known yet. */
   pending?: boolean;
-  /** Told which rows are in sight, the first and the last of them. */
+  /** Reports which rows are in sight: the first and the last. */
   onSight?(top: number, bottom: number): void;
   columns: readonly Column<Row>[];
   order: Order;
   onSort(key: string): void;
   idOf(row: Row): Id;
   hrefOf(row: Row): string;
-  /** In which rows move only as some come or go: what is being read stays in place then. */
+  /** Rows move only when others are added or removed, so the reader's place is kept. */
   stable: boolean;
-  /** Names filter and order: with another one the table starts at its top again. */
+  /** Names filter and order: the table starts at its top when it changes. */
   view: string;
   cardHeight: number;
-  /** Rows can be selected: with their box, or the current one with x. */
+  /** Rows can be selected by their box, or the current one by x. */
   selection?: Selection<Id>;
   nameOf?(row: Row): string;
-  /** Other keys for the current row: whether it has taken this one. */
+  /** Handles other keys for the current row; returns whether it handled this one. */
   onKey?(key: string, row: Row): boolean;
 }
 
-/** Below it rows are cards, which hold every column (styles/data_table.css). */
+/** In narrower windows rows are cards, which show every column (styles/data_table.css). */
 const narrowest = 720;
 const headHeight = 34;
 const lineHeight = 36;
@@ -110,7 +110,7 @@ export function DataTable<Row, Id extends RowId>(properties: Properties<Row, Id>
   });
 
   const items = virtualizer.getVirtualItems();
-  // A row that scrolls out lends its elements to one that scrolls in: filling them anew is cheaper than making them.
+  // A row that scrolls out lends its elements to one that scrolls in: refilling is cheaper than making new ones.
   const slots = useRef(0);
   slots.current = Math.max(slots.current, items.length);
   const range = virtualizer.range;
@@ -162,8 +162,8 @@ export function DataTable<Row, Id extends RowId>(properties: Properties<Row, Id>
 }
 
 /**
- * Keeps its identity while the same columns are shown, so that rows need not be drawn for it. A column that had something to
- * show stays while more rows are loaded.
+ * Keeps its identity while the same columns are shown, so that rows need not be redrawn. A column that had
+ * something to show stays while more rows are loaded.
  */
 function useShownColumns<Row>(columns: readonly Column<Row>[], rows: Rows<Row>, view: string, width: number) {
   const seen = useRef({ view, keys: new Set<string>() });
@@ -213,7 +213,7 @@ function Head<Row, Id extends RowId>({ columns, order, onSort }: Properties<Row,
   );
 }
 
-/** Keeps what is being read in place while rows come and go above it. */
+/** Keeps the reader's place while rows are added and removed above it. */
 function useAnchor<Row, Id extends RowId>(
   scroller: RefObject<HTMLElement>,
   { rows, stable, idOf }: Properties<Row, Id>,
@@ -230,7 +230,7 @@ function useAnchor<Row, Id extends RowId>(
   }, [rows]);
 }
 
-/** Another view of the same place begins at its top. */
+/** Another view of the same page starts at its top. */
 function useTopOnChange(scroller: RefObject<HTMLElement>, view: string, at: number): void {
   const shown = useRef({ view, at });
   useLayoutEffect(() => {
@@ -239,7 +239,7 @@ function useTopOnChange(scroller: RefObject<HTMLElement>, view: string, at: numb
   }, [view, at]);
 }
 
-/** The table's keys work while it has the focus, or nothing else has. */
+/** The table's keys work while it or nothing has the focus. */
 function useTableKeys(scroller: RefObject<HTMLElement>, handle: (key: string) => boolean): void {
   const latest = useRef(handle);
   latest.current = handle;

@@ -1,10 +1,10 @@
-// A modal dialog on the browser's own <dialog>: it traps focus, closes on Escape and gives focus back.
+// A modal dialog on the browser's own <dialog>, which traps focus, closes on Escape and returns focus.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 interface Properties {
   title: string;
-  /** While it is, Escape and a click beside it do not close it: what comes of it would be told nowhere. */
+  /** While it is busy, Escape and a click beside it do not close it: nothing would show the outcome. */
   busy?: boolean;
   onClose(): void;
   children: ComponentChildren;
@@ -36,7 +36,7 @@ export function Dialog({ title, busy = false, onClose, children }: Properties) {
         pressedBeside.current = event.target === event.currentTarget;
       }}
       onClick={(event) => {
-        // A press within that ends beside it selected text.
+        // A press that began within the dialog and ends beside it selected text.
         const isBeside = event.target === event.currentTarget && pressedBeside.current;
         if (isBeside && !busy) event.currentTarget.close();
       }}

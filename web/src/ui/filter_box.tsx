@@ -1,4 +1,4 @@
-// The text filter of a list. "/" anywhere on the page comes here; Escape empties it, then leaves it.
+// The text filter of a list. "/" anywhere on the page focuses it. Escape clears it, then leaves it.
 import { useRef } from "preact/hooks";
 import { setParams } from "../state/router";
 import { CloseIcon, SearchIcon } from "./icons";

@@ -1,4 +1,4 @@
-// Every icon, drawn on a 16 × 16 grid in the colour of the text. Decorative: a word always stands beside or in a label.
+// Every icon, on a 16 × 16 grid in the colour of the text. Icons are decorative: a word is always beside them or in a label.
 import type { ComponentChildren } from "preact";
 import type { DeviceUse } from "../model/node_list";
 import type { JobState, NodeState, SpecFile } from "../api/types";
@@ -121,7 +121,7 @@ export function DeviceUseIcon({ use }: { use: DeviceUse }) {
   );
 }
 
-/** As those of jobs: refused like failed, submitted like succeeded, left like one that was never begun. */
+/** The icons of jobs: refused looks like failed, submitted like succeeded, left like cancelled. */
 export function SpecStateIcon({ state }: { state: SpecFile["state"] }) {
   const alike = { refused: "failed", submitted: "succeeded", left: "cancelled" } as const;
   return <JobStateIcon state={alike[state]} />;

@@ -1,9 +1,9 @@
-// How a figure is told: behind an "i" that opens by a press and closes by Escape or when the focus goes elsewhere.
+// An explanation behind an "i": a press opens it, and Escape or leaving it closes it.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 interface Properties {
-  /** Of the figure, as in "goodput". */
+  /** What it explains, as in "goodput". */
   of: string;
   children: ComponentChildren;
 }
@@ -20,7 +20,7 @@ export function Info({ of, children }: Properties) {
       <button
         type="button"
         class="info-button"
-        aria-label={`How ${of} is told`}
+        aria-label={`About ${of}`}
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >

@@ -1,4 +1,4 @@
-// Time by kind as one bar, and what its colours mean.
+// Time by kind as one bar, and the key to its colours.
 import type { LedgerKind } from "../api/types";
 import { formatPercent } from "../format/numbers";
 import { describeParts, kindMeaning, kindText, sumOf, type Part } from "../model/ledger";
@@ -7,9 +7,9 @@ import "../styles/ledger.css";
 interface Properties {
   label: string;
   parts: readonly Part[];
-  /** Of the whole width, where bars stand over each other; all of it by default. */
+  /** The fraction of the width that the bar takes, for bars above each other; all of it by default. */
   share?: number;
-  /** The kind that is looked at: the others step back. */
+  /** The kind that the reader points at: the others are drawn faintly. */
   lit?: LedgerKind | null;
 }
 

@@ -1,15 +1,14 @@
-// A button that opens a short list: things to do, or pages to go to. It closes by Escape, by a choice, and when the focus or a
-// press goes elsewhere.
+// A button that opens a short list of actions or pages. Escape, a choice, or a focus or press elsewhere closes it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Properties {
-  /** What is on the button. */
+  /** The content of the button. */
   face: ComponentChildren;
-  /** Its name where the face says too little. */
+  /** Its accessible name, if the content says too little. */
   name?: string;
   className: string;
-  /** Items of a list: each holds a button or a link. */
+  /** List items, each with a button or a link. */
   children: ComponentChildren;
 }
 
@@ -17,7 +16,7 @@ export function Menu({ face, name, className, children }: Properties) {
   const [open, setOpen] = useState(false);
   const whole = useRef<HTMLSpanElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  // Before the list is painted, so that no press or key is missed.
+  // It listens before the list is painted, so that no press or key is missed.
   useLayoutEffect(() => {
     if (!open) return undefined;
     const onElsewhere = ({ target }: Event) => {

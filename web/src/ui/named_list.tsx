@@ -1,4 +1,4 @@
-// A page that lists all of one thing, filtered by name: "/" and its text are in the address.
+// A page that lists all things of one kind, filtered by name. The address has the text of the filter.
 import type { ComponentChildren } from "preact";
 import { formatCount } from "../format/numbers";
 import type { Shown } from "../hooks/use_query";
@@ -11,11 +11,11 @@ interface Properties<T> {
   one: string;
   many: string;
   list: Shown<readonly T[]>;
-  /** `text`: by which they were filtered. */
+  /** `text`: the filter. */
   table: (rows: readonly T[], text: string) => ComponentChildren;
-  /** Where there is none at all: how to come to one. */
+  /** Shown if there are none at all: how to make one. */
   hint: ComponentChildren;
-  /** At the toolbar's end. */
+  /** At the end of the toolbar. */
   links?: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// What a page shows instead of its content: empty, loading or failed, always with what to do next.
+// What a page shows instead of its content: that it is empty, loading or failed, and what to do next.
 import type { ComponentChildren } from "preact";
 import type { Shown } from "../hooks/use_query";
 import { setParams } from "../state/router";
@@ -20,7 +20,7 @@ export function Notice({ kind, title, children }: Properties) {
   );
 }
 
-/** In place of what has not come yet; `what` as in "the queue". */
+/** Stands for something that is not loaded yet; `what` as in "the queue". */
 export function NotYet({ what, shown }: { what: string; shown: Shown<unknown> }) {
   if (shown.error)
     return (
@@ -33,7 +33,7 @@ export function NotYet({ what, shown }: { what: string; shown: Shown<unknown> })
   return <Notice kind="loading" title={offline ? "Waiting for the coordinator" : `Loading ${what}…`} />;
 }
 
-/** In place of one thing: it has not come, or there is none; `what` as in "job 7", `all` as in "jobs". */
+/** Stands for one thing that is not loaded or does not exist; `what` as in "job 7", `all` as in "jobs". */
 export function NotHere({ what, all, shown }: { what: string; all: string; shown: Shown<unknown> }) {
   if (!shown.notFound) return <NotYet what={what} shown={shown} />;
   return (
@@ -44,18 +44,18 @@ export function NotHere({ what, all, shown }: { what: string; all: string; shown
 }
 
 interface NoRowsProperties {
-  /** "job", of "jobs". */
+  /** "job", for a list of "jobs". */
   one: string;
   list: Shown<unknown>;
   complete: boolean;
-  /** There are rows, but the filter lets none through. */
+  /** There are rows, but none passes the filter. */
   filtered: boolean;
-  /** What is said where there are none at all, and how to come to one. */
+  /** The text if there are no rows at all, and how to make one. */
   empty: string;
   children: ComponentChildren;
 }
 
-/** In place of a list without rows. */
+/** Stands for a list without rows. */
 export function NoRows({ one, list, complete, filtered, empty, children }: NoRowsProperties) {
   if (!complete) return <NotYet what={`the ${one}s`} shown={list} />;
   if (filtered)

@@ -1,4 +1,4 @@
-// Dialogs that end in an operation: what it does, fields if it has any, the coordinator's words when it refuses.
+// Dialogs for operations: what the operation does, its fields, and the coordinator's reason if it refuses.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "./button";
@@ -9,7 +9,7 @@ interface FormProperties {
   title: string;
   action: string;
   danger?: boolean;
-  /** What the button that leaves all as it is says. */
+  /** The text of the button that changes nothing. */
   keep?: string;
   operation: Operation;
   onSubmit(): void;
@@ -41,7 +41,7 @@ export function OperationDialog(properties: FormProperties) {
   );
 }
 
-/** What the coordinator would refuse, said before it is asked. */
+/** A sentence about input that the coordinator would refuse. */
 export function Wrong({ text }: { text: string }) {
   if (!text) return null;
   return (
@@ -65,7 +65,7 @@ interface ConfirmProperties<T> {
   children: ComponentChildren;
 }
 
-/** A button for what loses work: it asks first. */
+/** A button for an operation that loses work: it asks first. */
 export function ConfirmButton<T>(properties: ConfirmProperties<T>) {
   const { small, label, title, action, danger, keep, run, done, children } = properties;
   const [open, setOpen] = useState(false);

@@ -1,12 +1,12 @@
-// A plain table that is scrolled sideways where it is wider than its place, which the keyboard reaches as well.
+// A plain table that scrolls sideways if it is wider than its place. The keyboard can scroll it too.
 import type { ComponentChildren } from "preact";
 
 interface Properties {
-  /** What is heard of it. */
+  /** Its accessible name. */
   name: string;
-  /** Classes of the table; `cards` where it becomes cards in a narrow window. */
+  /** Classes of the table; with `cards` its rows become cards in a narrow window. */
   looks: string;
-  /** A class of what it is scrolled in. */
+  /** A class of the scrolling element. */
   frame?: string;
   children: ComponentChildren;
 }
@@ -19,7 +19,7 @@ export function ScrollTable({ name, looks, frame = "", children }: Properties) {
   );
 }
 
-/** The title of a column of figures. */
+/** The head of a column of numbers. */
 export function NumberHead({ title, children }: { title?: string; children: ComponentChildren }) {
   return (
     <th scope="col" class="number" title={title}>
@@ -28,7 +28,7 @@ export function NumberHead({ title, children }: { title?: string; children: Comp
   );
 }
 
-/** The title of a column of bars, which is heard alone. */
+/** The head of a column of bars, for screen readers alone. */
 export const BarHead = () => (
   <th scope="col">
     <span class="visually-hidden">As a bar</span>

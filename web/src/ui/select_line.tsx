@@ -1,10 +1,10 @@
-// A choice from a list that opens, in a line with its title.
+// A drop-down choice in a line with its title.
 interface Properties {
   title: string;
-  /** What is heard of it; the title, where that says enough. */
+  /** Its accessible name, if the title says too little. */
   label?: string;
   value: string;
-  /** Each with what is shown of it. */
+  /** The options with their texts. */
   options: readonly (readonly [value: string, text: string])[];
   onChange(value: string): void;
 }
@@ -29,5 +29,5 @@ export function SelectLine({ title, label, value, options, onChange }: Propertie
   );
 }
 
-/** A choice of what its title says. */
+/** Options whose texts are their values. */
 export const alike = (values: readonly string[]) => values.map((value) => [value, value] as const);

@@ -1,4 +1,5 @@
-// Which rows of a table are selected: kept with the entry of the history, so that a look at one of them does not lose it.
+// Which rows of a table are selected. The selection is kept with the entry of the browser's history, so that a visit to a
+// row does not lose it.
 import { useState } from "preact/hooks";
 import type { RowId } from "../model/rows";
 import { recall, remember } from "../state/places";
@@ -10,10 +11,10 @@ export interface Chosen<Id extends RowId = number> {
   clear(): void;
 }
 
-/** All rows there are, also those that are not loaded. */
+/** All rows of the list, even those that are not loaded. */
 export interface AllRows {
   checked: boolean;
-  /** They are being asked for. */
+  /** The rows are being fetched. */
   busy: boolean;
   set(on: boolean): void;
 }
@@ -22,7 +23,7 @@ export interface Selection<Id extends RowId = number> extends Chosen<Id> {
   all: AllRows;
 }
 
-/** `name`: of the table, where a page has several. */
+/** `name` tells tables of the same page apart. */
 export function useChosen(name = ""): Chosen {
   const key = `selected ${name}`;
   const [ids, setIds] = useState<ReadonlySet<number>>(() => recall(key) ?? new Set());
@@ -46,7 +47,7 @@ export function useChosen(name = ""): Chosen {
   };
 }
 
-/** The column of boxes to check; the one in the head is of all rows. */
+/** A column of checkboxes; the one in the head selects all rows. */
 export function selectColumn<Row, Id extends RowId>(
   { ids, all, set }: Selection<Id>,
   idOf: (row: Row) => Id,

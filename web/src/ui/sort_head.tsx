@@ -47,7 +47,7 @@ export function SortList({ columns, order, onSort }: ListProperties) {
       <button
         type="button"
         class="button button-small"
-        aria-label={`Sorted ${order.descending ? "down" : "up"}; turn round`}
+        aria-label={`Sorted ${order.descending ? "down" : "up"}; reverse it`}
         onClick={() => onSort(order.key)}
       >
         {order.descending ? "↓" : "↑"}

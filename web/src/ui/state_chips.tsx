@@ -1,4 +1,4 @@
-// Filter by state: one chip a state with its count, any number of them pressed.
+// A filter by state: a chip for each state with its count. Several can be pressed.
 import type { ComponentChildren } from "preact";
 import { formatCount } from "../format/numbers";
 import { setParams } from "../state/router";
@@ -6,7 +6,7 @@ import { setParams } from "../state/router";
 interface Properties<State extends string> {
   states: readonly State[];
   chosen: ReadonlySet<State>;
-  /** A state of none may be absent. */
+  /** A state without rows may be absent. */
   counts: Partial<Record<State, number>>;
   icon(state: State): ComponentChildren;
   className(state: State): string;

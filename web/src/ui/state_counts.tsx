@@ -1,4 +1,4 @@
-// How many of some jobs are in which state.
+// The number of jobs in each state.
 import { jobStates } from "../api/types";
 import { formatCount } from "../format/numbers";
 import { JobStateIcon } from "./icons";

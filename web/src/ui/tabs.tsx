@@ -1,4 +1,4 @@
-// Tabs whose choice is in the address; arrow keys move between them, as the ARIA pattern asks.
+// Tabs whose choice is in the address. Arrow keys move between them, as the ARIA pattern requires.
 import type { ComponentChildren } from "preact";
 import { pushParams, route } from "../state/router";
 

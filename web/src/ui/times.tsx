@@ -1,4 +1,4 @@
-// Times by the coordinator's clock and in the reader's zone: short where they stand, in full with the zone on hover.
+// Times in the reader's zone: a short text, and the full time with its zone on hover.
 import type { ComponentChildren } from "preact";
 import { useComputed } from "@preact/signals";
 import { formatAbsolute, formatAge, formatMoment } from "../format/times";
@@ -6,7 +6,7 @@ import { now } from "../state/clock";
 
 interface Properties {
   ms: number;
-  /** In place of the time of day, with the day where it is not of the last hours. */
+  /** Replaces the default text, which is the time of day, with the day if it is not within half a day of now. */
   children?: ComponentChildren;
 }
 
@@ -18,7 +18,7 @@ export function Moment({ ms, children }: Properties) {
   );
 }
 
-/** "3h ago"; the text alone changes each second. */
+/** "3h ago"; only the text changes each second. */
 export function Ago({ ms }: { ms: number }) {
   return (
     <Moment ms={ms}>
