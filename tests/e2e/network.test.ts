@@ -65,7 +65,7 @@ it("a forecast that takes longer than what it is of stays the same is shown, and
     () => stage.coordinator.putJob({ ...queued, reason: `waits, says turn ${Date.now()}` }),
     300,
   );
-  await page.getByText("Expected start").waitFor();
+  await page.getByText("Expected start", { exact: true }).waitFor();
   clearInterval(ticking);
   expect(asked).toBeLessThan(4);
 });
