@@ -32,6 +32,7 @@ void RoomMaker::preempt(const Job& job, const DevicePool& around) {
   const auto victims =
       choose_victims(state_, policy_, std::move(after.pool), std::move(after.ledger), job, now_);
   stop(victims, PreemptionCause::priority, "makes room for job " + to_string(job.id));
+  engaged_ = !victims.empty();
 }
 
 RoomMaker::Outlook RoomMaker::outlook(const DevicePool& around) const {

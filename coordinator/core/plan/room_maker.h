@@ -23,7 +23,7 @@ class RoomMaker {
         remaining_(remaining),
         plan_(plan) {}
 
-  // Whether jobs shrink for a waiting one already, or leave so that it gets what its quota covers.
+  // Whether jobs shrink or leave for a waiting one already.
   bool engaged() const { return engaged_; }
 
   // For a job that a quota covers: work that others run beyond theirs shrinks or leaves. Nothing where it

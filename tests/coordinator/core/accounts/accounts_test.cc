@@ -230,6 +230,31 @@ TEST_F(Accounts, NothingIsTakenFromAnAccountWithinItsQuota) {
   EXPECT_TRUE(state_.indexes.leaving.empty()) << "quotas that promise more than there is are served in turn";
 }
 
+// One plan stopped it twice, for two jobs, and no attempt may be.
+TEST_F(Accounts, AJobThatMakesRoomForOneIsNotReclaimedForAnother) {
+  state_.scheduling.preempt = true;
+  join(node_with("a", 4));
+  quota("nlp", 5);
+  quota("vision", 1);
+  quota("speech", 1);
+  const auto submit_low = [&](const std::string& account, int devices) {
+    JobRequest request = request_of(account, devices);
+    request.priority = 0;
+    return submit(request);
+  };
+  const JobId borrower = submit_low("cv", 1);
+  const JobId other = submit_low("nlp", 2);
+  JobRequest high = request_of("speech", 1);
+  high.priority = 100;
+  submit(high);
+  report(node_with("a", 4));
+  JobRequest first = request_of("nlp", 3);
+  first.priority = 100;
+  turn(SubmitExperiment{"both", {first, request_of("vision", 1)}});
+  EXPECT_EQ(job(borrower).attempt->stop, StopCause::preempted);
+  EXPECT_EQ(job(other).attempt->stop, StopCause::preempted);
+}
+
 // Its quota would let it start again before the job it was stopped for.
 TEST_F(Accounts, WithinAnAccountPriorityDoesNotStopWhatOnlyTheQuotaCovers) {
   state_.scheduling.preempt = true;
