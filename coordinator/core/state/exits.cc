@@ -40,12 +40,12 @@ constexpr ExitMeaning kCommandExits[] = {
     {143, "terminated", Retry::failure},
 };
 
-const ExitMeaning* meaning_of(int code, bool command) {
+const ExitMeaning* meaning_of(int code, bool user_program) {
   const auto find = [code](const auto& table) -> const ExitMeaning* {
     const auto found = std::ranges::find(table, code, &ExitMeaning::code);
     return found == std::end(table) ? nullptr : &*found;
   };
-  return command ? find(kCommandExits) : find(kWorkerExits);
+  return user_program ? find(kCommandExits) : find(kWorkerExits);
 }
 
 std::string_view signal_name(int signal) {
@@ -73,8 +73,8 @@ std::string_view signal_name(int signal) {
 
 bool ended_by(const TaskExit& exit, int signal) { return exit.signal == signal || exit.code == 128 + signal; }
 
-bool saved_and_left(const TaskExit& exit, bool command) {
-  return !command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
+bool saved_and_left(const TaskExit& exit, bool user_program) {
+  return !user_program && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::saved);
 }
 
 // Whether neither the program nor an order of this coordinator ended it.
@@ -97,7 +97,7 @@ bool was_taken(ExitCause cause) {
   PODIUM_CHECK(false, "unknown ExitCause");
 }
 
-std::string describe_status(const TaskExit& exit, std::optional<bool> command) {
+std::string describe_status(const TaskExit& exit, std::optional<bool> user_program) {
   std::string text;
   std::string_view meaning;
   if (exit.signal != 0) {
@@ -105,7 +105,7 @@ std::string describe_status(const TaskExit& exit, std::optional<bool> command) {
     meaning = signal_name(exit.signal);
   } else {
     text = "exit code " + std::to_string(exit.code);
-    const ExitMeaning* known = command ? meaning_of(exit.code, *command) : nullptr;
+    const ExitMeaning* known = user_program ? meaning_of(exit.code, *user_program) : nullptr;
     if (known) meaning = known->meaning;
   }
   return meaning.empty() ? text : text + " (" + std::string(meaning) + ")";
@@ -117,44 +117,44 @@ std::string with_message(const TaskExit& exit, const std::string& text) {
 
 }  // namespace
 
-Retry retry_after(const TaskExit& exit, bool command) {
+Retry retry_after(const TaskExit& exit, bool user_program) {
   if (exit.cause == ExitCause::refused) return Retry::never;
   if (exit.cause == ExitCause::cannot_run) return Retry::lacking;
   if (exit.signal != 0) return Retry::failure;
-  const ExitMeaning* meaning = meaning_of(exit.code, command);
+  const ExitMeaning* meaning = meaning_of(exit.code, user_program);
   return meaning ? meaning->retry : Retry::failure;
 }
 
-bool may_be_the_nodes_fault(const TaskExit& exit, bool command) {
+bool may_be_the_nodes_fault(const TaskExit& exit, bool user_program) {
   if (exit.cause == ExitCause::not_started || exit.cause == ExitCause::shim_killed ||
       exit.cause == ExitCause::cannot_run)
     return true;
   if (exit.cause != ExitCause::program || ended_by(exit, SIGTERM)) return false;
-  const Retry retry = retry_after(exit, command);
+  const Retry retry = retry_after(exit, user_program);
   return retry == Retry::move || retry == Retry::failure;
 }
 
-Blame blame_for(const TaskExit& exit, bool stopping, bool command) {
+Blame blame_for(const TaskExit& exit, bool stopping, bool user_program) {
   if (was_taken(exit.cause) || (exit.cause == ExitCause::ordered && !stopping)) return Blame::taken;
   if (exit.succeeded()) return Blame::none;
-  if (saved_and_left(exit, command)) return stopping ? Blame::stopped : Blame::left;
+  if (saved_and_left(exit, user_program)) return stopping ? Blame::stopped : Blame::left;
   if (exit.cause == ExitCause::ordered && exit.code == 0 && exit.signal == 0) return Blame::none;
-  if (!command && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::peer_lost))
+  if (!user_program && exit.signal == 0 && exit.code == static_cast<int>(WorkerExit::peer_lost))
     return Blame::peer_lost;
   if (stopping && ended_by(exit, SIGTERM)) return Blame::stopped;
   if (stopping && ended_by(exit, SIGKILL)) return Blame::killed;
   // What a program of the user's own answers to an order to stop says nothing of the program.
-  if (stopping && command && exit.cause == ExitCause::ordered) return Blame::stopped;
+  if (stopping && user_program && exit.cause == ExitCause::ordered) return Blame::stopped;
   return Blame::failed;
 }
 
-std::string describe_exit(const TaskExit& exit, std::optional<bool> command) {
+std::string describe_exit(const TaskExit& exit, std::optional<bool> user_program) {
   switch (exit.cause) {
     case ExitCause::program:
-      return with_message(exit, describe_status(exit, command));
+      return with_message(exit, describe_status(exit, user_program));
     case ExitCause::ordered:
       if (exit.signal == SIGKILL) return "killed, for it did not leave within its grace period";
-      return with_message(exit, "told to stop, " + describe_status(exit, command));
+      return with_message(exit, "told to stop, " + describe_status(exit, user_program));
     case ExitCause::lease:
       return "stopped because the coordinator was silent for longer than its lease";
     case ExitCause::agent_stopped:

@@ -24,17 +24,17 @@ enum class Retry {
   wait,     // again after a pause, in which somebody may make room; kRequeues
 };
 
-Retry retry_after(const TaskExit& exit, bool command);
+Retry retry_after(const TaskExit& exit, bool user_program);
 
 // Whether other jobs are warned of the node on which it ended so soon after its start.
-bool may_be_the_nodes_fault(const TaskExit& exit, bool command);
+bool may_be_the_nodes_fault(const TaskExit& exit, bool user_program);
 
 // `stopping`: the exit came after the attempt was told to stop.
-Blame blame_for(const TaskExit& exit, bool stopping, bool command);
+Blame blame_for(const TaskExit& exit, bool stopping, bool user_program);
 
 // "exit code 65 (unreadable or malformed input): corpus/a.txt: No such file", "killed by signal 9 (SIGKILL)",
 // "stopped because the coordinator was silent for longer than its lease". What a code means depends on whose
-// program it was; without `command` only the code is told.
-std::string describe_exit(const TaskExit& exit, std::optional<bool> command);
+// program it was; without `user_program` only the code is told.
+std::string describe_exit(const TaskExit& exit, std::optional<bool> user_program);
 
 }  // namespace podium
