@@ -84,7 +84,7 @@ describe.skipIf(why !== "")("a real cluster", () => {
     await page.getByText("name: e2e-bert").first().waitFor();
     await page.getByRole("tab", { name: "History" }).click();
     await page.locator(".history-type", { hasText: "checkpoint saved" }).first().waitFor();
-    await page.locator(".checkpoint").first().waitFor({ state: "attached" });
+    await page.locator(".attempt-checkpoint").first().waitFor({ state: "attached" });
   });
 
   it("goes offline with the coordinator, and catches up when it is back; the job never stopped", async () => {
@@ -95,7 +95,7 @@ describe.skipIf(why !== "")("a real cluster", () => {
     await cluster.startCoordinator();
     await page.locator(".banner").waitFor({ state: "detached" });
     await untilStep(before + 20);
-    expect(await page.locator(".bar").count()).toBe(1);
+    expect(await page.locator(".attempt-bar").count()).toBe(1);
   });
 
   it("refuses a spec with mistakes, each at its line", async () => {

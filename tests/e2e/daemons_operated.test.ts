@@ -93,7 +93,7 @@ describe.skipIf(why !== "")("operators of a real cluster", () => {
 
   it("requeues a held job, so that it stops until it is released", async () => {
     await press("Hold");
-    await page.locator(".page-header .badge.held").waitFor();
+    await page.locator(".page-header .badge.is-held").waitFor();
     await press("Requeue");
     await press("Stop and queue it again");
     await page.locator(".page-header .badge.state-queued").waitFor();

@@ -115,8 +115,8 @@ describe("curves", () => {
 describe("attempts", () => {
   it("lie on a time line with their ends, reasons and checkpoints", async () => {
     const page = await openJob();
-    await page.locator(".checkpoint").nth(11).waitFor({ state: "attached" });
-    expect(await page.locator(".bar").count()).toBe(3);
+    await page.locator(".attempt-checkpoint").nth(11).waitFor({ state: "attached" });
+    expect(await page.locator(".attempt-bar").count()).toBe(3);
     await page.getByText("made room for a job of higher priority").first().waitFor();
   });
 

@@ -111,7 +111,7 @@ describe("keyboard", () => {
   it("walks with j, k and arrows, and opens with Enter", async () => {
     const page = await openJobs();
     for (const key of ["j", "j", "ArrowDown", "k"]) await page.keyboard.press(key);
-    expect(await page.locator(".data-row.current .c-id").textContent()).toBe("9999");
+    expect(await page.locator(".data-row.is-current .c-id").textContent()).toBe("9999");
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => location.hash === "#/jobs/9999");
   });
@@ -130,7 +130,7 @@ describe("keyboard", () => {
         press(key);
         await frame();
         await frame();
-        const row = document.querySelector(".data-row.current")?.getBoundingClientRect();
+        const row = document.querySelector(".data-row.is-current")?.getBoundingClientRect();
         if (!row || row.top < head.bottom - 1 || row.bottom > table.bottom + 1) count += 1;
       }
       return count;
@@ -144,10 +144,10 @@ describe("keyboard", () => {
     await page.getByLabel("Spec as written").focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("j");
-    expect(await page.locator(".data-row.current").count()).toBe(0);
+    expect(await page.locator(".data-row.is-current").count()).toBe(0);
     await page.getByRole("grid").focus();
     await page.keyboard.press("ArrowDown");
-    await page.locator(".data-row.current").waitFor();
+    await page.locator(".data-row.is-current").waitFor();
   });
 
   it("explains itself with ? and goes to other pages with g", async () => {
@@ -197,7 +197,7 @@ describe("selection", () => {
     await free.nth(1).locator(".c-state").click();
     await page.locator(".stats").waitFor();
     await page.goBack();
-    await page.locator(".data-row.current").waitFor();
+    await page.locator(".data-row.is-current").waitFor();
     await page.keyboard.press("x");
     const group = page.getByRole("group", { name: "Selected jobs" });
     await group.getByText("2 jobs selected").waitFor();

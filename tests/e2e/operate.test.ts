@@ -17,16 +17,16 @@ const press = (page: Page, name: string) => page.getByRole("button", { name, exa
 const asked = () => stage.coordinator.asked.map(({ path, body }) => [path, body]);
 /** The name in the row that the keyboard is on. */
 const current = (page: Page) =>
-  page.evaluate(() => document.querySelector(".data-row.current .c-name a")?.textContent ?? null);
+  page.evaluate(() => document.querySelector(".data-row.is-current .c-name a")?.textContent ?? null);
 const find = (wanted: (job: Job) => boolean) => [...stage.coordinator.cluster.jobs.values()].find(wanted)!;
 
 describe("a job", () => {
   it("is held and released", async () => {
     const page = await open(`#/jobs/${stage.quickstart}`);
     await press(page, "Hold");
-    await page.locator(".page-header .badge.held").waitFor();
+    await page.locator(".page-header .badge.is-held").waitFor();
     await press(page, "Release");
-    await page.locator(".page-header .badge.held").waitFor({ state: "detached" });
+    await page.locator(".page-header .badge.is-held").waitFor({ state: "detached" });
     expect(asked().map(([path]) => path)).toEqual([
       `jobs ${stage.quickstart} hold`,
       `jobs ${stage.quickstart} release`,

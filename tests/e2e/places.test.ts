@@ -33,7 +33,7 @@ it("Back finds the jobs table as it was: scrolled, with its row", async () => {
   await page.locator(".stats").waitFor();
   await page.goBack();
   await expect.poll(() => scrolled(page, ".data-table")).toBe(4000);
-  expect(await page.locator(".data-row.current .c-id").textContent()).toBe(id);
+  expect(await page.locator(".data-row.is-current .c-id").textContent()).toBe(id);
 });
 
 it("a narrow window shows the first three pages, and the others in a menu that tells which is shown", async () => {
@@ -109,9 +109,9 @@ it("single letters do nothing once they are switched off; the other keys still d
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   for (const key of ["g", "n", "j", "?"]) await page.keyboard.press(key);
-  expect(await page.locator(".data-row.current").count()).toBe(0);
+  expect(await page.locator(".data-row.is-current").count()).toBe(0);
   await page.getByRole("grid").focus();
   await page.keyboard.press("ArrowDown");
-  await page.locator(".data-row.current").waitFor();
+  await page.locator(".data-row.is-current").waitFor();
   expect(new URL(page.url()).hash).toBe("#/jobs");
 });

@@ -40,7 +40,7 @@ export const samples = (job: number): Sample[] => [
   },
   { route: "jobs/:id", name: "a job that waits", hash: `#/jobs/${job - 3}`, ready: ".why-sooner" },
   { route: "jobs/:id", name: "a job that is not there", hash: "#/jobs/999999", ready: ".notice" },
-  { route: "jobs/:id", name: "a job that is held", hash: `#/jobs/${job - 4}`, ready: ".badge.held" },
+  { route: "jobs/:id", name: "a job that is held", hash: `#/jobs/${job - 4}`, ready: ".badge.is-held" },
   { route: "board", name: "the board", hash: "#/board", ready: ".board-all td" },
   {
     route: "board",

@@ -139,7 +139,7 @@ function Name({ line: { row, leads }, actions }: { line: AccountLine; actions: A
       {leads && row.hasChildren ? (
         <button
           type="button"
-          class={open ? "icon-button fold open" : "icon-button fold"}
+          class={open ? "icon-button fold is-open" : "icon-button fold"}
           aria-expanded={open}
           aria-label={`Accounts below ${account}`}
           onClick={() => actions.toggle(account)}
@@ -171,8 +171,8 @@ function Held({ line, inCluster }: { line: AccountLine; inCluster: number }) {
   const width = (part: number) => ({ width: `${(100 * part).toFixed(2)}%` });
   const left = (part: number) => ({ left: `${(100 * part).toFixed(2)}%` });
   return (
-    <span class="held-line">
-      <span class={meter.isOver ? "meter over" : "meter"} aria-hidden="true">
+    <span class="account-held">
+      <span class={meter.isOver ? "meter is-over" : "meter"} aria-hidden="true">
         <span class="meter-kept" style={width(meter.kept)} />
         <span class="meter-borrowed" style={width(meter.borrowed)} />
         {meter.quota !== null && <span class="meter-quota" style={left(meter.quota)} />}

@@ -93,7 +93,7 @@ interface LinkProperties {
 function PageLink({ page, section, later }: LinkProperties) {
   return (
     <a
-      class={page.apart ? "button button-primary" : later ? "later" : undefined}
+      class={page.apart ? "button button-primary" : later ? "is-later" : undefined}
       href={`#/${page.path}`}
       aria-current={section === page.path ? "page" : undefined}
       onPointerEnter={() => prepare(page)}
@@ -117,7 +117,7 @@ function MorePages({ section }: { section: string }) {
     <Menu
       face={face}
       name={shown ? `${shown.title}, more pages` : "More pages"}
-      className={shown ? "more-pages shown" : "more-pages"}
+      className={shown ? "more-pages is-shown" : "more-pages"}
     >
       {others.map((page) => (
         <li key={page.path}>

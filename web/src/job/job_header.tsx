@@ -42,13 +42,13 @@ export function JobHeader({ job, series, shown }: Properties) {
         </span>
       </div>
       {job.reason && job.state !== "queued" && (
-        <p class={`reason reason-${job.state}`} role="status">
+        <p class={`job-reason job-reason-${job.state}`} role="status">
           {job.reason}
         </p>
       )}
       <Reproductions job={job} />
       {command && (
-        <pre class="command" tabIndex={0} aria-label="Command">
+        <pre class="job-command" tabIndex={0} aria-label="Command">
           {commandLine(command)}
         </pre>
       )}

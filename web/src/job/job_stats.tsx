@@ -103,7 +103,9 @@ function TargetStat({ job, series }: { job: JobDetail; series: SeriesMap | null 
         </span>
       )}
       <span
-        class={target.reached_ms === null ? "progress target" : "progress target reached"}
+        class={
+          target.reached_ms === null ? "progress progress-target" : "progress progress-target is-reached"
+        }
         aria-hidden="true"
       >
         <span class="progress-fill" style={{ transform: `scaleX(${part ?? 0})` }} />

@@ -50,7 +50,7 @@ export function SourceLine({ source }: { source: Source | null }) {
       {source.repository && <span class="muted">{source.repository}</span>}
       {source.dirty && (
         <span
-          class="dirty"
+          class="source-dirty"
           title="The working tree had changes that were not committed: the commit alone does not reproduce this job."
         >
           with uncommitted changes

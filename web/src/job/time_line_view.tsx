@@ -63,17 +63,17 @@ function BarRow({ bar, line }: { bar: Bar; line: TimeLine }) {
   return (
     <div class="time-line-row">
       <span
-        class={`bar end-${attempt.end ?? "running"}`}
+        class={`attempt-bar end-${attempt.end ?? "running"}`}
         style={{ left: percent(bar.left), width: percent(bar.width) }}
       >
         <span
-          class="bar-starting"
+          class="attempt-bar-starting"
           style={{ width: bar.width > 0 ? percent(bar.startingWidth / bar.width) : "0" }}
         />
-        <span class="bar-label">{attempt.number}</span>
+        <span class="attempt-bar-label">{attempt.number}</span>
       </span>
       {checkpoints.map((checkpoint) => (
-        <span key={checkpoint.timeMs} class="checkpoint" style={{ left: percent(checkpoint.left) }} />
+        <span key={checkpoint.timeMs} class="attempt-checkpoint" style={{ left: percent(checkpoint.left) }} />
       ))}
     </div>
   );

@@ -96,7 +96,7 @@ function DeviceSummary({ devices }: { devices: Record<DeviceUse, number> }) {
     <span class="toolbar-summary muted" role="status">
       {parts.length > 0 && "Devices:"}
       {parts.map(([use, word]) => (
-        <span key={use} class={`use use-${use}`}>
+        <span key={use} class={`node-use node-use-${use}`}>
           <span class="number">{formatCount(devices[use])}</span> {word}
         </span>
       ))}

@@ -71,7 +71,7 @@ export function SubmitPage() {
           {error && <p class="error-text panel-text">{error}</p>}
           <div ref={host} class="editor" />
         </div>
-        <section class="panel outcome" aria-label="Result">
+        <section class="panel submit-outcome" aria-label="Result">
           <OutcomeView outcome={outcome} goTo={(line) => editor.current?.goTo(line)} />
         </section>
       </div>
@@ -146,7 +146,7 @@ function Problems({ problems, goTo }: { problems: readonly SpecProblem[]; goTo(l
       <p class="error-text" role="alert">
         {problems.length === 1 ? "1 problem" : `${problems.length} problems`}; nothing was queued.
       </p>
-      <ol class="problems">
+      <ol class="submit-problems">
         {problems.map((problem, index) => (
           <li key={index}>
             {problem.line !== null && (

@@ -23,7 +23,7 @@ export function NodeStateBadge({ state }: { state: NodeState }) {
 /** An operator holds the job: it does not start, or start again. */
 export function HeldBadge() {
   return (
-    <span class="badge held">
+    <span class="badge is-held">
       <HeldIcon />
       held
     </span>

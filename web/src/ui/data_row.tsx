@@ -32,7 +32,7 @@ export function DataRow<Row>(properties: Properties<Row>) {
   return (
     <div
       id={id}
-      class={current ? "data-row current" : "data-row"}
+      class={current ? "data-row is-current" : "data-row"}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected}
@@ -75,7 +75,7 @@ interface ShapeProperties {
 
 export function RowShape({ columns, box, current }: ShapeProperties) {
   return (
-    <div class={current ? "data-shape current" : "data-shape"} aria-hidden="true" style={styleOf(box)}>
+    <div class={current ? "data-shape is-current" : "data-shape"} aria-hidden="true" style={styleOf(box)}>
       {columns.map(({ key, number }) => (
         <span key={key} class={number ? "number" : ""} />
       ))}
