@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/model/family.h"
+
 namespace podium {
 int default_predictions(int sequence_length) {
   return std::max(1, static_cast<int>(std::lround(sequence_length * 20.0 / 128.0)));
@@ -15,12 +17,13 @@ double layer_flops(const ModelSpec& spec, double length) {
 
 double language_head_flops(const ModelSpec& spec, double scored) {
   const double hidden = spec.hidden, vocab = spec.vocab;
-  return scored * 2 * hidden * (vocab + (spec.family == ModelFamily::bert ? hidden : 0));
+  return scored * 2 * hidden * (vocab + (traits_of(spec.family).head_transform ? hidden : 0));
 }
 
 double sentence_head_flops(const ModelSpec& spec) {
   const double hidden = spec.hidden;
-  return spec.family == ModelFamily::bert ? 2 * hidden * (hidden + 2) : 0;
+  const int classes = traits_of(spec.family).sentence_classes;
+  return classes > 0 ? 2 * hidden * (hidden + classes) : 0;
 }
 
 std::optional<double> training_flops_of_sequence(const JobSpec& spec) {
@@ -29,9 +32,9 @@ std::optional<double> training_flops_of_sequence(const JobSpec& spec) {
       training.unpadded || !training.phases.empty())
     return std::nullopt;
   const int length = training.sequence_length;
-  const bool bert = spec.model.family == ModelFamily::bert;
   const int most = training.masking.max_predictions;
-  const int scored = bert ? (most > 0 ? most : default_predictions(length)) : length;
+  const int masked = most > 0 ? most : default_predictions(length);
+  const int scored = traits_of(spec.model.family).masked ? masked : length;
   return kTrainingPasses * (layer_flops(spec.model, length) + language_head_flops(spec.model, scored) +
                             sentence_head_flops(spec.model));
 }

@@ -17,7 +17,7 @@ inline constexpr double kTrainingPasses = 3;  // forward once, backward twice as
 
 double layer_flops(const ModelSpec& spec, double length);          // of all layers, on one sequence
 double language_head_flops(const ModelSpec& spec, double scored);  // on so many positions
-double sentence_head_flops(const ModelSpec& spec);                 // of bert, on one sequence
+double sentence_head_flops(const ModelSpec& spec);                 // on one sequence
 
 // So many tokens of a sequence BERT's recipe predicts at most: 20 of 128, 80 of 512.
 int default_predictions(int sequence_length);

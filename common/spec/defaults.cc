@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "common/model/spec.h"
+#include "common/model/family.h"
 #include "common/spec/schema.h"
 
 namespace podium {
@@ -65,6 +65,13 @@ void set_default(json& object, const char* key, json value) {
   if (!object.contains(key)) object[key] = std::move(value);
 }
 
+// The model's; where it names none that there is, that of a spec's model by default.
+const FamilyTraits& family_of(const json& model) {
+  const json name = model.value("family", json());
+  const FamilyTraits* known = name.is_string() ? find_family(name.get<std::string>()) : nullptr;
+  return known != nullptr ? *known : traits_of(ModelSpec{}.family);
+}
+
 void fill_model(json& model) {
   const json name = model.value("preset", json());
   if (const ModelPreset* preset = name.is_string() ? find_preset(name.get<std::string>()) : nullptr) {
@@ -79,7 +86,7 @@ void fill_model(json& model) {
   }
   const json hidden = model.value("hidden", json());
   if (hidden.is_number_integer()) set_default(model, "intermediate", 4 * hidden.get<std::int64_t>());
-  set_default(model, "max_positions", model.value("family", json()) == "gpt" ? 1024 : 512);
+  set_default(model, "max_positions", family_of(model).max_positions);
 }
 
 // A phase inherits what it does not write from the one before; only the steps are always its own.
@@ -97,12 +104,11 @@ void fill_phases(json& training) {
   }
 }
 
-// Adam's for GPT is that of apex's FusedAdam, which Megatron-LM used; JobSpec's is that of BERT's recipes.
-void fill_optimizer(json& training, const json& family) {
-  if (family != "gpt" || !training.contains("optimizer") || !training["optimizer"].is_object()) return;
+void fill_optimizer(json& training, const FamilyTraits& family) {
+  if (!training.contains("optimizer") || !training["optimizer"].is_object()) return;
   json& optimizer = training["optimizer"];
   if (optimizer.value("name", json(to_string(OptimizerSpec{}.name))) == to_string(OptimizerKind::adamw))
-    set_default(optimizer, "epsilon", 1e-8);
+    set_default(optimizer, "epsilon", family.adamw_epsilon);
 }
 
 void fill_after(json& after) {
@@ -133,9 +139,9 @@ json with_defaults(const json& document) {
   };
   if (json* model = part("model")) {
     fill_model(*model);
-    const json family = model->value("family", json());
+    const FamilyTraits& family = family_of(*model);
     if (json* training = part("training")) {
-      set_default(*training, "task", family == "gpt" ? "lm" : "pretrain");
+      set_default(*training, "task", to_string(family.tasks.front()));
       fill_optimizer(*training, family);
     }
   }

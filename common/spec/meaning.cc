@@ -63,6 +63,11 @@ void check_parts(const Facts& facts, Problems& problems) {
   for (const auto& [key, value] : facts.all()["labels"].items()) check_label(key, problems);
 }
 
+const FamilyTraits* named_family(const Facts& facts) {
+  const auto name = facts.text("/model/family");
+  return name ? find_family(*name) : nullptr;
+}
+
 namespace {
 
 void check_tokenizer(const Facts& facts, Problems& problems) {
@@ -78,24 +83,38 @@ void check_tokenizer(const Facts& facts, Problems& problems) {
   if (bpe && facts.has("/data/tokenizer/lowercase"))
     problems.add_key("/data/tokenizer/lowercase",
                      "data.tokenizer.lowercase is for wordpiece only; remove it");
-  const auto family = facts.text("/model/family");
-  if (family == "bert" && bpe && !wordpiece)
-    problems.add_key("/data/tokenizer/bpe",
-                     "a bert model reads wordpiece tokens; write \"wordpiece: vocab.txt\"");
-  if (family == "gpt" && wordpiece && !bpe)
+  const FamilyTraits* family = named_family(facts);
+  if (family == nullptr || wordpiece == bpe || family->wordpiece == wordpiece) return;
+  if (family->wordpiece)
     problems.add_key(
-        "/data/tokenizer/wordpiece",
-        "a gpt model reads byte-pair tokens; write \"bpe: {vocab: vocab.json, merges: merges.txt}\"");
+        "/data/tokenizer/bpe",
+        fmt::format("a {} model reads wordpiece tokens; write \"wordpiece: vocab.txt\"", family->name()));
+  else
+    problems.add_key("/data/tokenizer/wordpiece",
+                     fmt::format("a {} model reads byte-pair tokens; write "
+                                 "\"bpe: {{vocab: vocab.json, merges: merges.txt}}\"",
+                                 family->name()));
+}
+
+// "bert is for pretrain, squad and classify, gpt for lm"
+std::string tasks_by_family() {
+  std::string text;
+  for (const FamilyTraits& family : families()) {
+    text += fmt::format("{}{} {}for ", text.empty() ? "" : ", ", family.name(), text.empty() ? "is " : "");
+    for (const TrainingTask& task : family.tasks) {
+      const bool first = &task == &family.tasks.front(), last = &task == &family.tasks.back();
+      text += fmt::format("{}{}", first ? "" : last ? " and " : ", ", to_string(task));
+    }
+  }
+  return text;
 }
 
 void check_task(const Facts& facts, Problems& problems) {
-  const auto family = facts.text("/model/family");
+  const FamilyTraits* family = named_family(facts);
   const auto task = facts.text("/training/task");
-  if (!family || !task || (*task == "lm") == (*family == "gpt")) return;
-  problems.add("/training/task",
-               fmt::format("a {} model cannot be trained for the task {}; bert is for pretrain, squad "
-                           "and classify, gpt for lm",
-                           *family, *task));
+  if (family == nullptr || !task || family->trains(*task)) return;
+  problems.add("/training/task", fmt::format("a {} model cannot be trained for the task {}; {}",
+                                             family->name(), *task, tasks_by_family()));
 }
 
 }  // namespace

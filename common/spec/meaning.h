@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/model/family.h"
 #include "common/spec/facts.h"
 #include "common/spec/problems.h"
 
@@ -14,6 +15,9 @@ constexpr int kColumnMultiple = 16;
 
 // `filled` is with_defaults() of a document whose refused values are null.
 void check_meaning(const nlohmann::json& filled, Problems& problems);
+
+// model.family, written or by its preset; nullptr where it is absent or refused.
+const FamilyTraits* named_family(const Facts& facts);
 
 // The parts of check_meaning.
 void check_parts(const Facts& facts, Problems& problems);  // which sections go together

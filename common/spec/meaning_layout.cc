@@ -91,9 +91,11 @@ void check_parallel(const Facts& facts, Problems& problems) {
         "/parallel/sequence",
         "parallel.sequence cuts rows over the tensor-parallel devices; set parallel.tensor above 1 or "
         "leave it out");
-  if (facts.flag("/training/unpadded") == true && facts.text("/model/family") == "gpt")
+  const FamilyTraits* family = named_family(facts);
+  if (facts.flag("/training/unpadded") == true && family != nullptr && !family->masked)
     problems.add("/training/unpadded",
-                 "training.unpadded is for bert; gpt's sequences have no padding, so leave it out");
+                 fmt::format("training.unpadded is for bert; {}'s sequences have no padding, so leave it out",
+                             family->name()));
 }
 
 void check_walltime(const Facts& facts, Problems& problems) {

@@ -7,9 +7,10 @@
 namespace podium {
 
 void check_supported(const Facts& facts, Problems& problems) {
+  const FamilyTraits* family = named_family(facts);
+  if (facts.has("/command") || family == nullptr) return;
   const auto task = facts.text("/training/task");
-  if (facts.has("/command") || facts.text("/model/family") != "bert") return;
-  if (task == "squad")
+  if (task == "squad" && family->trains(*task))
     problems.add(
         "/training/task",
         fmt::format("podium-worker of this version trains bert for pretrain and classify and gpt for "

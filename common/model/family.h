@@ -1,0 +1,34 @@
+// What a spec's checks and defaults, the arithmetic and the reading of batches must know of a family of
+// models, as data: one row for each. How its layers compute is in worker/nn/families. Nothing else asks which
+// family a model is of.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "common/model/spec.h"
+
+namespace podium {
+
+struct FamilyTraits {
+  ModelFamily family;
+  std::span<const TrainingTask>
+      tasks;             // what it can be trained for; the first unless the spec says otherwise
+  bool wordpiece;        // reads WordPiece tokens, else byte pairs
+  int max_positions;     // unless the spec says otherwise
+  double adamw_epsilon;  // likewise
+  // Predicts masked tokens of sequences that may be padded; else the next token at every position of full
+  // ones.
+  bool masked;
+  bool head_transform;   // a dense layer [hidden, hidden] before tokens are scored
+  int sentence_classes;  // of what pre-training predicts from a sequence's first token; 0: nothing
+
+  std::string_view name() const { return to_string(family); }
+  bool trains(std::string_view task) const;
+};
+
+std::span<const FamilyTraits> families();
+const FamilyTraits& traits_of(ModelFamily family);
+const FamilyTraits* find_family(std::string_view name);  // nullptr where there is none
+
+}  // namespace podium
