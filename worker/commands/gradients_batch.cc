@@ -7,15 +7,16 @@
 #include <optional>
 #include <vector>
 
+#include "common/model/family.h"
 #include "worker/data/bad_data.h"
 #include "worker/formats/safetensors.h"
+#include "worker/nn/families/family.h"
 #include "worker/nn/pretraining_head.h"
 
 namespace podium {
 namespace {
 
 constexpr std::int64_t kIgnored = -100;
-constexpr std::int64_t kTokenTypes = 2;
 
 class BatchFile {
  public:
@@ -127,13 +128,14 @@ MicroBatch read(const std::filesystem::path& path, const ModelSpec& spec) {
       static_cast<std::ptrdiff_t>(shape[1]));
   const auto labels = file.find("labels", shape, {0, spec.vocab - 1, true});
   if (!labels) file.fail("labels", "is missing");
-  const bool bert = spec.family == ModelFamily::bert;
-  add_labels(batch, *labels, bert ? 0 : 1);
+  const FamilyTraits& family = traits_of(spec.family);
+  add_labels(batch, *labels, family.masked ? 0 : 1);
   if (batch.targets[kLanguageTerm].labels.empty()) file.fail("labels", "has nothing to score");
-  if (!bert) return batch;
-  batch.token_types = narrow(
-      file.find("token_type_ids", shape, {0, kTokenTypes - 1}).value_or(std::vector(all, std::int64_t{0})));
-  if (const auto next = file.find("next_sentence_label", {shape[0]}, {0, 1}))
+  if (!family_of(spec).names.type.empty())
+    batch.token_types = narrow(
+        file.find("token_type_ids", shape, {0, kTokenTypes - 1}).value_or(std::vector(all, std::int64_t{0})));
+  if (family.sentence_classes == 0) return batch;
+  if (const auto next = file.find("next_sentence_label", {shape[0]}, {0, family.sentence_classes - 1}))
     batch.targets[kNextSentenceTerm] = sequence_targets(narrow(*next), batch.length);
   return batch;
 }

@@ -1,14 +1,17 @@
 #include "worker/nn/feed_forward.h"
 
+#include "worker/nn/families/family.h"
+
 namespace podium {
 
-FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
-                         const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias)
+FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer)
     : inner_(tensor.share(spec.intermediate)),
-      gelu_(spec.family == ModelFamily::gpt ? ops::GeluKind::tanh : ops::GeluKind::erf),
-      expand_(store, tensor, {names.expand}, spec.intermediate, spec.hidden),
-      contract_(store, tensor, names.contract, spec.hidden, spec.intermediate, contract_deviation,
-                contract_bias) {}
+      gelu_(family_of(spec).gelu),
+      expand_(store, tensor, {name_in_layer(spec, layer, &FamilyNames::expand)}, spec.intermediate,
+              spec.hidden),
+      contract_(store, tensor, name_in_layer(spec, layer, &FamilyNames::contract), spec.hidden,
+                spec.intermediate, family_of(spec).residual_deviation(spec),
+                family_of(spec).names.last_norm.empty() ? BiasGradient::here : BiasGradient::behind) {}
 
 void FeedForward::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
   saved.gelu = step.save_all(inner_);

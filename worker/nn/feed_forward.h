@@ -1,17 +1,11 @@
 // y = W_2 gelu(W_1 x). A tensor-parallel rank computes its share of the inner columns.
 #pragma once
 
-#include <string>
-
 #include "common/model/spec.h"
 #include "worker/nn/parallel_linear.h"
 #include "worker/ops/gelu.h"
 
 namespace podium {
-
-struct FeedForwardNames {
-  std::string expand, contract;
-};
 
 class FeedForward {
  public:
@@ -19,8 +13,7 @@ class FeedForward {
     TensorView gelu, gelu_y;  // [all rows, this rank's inner columns]
   };
 
-  FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
-              const FeedForwardNames& names, double contract_deviation, BiasGradient contract_bias);
+  FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
   void prepare(const Step& step) {
     expand_.prepare(step);
@@ -28,7 +21,7 @@ class FeedForward {
   }
   // x and y [own rows, hidden].
   void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
-  // Replaces dx or adds to it.
+  // Replaces dx or adds to it. Where a norm comes last in the layer, the bias gradient of W_2 is left to it.
   void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate,
                 const Saved& saved);
 

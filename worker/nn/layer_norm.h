@@ -12,10 +12,10 @@ namespace podium {
 class LayerNorm {
  public:
   // `of_own_rows`: each tensor rank normalises its own rows only.
-  LayerNorm(ParameterStore& store, const std::string& name, std::int64_t columns, float epsilon,
+  LayerNorm(ParameterStore& store, const std::string& name, std::int64_t columns, double epsilon,
             bool of_own_rows)
       : store_(store),
-        epsilon_(epsilon),
+        epsilon_(static_cast<float>(epsilon)),
         gamma_(declare(name + ".weight", columns, Initializer::ones, of_own_rows)),
         beta_(declare(name + ".bias", columns, Initializer::zeros, of_own_rows)) {}
 

@@ -11,6 +11,8 @@ namespace podium {
 
 inline constexpr std::size_t kMostLossTerms = 4;  // of a head
 
+inline constexpr int kTokenTypes = 2;  // segment A and segment B
+
 // What a loss term predicts: labels[i] at positions[i] of the batch, flat and ascending.
 struct Targets {
   std::vector<std::int32_t> positions;

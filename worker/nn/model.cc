@@ -4,17 +4,10 @@
 
 #include <stdexcept>
 
-#include "worker/nn/bert_embeddings.h"
-#include "worker/nn/bert_layer.h"
-#include "worker/nn/gpt_embeddings.h"
-#include "worker/nn/gpt_layer.h"
 #include "worker/nn/stacked_model.h"
 
 namespace podium {
 namespace {
-
-using BertModel = StackedModel<BertEmbeddings, BertLayer>;
-using GptModel = StackedModel<GptEmbeddings, GptLayer>;
 
 constexpr int kColumnMultiple = 16;  // what query, key and value must have to lie side by side
 
@@ -76,14 +69,7 @@ std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const
   check_shape(spec);
   check_layout(spec, options, groups.layout);
   check_fp8(spec, options, groups.layout);
-  const DType compute = compute_type(options.precision);
-  switch (spec.family) {
-    case ModelFamily::bert:
-      return std::make_unique<BertModel>(context, spec, options, compute, groups);
-    case ModelFamily::gpt:
-      return std::make_unique<GptModel>(context, spec, options, compute, groups);
-  }
-  throw std::invalid_argument("unknown model family");
+  return std::make_unique<StackedModel>(context, spec, options, compute_type(options.precision), groups);
 }
 
 }  // namespace podium

@@ -1,7 +1,15 @@
 #include "worker/nn/self_attention.h"
 
+#include "worker/nn/dropout_sites.h"
+#include "worker/nn/families/family.h"
+
 namespace podium {
 namespace {
+
+std::vector<std::string> query_key_value_names(const ModelSpec& spec, int layer) {
+  return {name_in_layer(spec, layer, &FamilyNames::query), name_in_layer(spec, layer, &FamilyNames::key),
+          name_in_layer(spec, layer, &FamilyNames::value)};
+}
 
 // Attention reads and writes the sequences' rows alone.
 TensorView first_rows(TensorView x, std::int64_t rows) {
@@ -22,17 +30,17 @@ void clear_filler(const Step& step, TensorView x) {
 }  // namespace
 
 SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
-                             const SelfAttentionNames& names, double output_deviation, std::uint32_t site)
+                             int layer)
     : head_size_(spec.hidden / spec.heads),
       total_heads_(spec.heads),
       heads_(tensor.share(spec.heads)),
       first_head_(tensor.rank() * heads_),
-      causal_(spec.family == ModelFamily::gpt),
+      causal_(family_of(spec).causal),
       dropout_(spec.attention_dropout),
-      site_(site),
-      query_key_value_(store, tensor, names.query_key_value, spec.hidden, spec.hidden),
-      output_(store, tensor, names.output, spec.hidden, spec.hidden, output_deviation, BiasGradient::behind) {
-}
+      site_(layer_dropout_sites(layer).attention),
+      query_key_value_(store, tensor, query_key_value_names(spec, layer), spec.hidden, spec.hidden),
+      output_(store, tensor, name_in_layer(spec, layer, &FamilyNames::attention_output), spec.hidden,
+              spec.hidden, family_of(spec).residual_deviation(spec), BiasGradient::behind) {}
 
 ops::AttentionShape SelfAttention::shape(const Step& step) const {
   return {.sequences = step.pass.batch.sequences,

@@ -2,19 +2,11 @@
 // its share of the heads.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "common/model/spec.h"
 #include "worker/nn/parallel_linear.h"
 #include "worker/ops/attention.h"
 
 namespace podium {
-
-struct SelfAttentionNames {
-  std::vector<std::string> query_key_value;
-  std::string output;
-};
 
 class SelfAttention {
  public:
@@ -23,9 +15,7 @@ class SelfAttention {
     TensorView probabilities;   // or what stands for them; without an address: to be computed again
   };
 
-  // `site` numbers the dropout on probabilities.
-  SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
-                const SelfAttentionNames& names, double output_deviation, std::uint32_t site);
+  SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
   void prepare(const Step& step) {
     query_key_value_.prepare(step);

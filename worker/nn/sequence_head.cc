@@ -9,7 +9,7 @@ SequenceHead::SequenceHead(ParameterStore& store, const TensorGroup& tensor, std
                            const std::string& classifier, std::int64_t classes, std::size_t term)
     : hidden_(hidden),
       term_(term),
-      pooler_(store, tensor, {"bert.pooler.dense"}, hidden, hidden),
+      pooler_(store, tensor, {kPooler}, hidden, hidden),
       classifier_(store, tensor, {classifier}, classes, hidden) {}
 
 ConstTensorView SequenceHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {

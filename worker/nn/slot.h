@@ -9,17 +9,18 @@
 #include <vector>
 
 #include "worker/nn/batch_inputs.h"
+#include "worker/nn/embeddings.h"
 #include "worker/nn/row_layout.h"
+#include "worker/nn/transformer_layer.h"
 #include "worker/tensor/recording.h"
 
 namespace podium {
 
 // What the host keeps of passes over micro-batches of one shape: what forward leaves to backward, and both
 // recorded.
-template <class Embeddings, class Layer>
 struct PassPlan {
-  typename Embeddings::Saved embeddings;
-  std::vector<typename Layer::Saved> layers;
+  Embeddings::Saved embeddings;
+  std::vector<TransformerLayer::Saved> layers;
   std::vector<ConstTensorView> layer_inputs;
   ConstTensorView output;  // of the layers; where the head took it, the predictions of that
   TensorView gradient;     // of the layers' output, then of their input
@@ -30,10 +31,8 @@ struct PassPlan {
   std::int64_t last_use = 0;
 };
 
-template <class Embeddings, class Layer>
 class Slot {
  public:
-  using Plan = PassPlan<Embeddings, Layer>;
   using Key = std::vector<std::int64_t>;
 
   explicit Slot(MemorySpace memory) : arena(memory.device) {
@@ -52,7 +51,7 @@ class Slot {
     choose_plan(key);
   }
 
-  Plan& plan() { return *plan_; }
+  PassPlan& plan() { return *plan_; }
 
   Arena arena;
   std::optional<RowLayout> rows;
@@ -71,8 +70,8 @@ class Slot {
   }
 
   std::optional<UploadBuffer> upload_;  // where the memory is a device's
-  std::map<Key, Plan> plans_;
-  Plan* plan_ = nullptr;  // of the micro-batch in hand
+  std::map<Key, PassPlan> plans_;
+  PassPlan* plan_ = nullptr;  // of the micro-batch in hand
   std::int64_t uses_ = 0;
 };
 

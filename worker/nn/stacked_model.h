@@ -1,4 +1,4 @@
-// A Model made of a family's embeddings and layers and a task's head:
+// A Model made of embeddings, layers and a task's head:
 //
 //   chunk 0 of the first stage      others        last chunk of the last stage
 //   embeddings ─ layers ─►          ─ layers ─►   ─ layers ─ head
@@ -16,17 +16,16 @@
 
 #include "common/model/flops.h"
 #include "worker/comm/parallel.h"
+#include "worker/nn/embeddings.h"
 #include "worker/nn/flops.h"
 #include "worker/nn/model.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/nn/slot.h"
 #include "worker/nn/step.h"
-#include "worker/nn/token_embeddings.h"
 #include "worker/tensor/download_buffer.h"
 
 namespace podium {
 
-template <class Embeddings, class Layer>
 class StackedModel final : public Model {
  public:
   StackedModel(Context& context, const ModelSpec& spec, const ModelOptions& options, DType compute,
@@ -43,7 +42,7 @@ class StackedModel final : public Model {
         head_sums_(DType::u8, Shape{kHeadSumsBytes}, context.memory.device),
         fetched_sums_(context.memory) {
     if (groups.last_stage() && !groups.first_stage())
-      word_ = declare_word_embeddings(store_, tensor_, spec, Embeddings::kWordName, true);
+      word_ = declare_word_embeddings(store_, tensor_, spec, true);
     for (int chunk = 0; chunk < options.interleave; ++chunk)
       add_chunk(chunk * groups.layout.pipeline + groups.place.pipeline,
                 options.interleave * groups.layout.pipeline);
@@ -91,7 +90,7 @@ class StackedModel final : public Model {
     const PassValues values = values_of(pass, rows);
     slot.begin(pass.batch, std::move(rows), terms(chunk), most_tokens_together(), values,
                {chunk_index, pass.training, pass.batch.sequences, pass.batch.length});
-    Plan& plan = slot.plan();
+    PassPlan& plan = slot.plan();
     const Step step = make_step(slot, pass);
     prepare_weights(step);
     const ConstTensorView x = chunk.embeddings ? ConstTensorView() : placed(step, input);
@@ -104,7 +103,7 @@ class StackedModel final : public Model {
                            const GradientsReady& ready) override {
     Chunk& chunk = chunk_at(chunk_index);
     Slot& slot = slots_.at(slot_index);
-    Plan& plan = slot.plan();
+    PassPlan& plan = slot.plan();
     const Step step = make_step(slot, pass);
     if (!chunk.head) {
       check_boundary(doutput, step);
@@ -125,15 +124,12 @@ class StackedModel final : public Model {
   }
 
  private:
-  using Slot = podium::Slot<Embeddings, Layer>;
-  using Plan = typename Slot::Plan;
-
   static constexpr std::int64_t kFlatMultiple = 16;  // of the flat buffers, for each data rank
   static constexpr std::size_t kHeadSumsBytes = kMostLossTerms * sizeof(ops::CrossEntropySums);
 
   struct Chunk {
     std::optional<Embeddings> embeddings;
-    std::deque<Layer> layers;
+    std::deque<TransformerLayer> layers;
     std::unique_ptr<Head> head;
     std::vector<std::int64_t> bounds;  // in the flat buffers: of embeddings, of each layer, of the head
 
@@ -195,7 +191,7 @@ class StackedModel final : public Model {
     if (context_.memory.on_host() || prepared_ == store_.generation()) return;
     if (compute_ != DType::f32 && !store_.rounds_stochastically()) store_.renew_narrowed(context_, compute_);
     for (Chunk& chunk : chunks_) {
-      for (Layer& layer : chunk.layers) layer.prepare(step);
+      for (TransformerLayer& layer : chunk.layers) layer.prepare(step);
       if (chunk.head) chunk.head->prepare(step);
     }
     prepared_ = store_.generation();
@@ -261,7 +257,7 @@ class StackedModel final : public Model {
         "what passes between chunks is a boundary tensor of its batch");
   }
 
-  void compute_forward(Chunk& chunk, const Step& step, Plan& plan, ConstTensorView x) {
+  void compute_forward(Chunk& chunk, const Step& step, PassPlan& plan, ConstTensorView x) {
     const bool training = step.pass.training;
     plan.gradient = training ? step.save_own(spec_.hidden) : TensorView{};
     if (chunk.embeddings) x = embed(chunk, step, plan);
@@ -279,31 +275,31 @@ class StackedModel final : public Model {
     plan.output = chunk.head ? run_head(*chunk.head, step, plan.gradient, x) : x;
   }
 
-  void compute_backward(Layer& layer, const Step& step, Plan& plan, std::size_t index) {
+  void compute_backward(TransformerLayer& layer, const Step& step, PassPlan& plan, std::size_t index) {
     if (options_.recompute == Recompute::full)
       backward_recomputing(layer, step, plan.layer_inputs[index], plan.gradient);
     else
       layer.backward(step, plan.gradient, plan.layers[index]);
   }
 
-  ConstTensorView embed(Chunk& chunk, const Step& step, Plan& plan) {
+  ConstTensorView embed(Chunk& chunk, const Step& step, PassPlan& plan) {
     const TensorView x = step.save_own(spec_.hidden);
     chunk.embeddings->forward(step, x, plan.embeddings);
     return x;
   }
 
-  void forward_without_saving(Layer& layer, const Step& step, ConstTensorView x, TensorView y) {
+  void forward_without_saving(TransformerLayer& layer, const Step& step, ConstTensorView x, TensorView y) {
     const ArenaScope scope(passing_);
-    typename Layer::Saved unused;
+    TransformerLayer::Saved unused;
     layer.forward(passing(step, false), x, y, unused);
   }
 
   // Backward follows at once: it is given the probabilities of the one layer, or it would compute them a
   // third time.
-  void backward_recomputing(Layer& layer, const Step& step, ConstTensorView x, TensorView dy) {
+  void backward_recomputing(TransformerLayer& layer, const Step& step, ConstTensorView x, TensorView dy) {
     const ArenaScope scope(passing_);
     const Step again = passing(step, true);
-    typename Layer::Saved saved;
+    TransformerLayer::Saved saved;
     layer.forward(again, x, again.save_own(spec_.hidden), saved);
     layer.backward(again, dy, saved);
   }

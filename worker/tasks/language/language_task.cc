@@ -101,7 +101,7 @@ Metrics LanguageTask::evaluation_metrics(const Evaluation& held_out) const {
 TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
-  return {text->vocabulary.size(), text->training.identity(), pretraining_head(ModelFamily::gpt),
+  return {text->vocabulary.size(), text->training.identity(), pretraining_head(spec.model.family),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<LanguageTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};

@@ -1,0 +1,77 @@
+#include "worker/nn/embeddings.h"
+
+#include "worker/nn/dropout_sites.h"
+#include "worker/nn/families/family.h"
+
+namespace podium {
+
+ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                                    bool tied_copy) {
+  Parameter word{.name = std::string(family_of(spec).names.word),
+                 .shape = Shape{spec.vocab, spec.hidden},
+                 .tied_copy = tied_copy};
+  tensor.cut(word, 0);
+  return store.add(std::move(word));
+}
+
+Embeddings::Embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
+    : store_(store),
+      vocabulary_(spec.vocab),
+      dropout_(spec.dropout),
+      word_(declare_word_embeddings(store, tensor, spec, false)) {
+  const Family& family = family_of(spec);
+  const auto add_table = [&](std::string_view name, std::int64_t rows) {
+    return store.add({.name = std::string(name), .shape = Shape{rows, spec.hidden}});
+  };
+  position_ = add_table(family.names.position, spec.max_positions);
+  if (!family.names.type.empty()) type_ = add_table(family.names.type, kTokenTypes);
+  if (!family.names.embedding_norm.empty())
+    norm_.emplace(store, std::string(family.names.embedding_norm), spec.hidden, family.norm_epsilon,
+                  tensor.splits_rows());
+}
+
+void Embeddings::forward(const Step& step, TensorView y, Saved& saved) {
+  if (norm_) {
+    saved = {step.save_own(y.shape[1]), step.save_statistics()};
+    sum_tables(step, saved.sum);
+    ops::layer_norm_forward(step.context, saved.sum, norm_->parameters(), y, saved.statistics);
+  } else {
+    sum_tables(step, y);
+  }
+  ops::dropout(step.context, y, step.dropout(dropout_, kEmbeddingDropoutSite));
+}
+
+void Embeddings::backward(const Step& step, TensorView dy, const Saved& saved) {
+  ops::dropout(step.context, dy, step.dropout(dropout_, kEmbeddingDropoutSite));
+  if (norm_)
+    ops::layer_norm_backward(step.context, dy, saved.sum, saved.statistics, norm_->parameters(), dy,
+                             norm_->gradients());
+  const ArenaScope scope(step.workspace);
+  ops::EmbeddingGradients gradients{.word = store_.gradient(word_), .position = store_.gradient(position_)};
+  if (type_) gradients.type = store_.gradient(*type_);
+  ops::embedding_backward(step.context, input(step), step.tensor.all_rows(step.workspace, dy), gradients);
+}
+
+ops::EmbeddingInput Embeddings::input(const Step& step) const {
+  const Slice& slice = store_[word_].slice;
+  return {.ids = step.inputs.ids(),
+          .types = step.inputs.types(),
+          .length = step.pass.batch.length,
+          .positions = step.inputs.positions(),
+          .first_id = slice.begin,
+          .vocabulary = slice.axis < 0 ? 0 : vocabulary_,
+          .id_order = step.inputs.id_order(),
+          .position_order = step.inputs.position_order()};
+}
+
+void Embeddings::sum_tables(const Step& step, TensorView y) {
+  ops::EmbeddingTables tables{.word = store_.weight(word_)};
+  if (step.tensor.is_lead()) {  // the sum over ranks must hold them once
+    tables.position = store_.weight(position_);
+    if (type_) tables.type = store_.weight(*type_);
+  }
+  step.tensor.sum(step.workspace, y,
+                  [&](TensorView term) { ops::embedding_forward(step.context, input(step), tables, term); });
+}
+
+}  // namespace podium

@@ -1,0 +1,46 @@
+// A model's input: the sum of a token's word and position embeddings, in BERT also of its type, normalised
+// there, then dropped out. A tensor-parallel rank holds its share of the vocabulary.
+#pragma once
+
+#include <optional>
+
+#include "common/model/spec.h"
+#include "worker/nn/layer_norm.h"
+#include "worker/nn/step.h"
+#include "worker/ops/embedding.h"
+
+namespace podium {
+
+// Declares this rank's share of the table, which the language head shares. `tied_copy` as in Parameter.
+ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                                    bool tied_copy);
+
+class Embeddings {
+ public:
+  // Where a norm follows, what it read.
+  struct Saved {
+    TensorView sum, statistics;
+  };
+
+  // Declares the word table first, so that its gradient is the last to be announced.
+  Embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
+
+  // y [own rows, hidden].
+  void forward(const Step& step, TensorView y, Saved& saved);
+  void backward(const Step& step, TensorView dy, const Saved& saved);  // dy is used up
+
+  ParameterId word() const { return word_; }
+
+ private:
+  ops::EmbeddingInput input(const Step& step) const;
+  void sum_tables(const Step& step, TensorView y);
+
+  ParameterStore& store_;
+  std::int64_t vocabulary_;
+  double dropout_;
+  ParameterId word_, position_;
+  std::optional<ParameterId> type_;
+  std::optional<LayerNorm> norm_;
+};
+
+}  // namespace podium

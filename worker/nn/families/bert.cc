@@ -1,0 +1,133 @@
+// BERT (Devlin et al., 2018): its layers' shape, its names, and its pre-training head, of two parts, each
+// with a term of the loss:
+//
+//   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
+//   next sentence:         sequence_head.h
+#include "common/model/family.h"
+#include "common/model/flops.h"
+#include "worker/nn/families/family.h"
+#include "worker/nn/layer_norm.h"
+#include "worker/nn/pretraining_head.h"
+#include "worker/nn/sequence_head.h"
+#include "worker/nn/token_decoder.h"
+#include "worker/ops/rows.h"
+
+namespace podium {
+namespace {
+
+constexpr char kTransform[] = "cls.predictions.transform.dense";
+constexpr char kTransformNorm[] = "cls.predictions.transform.LayerNorm";
+constexpr char kDecoderBias[] = "cls.predictions.bias";
+constexpr char kNextSentence[] = "cls.seq_relationship";
+
+class MaskedLanguageHead {
+ public:
+  MaskedLanguageHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                     ParameterId word)
+      : hidden_(spec.hidden),
+        transform_(store, tensor, {kTransform}, hidden_, hidden_),
+        norm_(store, kTransformNorm, hidden_, kBertFamily.norm_epsilon, false),
+        decoder_(store, word, kDecoderBias) {}
+
+  void prepare(const Step& step) {
+    transform_.prepare(step.context, step.compute);
+    decoder_.prepare(step);
+  }
+
+  // encoded and gradient.dx [all rows, hidden].
+  void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
+    for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm))
+      run_block(step, encoded, block, gradient);
+  }
+
+ private:
+  void run_block(const Step& step, ConstTensorView encoded, const ScoredRows& block,
+                 const HeadGradient& gradient) {
+    const ArenaScope scope(step.workspace);
+    const auto rows = static_cast<std::int64_t>(block.labels.size());
+    const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
+    const TensorView picked = activation(), gelu_saved = activation(), gelu_y = activation();
+    const TensorView normal = activation(), d = gradient.wanted() ? activation() : TensorView{};
+    const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
+    ops::gather_rows(step.context, encoded, block.rows, picked);
+    transform_.forward(step.context, picked, gelu_saved);
+    ops::gelu_forward(step.context, gelu_saved, gelu_y);
+    ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
+    decoder_.run(step, normal, block.labels, {gradient.scale, d}, step.sums + kLanguageTerm);
+    if (!gradient.wanted()) return;
+
+    ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
+    ops::gelu_backward(step.context, {gelu_saved}, d);
+    transform_.backward_weight(step.context, picked, d);
+    const TensorView dpicked = normal;  // which is not needed any more
+    transform_.backward_input(step.context, d, dpicked);
+    ops::scatter_add_rows(step.context, dpicked, block.rows, gradient.dx);
+  }
+
+  std::int64_t hidden_;
+  Linear transform_;
+  LayerNorm norm_;
+  TokenDecoder decoder_;
+};
+
+class BertHead final : public Head {
+ public:
+  BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
+      : masked_(store, tensor, spec, word),
+        next_sentence_(store, tensor, spec.hidden, kNextSentence, traits_of(spec.family).sentence_classes,
+                       kNextSentenceTerm) {}
+
+  void prepare(const Step& step) override {
+    masked_.prepare(step);
+    next_sentence_.prepare(step);
+  }
+
+  ConstTensorView run(const Step& step, ConstTensorView encoded, TensorView dencoded) override {
+    masked_.run(step, encoded, {step.inputs.loss_scale(kLanguageTerm), dencoded});
+    next_sentence_.run(step, encoded, {step.inputs.loss_scale(kNextSentenceTerm), dencoded});
+    return {};
+  }
+
+ private:
+  MaskedLanguageHead masked_;
+  SequenceHead next_sentence_;
+};
+
+HeadPlan bert_head() {
+  return {{{"language", true}, {"next_sentence"}},
+          [](ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word) {
+            return std::make_unique<BertHead>(store, tensor, spec, word);
+          },
+          [](const ModelSpec& spec, const MicroBatch& batch) {
+            const auto labels = [&](std::size_t term) {
+              return static_cast<double>(batch.targets[term].labels.size());
+            };
+            return language_head_flops(spec, labels(kLanguageTerm)) +
+                   labels(kNextSentenceTerm) * sentence_head_flops(spec);
+          }};
+}
+
+}  // namespace
+
+constinit const Family kBertFamily{.family = ModelFamily::bert,
+                                   .names = {.word = "bert.embeddings.word_embeddings.weight",
+                                             .position = "bert.embeddings.position_embeddings.weight",
+                                             .type = "bert.embeddings.token_type_embeddings.weight",
+                                             .embedding_norm = "bert.embeddings.LayerNorm",
+                                             .layers = "bert.encoder.layer.",
+                                             .first_norm = "",
+                                             .query = "attention.self.query",
+                                             .key = "attention.self.key",
+                                             .value = "attention.self.value",
+                                             .attention_output = "attention.output.dense",
+                                             .middle_norm = "attention.output.LayerNorm",
+                                             .expand = "intermediate.dense",
+                                             .contract = "output.dense",
+                                             .last_norm = "output.LayerNorm"},
+                                   .norm_epsilon = 1e-12,
+                                   .causal = false,
+                                   .gelu = ops::GeluKind::erf,
+                                   .scaled_residuals = false,
+                                   .pretraining_head = bert_head};
+
+}  // namespace podium

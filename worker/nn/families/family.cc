@@ -1,0 +1,33 @@
+#include "worker/nn/families/family.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "worker/nn/pretraining_head.h"
+
+namespace podium {
+namespace {
+
+constexpr const Family* kFamilies[] = {&kBertFamily, &kGptFamily};
+
+}  // namespace
+
+double Family::residual_deviation(const ModelSpec& spec) const {
+  return scaled_residuals ? 1.0 / std::sqrt(2.0 * spec.layers) : 1.0;
+}
+
+const Family& family_of(ModelFamily family) {
+  const auto* const found = std::ranges::find(kFamilies, family, &Family::family);
+  if (found == std::end(kFamilies)) throw std::invalid_argument("unknown model family");
+  return **found;
+}
+
+std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view FamilyNames::*part) {
+  const FamilyNames& names = family_of(spec).names;
+  return std::string(names.layers) + std::to_string(layer) + "." + std::string(names.*part);
+}
+
+HeadPlan pretraining_head(ModelFamily family) { return family_of(family).pretraining_head(); }
+
+}  // namespace podium

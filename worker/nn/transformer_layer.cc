@@ -1,0 +1,83 @@
+#include "worker/nn/transformer_layer.h"
+
+#include "worker/nn/families/family.h"
+
+namespace podium {
+namespace {
+
+// Nothing where the family has no such norm.
+std::optional<LayerNorm> make_norm(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                                   int layer, std::string_view FamilyNames::*name) {
+  const Family& family = family_of(spec);
+  if ((family.names.*name).empty()) return std::nullopt;
+  return LayerNorm(store, name_in_layer(spec, layer, name), spec.hidden, family.norm_epsilon,
+                   tensor.splits_rows());
+}
+
+}  // namespace
+
+TransformerLayer::TransformerLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
+                                   int index)
+    : hidden_(spec.hidden),
+      dropout_(spec.dropout),
+      sites_(layer_dropout_sites(index)),
+      first_norm_(make_norm(store, tensor, spec, index, &FamilyNames::first_norm)),
+      attention_(store, tensor, spec, index),
+      middle_norm_(*make_norm(store, tensor, spec, index, &FamilyNames::middle_norm)),
+      feed_forward_(store, tensor, spec, index),
+      last_norm_(make_norm(store, tensor, spec, index, &FamilyNames::last_norm)) {}
+
+void TransformerLayer::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
+  saved.x = saved.attention_x = x;
+  if (first_norm_) {
+    const TensorView normal = step.save_own(hidden_);
+    saved.outer_statistics = step.save_statistics();
+    ops::layer_norm_forward(step.context, x, first_norm_->parameters(), normal, saved.outer_statistics);
+    saved.attention_x = normal;
+  }
+  saved.attention_sum = step.save_own(hidden_);
+  saved.middle_statistics = step.save_statistics();
+  saved.feed_forward_x = step.save_own(hidden_);
+  attention_.forward(step, saved.attention_x, saved.attention_sum, saved.attention);
+  ops::add_layer_norm_forward(step.context, saved.attention_sum, x, attention_dropout(step),
+                              middle_norm_.parameters(), saved.feed_forward_x, saved.middle_statistics);
+
+  if (!last_norm_) {
+    feed_forward_.forward(step, saved.feed_forward_x, y, saved.feed_forward);
+    ops::add_dropout(step.context, y, saved.attention_sum, feed_forward_dropout(step));
+    return;
+  }
+  saved.output_sum = step.save_own(hidden_);
+  saved.outer_statistics = step.save_statistics();
+  feed_forward_.forward(step, saved.feed_forward_x, saved.output_sum, saved.feed_forward);
+  ops::add_layer_norm_forward(step.context, saved.output_sum, saved.feed_forward_x,
+                              feed_forward_dropout(step), last_norm_->parameters(), y,
+                              saved.outer_statistics);
+}
+
+void TransformerLayer::backward(const Step& step, TensorView dy, const Saved& saved) {
+  const ArenaScope scope(step.workspace);
+  const bool norms_behind = last_norm_.has_value();
+  const TensorView dbranch = step.temporary_own(hidden_);
+  // Of what a branch read: where that is also what the residual connection takes on, the two are added up.
+  const TensorView dbranch_x = norms_behind ? dy : step.temporary_own(hidden_);
+
+  if (last_norm_)
+    ops::add_layer_norm_backward(step.context, dy, saved.output_sum, saved.outer_statistics,
+                                 feed_forward_dropout(step), last_norm_->parameters(), dy, dbranch,
+                                 last_norm_->gradients(feed_forward_.contract_bias_gradient()));
+  else
+    ops::dropout(step.context, dy, feed_forward_dropout(step), dbranch);
+  feed_forward_.backward(step, saved.feed_forward_x, dbranch, dbranch_x, norms_behind, saved.feed_forward);
+
+  ops::add_layer_norm_backward(step.context, dbranch_x, saved.attention_sum, saved.middle_statistics,
+                               attention_dropout(step), middle_norm_.parameters(), dy, dbranch,
+                               middle_norm_.gradients(attention_.output_bias_gradient()),
+                               norms_behind ? ConstTensorView() : ConstTensorView(dy));
+  attention_.backward(step, saved.attention_x, dbranch, dbranch_x, norms_behind, saved.attention);
+  if (first_norm_)
+    ops::layer_norm_backward(step.context, dbranch_x, saved.x, saved.outer_statistics,
+                             first_norm_->parameters(), dy, first_norm_->gradients(), dy);
+}
+
+}  // namespace podium

@@ -1,0 +1,63 @@
+// One layer of a transformer: attention and feed-forward, each a branch beside a residual connection. Norms
+// are behind each residual, as in BERT and the original Transformer, or in front of each branch, as in GPT-2:
+//
+//   behind:    a = Norm(x + dropout(attention(x)))          y = Norm(a + dropout(feed_forward(a)))
+//   in front:  s = x + dropout(attention(Norm(x)))          y = s + dropout(feed_forward(Norm(s)))
+//
+// Either way one norm reads the sum behind attention; the other is the layer's last or its first op.
+#pragma once
+
+#include <optional>
+
+#include "worker/nn/dropout_sites.h"
+#include "worker/nn/feed_forward.h"
+#include "worker/nn/layer_norm.h"
+#include "worker/nn/self_attention.h"
+
+namespace podium {
+
+class TransformerLayer {
+ public:
+  struct Saved {
+    ConstTensorView x;
+    ConstTensorView attention_x;  // what attention read: x, or its norm
+    SelfAttention::Saved attention;
+    TensorView attention_sum, middle_statistics;  // x + dropout(attention), which the middle norm read
+    TensorView feed_forward_x;                    // that norm's result
+    FeedForward::Saved feed_forward;
+    TensorView output_sum;        // where a norm comes last: what it read
+    TensorView outer_statistics;  // of the first or last norm
+  };
+
+  TransformerLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index);
+
+  // Renews all copies of weights, as ops::linear_prepare.
+  void prepare(const Step& step) {
+    attention_.prepare(step);
+    feed_forward_.prepare(step);
+  }
+  // x must stay as it is until backward. All tensors are [own rows, hidden].
+  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  // dy is replaced by dx.
+  void backward(const Step& step, TensorView dy, const Saved& saved);
+
+ private:
+  ops::Dropout attention_dropout(const Step& step) const {
+    return step.dropout(dropout_, sites_.attention_output);
+  }
+  ops::Dropout feed_forward_dropout(const Step& step) const {
+    return step.dropout(dropout_, sites_.feed_forward_output);
+  }
+
+  std::int64_t hidden_;
+  double dropout_;
+  LayerDropoutSites sites_;
+  // In the order in which their parameters lie; either the first or the last norm is there.
+  std::optional<LayerNorm> first_norm_;
+  SelfAttention attention_;
+  LayerNorm middle_norm_;
+  FeedForward feed_forward_;
+  std::optional<LayerNorm> last_norm_;
+};
+
+}  // namespace podium
