@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "worker/nn/stacked_model.h"
+#include "worker/nn/transformer_model.h"
 
 namespace podium {
 namespace {
@@ -69,7 +69,7 @@ std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const
   check_shape(spec);
   check_layout(spec, options, groups.layout);
   check_fp8(spec, options, groups.layout);
-  return std::make_unique<StackedModel>(context, spec, options, compute_type(options.precision), groups);
+  return std::make_unique<TransformerModel>(context, spec, options, compute_type(options.precision), groups);
 }
 
 }  // namespace podium
