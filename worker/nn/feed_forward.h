@@ -15,10 +15,6 @@ class FeedForward {
 
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
-  void prepare(const Step& step) {
-    expand_.prepare(step);
-    contract_.prepare(step);
-  }
   // x and y [own rows, hidden].
   void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
   // Replaces dx or adds to it. Where a norm comes last in the layer, the bias gradient of W_2 is left to it.

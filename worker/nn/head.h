@@ -23,9 +23,6 @@ class Head {
  public:
   virtual ~Head() = default;
 
-  // On a device ahead of what is recorded: brings copies of weights up to date.
-  virtual void prepare(const Step& step) = 0;
-
   // x and dx [all rows, hidden]. Adds to dx, or only evaluates where it has no address. When evaluating, a
   // head that has more to tell than its sums returns predictions [targets of term 0, columns] of the step's
   // compute type in Step::saved.

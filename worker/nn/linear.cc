@@ -37,10 +37,17 @@ Linear::Linear(ParameterStore& store, const TensorGroup& tensor, const std::vect
     if (name == names.front()) bias_ = id;
   }
   out_ = count_ * store[weight_].shape[0];
+  store.add_renewal([this, wants_fp8 = options.fp8](Context& context, DType type, bool model_fp8) {
+    if (wants_fp8 && model_fp8) return ops::float8_linear_prepare(context, current_weight(), bias(), type);
+    ops::linear_prepare(context, current_weight(), bias(), type, out_);
+  });
 }
 
 Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name)
     : store_(store), weight_(tied_weight), has_bias_(!bias_name.empty()), out_(store[tied_weight].shape[0]) {
+  store.add_renewal([this](Context& context, DType type, bool) {
+    ops::linear_prepare(context, current_weight(), bias(), type, score_columns(type));
+  });
   if (!has_bias_) return;
   Parameter bias{.name = bias_name,
                  .shape = Shape{out_},
@@ -48,6 +55,12 @@ Linear::Linear(ParameterStore& store, ParameterId tied_weight, const std::string
                  .initializer = Initializer::zeros,
                  .slice = store[tied_weight].slice};
   bias_ = store.add(std::move(bias));
+}
+
+std::int64_t Linear::score_columns(DType type) const {
+  constexpr std::int64_t kAlignedColumns = 64;  // 128 bytes of 16-bit scores
+  if (store_.memory().on_host() || type == DType::f32) return out_;
+  return (out_ + kAlignedColumns - 1) / kAlignedColumns * kAlignedColumns;
 }
 
 ops::LinearWeight& Linear::current_weight() {
@@ -63,14 +76,6 @@ TensorView Linear::bias_gradient() { return has_bias_ ? store_.gradient(bias_, c
 
 ConstTensorView Linear::bias(bool wanted) const {
   return has_bias_ && wanted ? store_.weight(bias_, count_) : ConstTensorView{};
-}
-
-void Linear::prepare(Context& context, DType type, std::int64_t columns) {
-  ops::linear_prepare(context, current_weight(), bias(), type, columns > 0 ? columns : out_);
-}
-
-void Linear::prepare_float8(Context& context, DType type) {
-  ops::float8_linear_prepare(context, current_weight(), bias(), type);
 }
 
 void Linear::forward(Context& context, ConstTensorView x, TensorView y, bool add_bias) {

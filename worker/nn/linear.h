@@ -1,5 +1,6 @@
 // A dense layer bound to its parameters, of which a tensor-parallel rank may hold a share: some outputs
-// (rows of the weight) or some inputs (columns). Several stacked ones (query, key, value) compute as one.
+// (rows of the weight) or some inputs (columns). Several stacked ones (query, key, value) compute as one. It
+// stays where it is made, for the store renews its copies of the weight.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@ struct LinearOptions {
   enum class Split { none, outputs, inputs } split = Split::none;
   double deviation = 1.0;     // as in Parameter
   bool partial_bias = false;  // as Parameter::partial_over_tensor
+  bool fp8 = false;           // multiplies in FP8 where the model does
 };
 
 class Linear {
@@ -22,14 +24,16 @@ class Linear {
   // Declares this rank's share of `<name>.weight` [out, in] and `<name>.bias` [out] for each of `names`.
   Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
          std::int64_t out, std::int64_t in, const LinearOptions& options = {});
-  // Shares a weight declared elsewhere; without a bias where `bias_name` is empty.
+  // Scores words by a weight declared elsewhere; without a bias where `bias_name` is empty. y has
+  // score_columns().
   Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name);
+  Linear(const Linear&) = delete;
+  Linear& operator=(const Linear&) = delete;
 
   std::int64_t out() const { return out_; }  // here
+  // On a device rows of 16 bits begin at aligned addresses, whatever the size of the vocabulary.
+  std::int64_t score_columns(DType type) const;
 
-  // As ops::linear_prepare; `columns`: of y, where not out().
-  void prepare(Context& context, DType type, std::int64_t columns = 0);
-  void prepare_float8(Context& context, DType type);  // for y of this type
   void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
   void gelu_forward(Context& context, ConstTensorView x, ops::GeluKind kind, TensorView saved, TensorView y);
   void backward_input(Context& context, ConstTensorView dy, TensorView dx,

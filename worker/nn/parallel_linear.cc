@@ -16,11 +16,6 @@ void multiply(const Step& step, Linear& linear, ConstTensorView x, TensorView y,
   linear.forward(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::rows), y, add_bias);
 }
 
-void prepare_weight(const Step& step, Linear& linear) {
-  if (step.fp8) return linear.prepare_float8(step.context, step.compute);
-  linear.prepare(step.context, step.compute);
-}
-
 // In workspace memory where it is converted.
 OutputGradient output_gradient(const Step& step, ConstTensorView dy) {
   if (!step.fp8) return {dy, {}};
@@ -50,9 +45,7 @@ void backward_input(const Step& step, Linear& linear, const OutputGradient& grad
 ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                                            const std::vector<std::string>& names, std::int64_t out,
                                            std::int64_t in)
-    : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs}) {}
-
-void ColumnParallelLinear::prepare(const Step& step) { prepare_weight(step, linear_); }
+    : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs, .fp8 = true}) {}
 
 void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   const ArenaScope scope(step.workspace);
@@ -101,9 +94,8 @@ RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& t
       linear_(store, tensor, {name}, out, in,
               {.split = LinearOptions::Split::inputs,
                .deviation = deviation,
-               .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows()}) {}
-
-void RowParallelLinear::prepare(const Step& step) { prepare_weight(step, linear_); }
+               .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows(),
+               .fp8 = true}) {}
 
 void RowParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
   step.tensor.sum(step.workspace, y,

@@ -27,8 +27,6 @@ class ColumnParallelLinear {
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                        const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
 
-  // Renews the copies of the weight ahead of a step that is recorded.
-  void prepare(const Step& step);
   void forward(const Step& step, ConstTensorView x, TensorView y);
   // Likewise, with a GELU behind it; `saved` like y.
   void gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind, TensorView saved, TensorView y);
@@ -49,8 +47,6 @@ class RowParallelLinear {
   RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
                     std::int64_t out, std::int64_t in, double deviation, BiasGradient bias_gradient);
 
-  // Renews the copies of the weight ahead of a step that is recorded.
-  void prepare(const Step& step);
   void forward(const Step& step, ConstTensorView x, TensorView y);
   void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
                 const ops::ProductOptions& options = {});

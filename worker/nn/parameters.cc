@@ -153,6 +153,13 @@ void ParameterStore::initialise(std::uint64_t seed, double initializer_range, in
   weights_changed();
 }
 
+void ParameterStore::renew_copies(Context& context, DType compute, bool fp8) {
+  if (memory_.on_host() || renewed_generation_ == generation_) return;
+  if (compute != DType::f32 && !rounds_stochastically()) renew_narrowed(context, compute);
+  for (const Renewal& renewal : renewals_) renewal(context, compute, fp8);
+  renewed_generation_ = generation_;
+}
+
 void ParameterStore::renew_narrowed(Context& context, DType type) {
   if (narrowed_.shape() != Shape{size_} || narrowed_.dtype() != type) {
     narrowed_ = Tensor(type, Shape{size_}, memory_.device);

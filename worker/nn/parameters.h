@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -95,9 +96,16 @@ class ParameterStore {
   }
   std::int64_t generation() const { return generation_; }
 
+  // On a device, ahead of work that is recorded and cannot do it: renews the copies of weights in other types
+  // than f32, where the weights have changed since the last call. `compute`: the type of activations; `fp8`:
+  // the layers' dense layers multiply in 8 bits.
+  void renew_copies(Context& context, DType compute, bool fp8);
+  // Whoever keeps such copies says once, when it declares the weights, how they are renewed.
+  using Renewal = std::function<void(Context& context, DType compute, bool fp8)>;
+  void add_renewal(Renewal renewal) { renewals_.push_back(std::move(renewal)); }
+
   // On a device, for layers that compute in 16 bits: one copy of all weights in such a type, each where it is
-  // in weights(). Made by the first call, renewed in one launch where the weights have changed since.
-  void renew_narrowed(Context& context, DType type);
+  // in weights(). renew_copies() makes it, and renews it in one launch.
   TensorView narrowed() { return narrowed_.view(); }  // without an address where there is none
   // Of stacked parameters as `weight` gives them; without an address where it is outdated, or where copies
   // are rounded at random.
@@ -110,6 +118,7 @@ class ParameterStore {
   std::optional<ops::StochasticRounding> rounding(ParameterId first, int count = 1) const;
 
  private:
+  void renew_narrowed(Context& context, DType type);
   // Where `count` stacked parameters lie; they must have no gap between them.
   Parameter stacked(ParameterId first, int count) const;
 
@@ -126,6 +135,8 @@ class ParameterStore {
   Tensor narrowed_;
   std::int64_t narrowed_generation_ = 0;
   std::int64_t generation_ = 1;
+  std::vector<Renewal> renewals_;
+  std::int64_t renewed_generation_ = 0;  // that renew_copies() has been called for
   std::optional<PhiloxKey> rounding_key_;
 };
 

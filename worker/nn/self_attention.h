@@ -17,10 +17,6 @@ class SelfAttention {
 
   SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
-  void prepare(const Step& step) {
-    query_key_value_.prepare(step);
-    output_.prepare(step);
-  }
   // x and y [own rows, hidden].
   void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
   // Replaces dx or adds to it. The output's bias gradient is left to the norm behind.

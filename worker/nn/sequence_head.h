@@ -16,10 +16,6 @@ class SequenceHead {
   SequenceHead(ParameterStore& store, const TensorGroup& tensor, std::int64_t hidden,
                const std::string& classifier, std::int64_t classes, std::size_t term);
 
-  void prepare(const Step& step) {
-    pooler_.prepare(step.context, step.compute);
-    classifier_.prepare(step.context, step.compute);
-  }
   // encoded and gradient.dx [all rows, hidden]. Where it only evaluates: the logits [labels, classes], in
   // Step::saved.
   ConstTensorView run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);

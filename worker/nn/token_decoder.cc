@@ -1,26 +1,14 @@
 #include "worker/nn/token_decoder.h"
 
 namespace podium {
-namespace {
-
-constexpr std::int64_t kAlignedColumns = 64;  // 128 bytes of 16-bit logits
-
-}  // namespace
-
 TokenDecoder::TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name)
     : first_class_(store[word].slice.begin), linear_(store, word, bias_name) {}
-
-// On a device rows of 16-bit logits begin at aligned addresses, whatever the size of the vocabulary.
-std::int64_t TokenDecoder::columns_of_logits(const Step& step) const {
-  const std::int64_t classes = linear_.out();
-  if (step.context.memory.on_host() || step.compute == DType::f32) return classes;
-  return (classes + kAlignedColumns - 1) / kAlignedColumns * kAlignedColumns;
-}
 
 void TokenDecoder::run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
                        const HeadGradient& gradient, ops::CrossEntropySums* sums) {
   const ArenaScope scope(step.workspace);
-  const TensorView logits = step.workspace.allocate(step.compute, Shape{x.shape[0], columns_of_logits(step)});
+  const TensorView logits =
+      step.workspace.allocate(step.compute, Shape{x.shape[0], linear_.score_columns(step.compute)});
   linear_.forward(step.context, x, logits);
   score(step, logits, labels, gradient, sums);
   if (!gradient.wanted()) return;

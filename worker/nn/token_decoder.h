@@ -24,15 +24,12 @@ class TokenDecoder {
   // `word` is the table of word embeddings; no bias where `bias_name` is empty.
   TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name);
 
-  void prepare(const Step& step) { linear_.prepare(step.context, step.compute, columns_of_logits(step)); }
-
   // x [rows, hidden] and labels [rows], negative where nothing is to be predicted, are the same on all tensor
   // ranks, and so are what is added to `sums` and dx, which is replaced.
   void run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
            const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
  private:
-  std::int64_t columns_of_logits(const Step& step) const;
   void score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
              const HeadGradient& gradient, ops::CrossEntropySums* sums);
 

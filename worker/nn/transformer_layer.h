@@ -31,11 +31,6 @@ class TransformerLayer {
 
   TransformerLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index);
 
-  // Renews all copies of weights, as ops::linear_prepare.
-  void prepare(const Step& step) {
-    attention_.prepare(step);
-    feed_forward_.prepare(step);
-  }
   // x must stay as it is until backward. All tensors are [own rows, hidden].
   void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
   // dy is replaced by dx.

@@ -51,7 +51,7 @@ ConstTensorView TransformerModel::forward(int chunk_index, int slot_index, const
   Slot& slot = begin(chunk_index, slot_index, pass);
   PassPlan& plan = slot.plan();
   const Step step = make_step(slot, pass);
-  prepare_weights(step);
+  store_.renew_copies(context_, compute_, fp8_);
   const ConstTensorView x = chunk.embeddings ? ConstTensorView() : placed(step, input);
   run(slot, plan.forward, [&] { compute_forward(chunk, step, plan, x); });
   if (!pass.training) ++plan.passes;
@@ -130,17 +130,6 @@ Step TransformerModel::make_step(Slot& slot, const Pass& pass) {
           .keep_probabilities = recomputation_.keeps_probabilities(pass),
           .saved = slot.arena,
           .workspace = workspace_};
-}
-
-// On a device ahead of what is recorded, which cannot renew copies of weights.
-void TransformerModel::prepare_weights(const Step& step) {
-  if (context_.memory.on_host() || prepared_ == store_.generation()) return;
-  if (compute_ != DType::f32 && !store_.rounds_stochastically()) store_.renew_narrowed(context_, compute_);
-  for (ModelChunk& chunk : chunks_) {
-    for (TransformerLayer& layer : chunk.layers) layer.prepare(step);
-    if (chunk.head) chunk.head->prepare(step);
-  }
-  prepared_ = store_.generation();
 }
 
 void TransformerModel::check_boundary(const ConstTensorView& x, const Step& step) const {

@@ -39,7 +39,6 @@ class TransformerModel final : public Model {
   std::int64_t most_tokens_together() const;
   PassValues values_of(const Pass& pass, const RowLayout& rows) const;
   Step make_step(Slot& slot, const Pass& pass);
-  void prepare_weights(const Step& step);
   void check_boundary(const ConstTensorView& x, const Step& step) const;
   ConstTensorView placed(const Step& step, ConstTensorView input);
 
@@ -62,7 +61,6 @@ class TransformerModel final : public Model {
   Arena workspace_;
   Recomputation recomputation_;
   LossTotals loss_totals_;
-  std::int64_t prepared_ = 0;  // the store's generation that copies of weights are of
 };
 
 }  // namespace podium

@@ -31,8 +31,6 @@ class KindHead final : public Head {
   KindHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
       : hidden_(spec.hidden), classifier_(store, tensor, {"classifier"}, kClasses, spec.hidden) {}
 
-  void prepare(const Step& step) override { classifier_.prepare(step.context, step.compute); }
-
   ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
     const auto [rows, labels] = step.inputs.targets(0);
     const auto activation = [&step, count = std::ssize(labels)](std::int64_t columns) {

@@ -29,11 +29,6 @@ class MaskedLanguageHead {
         norm_(store, kTransformNorm, hidden_, kBertFamily.norm_epsilon, false),
         decoder_(store, word, kDecoderBias) {}
 
-  void prepare(const Step& step) {
-    transform_.prepare(step.context, step.compute);
-    decoder_.prepare(step);
-  }
-
   // encoded and gradient.dx [all rows, hidden].
   void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
     for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm))
@@ -76,11 +71,6 @@ class BertHead final : public Head {
       : masked_(store, tensor, spec, word),
         next_sentence_(store, tensor, spec.hidden, kNextSentence, traits_of(spec.family).sentence_classes,
                        kNextSentenceTerm) {}
-
-  void prepare(const Step& step) override {
-    masked_.prepare(step);
-    next_sentence_.prepare(step);
-  }
 
   ConstTensorView run(const Step& step, ConstTensorView encoded, TensorView dencoded) override {
     masked_.run(step, encoded, {step.inputs.loss_scale(kLanguageTerm), dencoded});

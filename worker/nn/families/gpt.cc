@@ -19,8 +19,6 @@ class GptHead final : public Head {
         norm_(store, kFinalNorm, hidden_, kGptFamily.norm_epsilon, false),
         decoder_(store, word, "") {}
 
-  void prepare(const Step& step) override { decoder_.prepare(step); }
-
   ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
     for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm))
       run_block(step, x, block, {step.inputs.loss_scale(kLanguageTerm), dx});

@@ -10,7 +10,6 @@ class ClassifyHead final : public Head {
   ClassifyHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int classes)
       : sequences_(store, tensor, spec.hidden, "classifier", classes, kClassTerm) {}
 
-  void prepare(const Step& step) override { sequences_.prepare(step); }
   ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
     return sequences_.run(step, x, {step.inputs.loss_scale(kClassTerm), dx});
   }
