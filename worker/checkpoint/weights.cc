@@ -2,6 +2,7 @@
 
 #include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 
@@ -15,7 +16,7 @@ ModelSpec model_of(const CheckpointManifest& manifest) {
   ModelSpec model = spec.model;
   for (const auto& [name, part] : manifest.files)
     for (const Piece& piece : part.pieces)
-      if (piece.parameter == embeddings_name(model.family)) model.vocab = static_cast<int>(piece.box.full[0]);
+      if (piece.parameter == family_of(model).names.word) model.vocab = static_cast<int>(piece.box.full[0]);
   return model;
 }
 

@@ -16,6 +16,7 @@
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/pieces.h"
 #include "worker/formats/safetensors.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 namespace {
@@ -45,7 +46,7 @@ void check_same_model(const fs::path& folder, const ModelSpec& spec) {
 
 void check_no_strangers(const HuggingFaceFolder& folder, const std::vector<HuggingFaceEntry>& entries,
                         ModelFamily family) {
-  std::set<std::string_view> known{tied_name(family)};
+  std::set<std::string_view> known{family_of(family).hugging_face.tied};
   for (const HuggingFaceEntry& entry : entries) known.insert(entry.name);
   for (const auto& [name, place] : folder.tensors())
     if (!known.contains(name)) refuse(place, "is no part of the model that config.json describes");
@@ -78,8 +79,8 @@ void place_part(const FullTensor& part, ParameterStore& parameters) {
 
 // A head's weight that is kept beside the embeddings must equal them: ours are one.
 void check_tied(const HuggingFaceFolder& folder, ModelFamily family) {
-  const Place* tied = folder.find(std::string(tied_name(family)));
-  const Place* embeddings = folder.find(std::string(embeddings_name(family)));
+  const Place* tied = folder.find(std::string(family_of(family).hugging_face.tied));
+  const Place* embeddings = folder.find(std::string(family_of(family).names.word));
   if (tied == nullptr) return;
   if (tied->file->read_floats(tied->name) != embeddings->file->read_floats(embeddings->name))
     refuse(*tied, "differs from the word embeddings; podium-worker trains models that share them");
@@ -199,7 +200,7 @@ std::vector<std::string> load_hugging_face(const fs::path& folder, const ModelSp
     for (const FullTensor& part : split_entry(entry, place->file->read_floats(place->name)))
       place_part(part, parameters);
   }
-  if (parameters.find(embeddings_name(spec.family)) != nullptr) check_tied(files, spec.family);
+  if (parameters.find(family_of(spec).names.word) != nullptr) check_tied(files, spec.family);
   parameters.weights_changed();
   return absent;
 }

@@ -5,6 +5,7 @@
 #include "common/base/file.h"
 #include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 namespace {
@@ -49,7 +50,7 @@ HuggingFaceFolder::HuggingFaceFolder(const fs::path& folder, ModelFamily family)
     throw BadData(folder.string() + " holds neither " + kSingle + " nor " + kIndex +
                   "; weights in another format must be saved as safetensors first");
   }
-  use_decoder_bias();
+  use_twin();
 }
 
 void HuggingFaceFolder::read_index(const fs::path& folder, const fs::path& index) {
@@ -71,12 +72,13 @@ void HuggingFaceFolder::add(const SafetensorsFile& file, const std::string& name
                   there->second.name + "\"");
 }
 
-// Newer files of BERT keep the masked-language head's bias twice, some only under this name.
-void HuggingFaceFolder::use_decoder_bias() {
-  auto decoder = tensors_.extract("cls.predictions.decoder.bias");
-  if (decoder.empty()) return;
-  decoder.key() = "cls.predictions.bias";
-  tensors_.insert(std::move(decoder));
+void HuggingFaceFolder::use_twin() {
+  const HuggingFaceForm& form = family_of(family_).hugging_face;
+  if (form.twin.empty()) return;
+  auto twin = tensors_.extract(std::string(form.twin));
+  if (twin.empty()) return;
+  twin.key() = form.twin_of;
+  tensors_.insert(std::move(twin));
 }
 
 const HuggingFaceFolder::Place* HuggingFaceFolder::find(const std::string& name) const {

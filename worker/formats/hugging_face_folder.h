@@ -27,7 +27,7 @@ class HuggingFaceFolder {
  private:
   void add(const SafetensorsFile& file, const std::string& name);
   void read_index(const std::filesystem::path& folder, const std::filesystem::path& index);
-  void use_decoder_bias();
+  void use_twin();
 
   ModelFamily family_;
   std::deque<SafetensorsFile> files_;

@@ -1,9 +1,9 @@
 #include "worker/formats/hugging_face_names.h"
 
 #include <algorithm>
-#include <array>
 
 #include "common/base/check.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 namespace {
@@ -12,82 +12,61 @@ using Shape64 = std::vector<std::int64_t>;
 
 class Table {
  public:
+  explicit Table(const ModelSpec& spec) : spec_(spec), family_(family_of(spec)) {}
+
   HuggingFaceEntry& add(std::string name, Shape64 shape) {
     entries_.push_back({.name = name, .shape = std::move(shape), .parameters = {name}});
     return entries_.back();
   }
-  // A Linear as BERT keeps it, [out, in].
-  void add_linear(const std::string& prefix, std::int64_t out, std::int64_t in, bool optional = false) {
-    add(prefix + ".weight", {out, in}).optional = optional;
-    add(prefix + ".bias", {out}).optional = optional;
+  void add_table(std::string_view name, std::int64_t rows, bool by_token = false) {
+    if (!name.empty()) add(std::string(name), {rows, spec_.hidden}).by_token = by_token;
   }
-  // A projection as GPT-2 keeps it, [in, out]; `parts` are ours, side by side.
-  void add_projection(const std::string& prefix, std::int64_t in, std::int64_t out,
-                      const std::vector<std::string>& parts) {
-    for (const char* kind : {".weight", ".bias"}) {
-      HuggingFaceEntry& entry = add(prefix + kind, {out});
-      if (entry.name.ends_with(".weight")) entry.shape = {in, out};
-      entry.transposed = true;
-      entry.parameters.clear();
-      for (const std::string& part : parts) entry.parameters.push_back(part + kind);
-    }
+  void add_norm(const std::string& prefix) {
+    add(prefix + ".weight", {spec_.hidden});
+    add(prefix + ".bias", {spec_.hidden});
   }
-  void add_norm(const std::string& prefix, std::int64_t size, bool optional = false) {
-    add(prefix + ".weight", {size}).optional = optional;
-    add(prefix + ".bias", {size}).optional = optional;
+  void add_layer(int layer) {
+    const FamilyNames& names = family_.names;
+    const auto name = [&](std::string_view FamilyNames::*part) { return name_in_layer(spec_, layer, part); };
+    const std::int64_t hidden = spec_.hidden, inner = spec_.intermediate;
+    if (!names.first_norm.empty()) add_norm(name(&FamilyNames::first_norm));
+    const std::vector<std::string> query_key_value{name(&FamilyNames::query), name(&FamilyNames::key),
+                                                   name(&FamilyNames::value)};
+    if (const std::string_view one = family_.hugging_face.query_key_value; !one.empty())
+      add_dense(name_in_layer(spec_, layer, one), hidden, hidden, query_key_value);
+    else
+      for (const std::string& part : query_key_value) add_dense(part, hidden, hidden, {part});
+    const auto add = [&](std::string_view FamilyNames::*part, std::int64_t out, std::int64_t in) {
+      add_dense(name(part), out, in, {name(part)});
+    };
+    add(&FamilyNames::attention_output, hidden, hidden);
+    add_norm(name(&FamilyNames::middle_norm));
+    add(&FamilyNames::expand, inner, hidden);
+    add(&FamilyNames::contract, hidden, inner);
+    if (!names.last_norm.empty()) add_norm(name(&FamilyNames::last_norm));
   }
   std::vector<HuggingFaceEntry> take() { return std::move(entries_); }
 
  private:
+  // `parts` are ours, [out, in] each, side by side.
+  void add_dense(const std::string& name, std::int64_t out, std::int64_t in,
+                 const std::vector<std::string>& parts) {
+    const bool transposed = family_.hugging_face.transposed;
+    out *= std::ssize(parts);
+    for (const char* kind : {".weight", ".bias"}) {
+      const bool weight = std::string_view(kind) == ".weight";
+      HuggingFaceEntry& entry =
+          add(name + kind, weight ? (transposed ? Shape64{in, out} : Shape64{out, in}) : Shape64{out});
+      entry.transposed = transposed;
+      entry.parameters.clear();
+      for (const std::string& part : parts) entry.parameters.push_back(part + kind);
+    }
+  }
+
+  const ModelSpec& spec_;
+  const Family& family_;
   std::vector<HuggingFaceEntry> entries_;
 };
-
-constexpr std::int64_t kTokenTypes = 2;
-
-std::vector<HuggingFaceEntry> bert_entries(const ModelSpec& spec) {
-  Table table;
-  const std::int64_t hidden = spec.hidden, inner = spec.intermediate;
-  table.add("bert.embeddings.word_embeddings.weight", {spec.vocab, hidden}).by_token = true;
-  table.add("bert.embeddings.position_embeddings.weight", {spec.max_positions, hidden});
-  table.add("bert.embeddings.token_type_embeddings.weight", {kTokenTypes, hidden});
-  table.add_norm("bert.embeddings.LayerNorm", hidden);
-  for (int i = 0; i < spec.layers; ++i) {
-    const std::string layer = "bert.encoder.layer." + std::to_string(i);
-    for (const char* name : {"query", "key", "value"})
-      table.add_linear(layer + ".attention.self." + name, hidden, hidden);
-    table.add_linear(layer + ".attention.output.dense", hidden, hidden);
-    table.add_norm(layer + ".attention.output.LayerNorm", hidden);
-    table.add_linear(layer + ".intermediate.dense", inner, hidden);
-    table.add_linear(layer + ".output.dense", hidden, inner);
-    table.add_norm(layer + ".output.LayerNorm", hidden);
-  }
-  table.add_linear("bert.pooler.dense", hidden, hidden, true);
-  HuggingFaceEntry& bias = table.add("cls.predictions.bias", {spec.vocab});
-  bias.optional = bias.by_token = true;
-  table.add_linear("cls.predictions.transform.dense", hidden, hidden, true);
-  table.add_norm("cls.predictions.transform.LayerNorm", hidden, true);
-  table.add_linear("cls.seq_relationship", 2, hidden, true);
-  return table.take();
-}
-
-std::vector<HuggingFaceEntry> gpt_entries(const ModelSpec& spec) {
-  Table table;
-  const std::int64_t hidden = spec.hidden, inner = spec.intermediate;
-  table.add("transformer.wte.weight", {spec.vocab, hidden}).by_token = true;
-  table.add("transformer.wpe.weight", {spec.max_positions, hidden});
-  for (int i = 0; i < spec.layers; ++i) {
-    const std::string layer = "transformer.h." + std::to_string(i), attention = layer + ".attn";
-    table.add_norm(layer + ".ln_1", hidden);
-    table.add_projection(attention + ".c_attn", hidden, 3 * hidden,
-                         {attention + ".query", attention + ".key", attention + ".value"});
-    table.add_projection(attention + ".c_proj", hidden, hidden, {attention + ".c_proj"});
-    table.add_norm(layer + ".ln_2", hidden);
-    table.add_projection(layer + ".mlp.c_fc", hidden, inner, {layer + ".mlp.c_fc"});
-    table.add_projection(layer + ".mlp.c_proj", inner, hidden, {layer + ".mlp.c_proj"});
-  }
-  table.add_norm("transformer.ln_f", hidden);
-  return table.take();
-}
 
 // Rows of a tensor of one axis: one.
 std::int64_t columns_of(const HuggingFaceEntry& entry) { return entry.shape.back(); }
@@ -96,14 +75,9 @@ bool starts_with_any(std::string_view name, std::span<const std::string_view> pr
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-bool is_not_needed(ModelFamily family, std::string_view name) {
-  if (family == ModelFamily::gpt) {
-    constexpr std::array<std::string_view, 2> kHeads{"score.", "multiple_choice_head."};
-    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
-           starts_with_any(name, kHeads);
-  }
-  constexpr std::array<std::string_view, 2> kHeads{"classifier.", "qa_outputs."};
-  return name.ends_with("embeddings.position_ids") || starts_with_any(name, kHeads);
+bool is_not_needed(const HuggingFaceForm& form, std::string_view name) {
+  return starts_with_any(name, form.other_beginnings) ||
+         std::ranges::any_of(form.other_endings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 }  // namespace
@@ -116,7 +90,20 @@ std::vector<std::int64_t> HuggingFaceEntry::parameter_shape() const {
 }
 
 std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec) {
-  return spec.family == ModelFamily::gpt ? gpt_entries(spec) : bert_entries(spec);
+  const Family& family = family_of(spec);
+  const FamilyNames& names = family.names;
+  Table table(spec);
+  table.add_table(names.word, spec.vocab, true);
+  table.add_table(names.position, spec.max_positions);
+  table.add_table(names.type, kTokenTypes);
+  if (!names.embedding_norm.empty()) table.add_norm(std::string(names.embedding_norm));
+  for (int layer = 0; layer < spec.layers; ++layer) table.add_layer(layer);
+  for (const HeadTensor& tensor : family.head_tensors(spec)) {
+    HuggingFaceEntry& entry = table.add(tensor.name, tensor.shape);
+    entry.optional = family.hugging_face.head_may_lack;
+    entry.by_token = tensor.by_token;
+  }
+  return table.take();
 }
 
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values) {
@@ -148,28 +135,13 @@ FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> par
 }
 
 std::optional<std::string> canonical_name(ModelFamily family, std::string_view name) {
-  if (is_not_needed(family, name)) return std::nullopt;
+  const HuggingFaceForm& form = family_of(family).hugging_face;
+  if (is_not_needed(form, name)) return std::nullopt;
   std::string result(name);
-  if (family == ModelFamily::gpt) {
-    constexpr std::array<std::string_view, 4> kBare{"wte.", "wpe.", "h.", "ln_f."};
-    return starts_with_any(name, kBare) ? "transformer." + result : result;
-  }
-  constexpr std::array<std::string_view, 3> kBare{"embeddings.", "encoder.", "pooler."};
-  if (starts_with_any(name, kBare)) result = "bert." + result;
-  const auto rename = [&](std::string_view old, std::string_view now) {
+  if (starts_with_any(name, form.bare)) result.insert(0, form.prefix);
+  for (const auto& [old, now] : form.older_endings)
     if (result.ends_with(old)) result.replace(result.size() - old.size(), old.size(), now);
-  };
-  rename("LayerNorm.gamma", "LayerNorm.weight");
-  rename("LayerNorm.beta", "LayerNorm.bias");
   return result;
-}
-
-std::string_view tied_name(ModelFamily family) {
-  return family == ModelFamily::gpt ? "lm_head.weight" : "cls.predictions.decoder.weight";
-}
-
-std::string_view embeddings_name(ModelFamily family) {
-  return family == ModelFamily::gpt ? "transformer.wte.weight" : "bert.embeddings.word_embeddings.weight";
 }
 
 }  // namespace podium

@@ -31,13 +31,9 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec);
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values);
 FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts);
 
-// The name under which the table has what a file calls `name`: prefix added where it is absent, gamma and
-// beta called weight and bias. Nothing for what every such model may carry and none needs: buffers, and heads
+// The name under which the table has what a file calls `name`: prefix added where it is absent,
+// older names replaced. Nothing for what every such model may carry and none needs: buffers, and heads
 // of other tasks.
 std::optional<std::string> canonical_name(ModelFamily family, std::string_view name);
-
-// The copy of the word embeddings that some files hold as the head's weight, and the embeddings.
-std::string_view tied_name(ModelFamily family);
-std::string_view embeddings_name(ModelFamily family);
 
 }  // namespace podium

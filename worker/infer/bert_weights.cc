@@ -3,6 +3,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include "worker/data/failure.h"
+#include "worker/nn/families/bert.h"
+#include "worker/nn/families/family.h"
 #include "worker/ops/inference_attention.h"
 #include "worker/ops/quantised.h"
 
@@ -53,14 +55,13 @@ class Maker {
   DenseLayer head(const std::string& name) const { return head(name + ".weight", name + ".bias"); }
 
   EncoderLayer encoder_layer(int index) const {
-    const std::string prefix = "bert.encoder.layer." + std::to_string(index);
     const auto products = encoder_products(model_.spec, index);
     return {product(products[0]),
             product(products[1]),
             product(products[2]),
             product(products[3]),
-            norm(prefix + ".attention.output.LayerNorm"),
-            norm(prefix + ".output.LayerNorm")};
+            norm(name_in_layer(model_.spec, index, &FamilyNames::middle_norm)),
+            norm(name_in_layer(model_.spec, index, &FamilyNames::last_norm))};
   }
 
  private:
@@ -105,21 +106,22 @@ class Maker {
 BertWeights make_bert_weights(Context& context, const SourceModel& model, const InferenceOptions& options) {
   check_options(context, model, options);
   const Maker maker(context, model, options);
+  const auto table = [&](std::string_view name) { return maker.floats(std::string(name)); };
+  const FamilyNames& names = kBertFamily.names;
   BertWeights weights{.spec = model.spec,
                       .product = product_type(options.precision),
                       .activation = activation_type(options.precision, context),
-                      .word = maker.floats("bert.embeddings.word_embeddings.weight"),
-                      .position = maker.floats("bert.embeddings.position_embeddings.weight"),
-                      .type = maker.floats("bert.embeddings.token_type_embeddings.weight"),
-                      .embeddings_norm = maker.norm("bert.embeddings.LayerNorm")};
+                      .word = table(names.word),
+                      .position = table(names.position),
+                      .type = table(names.type),
+                      .embeddings_norm = maker.norm(std::string(names.embedding_norm))};
   for (int i = 0; i < model.spec.layers; ++i) weights.layers.push_back(maker.encoder_layer(i));
-  if (model.has("bert.pooler.dense.weight")) weights.pooler = maker.head("bert.pooler.dense");
-  if (weights.pooler && model.has("cls.seq_relationship.weight"))
-    weights.next_sentence = maker.head("cls.seq_relationship");
-  if (model.has("cls.predictions.bias") && model.has("cls.predictions.transform.dense.weight"))
-    weights.prediction = {maker.head("cls.predictions.transform.dense"),
-                          maker.norm("cls.predictions.transform.LayerNorm"),
-                          maker.head("bert.embeddings.word_embeddings.weight", "cls.predictions.bias")};
+  const auto has_layer = [&](const char* name) { return model.has(std::string(name) + ".weight"); };
+  if (has_layer(kBertPooler)) weights.pooler = maker.head(kBertPooler);
+  if (weights.pooler && has_layer(kBertNextSentence)) weights.next_sentence = maker.head(kBertNextSentence);
+  if (model.has(kBertDecoderBias) && has_layer(kBertTransform))
+    weights.prediction = {maker.head(kBertTransform), maker.norm(kBertTransformNorm),
+                          maker.head(std::string(names.word), kBertDecoderBias)};
   return weights;
 }
 

@@ -12,6 +12,7 @@
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/pieces.h"
 #include "worker/infer/quantised_folder.h"
+#include "worker/nn/families/family.h"
 #include "worker/nn/parameters.h"
 
 namespace podium {
@@ -97,11 +98,14 @@ const std::vector<float>& SourceModel::values(const std::string& name) const {
 }
 
 std::array<EncoderProduct, 4> encoder_products(const ModelSpec& spec, int layer) {
-  const std::string prefix = "bert.encoder.layer." + std::to_string(layer), self = prefix + ".attention.self";
-  const std::string output = prefix + ".attention.output.dense", expand = prefix + ".intermediate.dense",
-                    contract = prefix + ".output.dense";
+  const auto name = [&](std::string_view FamilyNames::*part) { return name_in_layer(spec, layer, part); };
+  const std::string query = name(&FamilyNames::query), output = name(&FamilyNames::attention_output),
+                    expand = name(&FamilyNames::expand), contract = name(&FamilyNames::contract);
   const std::int64_t hidden = spec.hidden, inner = spec.intermediate;
-  return {{{self + ".query_key_value", {self + ".query", self + ".key", self + ".value"}, 3 * hidden, hidden},
+  return {{{query + "_key_value",
+            {query, name(&FamilyNames::key), name(&FamilyNames::value)},
+            3 * hidden,
+            hidden},
            {output, {output}, hidden, hidden},
            {expand, {expand}, inner, hidden},
            {contract, {contract}, hidden, inner}}};

@@ -1,5 +1,6 @@
 #include "worker/nn/sequence_head.h"
 
+#include "worker/nn/families/bert.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/tanh.h"
 
@@ -9,7 +10,7 @@ SequenceHead::SequenceHead(ParameterStore& store, const TensorGroup& tensor, std
                            const std::string& classifier, std::int64_t classes, std::size_t term)
     : hidden_(hidden),
       term_(term),
-      pooler_(store, tensor, {kPooler}, hidden, hidden),
+      pooler_(store, tensor, {kBertPooler}, hidden, hidden),
       classifier_(store, tensor, {classifier}, classes, hidden) {}
 
 ConstTensorView SequenceHead::run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {

@@ -8,11 +8,9 @@
 
 namespace podium {
 
-inline constexpr char kPooler[] = "bert.pooler.dense";
-
 class SequenceHead {
  public:
-  // Declares kPooler and `classifier` [classes, hidden], whole on every tensor rank.
+  // Declares kBertPooler and `classifier` [classes, hidden], whole on every tensor rank.
   SequenceHead(ParameterStore& store, const TensorGroup& tensor, std::int64_t hidden,
                const std::string& classifier, std::int64_t classes, std::size_t term);
 

@@ -16,6 +16,7 @@
 #include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
+#include "worker/nn/families/family.h"
 
 namespace podium {
 namespace {
@@ -222,7 +223,7 @@ TEST_P(HuggingFace, ALargerVocabularyKeepsItsOtherRows) {
   declare(store, padded);
   std::fill(store.weights().begin(), store.weights().end(), 7.0F);
   load_hugging_face(path_, padded, store);
-  const Parameter& p = *store.find(embeddings_name(GetParam()));
+  const Parameter& p = *store.find(family_of(GetParam()).names.word);
   for (std::int64_t i = 0; i < p.size(); ++i)
     ASSERT_EQ(store.weights(p)[static_cast<std::size_t>(i)], i < 50 * 32 ? expected_value(p.name, i) : 7.0F);
 }
@@ -265,7 +266,8 @@ TEST_P(HuggingFace, ATensorThatIsMissingStrangeOrMisshapenIsNamed) {
               HasSubstr("\"" + name + "\" is of shape [32, 24]; the model's is [24, 32]"));
 
   tensors = good;
-  tensors.push_back({std::string(tied_name(GetParam())), tensors[0].shape, tensors[0].values});
+  tensors.push_back(
+      {std::string(family_of(GetParam()).hugging_face.tied), tensors[0].shape, tensors[0].values});
   write_tensors(tensors);
   EXPECT_EQ(error_of_loading(spec()), "");
   tensors.back().values[3] += 1;
@@ -287,7 +289,7 @@ TEST_P(HuggingFace, AnIndexThatLeavesTheFolderOrLiesIsRefused) {
   write(20'000);
   const fs::path index = file("model.safetensors.index.json");
   const auto good = nlohmann::json::parse(read_file(index));
-  const std::string name(embeddings_name(GetParam()));
+  const std::string name(family_of(GetParam()).names.word);
   const auto error_with = [&](const std::string& where) {
     auto changed = good;
     changed["weight_map"][name] = where;

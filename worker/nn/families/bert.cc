@@ -3,6 +3,8 @@
 //
 //   masked language model: decode(LayerNorm(gelu(dense(x[masked])))) with the word embeddings as decoder
 //   next sentence:         sequence_head.h
+#include "worker/nn/families/bert.h"
+
 #include "common/model/family.h"
 #include "common/model/flops.h"
 #include "worker/nn/families/family.h"
@@ -15,19 +17,14 @@
 namespace podium {
 namespace {
 
-constexpr char kTransform[] = "cls.predictions.transform.dense";
-constexpr char kTransformNorm[] = "cls.predictions.transform.LayerNorm";
-constexpr char kDecoderBias[] = "cls.predictions.bias";
-constexpr char kNextSentence[] = "cls.seq_relationship";
-
 class MaskedLanguageHead {
  public:
   MaskedLanguageHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                      ParameterId word)
       : hidden_(spec.hidden),
-        transform_(store, tensor, {kTransform}, hidden_, hidden_),
-        norm_(store, kTransformNorm, hidden_, kBertFamily.norm_epsilon, false),
-        decoder_(store, word, kDecoderBias) {}
+        transform_(store, tensor, {kBertTransform}, hidden_, hidden_),
+        norm_(store, kBertTransformNorm, hidden_, kBertFamily.norm_epsilon, false),
+        decoder_(store, word, kBertDecoderBias) {}
 
   // encoded and gradient.dx [all rows, hidden].
   void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
@@ -69,7 +66,7 @@ class BertHead final : public Head {
  public:
   BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word),
-        next_sentence_(store, tensor, spec.hidden, kNextSentence, traits_of(spec.family).sentence_classes,
+        next_sentence_(store, tensor, spec.hidden, kBertNextSentence, traits_of(spec.family).sentence_classes,
                        kNextSentenceTerm) {}
 
   ConstTensorView run(const Step& step, ConstTensorView encoded, TensorView dencoded) override {
@@ -97,27 +94,77 @@ HeadPlan bert_head() {
           }};
 }
 
+std::vector<HeadTensor> bert_head_tensors(const ModelSpec& spec) {
+  const std::int64_t hidden = spec.hidden, classes = traits_of(spec.family).sentence_classes;
+  const auto weight = [](std::string_view name) { return std::string(name) + ".weight"; };
+  const auto bias = [](std::string_view name) { return std::string(name) + ".bias"; };
+  return {{weight(kBertPooler), {hidden, hidden}}, {bias(kBertPooler), {hidden}},
+          {kBertDecoderBias, {spec.vocab}, true},  {weight(kBertTransform), {hidden, hidden}},
+          {bias(kBertTransform), {hidden}},        {weight(kBertTransformNorm), {hidden}},
+          {bias(kBertTransformNorm), {hidden}},    {weight(kBertNextSentence), {classes, hidden}},
+          {bias(kBertNextSentence), {classes}}};
+}
+
+constexpr std::string_view kBare[] = {"embeddings.", "encoder.", "pooler."};
+constexpr std::string_view kOtherBeginnings[] = {"classifier.", "qa_outputs."};
+constexpr std::string_view kOtherEndings[] = {"embeddings.position_ids"};
+constexpr std::pair<std::string_view, std::string_view> kOlderEndings[] = {
+    {"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}};
+
 }  // namespace
 
-constinit const Family kBertFamily{.family = ModelFamily::bert,
-                                   .names = {.word = "bert.embeddings.word_embeddings.weight",
-                                             .position = "bert.embeddings.position_embeddings.weight",
-                                             .type = "bert.embeddings.token_type_embeddings.weight",
-                                             .embedding_norm = "bert.embeddings.LayerNorm",
-                                             .layers = "bert.encoder.layer.",
-                                             .first_norm = "",
-                                             .query = "attention.self.query",
-                                             .key = "attention.self.key",
-                                             .value = "attention.self.value",
-                                             .attention_output = "attention.output.dense",
-                                             .middle_norm = "attention.output.LayerNorm",
-                                             .expand = "intermediate.dense",
-                                             .contract = "output.dense",
-                                             .last_norm = "output.LayerNorm"},
-                                   .norm_epsilon = 1e-12,
-                                   .causal = false,
-                                   .gelu = ops::GeluKind::erf,
-                                   .scaled_residuals = false,
-                                   .pretraining_head = bert_head};
+constinit const Family kBertFamily{
+    .family = ModelFamily::bert,
+    .names =
+        {
+            .word = "bert.embeddings.word_embeddings.weight",
+            .position = "bert.embeddings.position_embeddings.weight",
+            .type = "bert.embeddings.token_type_embeddings.weight",
+            .embedding_norm = "bert.embeddings.LayerNorm",
+            .layers = "bert.encoder.layer.",
+            .first_norm = "",
+            .query = "attention.self.query",
+            .key = "attention.self.key",
+            .value = "attention.self.value",
+            .attention_output = "attention.output.dense",
+            .middle_norm = "attention.output.LayerNorm",
+            .expand = "intermediate.dense",
+            .contract = "output.dense",
+            .last_norm = "output.LayerNorm",
+        },
+    .norm_epsilon = 1e-12,
+    .causal = false,
+    .gelu = ops::GeluKind::erf,
+    .scaled_residuals = false,
+    .pretraining_head = bert_head,
+    .head_tensors = bert_head_tensors,
+    .hugging_face =
+        {
+            .model_type = "bert",
+            .architecture = "BertForPreTraining",
+            .layers = "num_hidden_layers",
+            .hidden = "hidden_size",
+            .heads = "num_attention_heads",
+            .intermediate = "intermediate_size",
+            .vocab = "vocab_size",
+            .max_positions = "max_position_embeddings",
+            .dropout = "hidden_dropout_prob",
+            .attention_dropout = "attention_probs_dropout_prob",
+            .norm_epsilon = "layer_norm_eps",
+            .required = R"({"hidden_act": "gelu", "type_vocab_size": 2,
+                                     "position_embedding_type": "absolute", "tie_word_embeddings": true,
+                                     "is_decoder": false})",
+            .written = R"({"hidden_act": "gelu", "type_vocab_size": 2, "pad_token_id": 0})",
+            .prefix = "bert.",
+            .bare = kBare,
+            .other_beginnings = kOtherBeginnings,
+            .other_endings = kOtherEndings,
+            .older_endings = kOlderEndings,
+            .tied = "cls.predictions.decoder.weight",
+            .twin = "cls.predictions.decoder.bias",
+            .twin_of = kBertDecoderBias,
+            .head_may_lack = true,
+        },
+};
 
 }  // namespace podium

@@ -23,9 +23,14 @@ const Family& family_of(ModelFamily family) {
   return **found;
 }
 
-std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view FamilyNames::*part) {
-  const FamilyNames& names = family_of(spec).names;
-  return std::string(names.layers) + std::to_string(layer) + "." + std::string(names.*part);
+std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view part) {
+  return std::string(family_of(spec).names.layers) + std::to_string(layer) + "." + std::string(part);
+}
+
+const Family* find_hugging_face_family(std::string_view model_type) {
+  const auto* const found = std::ranges::find(
+      kFamilies, model_type, [](const Family* family) { return family->hugging_face.model_type; });
+  return found == std::end(kFamilies) ? nullptr : *found;
 }
 
 HeadPlan pretraining_head(ModelFamily family) { return family_of(family).pretraining_head(); }

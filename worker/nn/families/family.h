@@ -1,12 +1,16 @@
-// What tells a family of transformers from the others, as data. Layers and embeddings read it; none of
-// them asks which family a model is of. A family is a file in this folder, with its head, and a row in
-// common/model/family.cc.
+// What tells a family of transformers from the others, as data. Layers, embeddings, inference and the
+// conversion from and to Hugging Face's folders read it; none of them asks which family a model is of. A
+// family is a file in this folder, with its head, and a row in common/model/family.cc.
 //
 // Names, once given, are those of checkpoints: they must never change.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/model/spec.h"
 #include "worker/nn/head.h"
@@ -25,6 +29,38 @@ struct FamilyNames {
   std::string_view first_norm, query, key, value, attention_output, middle_norm, expand, contract, last_norm;
 };
 
+// A tensor of the heads that a family is pre-trained with.
+struct HeadTensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool by_token = false;  // the first axis numbers tokens
+};
+
+// How Hugging Face's transformers keeps such a model.
+struct HuggingFaceForm {
+  std::string_view model_type, architecture;
+
+  // The keys of config.json. `embedding_dropout`: "" where it is the key `dropout`, too.
+  std::string_view layers, hidden, heads, intermediate, vocab, max_positions;
+  std::string_view dropout, attention_dropout, embedding_dropout, norm_epsilon;
+  bool intermediate_may_lack = false;  // it is then 4 x hidden
+  std::string_view required;           // JSON; a file that has one of these keys must have this value
+  std::string_view written;            // JSON; what our files have beside the keys above
+  int end_of_text = -1;                // a token that models with a vocabulary of its size begin and end with
+
+  // The names of tensors. Files of the bare model lack `prefix`: their names begin with one of `bare`.
+  std::string_view prefix;
+  std::span<const std::string_view> bare;
+  // What such models may carry and none needs, buffers and heads of other tasks: names that begin or end so.
+  std::span<const std::string_view> other_beginnings, other_endings;
+  std::span<const std::pair<std::string_view, std::string_view>> older_endings;  // and what they are now
+  std::string_view tied;           // a copy of the word embeddings that some files hold as the head's weight
+  std::string_view twin, twin_of;  // newer files hold `twin_of` twice, some under this name alone
+  bool transposed = false;         // dense layers within the layers are kept [in, out]; ours are [out, in]
+  std::string_view query_key_value;  // the three side by side, [in, 3 x out]; "": kept apart
+  bool head_may_lack = false;
+};
+
 struct Family {
   ModelFamily family;
   FamilyNames names;
@@ -35,6 +71,8 @@ struct Family {
   // sum has the variance of one.
   bool scaled_residuals;
   HeadPlan (*pretraining_head)();
+  std::vector<HeadTensor> (*head_tensors)(const ModelSpec& spec);
+  HuggingFaceForm hugging_face;
 
   // Parameter::deviation of such a weight.
   double residual_deviation(const ModelSpec& spec) const;
@@ -43,7 +81,12 @@ struct Family {
 const Family& family_of(ModelFamily family);
 inline const Family& family_of(const ModelSpec& spec) { return family_of(spec.family); }
 // What the family calls this part of layer `layer`, say "transformer.h.3.ln_1".
-std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view FamilyNames::*part);
+std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view part);
+inline std::string name_in_layer(const ModelSpec& spec, int layer, std::string_view FamilyNames::*part) {
+  return name_in_layer(spec, layer, family_of(spec).names.*part);
+}
+
+const Family* find_hugging_face_family(std::string_view model_type);  // nullptr where there is none
 
 // Of the families' files.
 extern const Family kBertFamily;
