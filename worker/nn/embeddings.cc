@@ -30,48 +30,48 @@ Embeddings::Embeddings(ParameterStore& store, const TensorGroup& tensor, const M
                   tensor.splits_rows());
 }
 
-void Embeddings::forward(const Step& step, TensorView y, Saved& saved) {
+void Embeddings::forward(const PassContext& pass, TensorView y, Saved& saved) {
   if (norm_) {
-    saved = {step.save_own(y.shape[1]), step.save_statistics()};
-    sum_tables(step, saved.sum);
-    ops::layer_norm_forward(step.context, saved.sum, norm_->parameters(), y, saved.statistics);
+    saved = {pass.save_own(y.shape[1]), pass.save_statistics()};
+    sum_tables(pass, saved.sum);
+    ops::layer_norm_forward(pass.context, saved.sum, norm_->parameters(), y, saved.statistics);
   } else {
-    sum_tables(step, y);
+    sum_tables(pass, y);
   }
-  ops::dropout(step.context, y, step.dropout(dropout_, kEmbeddingDropoutSite));
+  ops::dropout(pass.context, y, pass.dropout(dropout_, kEmbeddingDropoutSite));
 }
 
-void Embeddings::backward(const Step& step, TensorView dy, const Saved& saved) {
-  ops::dropout(step.context, dy, step.dropout(dropout_, kEmbeddingDropoutSite));
+void Embeddings::backward(const PassContext& pass, TensorView dy, const Saved& saved) {
+  ops::dropout(pass.context, dy, pass.dropout(dropout_, kEmbeddingDropoutSite));
   if (norm_)
-    ops::layer_norm_backward(step.context, dy, saved.sum, saved.statistics, norm_->parameters(), dy,
+    ops::layer_norm_backward(pass.context, dy, saved.sum, saved.statistics, norm_->parameters(), dy,
                              norm_->gradients());
-  const ArenaScope scope(step.workspace);
+  const ArenaScope scope(pass.workspace);
   ops::EmbeddingGradients gradients{.word = store_.gradient(word_), .position = store_.gradient(position_)};
   if (type_) gradients.type = store_.gradient(*type_);
-  ops::embedding_backward(step.context, input(step), step.tensor.all_rows(step.workspace, dy), gradients);
+  ops::embedding_backward(pass.context, input(pass), pass.tensor.all_rows(pass.workspace, dy), gradients);
 }
 
-ops::EmbeddingInput Embeddings::input(const Step& step) const {
+ops::EmbeddingInput Embeddings::input(const PassContext& pass) const {
   const Slice& slice = store_[word_].slice;
-  return {.ids = step.inputs.ids(),
-          .types = step.inputs.types(),
-          .length = step.pass.batch.length,
-          .positions = step.inputs.positions(),
+  return {.ids = pass.inputs.ids(),
+          .types = pass.inputs.types(),
+          .length = pass.batch.length,
+          .positions = pass.inputs.positions(),
           .first_id = slice.begin,
           .vocabulary = slice.axis < 0 ? 0 : vocabulary_,
-          .id_order = step.inputs.id_order(),
-          .position_order = step.inputs.position_order()};
+          .id_order = pass.inputs.id_order(),
+          .position_order = pass.inputs.position_order()};
 }
 
-void Embeddings::sum_tables(const Step& step, TensorView y) {
+void Embeddings::sum_tables(const PassContext& pass, TensorView y) {
   ops::EmbeddingTables tables{.word = store_.weight(word_)};
-  if (step.tensor.is_lead()) {  // the sum over ranks must hold them once
+  if (pass.tensor.is_lead()) {  // the sum over ranks must hold them once
     tables.position = store_.weight(position_);
     if (type_) tables.type = store_.weight(*type_);
   }
-  step.tensor.sum(step.workspace, y,
-                  [&](TensorView term) { ops::embedding_forward(step.context, input(step), tables, term); });
+  pass.tensor.sum(pass.workspace, y,
+                  [&](TensorView term) { ops::embedding_forward(pass.context, input(pass), tables, term); });
 }
 
 }  // namespace podium

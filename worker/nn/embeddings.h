@@ -6,7 +6,7 @@
 
 #include "common/model/spec.h"
 #include "worker/nn/layer_norm.h"
-#include "worker/nn/step.h"
+#include "worker/nn/pass_context.h"
 #include "worker/ops/embedding.h"
 
 namespace podium {
@@ -26,14 +26,14 @@ class Embeddings {
   Embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
 
   // y [own rows, hidden].
-  void forward(const Step& step, TensorView y, Saved& saved);
-  void backward(const Step& step, TensorView dy, const Saved& saved);  // dy is used up
+  void forward(const PassContext& pass, TensorView y, Saved& saved);
+  void backward(const PassContext& pass, TensorView dy, const Saved& saved);  // dy is used up
 
   ParameterId word() const { return word_; }
 
  private:
-  ops::EmbeddingInput input(const Step& step) const;
-  void sum_tables(const Step& step, TensorView y);
+  ops::EmbeddingInput input(const PassContext& pass) const;
+  void sum_tables(const PassContext& pass, TensorView y);
 
   ParameterStore& store_;
   std::int64_t vocabulary_;

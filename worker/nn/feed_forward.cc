@@ -13,20 +13,20 @@ FeedForward::FeedForward(ParameterStore& store, const TensorGroup& tensor, const
                 spec.intermediate, family_of(spec).residual_deviation(spec),
                 family_of(spec).names.last_norm.empty() ? BiasGradient::here : BiasGradient::behind) {}
 
-void FeedForward::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
-  saved.gelu = step.save_all(inner_);
-  saved.gelu_y = step.save_all(inner_);
-  expand_.gelu_forward(step, x, gelu_, saved.gelu, saved.gelu_y);
-  contract_.forward(step, saved.gelu_y, y);
+void FeedForward::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
+  saved.gelu = pass.save_all(inner_);
+  saved.gelu_y = pass.save_all(inner_);
+  expand_.gelu_forward(pass, x, gelu_, saved.gelu, saved.gelu_y);
+  contract_.forward(pass, saved.gelu_y, y);
 }
 
-void FeedForward::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
+void FeedForward::backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
                            bool accumulate, const Saved& saved) {
-  const ArenaScope scope(step.workspace);
-  const TensorView dinner = step.temporary_all(inner_);
-  contract_.backward(step, saved.gelu_y, dy, dinner,
+  const ArenaScope scope(pass.workspace);
+  const TensorView dinner = pass.temporary_all(inner_);
+  contract_.backward(pass, saved.gelu_y, dy, dinner,
                      {.gelu = {saved.gelu, gelu_}, .column_sums = expand_.bias_gradient()});
-  expand_.backward(step, x, dinner, dx, accumulate);
+  expand_.backward(pass, x, dinner, dx, accumulate);
 }
 
 }  // namespace podium

@@ -16,10 +16,10 @@ class FeedForward {
   FeedForward(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
   // x and y [own rows, hidden].
-  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
   // Replaces dx or adds to it. Where a norm comes last in the layer, the bias gradient of W_2 is left to it.
-  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate,
-                const Saved& saved);
+  void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
+                bool accumulate, const Saved& saved);
 
   TensorView contract_bias_gradient() { return contract_.bias_gradient(); }
 

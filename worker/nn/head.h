@@ -1,7 +1,7 @@
 // What a task puts on a model: a head predicts from the encoded rows and owns the terms of the loss. It runs
-// forward and, where gradients are wanted, at once backward; what its terms come to is added to Step::sums,
-// by index. A new head is a class of its own and a HeadPlan that makes it; the model knows nothing else of
-// it.
+// forward and, where gradients are wanted, at once backward; what its terms come to is added to
+// PassContext::sums, by index. A new head is a class of its own and a HeadPlan that makes it; the model knows
+// nothing else of it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace podium {
 
-struct Step;
+struct PassContext;
 class TensorGroup;
 
 class Head {
@@ -24,9 +24,9 @@ class Head {
   virtual ~Head() = default;
 
   // x and dx [all rows, hidden]. Adds to dx, or only evaluates where it has no address. When evaluating, a
-  // head that has more to tell than its sums returns predictions [targets of term 0, columns] of the step's
-  // compute type in Step::saved.
-  virtual ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) = 0;
+  // head that has more to tell than its sums returns predictions [targets of term 0, columns] of the pass's
+  // compute type in PassContext::saved.
+  virtual ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) = 0;
 };
 
 struct LossTerm {

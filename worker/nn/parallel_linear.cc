@@ -4,40 +4,41 @@ namespace podium {
 namespace {
 
 // In workspace memory.
-ops::Float8Matrix to_float8(const Step& step, ConstTensorView x, DType type, ops::Float8Layout layout) {
-  const ops::Float8Matrix matrix = ops::allocate_float8(step.workspace, type, x.shape, layout);
-  ops::to_float8(step.context, x, matrix);
+ops::Float8Matrix to_float8(const PassContext& pass, ConstTensorView x, DType type,
+                            ops::Float8Layout layout) {
+  const ops::Float8Matrix matrix = ops::allocate_float8(pass.workspace, type, x.shape, layout);
+  ops::to_float8(pass.context, x, matrix);
   return matrix;
 }
 
-void multiply(const Step& step, Linear& linear, ConstTensorView x, TensorView y, bool add_bias) {
-  if (!step.fp8) return linear.forward(step.context, x, y, add_bias);
-  const ArenaScope scope(step.workspace);
-  linear.forward(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::rows), y, add_bias);
+void multiply(const PassContext& pass, Linear& linear, ConstTensorView x, TensorView y, bool add_bias) {
+  if (!pass.fp8) return linear.forward(pass.context, x, y, add_bias);
+  const ArenaScope scope(pass.workspace);
+  linear.forward(pass.context, to_float8(pass, x, DType::e4m3, ops::Float8Layout::rows), y, add_bias);
 }
 
 // In workspace memory where it is converted.
-OutputGradient output_gradient(const Step& step, ConstTensorView dy) {
-  if (!step.fp8) return {dy, {}};
-  return {dy, to_float8(step, dy, DType::e5m2, ops::Float8Layout::both)};
+OutputGradient output_gradient(const PassContext& pass, ConstTensorView dy) {
+  if (!pass.fp8) return {dy, {}};
+  return {dy, to_float8(pass, dy, DType::e5m2, ops::Float8Layout::both)};
 }
 
-void backward_weight(const Step& step, Linear& linear, ConstTensorView x, const OutputGradient& gradient,
-                     BiasGradient bias) {
-  if (!step.fp8) {
-    if (bias == BiasGradient::here) return linear.backward_weight(step.context, x, gradient.dy);
-    return linear.backward_weight_only(step.context, x, gradient.dy);
+void backward_weight(const PassContext& pass, Linear& linear, ConstTensorView x,
+                     const OutputGradient& gradient, BiasGradient bias) {
+  if (!pass.fp8) {
+    if (bias == BiasGradient::here) return linear.backward_weight(pass.context, x, gradient.dy);
+    return linear.backward_weight_only(pass.context, x, gradient.dy);
   }
-  const ArenaScope scope(step.workspace);
-  linear.backward_weight_only(step.context, to_float8(step, x, DType::e4m3, ops::Float8Layout::columns),
+  const ArenaScope scope(pass.workspace);
+  linear.backward_weight_only(pass.context, to_float8(pass, x, DType::e4m3, ops::Float8Layout::columns),
                               gradient.in_float8);
-  if (bias == BiasGradient::here) ops::add_column_sums(step.context, gradient.dy, linear.bias_gradient());
+  if (bias == BiasGradient::here) ops::add_column_sums(pass.context, gradient.dy, linear.bias_gradient());
 }
 
-void backward_input(const Step& step, Linear& linear, const OutputGradient& gradient, TensorView dx,
+void backward_input(const PassContext& pass, Linear& linear, const OutputGradient& gradient, TensorView dx,
                     const ops::ProductOptions& options = {}) {
-  if (step.fp8) return linear.backward_input(step.context, gradient.in_float8, dx, options);
-  linear.backward_input(step.context, gradient.dy, dx, options);
+  if (pass.fp8) return linear.backward_input(pass.context, gradient.in_float8, dx, options);
+  linear.backward_input(pass.context, gradient.dy, dx, options);
 }
 
 }  // namespace
@@ -47,44 +48,44 @@ ColumnParallelLinear::ColumnParallelLinear(ParameterStore& store, const TensorGr
                                            std::int64_t in)
     : linear_(store, tensor, names, out, in, {.split = LinearOptions::Split::outputs, .fp8 = true}) {}
 
-void ColumnParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
-  const ArenaScope scope(step.workspace);
-  multiply(step, linear_, step.tensor.all_rows(step.workspace, x), y, true);
+void ColumnParallelLinear::forward(const PassContext& pass, ConstTensorView x, TensorView y) {
+  const ArenaScope scope(pass.workspace);
+  multiply(pass, linear_, pass.tensor.all_rows(pass.workspace, x), y, true);
 }
 
-void ColumnParallelLinear::gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind,
+void ColumnParallelLinear::gelu_forward(const PassContext& pass, ConstTensorView x, ops::GeluKind kind,
                                         TensorView saved, TensorView y) {
-  if (step.fp8) {
-    forward(step, x, saved);
-    return ops::gelu_forward(step.context, saved, y, kind);
+  if (pass.fp8) {
+    forward(pass, x, saved);
+    return ops::gelu_forward(pass.context, saved, y, kind);
   }
-  const ArenaScope scope(step.workspace);
-  linear_.gelu_forward(step.context, step.tensor.all_rows(step.workspace, x), kind, saved, y);
+  const ArenaScope scope(pass.workspace);
+  linear_.gelu_forward(pass.context, pass.tensor.all_rows(pass.workspace, x), kind, saved, y);
 }
 
-void ColumnParallelLinear::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
-                                    bool accumulate) {
-  const ArenaScope scope(step.workspace);
-  const OutputGradient gradient = output_gradient(step, dy);
+void ColumnParallelLinear::backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy,
+                                    TensorView dx, bool accumulate) {
+  const ArenaScope scope(pass.workspace);
+  const OutputGradient gradient = output_gradient(pass, dy);
   {
-    const ArenaScope of_weight(step.workspace);
-    backward_weight(step, linear_, step.tensor.all_rows(step.workspace, x), gradient, BiasGradient::behind);
+    const ArenaScope of_weight(pass.workspace);
+    backward_weight(pass, linear_, pass.tensor.all_rows(pass.workspace, x), gradient, BiasGradient::behind);
   }
-  if (step.tensor.splits_rows()) {
-    backward_own_rows(step, gradient, dx, accumulate);
+  if (pass.tensor.splits_rows()) {
+    backward_own_rows(pass, gradient, dx, accumulate);
     return;
   }
   // What dx holds already must enter the sum once.
-  backward_input(step, linear_, gradient, dx, {.accumulate = accumulate && step.tensor.is_lead()});
-  step.tensor.reduce(dx);
+  backward_input(pass, linear_, gradient, dx, {.accumulate = accumulate && pass.tensor.is_lead()});
+  pass.tensor.reduce(dx);
 }
 
-void ColumnParallelLinear::backward_own_rows(const Step& step, const OutputGradient& dy, TensorView dx,
+void ColumnParallelLinear::backward_own_rows(const PassContext& pass, const OutputGradient& dy, TensorView dx,
                                              bool accumulate) {
-  const ArenaScope scope(step.workspace);
-  const TensorView sum = accumulate ? step.temporary_own(dx.shape[1]) : dx;
-  step.tensor.sum(step.workspace, sum, [&](TensorView term) { backward_input(step, linear_, dy, term); });
-  if (accumulate) ops::add_dropout(step.context, dx, sum, {});
+  const ArenaScope scope(pass.workspace);
+  const TensorView sum = accumulate ? pass.temporary_own(dx.shape[1]) : dx;
+  pass.tensor.sum(pass.workspace, sum, [&](TensorView term) { backward_input(pass, linear_, dy, term); });
+  if (accumulate) ops::add_dropout(pass.context, dx, sum, {});
 }
 
 RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& tensor,
@@ -97,17 +98,17 @@ RowParallelLinear::RowParallelLinear(ParameterStore& store, const TensorGroup& t
                .partial_bias = bias_gradient == BiasGradient::behind && tensor.splits_rows(),
                .fp8 = true}) {}
 
-void RowParallelLinear::forward(const Step& step, ConstTensorView x, TensorView y) {
-  step.tensor.sum(step.workspace, y,
-                  [&](TensorView term) { multiply(step, linear_, x, term, step.tensor.is_lead()); });
+void RowParallelLinear::forward(const PassContext& pass, ConstTensorView x, TensorView y) {
+  pass.tensor.sum(pass.workspace, y,
+                  [&](TensorView term) { multiply(pass, linear_, x, term, pass.tensor.is_lead()); });
 }
 
-void RowParallelLinear::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
-                                 const ops::ProductOptions& options) {
-  const ArenaScope scope(step.workspace);
-  const OutputGradient gradient = output_gradient(step, step.tensor.all_rows(step.workspace, dy));
-  backward_weight(step, linear_, x, gradient, bias_by_);
-  backward_input(step, linear_, gradient, dx, options);
+void RowParallelLinear::backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy,
+                                 TensorView dx, const ops::ProductOptions& options) {
+  const ArenaScope scope(pass.workspace);
+  const OutputGradient gradient = output_gradient(pass, pass.tensor.all_rows(pass.workspace, dy));
+  backward_weight(pass, linear_, x, gradient, bias_by_);
+  backward_input(pass, linear_, gradient, dx, options);
 }
 
 }  // namespace podium

@@ -1,12 +1,12 @@
 // The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019): the first spreads
 // its outputs over the ranks, the second takes inputs spread that way and sums over the ranks.
 //
-// Where the step asks for FP8 they multiply in it: x, W and dy are converted on each rank as it holds them,
+// Where the pass asks for FP8 they multiply in it: x, W and dy are converted on each rank as it holds them,
 // with scales of its own. dy is converted once for both of its products.
 #pragma once
 
 #include "worker/nn/linear.h"
-#include "worker/nn/step.h"
+#include "worker/nn/pass_context.h"
 
 namespace podium {
 
@@ -17,7 +17,7 @@ enum class BiasGradient { here, behind };
 // The gradient of a layer's output, in the form or forms that its products read.
 struct OutputGradient {
   ConstTensorView dy;
-  ops::Float8Matrix in_float8;  // where the step multiplies in FP8
+  ops::Float8Matrix in_float8;  // where the pass multiplies in FP8
 };
 
 // x [own rows, in] -> y [all rows, this rank's outputs]. The gradient of the bias is added up by the op
@@ -27,16 +27,18 @@ class ColumnParallelLinear {
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
                        const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
 
-  void forward(const Step& step, ConstTensorView x, TensorView y);
+  void forward(const PassContext& pass, ConstTensorView x, TensorView y);
   // Likewise, with a GELU behind it; `saved` like y.
-  void gelu_forward(const Step& step, ConstTensorView x, ops::GeluKind kind, TensorView saved, TensorView y);
+  void gelu_forward(const PassContext& pass, ConstTensorView x, ops::GeluKind kind, TensorView saved,
+                    TensorView y);
   // Replaces dx or adds to it.
-  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate);
+  void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
+                bool accumulate);
 
   TensorView bias_gradient() { return linear_.bias_gradient(); }
 
  private:
-  void backward_own_rows(const Step& step, const OutputGradient& dy, TensorView dx, bool accumulate);
+  void backward_own_rows(const PassContext& pass, const OutputGradient& dy, TensorView dx, bool accumulate);
 
   Linear linear_;
 };
@@ -47,8 +49,8 @@ class RowParallelLinear {
   RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
                     std::int64_t out, std::int64_t in, double deviation, BiasGradient bias_gradient);
 
-  void forward(const Step& step, ConstTensorView x, TensorView y);
-  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
+  void forward(const PassContext& pass, ConstTensorView x, TensorView y);
+  void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
                 const ops::ProductOptions& options = {});
 
   TensorView bias_gradient() { return linear_.bias_gradient(); }

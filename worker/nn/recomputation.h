@@ -9,7 +9,7 @@
 #pragma once
 
 #include "common/model/spec.h"
-#include "worker/nn/step.h"
+#include "worker/nn/pass_context.h"
 #include "worker/nn/transformer_layer.h"
 
 namespace podium {
@@ -18,12 +18,12 @@ class Recomputation {
  public:
   Recomputation(Recompute recompute, MemorySpace memory) : recompute_(recompute), passing_(memory.device) {}
 
-  bool keeps_probabilities(const Pass& pass) const { return pass.training && recompute_ == Recompute::none; }
+  bool keeps_probabilities(bool training) const { return training && recompute_ == Recompute::none; }
 
   // TransformerLayer's; x must stay as it is until backward, which is given it again.
-  void forward(TransformerLayer& layer, const Step& step, ConstTensorView x, TensorView y,
+  void forward(TransformerLayer& layer, const PassContext& pass, ConstTensorView x, TensorView y,
                TransformerLayer::Saved& saved);
-  void backward(TransformerLayer& layer, const Step& step, ConstTensorView x, TensorView dy,
+  void backward(TransformerLayer& layer, const PassContext& pass, ConstTensorView x, TensorView dy,
                 const TransformerLayer::Saved& saved);
 
   // Of activations that live within one layer only.
@@ -31,7 +31,7 @@ class Recomputation {
   const Arena& passing() const { return passing_; }
 
  private:
-  Step passing_step(const Step& step, bool keep_probabilities);
+  PassContext passing_context(const PassContext& pass, bool keep_probabilities);
 
   const Recompute recompute_;
   Arena passing_;

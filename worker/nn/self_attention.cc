@@ -22,9 +22,9 @@ ConstTensorView first_rows(ConstTensorView x, std::int64_t rows) {
 }
 
 // Before attention writes the rows that are not filler.
-void clear_filler(const Step& step, TensorView x) {
-  const std::size_t before = first_rows(x, step.rows.filler_begin()).bytes();
-  step.context.memory.clear(static_cast<std::byte*>(x.address) + before, x.bytes() - before);
+void clear_filler(const PassContext& pass, TensorView x) {
+  const std::size_t before = first_rows(x, pass.rows.filler_begin()).bytes();
+  pass.context.memory.clear(static_cast<std::byte*>(x.address) + before, x.bytes() - before);
 }
 
 }  // namespace
@@ -42,55 +42,55 @@ SelfAttention::SelfAttention(ParameterStore& store, const TensorGroup& tensor, c
       output_(store, tensor, name_in_layer(spec, layer, &FamilyNames::attention_output), spec.hidden,
               spec.hidden, family_of(spec).residual_deviation(spec), BiasGradient::behind) {}
 
-ops::AttentionShape SelfAttention::shape(const Step& step) const {
-  return {.sequences = step.pass.batch.sequences,
-          .length = step.pass.batch.length,
+ops::AttentionShape SelfAttention::shape(const PassContext& pass) const {
+  return {.sequences = pass.batch.sequences,
+          .length = pass.batch.length,
           .heads = heads_,
           .head_size = head_size_,
           .causal = causal_,
           .first_head = first_head_,
           .total_heads = total_heads_,
-          .row_begins = step.inputs.begins(),
-          .packed_rows = step.rows.rows()};
+          .row_begins = pass.inputs.begins(),
+          .packed_rows = pass.rows.rows()};
 }
 
-ops::Dropout SelfAttention::dropout(const Step& step) const {
-  return step.attention_dropout(dropout_, site_);
+ops::Dropout SelfAttention::dropout(const PassContext& pass) const {
+  return pass.attention_dropout(dropout_, site_);
 }
 
-void SelfAttention::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
-  const ops::AttentionShape shape = this->shape(step);
-  saved.qkv = step.save_all(3 * shape.hidden());
-  saved.heads_out = step.save_all(shape.hidden());
+void SelfAttention::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
+  const ops::AttentionShape shape = this->shape(pass);
+  saved.qkv = pass.save_all(3 * shape.hidden());
+  saved.heads_out = pass.save_all(shape.hidden());
   saved.probabilities = {};
   // What a device keeps is too little to be computed again.
-  if (step.keep_probabilities || step.context.device_ops != nullptr) {
-    const ops::AttentionSaved kept = ops::attention_saved(step.context, shape, step.compute, dropout(step));
-    saved.probabilities = step.saved.allocate(kept.dtype, Shape{kept.count});
+  if (pass.keep_probabilities || pass.context.device_ops != nullptr) {
+    const ops::AttentionSaved kept = ops::attention_saved(pass.context, shape, pass.compute, dropout(pass));
+    saved.probabilities = pass.saved.allocate(kept.dtype, Shape{kept.count});
   }
 
-  query_key_value_.forward(step, x, saved.qkv);
-  clear_filler(step, saved.heads_out);
-  ops::attention_forward(step.context, shape, first_rows(saved.qkv, shape.rows()),
-                         step.inputs.valid_lengths(), dropout(step), saved.probabilities,
+  query_key_value_.forward(pass, x, saved.qkv);
+  clear_filler(pass, saved.heads_out);
+  ops::attention_forward(pass.context, shape, first_rows(saved.qkv, shape.rows()),
+                         pass.inputs.valid_lengths(), dropout(pass), saved.probabilities,
                          first_rows(saved.heads_out, shape.rows()));
-  output_.forward(step, saved.heads_out, y);
+  output_.forward(pass, saved.heads_out, y);
 }
 
-void SelfAttention::backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx,
+void SelfAttention::backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
                              bool accumulate, const Saved& saved) {
-  const ArenaScope scope(step.workspace);
-  const ops::AttentionShape shape = this->shape(step);
-  const TensorView dheads = step.temporary_all(shape.hidden());
-  const TensorView dqkv = step.temporary_all(3 * shape.hidden());
-  output_.backward(step, saved.heads_out, dy, dheads);
-  clear_filler(step, dqkv);
-  ops::attention_backward(step.context, shape, first_rows(ConstTensorView(dheads), shape.rows()),
+  const ArenaScope scope(pass.workspace);
+  const ops::AttentionShape shape = this->shape(pass);
+  const TensorView dheads = pass.temporary_all(shape.hidden());
+  const TensorView dqkv = pass.temporary_all(3 * shape.hidden());
+  output_.backward(pass, saved.heads_out, dy, dheads);
+  clear_filler(pass, dqkv);
+  ops::attention_backward(pass.context, shape, first_rows(ConstTensorView(dheads), shape.rows()),
                           first_rows(ConstTensorView(saved.heads_out), shape.rows()),
-                          first_rows(ConstTensorView(saved.qkv), shape.rows()), step.inputs.valid_lengths(),
-                          saved.probabilities, dropout(step), first_rows(dqkv, shape.rows()),
+                          first_rows(ConstTensorView(saved.qkv), shape.rows()), pass.inputs.valid_lengths(),
+                          saved.probabilities, dropout(pass), first_rows(dqkv, shape.rows()),
                           query_key_value_.bias_gradient());
-  query_key_value_.backward(step, x, dqkv, dx, accumulate);
+  query_key_value_.backward(pass, x, dqkv, dx, accumulate);
 }
 
 }  // namespace podium

@@ -18,16 +18,16 @@ class SelfAttention {
   SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
   // x and y [own rows, hidden].
-  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
   // Replaces dx or adds to it. The output's bias gradient is left to the norm behind.
-  void backward(const Step& step, ConstTensorView x, ConstTensorView dy, TensorView dx, bool accumulate,
-                const Saved& saved);
+  void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
+                bool accumulate, const Saved& saved);
 
   TensorView output_bias_gradient() { return output_.bias_gradient(); }
 
  private:
-  ops::AttentionShape shape(const Step& step) const;
-  ops::Dropout dropout(const Step& step) const;
+  ops::AttentionShape shape(const PassContext& pass) const;
+  ops::Dropout dropout(const PassContext& pass) const;
 
   std::int64_t head_size_, total_heads_, heads_, first_head_;
   bool causal_;

@@ -15,8 +15,8 @@ class SequenceHead {
                const std::string& classifier, std::int64_t classes, std::size_t term);
 
   // encoded and gradient.dx [all rows, hidden]. Where it only evaluates: the logits [labels, classes], in
-  // Step::saved.
-  ConstTensorView run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient);
+  // PassContext::saved.
+  ConstTensorView run(const PassContext& pass, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:
   std::int64_t hidden_;

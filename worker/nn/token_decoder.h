@@ -6,7 +6,7 @@
 #include <string>
 
 #include "worker/nn/linear.h"
-#include "worker/nn/step.h"
+#include "worker/nn/pass_context.h"
 #include "worker/ops/cross_entropy.h"
 
 namespace podium {
@@ -26,11 +26,11 @@ class TokenDecoder {
 
   // x [rows, hidden] and labels [rows], negative where nothing is to be predicted, are the same on all tensor
   // ranks, and so are what is added to `sums` and dx, which is replaced.
-  void run(const Step& step, ConstTensorView x, std::span<const std::int32_t> labels,
+  void run(const PassContext& pass, ConstTensorView x, std::span<const std::int32_t> labels,
            const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
  private:
-  void score(const Step& step, TensorView logits, std::span<const std::int32_t> labels,
+  void score(const PassContext& pass, TensorView logits, std::span<const std::int32_t> labels,
              const HeadGradient& gradient, ops::CrossEntropySums* sums);
 
   std::int64_t first_class_;

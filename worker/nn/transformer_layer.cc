@@ -27,56 +27,56 @@ TransformerLayer::TransformerLayer(ParameterStore& store, const TensorGroup& ten
       feed_forward_(store, tensor, spec, index),
       last_norm_(make_norm(store, tensor, spec, index, &FamilyNames::last_norm)) {}
 
-void TransformerLayer::forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved) {
+void TransformerLayer::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
   saved.x = saved.attention_x = x;
   if (first_norm_) {
-    const TensorView normal = step.save_own(hidden_);
-    saved.outer_statistics = step.save_statistics();
-    ops::layer_norm_forward(step.context, x, first_norm_->parameters(), normal, saved.outer_statistics);
+    const TensorView normal = pass.save_own(hidden_);
+    saved.outer_statistics = pass.save_statistics();
+    ops::layer_norm_forward(pass.context, x, first_norm_->parameters(), normal, saved.outer_statistics);
     saved.attention_x = normal;
   }
-  saved.attention_sum = step.save_own(hidden_);
-  saved.middle_statistics = step.save_statistics();
-  saved.feed_forward_x = step.save_own(hidden_);
-  attention_.forward(step, saved.attention_x, saved.attention_sum, saved.attention);
-  ops::add_layer_norm_forward(step.context, saved.attention_sum, x, attention_dropout(step),
+  saved.attention_sum = pass.save_own(hidden_);
+  saved.middle_statistics = pass.save_statistics();
+  saved.feed_forward_x = pass.save_own(hidden_);
+  attention_.forward(pass, saved.attention_x, saved.attention_sum, saved.attention);
+  ops::add_layer_norm_forward(pass.context, saved.attention_sum, x, attention_dropout(pass),
                               middle_norm_.parameters(), saved.feed_forward_x, saved.middle_statistics);
 
   if (!last_norm_) {
-    feed_forward_.forward(step, saved.feed_forward_x, y, saved.feed_forward);
-    ops::add_dropout(step.context, y, saved.attention_sum, feed_forward_dropout(step));
+    feed_forward_.forward(pass, saved.feed_forward_x, y, saved.feed_forward);
+    ops::add_dropout(pass.context, y, saved.attention_sum, feed_forward_dropout(pass));
     return;
   }
-  saved.output_sum = step.save_own(hidden_);
-  saved.outer_statistics = step.save_statistics();
-  feed_forward_.forward(step, saved.feed_forward_x, saved.output_sum, saved.feed_forward);
-  ops::add_layer_norm_forward(step.context, saved.output_sum, saved.feed_forward_x,
-                              feed_forward_dropout(step), last_norm_->parameters(), y,
+  saved.output_sum = pass.save_own(hidden_);
+  saved.outer_statistics = pass.save_statistics();
+  feed_forward_.forward(pass, saved.feed_forward_x, saved.output_sum, saved.feed_forward);
+  ops::add_layer_norm_forward(pass.context, saved.output_sum, saved.feed_forward_x,
+                              feed_forward_dropout(pass), last_norm_->parameters(), y,
                               saved.outer_statistics);
 }
 
-void TransformerLayer::backward(const Step& step, TensorView dy, const Saved& saved) {
-  const ArenaScope scope(step.workspace);
+void TransformerLayer::backward(const PassContext& pass, TensorView dy, const Saved& saved) {
+  const ArenaScope scope(pass.workspace);
   const bool norms_behind = last_norm_.has_value();
-  const TensorView dbranch = step.temporary_own(hidden_);
+  const TensorView dbranch = pass.temporary_own(hidden_);
   // Of what a branch read: where that is also what the residual connection takes on, the two are added up.
-  const TensorView dbranch_x = norms_behind ? dy : step.temporary_own(hidden_);
+  const TensorView dbranch_x = norms_behind ? dy : pass.temporary_own(hidden_);
 
   if (last_norm_)
-    ops::add_layer_norm_backward(step.context, dy, saved.output_sum, saved.outer_statistics,
-                                 feed_forward_dropout(step), last_norm_->parameters(), dy, dbranch,
+    ops::add_layer_norm_backward(pass.context, dy, saved.output_sum, saved.outer_statistics,
+                                 feed_forward_dropout(pass), last_norm_->parameters(), dy, dbranch,
                                  last_norm_->gradients(feed_forward_.contract_bias_gradient()));
   else
-    ops::dropout(step.context, dy, feed_forward_dropout(step), dbranch);
-  feed_forward_.backward(step, saved.feed_forward_x, dbranch, dbranch_x, norms_behind, saved.feed_forward);
+    ops::dropout(pass.context, dy, feed_forward_dropout(pass), dbranch);
+  feed_forward_.backward(pass, saved.feed_forward_x, dbranch, dbranch_x, norms_behind, saved.feed_forward);
 
-  ops::add_layer_norm_backward(step.context, dbranch_x, saved.attention_sum, saved.middle_statistics,
-                               attention_dropout(step), middle_norm_.parameters(), dy, dbranch,
+  ops::add_layer_norm_backward(pass.context, dbranch_x, saved.attention_sum, saved.middle_statistics,
+                               attention_dropout(pass), middle_norm_.parameters(), dy, dbranch,
                                middle_norm_.gradients(attention_.output_bias_gradient()),
                                norms_behind ? ConstTensorView() : ConstTensorView(dy));
-  attention_.backward(step, saved.attention_x, dbranch, dbranch_x, norms_behind, saved.attention);
+  attention_.backward(pass, saved.attention_x, dbranch, dbranch_x, norms_behind, saved.attention);
   if (first_norm_)
-    ops::layer_norm_backward(step.context, dbranch_x, saved.x, saved.outer_statistics,
+    ops::layer_norm_backward(pass.context, dbranch_x, saved.x, saved.outer_statistics,
                              first_norm_->parameters(), dy, first_norm_->gradients(), dy);
 }
 

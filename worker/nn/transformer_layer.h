@@ -32,16 +32,16 @@ class TransformerLayer {
   TransformerLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index);
 
   // x must stay as it is until backward. All tensors are [own rows, hidden].
-  void forward(const Step& step, ConstTensorView x, TensorView y, Saved& saved);
+  void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
   // dy is replaced by dx.
-  void backward(const Step& step, TensorView dy, const Saved& saved);
+  void backward(const PassContext& pass, TensorView dy, const Saved& saved);
 
  private:
-  ops::Dropout attention_dropout(const Step& step) const {
-    return step.dropout(dropout_, sites_.attention_output);
+  ops::Dropout attention_dropout(const PassContext& pass) const {
+    return pass.dropout(dropout_, sites_.attention_output);
   }
-  ops::Dropout feed_forward_dropout(const Step& step) const {
-    return step.dropout(dropout_, sites_.feed_forward_output);
+  ops::Dropout feed_forward_dropout(const PassContext& pass) const {
+    return pass.dropout(dropout_, sites_.feed_forward_output);
   }
 
   std::int64_t hidden_;

@@ -50,10 +50,10 @@ ConstTensorView TransformerModel::forward(int chunk_index, int slot_index, const
   ModelChunk& chunk = chunks_[static_cast<std::size_t>(chunk_index)];
   Slot& slot = begin(chunk_index, slot_index, pass);
   PassPlan& plan = slot.plan();
-  const Step step = make_step(slot, pass);
+  const PassContext context = make_context(slot, pass);
   store_.renew_copies(context_, compute_, fp8_);
-  const ConstTensorView x = chunk.embeddings ? ConstTensorView() : placed(step, input);
-  run(slot, plan.forward, [&] { compute_forward(chunk, step, plan, x); });
+  const ConstTensorView x = chunk.embeddings ? ConstTensorView() : placed(context, input);
+  run(slot, plan.forward, [&] { compute_forward(chunk, context, plan, x); });
   if (!pass.training) ++plan.passes;
   return plan.output;
 }
@@ -63,9 +63,9 @@ ConstTensorView TransformerModel::backward(int chunk_index, int slot_index, cons
   ModelChunk& chunk = chunks_[static_cast<std::size_t>(chunk_index)];
   Slot& slot = slots_.at(slot_index);
   PassPlan& plan = slot.plan();
-  const Step step = make_step(slot, pass);
+  const PassContext context = make_context(slot, pass);
   if (!chunk.head) {
-    check_boundary(doutput, step);
+    check_boundary(doutput, context);
     context_.memory.copy(plan.gradient.address, doutput.address, doutput.bytes());
   }
   // One recording for each range that is announced: what sums it up over the ranks must not be recorded.
@@ -73,12 +73,12 @@ ConstTensorView TransformerModel::backward(int chunk_index, int slot_index, cons
   chunk.announce(chunk.layers.size() + 1, ready);
   for (std::size_t i = chunk.layers.size(); i-- > 0;) {
     run(slot, plan.backward[i + 1], [&] {
-      recomputation_.backward(chunk.layers[i], step, plan.layer_inputs[i], plan.gradient, plan.layers[i]);
+      recomputation_.backward(chunk.layers[i], context, plan.layer_inputs[i], plan.gradient, plan.layers[i]);
     });
     chunk.announce(i + 1, ready);
   }
   if (chunk.embeddings)
-    run(slot, plan.backward[0], [&] { chunk.embeddings->backward(step, plan.gradient, plan.embeddings); });
+    run(slot, plan.backward[0], [&] { chunk.embeddings->backward(context, plan.gradient, plan.embeddings); });
   chunk.announce(0, ready);
   ++plan.passes;
   return chunk.embeddings ? ConstTensorView() : plan.gradient;
@@ -116,33 +116,34 @@ PassValues TransformerModel::values_of(const Pass& pass, const RowLayout& rows) 
   return values;
 }
 
-Step TransformerModel::make_step(Slot& slot, const Pass& pass) {
+PassContext TransformerModel::make_context(Slot& slot, const Pass& pass) {
   workspace_.reset();
   recomputation_.passing().reset();
   return {.context = context_,
           .tensor = tensor_,
-          .pass = pass,
+          .batch = pass.batch,
+          .training = pass.training,
           .rows = *slot.rows,
           .inputs = *slot.inputs,
           .sums = loss_totals_.sums(),
           .compute = compute_,
           .fp8 = fp8_,
-          .keep_probabilities = recomputation_.keeps_probabilities(pass),
+          .keep_probabilities = recomputation_.keeps_probabilities(pass.training),
           .saved = slot.arena,
           .workspace = workspace_};
 }
 
-void TransformerModel::check_boundary(const ConstTensorView& x, const Step& step) const {
+void TransformerModel::check_boundary(const ConstTensorView& x, const PassContext& pass) const {
   PODIUM_CHECK(
-      x.address != nullptr && x.dtype == compute_ && x.shape == (Shape{step.rows.own_rows(), spec_.hidden}),
+      x.address != nullptr && x.dtype == compute_ && x.shape == (Shape{pass.rows.own_rows(), spec_.hidden}),
       "what passes between chunks is a boundary tensor of its batch");
 }
 
 // What another stage has sent; on a device where recorded work of this shape looks for it.
-ConstTensorView TransformerModel::placed(const Step& step, ConstTensorView input) {
-  check_boundary(input, step);
+ConstTensorView TransformerModel::placed(const PassContext& pass, ConstTensorView input) {
+  check_boundary(input, pass);
   if (context_.memory.on_host()) return input;
-  const TensorView copy = step.save_own(spec_.hidden);
+  const TensorView copy = pass.save_own(spec_.hidden);
   context_.memory.copy(copy.address, input.address, input.bytes());
   return copy;
 }
@@ -160,35 +161,35 @@ void TransformerModel::run(Slot& slot, Recording& recording, const Work& work) {
   recording.run(*context_.memory.stream, moves, slot.plan().passes > 0, work);
 }
 
-void TransformerModel::compute_forward(ModelChunk& chunk, const Step& step, PassPlan& plan,
+void TransformerModel::compute_forward(ModelChunk& chunk, const PassContext& pass, PassPlan& plan,
                                        ConstTensorView x) {
-  plan.gradient = step.pass.training ? step.save_own(spec_.hidden) : TensorView{};
+  plan.gradient = pass.training ? pass.save_own(spec_.hidden) : TensorView{};
   if (chunk.embeddings) {
-    const TensorView embedded = step.save_own(spec_.hidden);
-    chunk.embeddings->forward(step, embedded, plan.embeddings);
+    const TensorView embedded = pass.save_own(spec_.hidden);
+    chunk.embeddings->forward(pass, embedded, plan.embeddings);
     x = embedded;
   }
   plan.layers.resize(chunk.layers.size());
   plan.layer_inputs.resize(chunk.layers.size());
   for (std::size_t i = 0; i < chunk.layers.size(); ++i) {
     plan.layer_inputs[i] = x;
-    const TensorView y = step.save_own(spec_.hidden);
-    recomputation_.forward(chunk.layers[i], step, x, y, plan.layers[i]);
+    const TensorView y = pass.save_own(spec_.hidden);
+    recomputation_.forward(chunk.layers[i], pass, x, y, plan.layers[i]);
     x = y;
   }
-  plan.output = chunk.head ? run_head(*chunk.head, step, plan.gradient, x) : x;
+  plan.output = chunk.head ? run_head(*chunk.head, pass, plan.gradient, x) : x;
 }
 
 // `gradient` without an address: only evaluates.
-ConstTensorView TransformerModel::run_head(Head& head, const Step& step, TensorView gradient,
+ConstTensorView TransformerModel::run_head(Head& head, const PassContext& pass, TensorView gradient,
                                            ConstTensorView x) {
   if (gradient.address != nullptr) context_.memory.clear(gradient.address, gradient.bytes());
   const ArenaScope scope(workspace_);
   const ConstTensorView all = tensor_.all_rows(workspace_, x);
-  if (!tensor_.splits_rows() || gradient.address == nullptr) return head.run(step, all, gradient);
-  const TensorView terms = step.temporary_all(spec_.hidden);
+  if (!tensor_.splits_rows() || gradient.address == nullptr) return head.run(pass, all, gradient);
+  const TensorView terms = pass.temporary_all(spec_.hidden);
   context_.memory.clear(terms.address, terms.bytes());
-  head.run(step, all, terms);
+  head.run(pass, all, terms);
   tensor_.copy_own_rows(terms, gradient);
   return {};
 }

@@ -38,16 +38,16 @@ class TransformerModel final : public Model {
   Slot& begin(int chunk_index, int slot_index, const Pass& pass);
   std::int64_t most_tokens_together() const;
   PassValues values_of(const Pass& pass, const RowLayout& rows) const;
-  Step make_step(Slot& slot, const Pass& pass);
-  void check_boundary(const ConstTensorView& x, const Step& step) const;
-  ConstTensorView placed(const Step& step, ConstTensorView input);
+  PassContext make_context(Slot& slot, const Pass& pass);
+  void check_boundary(const ConstTensorView& x, const PassContext& pass) const;
+  ConstTensorView placed(const PassContext& pass, ConstTensorView input);
 
   bool records() const;
   template <class Work>
   void run(Slot& slot, Recording& recording, const Work& work);
 
-  void compute_forward(ModelChunk& chunk, const Step& step, PassPlan& plan, ConstTensorView x);
-  ConstTensorView run_head(Head& head, const Step& step, TensorView gradient, ConstTensorView x);
+  void compute_forward(ModelChunk& chunk, const PassContext& pass, PassPlan& plan, ConstTensorView x);
+  ConstTensorView run_head(Head& head, const PassContext& pass, TensorView gradient, ConstTensorView x);
 
   Context& context_;
   const ModelSpec spec_;

@@ -13,7 +13,7 @@
 #include "tests/worker/comm/world.h"
 #include "tests/worker/nn/small_models.h"
 #include "worker/nn/linear.h"
-#include "worker/nn/step.h"
+#include "worker/nn/pass_context.h"
 #include "worker/ops/cross_entropy.h"
 #include "worker/ops/rows.h"
 #include "worker/tensor/downloaded.h"
@@ -31,24 +31,24 @@ class KindHead final : public Head {
   KindHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec)
       : hidden_(spec.hidden), classifier_(store, tensor, {"classifier"}, kClasses, spec.hidden) {}
 
-  ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
-    const auto [rows, labels] = step.inputs.targets(0);
-    const auto activation = [&step, count = std::ssize(labels)](std::int64_t columns) {
-      return step.saved.allocate(step.compute, Shape{count, columns});
+  ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
+    const auto [rows, labels] = pass.inputs.targets(0);
+    const auto activation = [&pass, count = std::ssize(labels)](std::int64_t columns) {
+      return pass.saved.allocate(pass.compute, Shape{count, columns});
     };
     const TensorView picked = activation(hidden_), logits = activation(kClasses);
-    ops::gather_rows(step.context, x, rows, picked);
-    classifier_.forward(step.context, picked, logits);
+    ops::gather_rows(pass.context, x, rows, picked);
+    classifier_.forward(pass.context, picked, logits);
     if (dx.address == nullptr) {
-      ops::cross_entropy(step.context, logits, labels, step.sums);
+      ops::cross_entropy(pass.context, logits, labels, pass.sums);
       return logits;
     }
-    ops::cross_entropy_backward(step.context, logits, labels, step.inputs.loss_scale(0),
-                                classifier_.bias_gradient(), step.sums);
+    ops::cross_entropy_backward(pass.context, logits, labels, pass.inputs.loss_scale(0),
+                                classifier_.bias_gradient(), pass.sums);
     const TensorView dpicked = activation(hidden_);
-    classifier_.backward_weight_only(step.context, picked, logits);
-    classifier_.backward_input(step.context, logits, dpicked);
-    ops::scatter_add_rows(step.context, dpicked, rows, dx);
+    classifier_.backward_weight_only(pass.context, picked, logits);
+    classifier_.backward_input(pass.context, logits, dpicked);
+    ops::scatter_add_rows(pass.context, dpicked, rows, dx);
     return {};
   }
 

@@ -27,33 +27,33 @@ class MaskedLanguageHead {
         decoder_(store, word, kBertDecoderBias) {}
 
   // encoded and gradient.dx [all rows, hidden].
-  void run(const Step& step, ConstTensorView encoded, const HeadGradient& gradient) {
-    for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm))
-      run_block(step, encoded, block, gradient);
+  void run(const PassContext& pass, ConstTensorView encoded, const HeadGradient& gradient) {
+    for (const ScoredRows& block : pass.inputs.blocks(kLanguageTerm))
+      run_block(pass, encoded, block, gradient);
   }
 
  private:
-  void run_block(const Step& step, ConstTensorView encoded, const ScoredRows& block,
+  void run_block(const PassContext& pass, ConstTensorView encoded, const ScoredRows& block,
                  const HeadGradient& gradient) {
-    const ArenaScope scope(step.workspace);
+    const ArenaScope scope(pass.workspace);
     const auto rows = static_cast<std::int64_t>(block.labels.size());
-    const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
+    const auto activation = [&] { return pass.workspace.allocate(pass.compute, Shape{rows, hidden_}); };
     const TensorView picked = activation(), gelu_saved = activation(), gelu_y = activation();
     const TensorView normal = activation(), d = gradient.wanted() ? activation() : TensorView{};
-    const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
-    ops::gather_rows(step.context, encoded, block.rows, picked);
-    transform_.forward(step.context, picked, gelu_saved);
-    ops::gelu_forward(step.context, gelu_saved, gelu_y);
-    ops::layer_norm_forward(step.context, gelu_y, norm_.parameters(), normal, statistics);
-    decoder_.run(step, normal, block.labels, {gradient.scale, d}, step.sums + kLanguageTerm);
+    const TensorView statistics = pass.workspace.allocate(DType::f32, Shape{rows, 2});
+    ops::gather_rows(pass.context, encoded, block.rows, picked);
+    transform_.forward(pass.context, picked, gelu_saved);
+    ops::gelu_forward(pass.context, gelu_saved, gelu_y);
+    ops::layer_norm_forward(pass.context, gelu_y, norm_.parameters(), normal, statistics);
+    decoder_.run(pass, normal, block.labels, {gradient.scale, d}, pass.sums + kLanguageTerm);
     if (!gradient.wanted()) return;
 
-    ops::layer_norm_backward(step.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
-    ops::gelu_backward(step.context, {gelu_saved}, d);
-    transform_.backward_weight(step.context, picked, d);
+    ops::layer_norm_backward(pass.context, d, gelu_y, statistics, norm_.parameters(), d, norm_.gradients());
+    ops::gelu_backward(pass.context, {gelu_saved}, d);
+    transform_.backward_weight(pass.context, picked, d);
     const TensorView dpicked = normal;  // which is not needed any more
-    transform_.backward_input(step.context, d, dpicked);
-    ops::scatter_add_rows(step.context, dpicked, block.rows, gradient.dx);
+    transform_.backward_input(pass.context, d, dpicked);
+    ops::scatter_add_rows(pass.context, dpicked, block.rows, gradient.dx);
   }
 
   std::int64_t hidden_;
@@ -69,9 +69,9 @@ class BertHead final : public Head {
         next_sentence_(store, tensor, spec.hidden, kBertNextSentence, traits_of(spec.family).sentence_classes,
                        kNextSentenceTerm) {}
 
-  ConstTensorView run(const Step& step, ConstTensorView encoded, TensorView dencoded) override {
-    masked_.run(step, encoded, {step.inputs.loss_scale(kLanguageTerm), dencoded});
-    next_sentence_.run(step, encoded, {step.inputs.loss_scale(kNextSentenceTerm), dencoded});
+  ConstTensorView run(const PassContext& pass, ConstTensorView encoded, TensorView dencoded) override {
+    masked_.run(pass, encoded, {pass.inputs.loss_scale(kLanguageTerm), dencoded});
+    next_sentence_.run(pass, encoded, {pass.inputs.loss_scale(kNextSentenceTerm), dencoded});
     return {};
   }
 

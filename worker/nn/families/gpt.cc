@@ -19,26 +19,27 @@ class GptHead final : public Head {
         norm_(store, kFinalNorm, hidden_, kGptFamily.norm_epsilon, false),
         decoder_(store, word, "") {}
 
-  ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
-    for (const ScoredRows& block : step.inputs.blocks(kLanguageTerm))
-      run_block(step, x, block, {step.inputs.loss_scale(kLanguageTerm), dx});
+  ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
+    for (const ScoredRows& block : pass.inputs.blocks(kLanguageTerm))
+      run_block(pass, x, block, {pass.inputs.loss_scale(kLanguageTerm), dx});
     return {};
   }
 
  private:
-  void run_block(const Step& step, ConstTensorView x, const ScoredRows& block, const HeadGradient& gradient) {
-    const ArenaScope scope(step.workspace);
+  void run_block(const PassContext& pass, ConstTensorView x, const ScoredRows& block,
+                 const HeadGradient& gradient) {
+    const ArenaScope scope(pass.workspace);
     const auto rows = static_cast<std::int64_t>(block.labels.size());
-    const auto activation = [&] { return step.workspace.allocate(step.compute, Shape{rows, hidden_}); };
+    const auto activation = [&] { return pass.workspace.allocate(pass.compute, Shape{rows, hidden_}); };
     const TensorView picked = activation(), normal = activation();
     const TensorView d = gradient.wanted() ? activation() : TensorView{};
-    const TensorView statistics = step.workspace.allocate(DType::f32, Shape{rows, 2});
-    ops::gather_rows(step.context, x, block.rows, picked);
-    ops::layer_norm_forward(step.context, picked, norm_.parameters(), normal, statistics);
-    decoder_.run(step, normal, block.labels, {gradient.scale, d}, step.sums + kLanguageTerm);
+    const TensorView statistics = pass.workspace.allocate(DType::f32, Shape{rows, 2});
+    ops::gather_rows(pass.context, x, block.rows, picked);
+    ops::layer_norm_forward(pass.context, picked, norm_.parameters(), normal, statistics);
+    decoder_.run(pass, normal, block.labels, {gradient.scale, d}, pass.sums + kLanguageTerm);
     if (!gradient.wanted()) return;
-    ops::layer_norm_backward(step.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
-    ops::scatter_add_rows(step.context, d, block.rows, gradient.dx);
+    ops::layer_norm_backward(pass.context, d, picked, statistics, norm_.parameters(), d, norm_.gradients());
+    ops::scatter_add_rows(pass.context, d, block.rows, gradient.dx);
   }
 
   std::int64_t hidden_;

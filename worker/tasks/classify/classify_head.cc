@@ -10,8 +10,8 @@ class ClassifyHead final : public Head {
   ClassifyHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int classes)
       : sequences_(store, tensor, spec.hidden, "classifier", classes, kClassTerm) {}
 
-  ConstTensorView run(const Step& step, ConstTensorView x, TensorView dx) override {
-    return sequences_.run(step, x, {step.inputs.loss_scale(kClassTerm), dx});
+  ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
+    return sequences_.run(pass, x, {pass.inputs.loss_scale(kClassTerm), dx});
   }
 
  private:

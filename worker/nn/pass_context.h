@@ -1,10 +1,9 @@
-// What every layer is told about the micro-batch in hand, and where its tensors may live.
+// What every layer is told about a pass of a micro-batch, and where its tensors may live.
 #pragma once
 
 #include <cstdint>
 
 #include "worker/nn/batch_inputs.h"
-#include "worker/nn/model.h"
 #include "worker/nn/row_layout.h"
 #include "worker/nn/tensor_group.h"
 #include "worker/ops/cross_entropy.h"
@@ -14,10 +13,11 @@
 
 namespace podium {
 
-struct Step {
+struct PassContext {
   Context& context;
   const TensorGroup& tensor;
-  const Pass& pass;
+  const MicroBatch& batch;
+  bool training;  // dropout happens, and backward follows
   const RowLayout& rows;
   const BatchInputs& inputs;
   ops::CrossEntropySums* sums;  // of each loss term, in the context's memory
@@ -56,7 +56,7 @@ struct Step {
  private:
   ops::Dropout make_dropout(double probability, std::uint32_t site,
                             std::uint64_t PassValues::*first_row) const {
-    return ops::make_dropout(pass.training ? probability : 0.0, inputs.value(&PassValues::dropout_key), site,
+    return ops::make_dropout(training ? probability : 0.0, inputs.value(&PassValues::dropout_key), site,
                              inputs.value(first_row));
   }
 };
