@@ -12,7 +12,7 @@ const rooms: [room: string, imports: readonly string[]][] = [
   ["api", []],
   ["format", []],
   ["model", ["api", "format"]],
-  ["state", ["api", "model"]],
+  ["state", ["api", "format", "model"]],
   ["hooks", data],
   ["ui", [...data, "hooks"]],
   ["charts", ["format", "model", "state", "ui"]],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describeDevices, describeLayout, layoutOf } from "../src/model/layout";
+import { describeLayout, describeSizes, layoutOf } from "../src/model/layout";
 
 it("tells how devices share a model", () => {
   const layout = layoutOf({ parallel: { tensor: 8, pipeline: 2 } }, 512);
@@ -22,7 +22,7 @@ it("says nothing where there is nothing to say", () => {
 });
 
 it("an elastic job tells its range beside its size", () => {
-  expect(describeDevices({ devices: 8 })).toBe("8");
-  expect(describeDevices({ devices: 8, sizes: [] })).toBe("8");
-  expect(describeDevices({ devices: 8, sizes: [4, 8, 16] })).toBe("8 (4–16)");
+  expect(describeSizes({ devices: 8 })).toBe("8");
+  expect(describeSizes({ devices: 8, sizes: [] })).toBe("8");
+  expect(describeSizes({ devices: 8, sizes: [4, 8, 16] })).toBe("8 (4–16)");
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerTable, Node, Queue, SpecRepository } from "../src/api/types";
+import { dayMs } from "../src/format/times";
 import {
   apartHidden,
   attentionOf,
-  dayMs,
   goodputDays,
   mapOf,
   nextStarts,

@@ -1,13 +1,10 @@
 // Ticks of an axis of dates: round moments in the reader's zone, in the shortest form. Pure.
-import { formatMinute } from "./times";
+import { dayMs, formatMinute } from "./times";
 
 export interface DateTick {
   at: number;
   label: string;
 }
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 const days = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const months = new Intl.DateTimeFormat(undefined, { month: "short", year: "numeric" });

@@ -1,5 +1,7 @@
 // Durations, ages and moments in words that are short enough for a table. Pure.
 
+export const dayMs = 86_400_000;
+
 const units: [seconds: number, letter: string][] = [
   [86_400, "d"],
   [3_600, "h"],
@@ -45,8 +47,6 @@ const clock = new Intl.DateTimeFormat(undefined, { ...time, second: "2-digit" })
 
 /** In the reader's zone, with its name. */
 export const formatAbsolute = (timeMs: number) => absolute.format(timeMs);
-
-const dayMs = 86_400_000;
 
 /** The time alone within half a day of now, else the day too. */
 export const formatMoment = (timeMs: number, nowMs: number) =>

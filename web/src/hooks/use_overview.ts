@@ -3,13 +3,13 @@
 import { serverNow } from "../api/server_clock";
 import { getJobPage, getLedger, getQueue } from "../api/client";
 import type { Job, LedgerTable, Queue } from "../api/types";
+import { dayMs } from "../format/times";
 import { useInterval } from "./use_interval";
 import { useQuery, type Shown } from "./use_query";
 import { useScheduling } from "./use_scheduling";
 
 const listed = 100;
 const slowMs = 30_000;
-const dayMs = 86_400_000;
 
 export const useWaiting = (): Shown<Queue> =>
   useQuery("queue", (signal) => getQueue(listed, signal), [useScheduling()]);

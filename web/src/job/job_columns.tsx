@@ -6,7 +6,7 @@ import { formatDuration } from "../format/times";
 import { HeldBadge, JobStateBadge, Labels } from "../ui/badges";
 import { ProgressBar, StepText } from "./progress_bar";
 import { latestLoss, latestThroughput } from "../model/job_list";
-import { describeDevices } from "../model/layout";
+import { describeSizes } from "../model/layout";
 import { elapsedSeconds } from "../model/progress";
 import { describeRestarts } from "../model/restarts";
 import { now } from "../state/clock";
@@ -81,7 +81,7 @@ export const jobColumns: readonly Column<Job>[] = [
     from: 1040,
     cell: (job) => (
       <>
-        {describeDevices(job)} <span class="muted">{job.kind}</span>
+        {describeSizes(job)} <span class="muted">{job.kind}</span>
       </>
     ),
   },

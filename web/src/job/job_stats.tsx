@@ -5,7 +5,7 @@ import { formatCount, formatNumber } from "../format/numbers";
 import { formatAbsolute, formatDuration } from "../format/times";
 import { ProgressBar } from "./progress_bar";
 import { fraction, latestLoss, latestThroughput } from "../model/job_list";
-import { describeDevices, describeLayout, layoutOf } from "../model/layout";
+import { describeLayout, describeSizes, layoutOf } from "../model/layout";
 import { describeTarget, elapsedSeconds, secondsToLastStep, targetFraction } from "../model/progress";
 import { describeLimit, describeOthers } from "../model/restarts";
 import type { SeriesMap } from "../model/series";
@@ -184,7 +184,7 @@ function NumberStats({ job, isCommand }: { job: JobDetail; isCommand: boolean })
         </Stat>
       )}
       <Stat name="Devices" note={[perNode, layout].filter(Boolean).join(", ") || undefined}>
-        {describeDevices(job)} <span class="muted">{job.kind}</span>
+        {describeSizes(job)} <span class="muted">{job.kind}</span>
       </Stat>
       <NodesStat job={job} />
       <AttemptStat job={job} />

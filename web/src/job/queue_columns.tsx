@@ -5,7 +5,7 @@ import { operateJob } from "../api/client";
 import type { JobApart, QueuedJob, WaitingJob } from "../api/types";
 import { formatAbsolute, formatDuration } from "../format/times";
 import { useOperation } from "../hooks/use_operation";
-import { describeDevices } from "../model/layout";
+import { describeSizes } from "../model/layout";
 import { formatFactors, turnOf } from "../model/queue";
 import { now } from "../state/clock";
 import { applyJob } from "../state/store";
@@ -179,7 +179,7 @@ export const queueColumns = (reservedFrom: number | null): readonly Column<Queue
     "",
     ({ score }) => score,
   ),
-  devices(describeDevices),
+  devices(describeSizes),
   {
     key: "walltime",
     title: "Walltime",
@@ -220,9 +220,9 @@ export const apartColumns: readonly Column<JobApart>[] = [
   },
   priority,
   {
-    ...devices((job) => describeDevices(job)),
+    ...devices((job) => describeSizes(job)),
     width: "84px",
-    cell: (job) => `${describeDevices(job)} ${job.kind}`,
+    cell: (job) => `${describeSizes(job)} ${job.kind}`,
   },
   waited,
   {

@@ -22,7 +22,7 @@ export function describeLayout(layout: Layout | null): string {
 }
 
 /** "8", or "8 (4–16)" for an elastic job. */
-export function describeDevices(job: { devices: number; sizes?: number[] }): string {
+export function describeSizes(job: { devices: number; sizes?: number[] }): string {
   const sizes = job.sizes ?? [];
   return sizes.length > 0 ? `${job.devices} (${sizes[0]}–${sizes[sizes.length - 1]})` : String(job.devices);
 }

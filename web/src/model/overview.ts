@@ -1,6 +1,7 @@
 // The cluster at a glance: what runs where, what needs attention, which jobs start next, and how much of the time was
 // useful. Pure.
 import type { Job, LedgerTable, Node, Queue, SpecRepository } from "../api/types";
+import { dayMs } from "../format/times";
 import { describeClock, describeUnknown, deviceUse, isDrained, type DeviceUse } from "./node_list";
 
 /** Adjacent devices of a node that are alike. */
@@ -83,8 +84,6 @@ export interface Attention {
   /** Since when; null if that is not known. */
   sinceMs: number | null;
 }
-
-export const dayMs = 86_400_000;
 
 export interface AttentionSources {
   nodes: Iterable<Node>;

@@ -5,8 +5,8 @@ import { Chart } from "../charts/chart";
 import { ChartGroup, ResetZoom } from "../charts/group";
 import type { Figure } from "../charts/plot_options";
 import { formatShare } from "../format/numbers";
-import { formatDay } from "../format/times";
-import { dayMs, goodputDays } from "../model/overview";
+import { dayMs, formatDay } from "../format/times";
+import { goodputDays } from "../model/overview";
 import { route, setParams } from "../state/router";
 
 const axisTitle = "day (UTC)";

@@ -3,6 +3,7 @@ import { getLedger } from "../api/client";
 import { serverNow } from "../api/server_clock";
 import type { LedgerTable } from "../api/types";
 import { formatCount, formatDeviceHours, formatShare } from "../format/numbers";
+import { dayMs } from "../format/times";
 import { useInterval } from "../hooks/use_interval";
 import { useQuery } from "../hooks/use_query";
 import {
@@ -24,7 +25,6 @@ import { Notice, NotYet } from "../ui/notice";
 import { NumberHead, ScrollTable } from "../ui/scroll_table";
 
 const refreshMs = 30_000;
-const dayMs = 86_400_000;
 
 const kinds: [LedgerBy, string][] = [
   ["day", "Day"],

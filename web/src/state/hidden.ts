@@ -2,7 +2,8 @@
 // clock.
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { deviceStorage } from "../api/storage";
-import { dayMs, readHidden, writeHidden } from "../model/overview";
+import { dayMs } from "../format/times";
+import { readHidden, writeHidden } from "../model/overview";
 import { now } from "./clock";
 
 const storageKey = "podium.attention.hidden";
