@@ -92,8 +92,7 @@ class Bench {
     CheckpointState state;
     state.step = trainee_.steps();
     Optimizer& optimizer = trainee_.optimizer();
-    store_.begin_save(state, {trainee_.parameters(), optimizer.first_moment(), optimizer.second_moment(),
-                              optimizer.shard()});
+    store_.begin_save(state, {trainee_.parameters(), optimizer.states(), optimizer.shard()});
   }
 
   // As dd does: block after block into a new file, then fsync. Of the weights themselves, for a disk may make

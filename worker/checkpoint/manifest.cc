@@ -124,8 +124,8 @@ void verify_file(const fs::path& checkpoint, const std::string& name, const File
     throw std::runtime_error(name + " does not have the checksum it was saved with");
 }
 
-std::string tensor_name(const char* kind, const Piece& piece) {
-  const std::string name = std::string(kind) + "/" + piece.parameter;
+std::string tensor_name(const std::string& kind, const Piece& piece) {
+  const std::string name = kind + "/" + piece.parameter;
   if (piece.size() == piece.box.size()) return name;
   return fmt::format("{}[{}:{}]", name, piece.first, piece.last);
 }

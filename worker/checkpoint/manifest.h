@@ -1,15 +1,15 @@
 // What lies in a checkpoint's folder, whoever wrote it:
 //
 //   step-00000200/manifest.json            written last: without it the checkpoint is absent
-//                 rank-00000.safetensors   what rank 0 owns of weights and optimizer moments, and so on
+//                 rank-00000.safetensors   what rank 0 owns of weights and the optimizer's states, and so on
 //
 // The manifest tells of each file its checksum and which pieces of which full parameters it holds. Together
-// the files hold every element once, so any layout can read what any other wrote. A piece is three tensors,
-// "weights/NAME", "first_moment/NAME" and "second_moment/NAME", of the shape of its box; where it is only
-// elements [a, b) of the box, "weights/NAME[a:b]" and so on, of shape [b - a].
+// the files hold every element once, so any layout can read what any other wrote. A piece is a
+// tensor of each kind, "weights/NAME" and one for each state of the optimizer ("first_moment/NAME"), of the
+// shape of its box; where it is only elements [a, b) of the box, "weights/NAME[a:b]" and so on, of shape
+// [b - a].
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -38,7 +38,8 @@ struct CheckpointState {
   LossScalerState loss_scaler;
   bool target_reached = false;  // the run had reached its goal: nothing is left to do
   JobSpec spec;
-  nlohmann::json products;  // how they are computed (worker/train/product_timing.h); null where no time chooses
+  nlohmann::json
+      products;  // how they are computed (worker/train/product_timing.h); null where no time chooses
 };
 
 // One rank's file, as its record `rank-00000.json` tells while a save is under way and the manifest
@@ -69,8 +70,9 @@ CheckpointManifest read_manifest(const std::filesystem::path& checkpoint);
 void verify_file(const std::filesystem::path& checkpoint, const std::string& name,
                  const FileDigest& expected);
 
-inline constexpr std::array kCheckpointKinds{"weights", "first_moment", "second_moment"};
-std::string tensor_name(const char* kind, const Piece& piece);
+// A tensor's kind is this, or the name of an OptimizerState.
+inline constexpr char kWeights[] = "weights";
+std::string tensor_name(const std::string& kind, const Piece& piece);
 std::vector<std::int64_t> tensor_shape(const Piece& piece);
 
 inline constexpr char kManifestName[] = "manifest.json";

@@ -22,9 +22,7 @@ struct Target {
 // By kind and parameter.
 using Targets = std::multimap<std::string, Target>;
 
-std::string key_of(const char* kind, const std::string& parameter) {
-  return std::string(kind) + "/" + parameter;
-}
+std::string key_of(const std::string& kind, const std::string& parameter) { return kind + "/" + parameter; }
 
 void check_shape(const Piece& stored, const Piece& wanted) {
   if (stored.box.full == wanted.box.full) return;
@@ -34,7 +32,7 @@ void check_shape(const Piece& stored, const Piece& wanted) {
 }
 
 // One stored piece of one kind goes wherever elements of it are wanted.
-void deliver(const SafetensorsFile& file, const char* kind, const Piece& stored, Targets& targets) {
+void deliver(const SafetensorsFile& file, const std::string& kind, const Piece& stored, Targets& targets) {
   std::vector<float> values;
   const auto [begin, end] = targets.equal_range(key_of(kind, stored.parameter));
   for (auto target = begin; target != end; ++target) {
@@ -72,8 +70,10 @@ CheckpointReader::CheckpointReader(fs::path checkpoint, const CheckpointManifest
 
 void CheckpointReader::read(std::span<const WantedPiece> wanted) {
   Targets targets;
+  std::set<std::string> kinds;
   std::map<std::string, std::set<const Piece*>> needed;  // by file
   for (const WantedPiece& piece : wanted) {
+    kinds.insert(piece.kind);
     targets.emplace(key_of(piece.kind, piece.piece.parameter), Target{piece, piece.piece.size()});
     const auto [begin, end] = places_.equal_range(piece.piece.parameter);
     for (auto place = begin; place != end; ++place) needed[place->second.file].insert(place->second.piece);
@@ -81,7 +81,7 @@ void CheckpointReader::read(std::span<const WantedPiece> wanted) {
   for (const auto& [name, pieces] : needed) {
     const auto file = files_.get(name, [&] { return std::make_unique<SafetensorsFile>(checkpoint_ / name); });
     for (const Piece* const stored : pieces)
-      for (const char* kind : kCheckpointKinds) deliver(*file, kind, *stored, targets);
+      for (const std::string& kind : kinds) deliver(*file, kind, *stored, targets);
   }
   for (const auto& [key, target] : targets)
     if (target.missing != 0)
@@ -95,14 +95,13 @@ void read_tensors(const fs::path& checkpoint, const CheckpointManifest& manifest
   const MemorySpace memory = tensors.parameters.memory();
   std::vector<WantedPiece> wanted;
   for (const Parameter& parameter : tensors.parameters.list())
-    wanted.push_back(
-        {kCheckpointKinds[0], whole_piece(parameter), tensors.parameters.weights(parameter), memory});
-  for (const HeldPiece& held : moment_pieces(tensors)) {
-    const auto begin = static_cast<std::size_t>(held.moments),
-               size = static_cast<std::size_t>(held.piece.size());
-    wanted.push_back({kCheckpointKinds[1], held.piece, tensors.first_moment.subspan(begin, size), memory});
-    wanted.push_back({kCheckpointKinds[2], held.piece, tensors.second_moment.subspan(begin, size), memory});
-  }
+    wanted.push_back({kWeights, whole_piece(parameter), tensors.parameters.weights(parameter), memory});
+  for (const HeldPiece& held : state_pieces(tensors))
+    for (const auto& [name, values] : tensors.states)
+      wanted.push_back(
+          {name, held.piece,
+           values.subspan(static_cast<std::size_t>(held.states), static_cast<std::size_t>(held.piece.size())),
+           memory});
   CheckpointReader(checkpoint, manifest).read(wanted);
   tensors.parameters.weights_changed();
 }

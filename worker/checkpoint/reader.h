@@ -17,9 +17,9 @@ namespace podium {
 // The manifest of a checkpoint of which every file is as it was saved. Throws BadData saying what is wrong.
 CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
 
-// Where a piece of one kind (kCheckpointKinds) is wanted.
+// Where a piece of one kind (kWeights, or an optimizer's state) is wanted.
 struct WantedPiece {
-  const char* kind;
+  std::string kind;
   Piece piece;
   std::span<float> out;
   MemorySpace memory = {};  // of `out`
@@ -47,7 +47,7 @@ class CheckpointReader {
   RecentlyUsed<std::string, SafetensorsFile> files_{kMostOpen};
 };
 
-// Weights and moments of one process.
+// Weights and optimizer states of one process.
 void read_tensors(const std::filesystem::path& checkpoint, const CheckpointManifest& manifest,
                   const CheckpointTensors& tensors);
 

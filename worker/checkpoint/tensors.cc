@@ -4,9 +4,9 @@
 
 namespace podium {
 
-std::vector<HeldPiece> moment_pieces(const CheckpointTensors& tensors) {
+std::vector<HeldPiece> state_pieces(const CheckpointTensors& tensors) {
   std::vector<HeldPiece> held;
-  std::int64_t before = 0;  // moments of earlier ranges
+  std::int64_t before = 0;  // elements of earlier ranges
   for (const FlatRange& range : tensors.shard) {
     for (const Parameter& p : tensors.parameters.list()) {
       const std::int64_t begin = std::max(range.begin, p.offset),
@@ -23,19 +23,21 @@ std::vector<HeldPiece> moment_pieces(const CheckpointTensors& tensors) {
 std::vector<HeldPiece> owned_pieces(const CheckpointTensors& tensors, const ParallelLayout& layout,
                                     const ParallelPlace& place) {
   const auto length = static_cast<std::int64_t>(tensors.parameters.weights().size());
-  const bool replicated = static_cast<std::int64_t>(tensors.first_moment.size()) == length;
+  std::int64_t held_here = 0;
+  for (const FlatRange& range : tensors.shard) held_here += range.size();
+  const bool replicated = held_here == length;
   // Where data ranks hold the same, each writes an equal part of it.
   const FlatRange part =
       replicated ? FlatRange{length * place.data / layout.data, length * (place.data + 1) / layout.data}
                  : FlatRange{0, length};
   std::vector<HeldPiece> owned;
-  for (HeldPiece held : moment_pieces(tensors)) {
+  for (HeldPiece held : state_pieces(tensors)) {
     const Parameter& p = *tensors.parameters.find(held.piece.parameter);
     const bool another_ranks = p.tied_copy || (p.slice.axis < 0 && place.tensor != 0);
     const std::int64_t begin = std::max(part.begin, held.weights);
     const std::int64_t end = std::min(part.end, held.weights + held.piece.size());
     if (another_ranks || begin >= end) continue;
-    held.moments += begin - held.weights;
+    held.states += begin - held.weights;
     held.weights = begin;
     held.piece.first = begin - p.offset;
     held.piece.last = end - p.offset;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "worker/comm/parallel.h"
@@ -12,24 +13,28 @@
 
 namespace podium {
 
+// What an optimizer keeps of every element in its shard, one range after the other.
+struct OptimizerState {
+  std::string name;         // which a checkpoint's tensors carry: never to be changed
+  std::span<float> values;  // in the parameters' memory space
+};
+
 // The tensors of one process that a checkpoint keeps.
 struct CheckpointTensors {
   ParameterStore& parameters;
-  std::span<float> first_moment;  // in the parameters' memory space; both of the elements in `shard`, one
-                                  // range after the other
-  std::span<float> second_moment;
-  std::vector<FlatRange> shard;  // in order
+  std::vector<OptimizerState> states;
+  std::vector<FlatRange> shard;  // what the states are of, in order
 };
 
 // A piece of one parameter and where this process has it.
 struct HeldPiece {
   Piece piece;
   std::int64_t weights = 0;  // position in the flat weights
-  std::int64_t moments = 0;  // position in the moments
+  std::int64_t states = 0;   // position in each of the states
 };
 
-// What the moments of this process are of.
-std::vector<HeldPiece> moment_pieces(const CheckpointTensors& tensors);
+// What the states of this process are of.
+std::vector<HeldPiece> state_pieces(const CheckpointTensors& tensors);
 // What this process writes: over all ranks of the layout every element of every parameter once.
 std::vector<HeldPiece> owned_pieces(const CheckpointTensors& tensors, const ParallelLayout& layout,
                                     const ParallelPlace& place);

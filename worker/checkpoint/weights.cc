@@ -24,7 +24,7 @@ FullTensor read_full_weight(CheckpointReader& reader, const std::string& name,
                             const std::vector<std::int64_t>& shape) {
   const Box box = whole_box(shape);
   FullTensor tensor{name, shape, std::vector<float>(static_cast<std::size_t>(box.size()))};
-  const WantedPiece wanted{kCheckpointKinds[0], {name, box, 0, box.size()}, tensor.values};
+  const WantedPiece wanted{kWeights, {name, box, 0, box.size()}, tensor.values};
   reader.read({&wanted, 1});
   return tensor;
 }

@@ -26,16 +26,16 @@ std::size_t most_copied(std::size_t bytes, const MemorySpace& memory) {
 constexpr auto kLookEvery = std::chrono::milliseconds(20);  // for the records of other ranks
 
 std::vector<TensorEntry> entries_of(const CheckpointTensors& tensors, const std::vector<HeldPiece>& pieces) {
-  const std::array<std::span<float>, 3> buffers{tensors.parameters.weights(), tensors.first_moment,
-                                                tensors.second_moment};
   std::vector<TensorEntry> entries;
-  for (std::size_t kind = 0; kind < buffers.size(); ++kind)
-    for (const HeldPiece& held : pieces) {
-      const auto begin = static_cast<std::size_t>(kind == 0 ? held.weights : held.moments);
-      entries.push_back(
-          {tensor_name(kCheckpointKinds[kind], held.piece), "F32", tensor_shape(held.piece),
-           std::as_bytes(buffers[kind].subspan(begin, static_cast<std::size_t>(held.piece.size())))});
-    }
+  const auto add = [&](const std::string& kind, const Piece& piece, std::span<const float> values,
+                       std::int64_t begin) {
+    const auto held = values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(piece.size()));
+    entries.push_back({tensor_name(kind, piece), "F32", tensor_shape(piece), std::as_bytes(held)});
+  };
+  for (const HeldPiece& held : pieces) {
+    add(kWeights, held.piece, tensors.parameters.weights(), held.weights);
+    for (const auto& [name, values] : tensors.states) add(name, held.piece, values, held.states);
+  }
   sort_for_safetensors(entries);
   return entries;
 }

@@ -36,7 +36,7 @@ std::string describe_parameters(const CheckpointManifest& manifest) {
   std::map<std::string, Box> parameters;
   for (const auto& [name, part] : manifest.files)
     for (const Piece& piece : part.pieces) parameters[piece.parameter] = whole_box(piece.box.full);
-  std::string text = "\nparameters, each with its weights and both moments of the optimizer in F32:\n";
+  std::string text = "\nparameters, each with its weights and the optimizer's states in F32:\n";
   std::int64_t elements = 0;
   for (const auto& [name, box] : parameters) {
     text += fmt::format("  {} [{}]\n", name, fmt::join(box.full, ", "));

@@ -1,7 +1,10 @@
-// The optimizers' passes over a shard of the flat parameter buffers on a device, one block a chunk of one
-// parameter. Memory bounds them all. Formulas, papers and the CPU's loops: worker/train/optimizer_kernels.h.
+// A shard of the flat parameter buffers, cut into chunks, and the optimizers' passes over one on a device, a
+// block for each chunk. Memory bounds them all. Formulas, papers and the CPU's loops over the same chunks:
+// worker/train/optimizer_kernels.h.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -27,20 +30,21 @@ struct Squares {
 
 // A part of one parameter within the shard. Both places are multiples of four elements.
 struct OptimizerChunk {
-  std::int64_t begin = 0;    // into the flat buffers
-  std::int64_t moments = 0;  // into the moments
+  std::int64_t begin = 0;   // into the flat buffers
+  std::int64_t states = 0;  // into each of the optimizer's states
   std::int64_t count = 0;
   std::int32_t parameter = 0;  // its index in the store
   std::int32_t decay = 0;      // 1: weight decay applies
 };
 
-// All of it in the device's memory.
+// All of it in one memory: the host's, or the device's for the passes below.
 struct OptimizerShard {
+  static constexpr std::size_t kMostStates = 4;
+
   std::span<const OptimizerChunk> chunks;
   float* weights = nullptr;
   float* gradients = nullptr;
-  float* first = nullptr;
-  float* second = nullptr;
+  std::array<float*, kMostStates> states{};  // as the optimizer declares them: of AdamW and LAMB both moments
   // Where given: a 16-bit copy of the flat weights, which whatever updates these writes too.
   void* narrowed = nullptr;
   DType narrowed_type = DType::bf16;

@@ -1,16 +1,21 @@
-// AdamW and LAMB over a shard of the flat parameter buffers, as part of a model that may be spread over many
+// An optimizer over a shard of the flat parameter buffers, as part of a model that may be spread over many
 // ranks. Results are a function of the inputs alone, the same bits for any number of threads and any
 // instruction set of a CPU, and in every run on one kind of device; norms count every parameter of the whole
 // model once, however it is cut, so every layout trains alike up to rounding.
+//
+// A new optimizer is a file such as adamw.cc: a class that names its states and updates all chunks, and a row
+// in make_optimizer(). Checkpoints, memory and gathering follow the states it names.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/model/spec.h"
 #include "worker/checkpoint/live_bytes.h"
+#include "worker/checkpoint/tensors.h"
 #include "worker/comm/parallel.h"
 #include "worker/nn/flat_range.h"
 #include "worker/nn/parameters.h"
@@ -22,9 +27,14 @@ namespace podium {
 
 class Optimizer {
  public:
-  // As make_optimizer; without groups this process holds the whole model.
-  Optimizer(const OptimizerSpec& spec, ParameterStore& parameters, std::vector<FlatRange> shard,
-            const ParallelGroups* groups, Context& context);
+  // All references must outlive the optimizer, but for the spec.
+  struct Parts {
+    const OptimizerSpec& spec;
+    ParameterStore& parameters;
+    std::vector<FlatRange> shard;
+    const ParallelGroups* groups;  // none: this process holds the whole model
+    Context& context;
+  };
   virtual ~Optimizer() = default;
 
   // The Euclidean norm of the gradients of the whole model; not finite where one of them is not. The same
@@ -34,44 +44,33 @@ class Optimizer {
 
   // One update of the shard's weights. `step`, which corrects the moments' bias, counts from 1. Gradients are
   // scaled by `gradient_scale` first and, outside of the shard too, zero afterwards: the next step may add to
-  // them. Collective as above. `before_change`, where given, is called with the weights and moments of each
+  // them. Collective as above. `before_change`, where given, is called with the weights and states of each
   // chunk before they change.
   void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale,
               const BeforeChange& before_change = nullptr);
 
-  // The state to be saved: the elements of the shard's ranges, one after the other, where the parameters lie.
-  std::span<float> first_moment() { return first_.view().values<float>(); }
-  std::span<float> second_moment() { return second_.view().values<float>(); }
+  // What is to be saved beside the weights, where the parameters lie.
+  std::vector<OptimizerState> states();
   const std::vector<FlatRange>& shard() const { return shard_; }
   bool updates_all() const { return whole_; }  // else other ranks' weights are to be gathered
 
  protected:
-  // A part of one parameter within the shard: the unit of work of one thread.
-  struct Chunk {
-    std::size_t parameter = 0;
-    std::size_t begin = 0;    // into the flat buffers
-    std::size_t moments = 0;  // into the moments
-    std::size_t count = 0;
-    bool decay = true;
-  };
+  // `states`: the names of what it keeps of each element beside the weight, at first zero.
+  Optimizer(Parts parts, const std::vector<std::string>& states);
 
-  // Updates the weights of all chunks and clears their gradients.
-  virtual void update_chunks(ParameterStore& parameters, const Rates& rates,
+  // Updates the weights of all chunks and clears their gradients. On the host it calls about_to_change() with
+  // each chunk first, from any thread; on a device all may change when it is called.
+  virtual void update_chunks(const OptimizerShard& shard, const Rates& rates,
                              const BeforeChange& before_change) = 0;
 
-  Elements elements_of(ParameterStore& parameters, const Chunk& chunk);
-  // The same, which may change on return: on the host. On a device all do when update_chunks() is called.
-  Elements elements_to_change(ParameterStore& parameters, const Chunk& chunk,
-                              const BeforeChange& before_change);
+  void about_to_change(const OptimizerShard& shard, const OptimizerChunk& chunk,
+                       const BeforeChange& before_change) const;
   // Makes of each parameter's sum over this rank's chunks the sum over all elements of the whole parameter,
   // the same bits on every rank that holds a part of it.
   void sum_over_holders(std::vector<Squares>& sums);
-  bool decays(const Parameter& parameter) const { return parameter.decay && spec_.weight_decay != 0; }
   bool holds_whole_parameters() const;  // no other rank has a part of one: sum_over_holders() changes nothing
 
-  // For the passes on a device.
   bool on_device() const { return context_.device_ops != nullptr; }
-  ops::OptimizerShard device_shard(ParameterStore& parameters);
   // `count` of T in `tensor`, which is made where it has no room yet.
   template <class T>
   std::span<T> room_for(Tensor& tensor, std::size_t count) const {
@@ -80,31 +79,40 @@ class Optimizer {
     return {static_cast<T*>(tensor.view().address), count};
   }
 
-  OptimizerSpec spec_;
   Context& context_;
   int threads_;
-  std::vector<Chunk> chunks_;
+  std::vector<bool> decays_;            // by parameter: weight decay applies
+  std::vector<OptimizerChunk> chunks_;  // each the unit of work of one thread; on the host
 
  private:
+  struct State {
+    std::string name;
+    Tensor values;
+  };
+
   // Whether the update on the device leaves the 16-bit copies of the weights current, too.
   bool narrows(const ParameterStore& parameters) const {
     return on_device() && whole_ && !parameters.rounds_stochastically();
   }
+  OptimizerShard shard_of(ParameterStore& parameters);
   void upload_chunks();
   std::vector<double> squares_of_chunks(ParameterStore& parameters);
   void add_chunks(std::size_t index, const Parameter& parameter);
   void clear_outside_shard(ParameterStore& parameters);
 
+  OptimizerSpec spec_;
   const ParallelGroups* groups_;  // none: this process holds the whole model
   std::vector<FlatRange> shard_;
   bool whole_;                     // the shard is everything
   std::vector<bool> counts_here_;  // by parameter: norms take it from this rank
-  Tensor first_;
-  Tensor second_;
-  Tensor device_chunks_;  // ops::OptimizerChunk of each chunk
+  std::vector<State> states_;
+  Tensor device_chunks_;  // chunks_
   Tensor device_sums_;    // a double of each chunk
   DownloadBuffer fetched_sums_;
 };
+
+std::unique_ptr<Optimizer> make_adamw(Optimizer::Parts parts);
+std::unique_ptr<Optimizer> make_lamb(Optimizer::Parts parts);
 
 // Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which with `context`
 // must outlive the optimizer. Where the first and the last stage share their word embeddings, these are the

@@ -46,6 +46,11 @@ PODIUM_VECTORISED void take_lamb(float scale, float* __restrict w, float* __rest
   }
 }
 
+float decay_of(const OptimizerChunk& chunk, const Rates& rates) {
+  return chunk.decay != 0 ? rates.weight_decay : 0;
+}
+std::size_t count_of(const OptimizerChunk& chunk) { return static_cast<std::size_t>(chunk.count); }
+
 }  // namespace
 
 Rates rates_of(const OptimizerSpec& spec, std::int64_t step, double learning_rate, double gradient_scale) {
@@ -78,21 +83,28 @@ PODIUM_VECTORISED double sum_of_squares(const float* values, std::size_t count) 
   return sum;
 }
 
-void adamw(const Rates& rates, float decay, const Elements& e) {
-  take_adamw(rates, decay, e.weights, e.gradients, e.first, e.second, e.count);
+void adamw(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates) {
+  take_adamw(rates, decay_of(chunk, rates), shard.weights + chunk.begin, shard.gradients + chunk.begin,
+             shard.states[0] + chunk.states, shard.states[1] + chunk.states, count_of(chunk));
 }
 
-Squares lamb_direction(const Rates& rates, float decay, const Elements& e) {
+Squares lamb_direction(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates) {
+  float* const weights = shard.weights + chunk.begin;
+  float* const gradients = shard.gradients + chunk.begin;
+  float* const first = shard.states[0] + chunk.states;
+  float* const second = shard.states[1] + chunk.states;
   Squares squares;
-  for (std::size_t i = 0; i < e.count; i += kBlock) {
-    const std::size_t count = std::min(kBlock, e.count - i);
-    find_direction(rates, decay, e.weights + i, e.gradients + i, e.first + i, e.second + i, count);
-    squares.weights += sum_of_squares(e.weights + i, count);
-    squares.direction += sum_of_squares(e.gradients + i, count);
+  for (std::size_t i = 0; i < count_of(chunk); i += kBlock) {
+    const std::size_t count = std::min(kBlock, count_of(chunk) - i);
+    find_direction(rates, decay_of(chunk, rates), weights + i, gradients + i, first + i, second + i, count);
+    squares.weights += sum_of_squares(weights + i, count);
+    squares.direction += sum_of_squares(gradients + i, count);
   }
   return squares;
 }
 
-void lamb_step(float scale, const Elements& e) { take_lamb(scale, e.weights, e.gradients, e.count); }
+void lamb_step(const OptimizerShard& shard, const OptimizerChunk& chunk, float scale) {
+  take_lamb(scale, shard.weights + chunk.begin, shard.gradients + chunk.begin, count_of(chunk));
+}
 
 }  // namespace podium

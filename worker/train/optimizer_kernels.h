@@ -1,6 +1,7 @@
-// The optimizers' loops over flat memory, in as few passes as can be: what bounds them is memory. Each is
-// built for several instruction sets, chosen at run time, with the same bits on all: replicas on different
-// nodes must never drift apart, so contraction of multiply and add is off (CMakeLists.txt).
+// The optimizers' loops over a chunk of a shard in the host's memory, in as few passes as can be: what bounds
+// them is memory. Each is built for several instruction sets, chosen at run time, with the same bits on all:
+// replicas on different nodes must never drift apart, so contraction of multiply and add is off
+// (CMakeLists.txt).
 #pragma once
 
 #include <cstddef>
@@ -11,29 +12,22 @@
 
 namespace podium {
 
+using ops::OptimizerChunk;
+using ops::OptimizerShard;
 using ops::Rates;
 using ops::Squares;
 
 Rates rates_of(const OptimizerSpec& spec, std::int64_t step, double learning_rate, double gradient_scale);
 
-// Elements of one parameter: weights, gradients and both moments.
-struct Elements {
-  float* weights;
-  float* gradients;
-  float* first;
-  float* second;
-  std::size_t count;
-};
-
 double sum_of_squares(const float* values, std::size_t count);
 
 // AdamW (Loshchilov and Hutter, 2019): w -= lr (m^ / (sqrt(v^) + eps) + decay w). Clears the gradients.
-void adamw(const Rates& rates, float decay, const Elements& elements);
+void adamw(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates);
 
 // The direction LAMB takes, in place of the gradients: u = m^ / (sqrt(v^) + eps) + decay w. Returns the sums
 // of the squares of w and u.
-Squares lamb_direction(const Rates& rates, float decay, const Elements& elements);
+Squares lamb_direction(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates);
 // w -= scale u. Clears the directions.
-void lamb_step(float scale, const Elements& elements);
+void lamb_step(const OptimizerShard& shard, const OptimizerChunk& chunk, float scale);
 
 }  // namespace podium

@@ -53,9 +53,7 @@ void Trainer::run() {
   finish();
 }
 
-CheckpointTensors Trainer::tensors() {
-  return {parameters(), optimizer_->first_moment(), optimizer_->second_moment(), optimizer_->shard()};
-}
+CheckpointTensors Trainer::tensors() { return {parameters(), optimizer_->states(), optimizer_->shard()}; }
 
 void Trainer::resume() {
   at("looking for a checkpoint");
@@ -302,8 +300,9 @@ void Trainer::apply_gradients(double scale) {
   BeforeChange before_change = before_update();
   at("updating the weights");
   {
-    // Weights and both moments are read and written, gradients read and cleared.
-    const double bytes = 8.0 * static_cast<double>(parameters().weights().size_bytes());
+    // Weights and states are read and written, gradients read and cleared.
+    const double bytes = (4.0 + 2.0 * static_cast<double>(optimizer_->states().size())) *
+                         static_cast<double>(parameters().weights().size_bytes());
     const ProfileScope profile(parts_.context, "optimizer", {.bytes = bytes});
     optimizer_->update(parameters(), step_of_correction(), learning_rate_now(), scale, before_change);
   }
@@ -319,7 +318,9 @@ void Trainer::record_memory() {
   const ModelMemory model = parts_.model.memory();
   profiler->set_memory("weights", bytes(parameters().weights()));
   profiler->set_memory("gradients", bytes(parameters().gradients()));
-  profiler->set_memory("optimizer", bytes(optimizer_->first_moment()) + bytes(optimizer_->second_moment()));
+  std::int64_t states = 0;
+  for (const OptimizerState& state : optimizer_->states()) states += bytes(state.values);
+  profiler->set_memory("optimizer", states);
   profiler->set_memory("activations", model.activations);
   profiler->set_memory("scratch",
                        model.workspace + static_cast<std::int64_t>(parts_.context.scratch.capacity()));

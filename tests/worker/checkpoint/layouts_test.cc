@@ -85,7 +85,8 @@ TEST(CheckpointReader, AModelOfAnotherShapeIsRefused) {
     store.allocate();
     std::vector<float> moments(store.weights().size());
     try {
-      read_tensors(checkpoint, manifest, {store, moments, moments, {{0, store.end()}}});
+      read_tensors(checkpoint, manifest,
+                   {store, {{"first_moment", moments}, {"second_moment", moments}}, {{0, store.end()}}});
     } catch (const std::runtime_error& error) {
       return error.what();
     }

@@ -40,7 +40,9 @@ class RankTensors {
     moments_.resize(2, std::vector<float>(shard_size()));
   }
 
-  CheckpointTensors tensors() { return {parameters_, moments_[0], moments_[1], shard_}; }
+  CheckpointTensors tensors() {
+    return {parameters_, {{"first_moment", moments_[0]}, {"second_moment", moments_[1]}}, shard_};
+  }
   const ParallelPlace& place() const { return place_; }
 
   // As an update does while these are saved.

@@ -152,8 +152,9 @@ struct Large {
     for (std::vector<float>& moment : moments) moment.resize(parameters.weights().size());
   }
   CheckpointTensors tensors() {
-    return {
-        parameters, moments[0], moments[1], {{0, static_cast<std::int64_t>(parameters.weights().size())}}};
+    return {parameters,
+            {{"first_moment", moments[0]}, {"second_moment", moments[1]}},
+            {{0, static_cast<std::int64_t>(parameters.weights().size())}}};
   }
   void change(const BeforeChange& before_change) {
     for (const std::span<float> all : {parameters.weights(), std::span(moments[0]), std::span(moments[1])}) {

@@ -50,9 +50,7 @@ class Trainee {
   }
 
   std::vector<float> weights() { return parameters().memory().downloaded<float>(parameters().weights()); }
-  CheckpointTensors tensors() {
-    return {parameters(), optimizer_->first_moment(), optimizer_->second_moment(), optimizer_->shard()};
-  }
+  CheckpointTensors tensors() { return {parameters(), optimizer_->states(), optimizer_->shard()}; }
   CheckpointState state() const {
     CheckpointState state;
     state.step = step_;

@@ -49,7 +49,7 @@ void save(const fs::path& folder, const ModelSpec& spec, ParameterStore& store) 
   state.step = 1;
   state.spec.model = spec;
   const auto length = static_cast<std::int64_t>(store.weights().size());
-  checkpoints.begin_save(state, {store, first, second, {{0, length}}});
+  checkpoints.begin_save(state, {store, {{"first_moment", first}, {"second_moment", second}}, {{0, length}}});
   checkpoints.finish();
 }
 

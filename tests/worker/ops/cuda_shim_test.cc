@@ -154,7 +154,8 @@ void expect_narrowed(DType type, const Round& round) {
       for (const std::uint64_t stream : {1, 2, 3}) buffers.push_back(random_values(kCount, stream));
       buffers.push_back(Values(kCount, 0.5F));
       const ops::OptimizerShard shard{
-          chunks, buffers[0].data(), buffers[1].data(), buffers[2].data(), buffers[3].data(), narrowed, type};
+          chunks, buffers[0].data(), buffers[1].data(), {buffers[2].data(), buffers[3].data()}, narrowed,
+          type};
       lamb ? ops::lamb_step(context, shard, scales) : ops::adamw(context, shard, rates);
       return buffers[0];
     };

@@ -44,14 +44,10 @@ struct Trained {
     optimizer->update(store, step, 0.01, 0.5, before_change);
     if (reducer) reducer->gather(store.weights());
   }
-  CheckpointTensors tensors() {
-    return {store, optimizer->first_moment(), optimizer->second_moment(), optimizer->shard()};
-  }
+  CheckpointTensors tensors() { return {store, optimizer->states(), optimizer->shard()}; }
   std::vector<std::vector<float>> values() {
-    std::vector<std::vector<float>> all;
-    for (const std::span<float> span :
-         {store.weights(), optimizer->first_moment(), optimizer->second_moment()})
-      all.emplace_back(span.begin(), span.end());
+    std::vector<std::vector<float>> all{{store.weights().begin(), store.weights().end()}};
+    for (const auto& [name, state] : optimizer->states()) all.emplace_back(state.begin(), state.end());
     return all;
   }
 

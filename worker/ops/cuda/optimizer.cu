@@ -34,8 +34,8 @@ struct Table {
     const OptimizerChunk chunk = chunks[blockIdx.x];
     return {weights + chunk.begin,
             gradients + chunk.begin,
-            first + chunk.moments,
-            second + chunk.moments,
+            first + chunk.states,
+            second + chunk.states,
             chunk.begin,
             chunk.count,
             chunk.decay != 0 ? weight_decay : 0.0F,
@@ -44,7 +44,7 @@ struct Table {
 };
 
 Table table_of(const OptimizerShard& shard) {
-  return {shard.chunks.data(), shard.weights, shard.gradients, shard.first, shard.second};
+  return {shard.chunks.data(), shard.weights, shard.gradients, shard.states[0], shard.states[1]};
 }
 
 // body(i, n): elements [i, i + n) of the block's chunk are this thread's, n is 4 but at the chunk's end.
