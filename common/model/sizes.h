@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/model/layout_rules.h"
 #include "common/model/spec.h"
 
 namespace podium {
@@ -12,7 +13,7 @@ namespace podium {
 struct SizeRules {
   int min = 1, max = 1;
   int per_node = 0;  // 0: any
-  int tensor = 1, pipeline = 1, interleave = 1;
+  LayoutRules layout;
   std::vector<BatchSpec> batches;  // of every phase; a program of the user's own has none
 };
 

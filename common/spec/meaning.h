@@ -3,15 +3,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/model/family.h"
+#include "common/model/layout_rules.h"
 #include "common/spec/facts.h"
 #include "common/spec/problems.h"
 
 namespace podium {
-
-// Every device computes a multiple of so many of model.hidden's columns.
-constexpr int kColumnMultiple = 16;
 
 // `filled` is with_defaults() of a document whose refused values are null.
 void check_meaning(const nlohmann::json& filled, Problems& problems);
@@ -32,5 +31,8 @@ void check_asha(const Facts& facts, Problems& problems);       // a sweep that e
 void check_program(const Facts& facts, Problems& problems);    // a command's environment and texts
 void check_code(const Facts& facts, Problems& problems);       // the files that it comes with
 void check_supported(const Facts& facts, Problems& problems);  // what podium-worker of this version can train
+
+// How parallel cuts the model; nothing where a value is missing or was refused.
+std::optional<LayoutRules> layout_rules(const Facts& facts);
 
 }  // namespace podium

@@ -22,13 +22,9 @@ std::optional<SizeRules> rules_of(const Facts& facts) {
   if (!min || !max || !per_node) return std::nullopt;
   SizeRules rules{.min = small(min, 0), .max = small(max, 0), .per_node = small(per_node, 0)};
   if (facts.has("/command")) return rules;
-  const auto tensor = facts.integer("/parallel/tensor");
-  const auto pipeline = facts.integer("/parallel/pipeline");
-  const auto interleave = facts.integer("/parallel/interleave");
-  if (!tensor || !pipeline || !interleave) return std::nullopt;
-  rules.tensor = small(tensor, 1);
-  rules.pipeline = small(pipeline, 1);
-  rules.interleave = small(interleave, 1);
+  const auto layout = layout_rules(facts);
+  if (!layout) return std::nullopt;
+  rules.layout = *layout;
   for (const PhaseFacts& phase : phases_of(facts)) {
     const auto global = phase.integer("/batch/global");
     const auto micro = phase.integer("/batch/micro");
@@ -42,9 +38,9 @@ std::optional<SizeRules> rules_of(const Facts& facts) {
 // What a permitted number must be: "a multiple of 4 (parallel.tensor × parallel.pipeline)", and so on.
 std::string demands(const SizeRules& rules) {
   std::vector<std::string> all;
-  if (const int model = rules.tensor * rules.pipeline; model > 1)
-    all.push_back(fmt::format("be a multiple of parallel.tensor × parallel.pipeline ({} × {})", rules.tensor,
-                              rules.pipeline));
+  if (const LayoutRules& layout = rules.layout; layout.devices() > 1)
+    all.push_back(fmt::format("be a multiple of parallel.tensor × parallel.pipeline ({} × {})", layout.tensor,
+                              layout.pipeline));
   if (rules.per_node > 1)
     all.push_back(fmt::format("be a multiple of resources.per_node ({})", rules.per_node));
   for (const BatchSpec& batch : rules.batches)
@@ -87,9 +83,8 @@ void check_elastic(const Facts& facts, Problems& problems) {
   }
   const std::size_t permitted = permitted_sizes(*rules, kMostSizes + 1).size();
   if (permitted == 0)
-    problems.add(kDevices,
-                 fmt::format("the job can run on none of {} to {} devices: their number must {}{}",
-                             rules->min, rules->max, demands(*rules), would_do(*rules)));
+    problems.add(kDevices, fmt::format("the job can run on none of {} to {} devices: their number must {}{}",
+                                       rules->min, rules->max, demands(*rules), would_do(*rules)));
   if (permitted > kMostSizes)
     problems.add(kDevices,
                  fmt::format("resources.devices permits more than {} numbers from {} to {}; narrow the range "

@@ -32,15 +32,6 @@ void check_rate(const PhaseFacts& phase, Problems& problems) {
                                dotted(phase.pointer("/optimizer/lr")), *lr));
 }
 
-// How many data-parallel copies of the model train; nothing when the devices cannot be cut that way.
-std::optional<std::int64_t> replicas(const Facts& facts) {
-  const auto devices = facts.integer("/resources/devices");
-  const auto tensor = facts.integer("/parallel/tensor");
-  const auto pipeline = facts.integer("/parallel/pipeline");
-  if (!devices || !tensor || !pipeline || *devices % (*tensor * *pipeline) != 0) return std::nullopt;
-  return *devices / (*tensor * *pipeline);
-}
-
 // The nearest multiples of `unit`, for a message.
 std::string would_do(std::int64_t value, std::int64_t unit) {
   const std::int64_t below = value / unit * unit;
@@ -50,23 +41,23 @@ std::string would_do(std::int64_t value, std::int64_t unit) {
 void check_batch(const Facts& facts, const PhaseFacts& phase, Problems& problems) {
   const auto global = phase.integer("/batch/global");
   const auto micro = phase.integer("/batch/micro");
-  const auto copies = replicas(facts);
-  if (!global || !micro || !copies || !phase.changes({"/batch/global", "/batch/micro"})) return;
+  const auto devices = facts.integer("/resources/devices");
+  const auto layout = layout_rules(facts);
+  if (!global || !micro || !devices || !layout || *devices % layout->devices() != 0 ||
+      !phase.changes({"/batch/global", "/batch/micro"}))
+    return;
+  const std::int64_t copies = *devices / layout->devices(), unit = layout->sequences(*micro, copies);
+  if (*global % unit == 0) return;
   const std::string at = phase.pointer("/batch/global");
-  const std::int64_t unit = *micro * *copies;
-  if (*global % unit != 0) {
+  if (const std::int64_t together = *micro * copies; *global % together != 0)
     problems.add(at, fmt::format("{} ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
                                  "parallel devices; {}",
-                                 dotted(at), *global, unit, *micro, *copies, would_do(*global, unit)));
-    return;
-  }
-  const auto stages = facts.integer("/parallel/pipeline");
-  const auto interleave = facts.integer("/parallel/interleave");
-  if (!stages || *stages < 2 || !interleave || *interleave < 2 || *global / unit % *stages == 0) return;
-  problems.add(at,
-               fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
-                           "multiple of parallel.pipeline ({}); {}",
-                           dotted(at), *global, *global / unit, *stages, would_do(*global, unit * *stages)));
+                                 dotted(at), *global, together, *micro, copies, would_do(*global, unit)));
+  else
+    problems.add(
+        at, fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
+                        "multiple of parallel.pipeline ({}); {}",
+                        dotted(at), *global, *global / together, layout->pipeline, would_do(*global, unit)));
 }
 
 void check_length(const Facts& facts, const PhaseFacts& phase, Problems& problems) {

@@ -10,6 +10,7 @@
 
 #include "common/base/logging.h"
 #include "common/model/data_path.h"
+#include "common/model/layout_rules.h"
 #include "worker/data/bad_data.h"
 #include "worker/data/failure.h"
 #include "worker/tasks/tasks.h"
@@ -38,19 +39,16 @@ void check_supported(const Launch& launch) {
     refuse("\"resume\" names a job of a cluster: submit the spec to its coordinator");
 }
 
-void check_phase(const TrainingSpec& training, const ParallelSpec& parallel, int data_size) {
+void check_phase(const TrainingSpec& training, const LayoutRules& rules, int copies) {
   const BatchSpec& batch = training.batch;
-  if (batch.global < 1 || batch.micro < 1 || batch.global % data_size != 0)
+  if (batch.micro < 1 || batch.global < 1 || batch.global % rules.sequences(batch.micro, copies) != 0)
     refuse(
-        fmt::format("training.batch.global {} must be a positive multiple of the {} data-parallel ranks, "
-                    "and training.batch.micro positive",
-                    batch.global, data_size));
-  const std::int64_t micro_batches = (batch.global / data_size + batch.micro - 1) / batch.micro;
-  if (parallel.interleave > 1 && micro_batches % parallel.pipeline != 0)
-    refuse(
-        fmt::format("an interleaved pipeline of {} stages takes a multiple of {} micro-batches a step, not "
-                    "{}; change training.batch.micro",
-                    parallel.pipeline, parallel.pipeline, micro_batches));
+        fmt::format("training.batch.global {} must be a positive multiple of training.batch.micro {} x {} "
+                    "data-parallel ranks{}",
+                    batch.global, batch.micro, copies,
+                    rules.micro_batches() == 1
+                        ? ""
+                        : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches())));
   if (training.sequence_length < 8) refuse("training.sequence_length must be at least 8");
   if (training.schedule.steps < 1) refuse("training.schedule.steps must be at least 1");
 }
@@ -60,7 +58,7 @@ void check_numbers(const Launch& launch) {
     refuse(fmt::format("rank {} does not exist among {}", launch.task.rank, launch.world_size));
   const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
   for (const TrainingPhase& phase : training_phases(launch.spec.training)) {
-    check_phase(phase.training, launch.spec.parallel, layout.data);
+    check_phase(phase.training, layout_rules(launch.spec.parallel), layout.data);
     if (phase.training.sequence_length > launch.spec.model.max_positions)
       refuse(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
                          phase.training.sequence_length, launch.spec.model.max_positions));

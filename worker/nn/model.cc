@@ -4,12 +4,11 @@
 
 #include <stdexcept>
 
+#include "common/model/layout_rules.h"
 #include "worker/nn/transformer_model.h"
 
 namespace podium {
 namespace {
-
-constexpr int kColumnMultiple = 16;  // what query, key and value must have to lie side by side
 
 DType compute_type(Precision precision) {
   switch (precision) {
@@ -38,28 +37,28 @@ void check_shape(const ModelSpec& spec) {
   require_multiple("hidden", spec.hidden, spec.heads, "heads share it equally");
 }
 
-void check_fp8(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
-  if (!options.fp8) return;
-  require(options.precision != Precision::fp32,
+void check_fp8(const ModelOptions& options) {
+  require(!options.fp8 || options.precision != Precision::fp32,
           "fp8 computes in 8 bits beside 16: the precision must be bf16 or fp16");
-  require_multiple(
-      "intermediate", spec.intermediate, kColumnMultiple * layout.tensor,
-      fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple, layout.tensor));
 }
 
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
+  const LayoutRules rules{layout.tensor, layout.pipeline, options.interleave};
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
-  require_multiple("heads", spec.heads, layout.tensor, why);
-  require_multiple("intermediate", spec.intermediate, layout.tensor, why);
+  require_multiple("heads", spec.heads, rules.shares(), why);
+  require_multiple("intermediate", spec.intermediate, rules.shares(), why);
   require(spec.vocab >= layout.tensor, "vocab " + std::to_string(spec.vocab) + " must be at least " +
                                            std::to_string(layout.tensor) + ", parallel.tensor");
-  require_multiple("hidden", spec.hidden, kColumnMultiple * layout.tensor,
+  require_multiple("hidden", spec.hidden, rules.columns(),
                    fmt::format("each of {} tensor ranks computes a multiple of {} columns", layout.tensor,
                                kColumnMultiple));
-  const int stages = layout.pipeline * options.interleave;
-  require(spec.layers >= stages,
-          fmt::format("{} layers cannot be cut into {} stages (parallel.pipeline {} x interleave {})",
-                      spec.layers, stages, layout.pipeline, options.interleave));
+  require_multiple("layers", spec.layers, rules.layers(),
+                   fmt::format("parallel.pipeline {} x interleave {} shares them equally", layout.pipeline,
+                               options.interleave));
+  if (options.fp8)
+    require_multiple("intermediate", spec.intermediate, rules.columns(),
+                     fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple,
+                                 layout.tensor));
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ std::unique_ptr<Model> make_model(Context& context, const ModelSpec& spec, const
                                   const ParallelGroups& groups) {
   check_shape(spec);
   check_layout(spec, options, groups.layout);
-  check_fp8(spec, options, groups.layout);
+  check_fp8(options);
   return std::make_unique<TransformerModel>(context, spec, options, compute_type(options.precision), groups);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "common/model/layout_rules.h"
 #include "worker/data/failure.h"
 #include "worker/formats/hugging_face.h"
 #include "worker/train/sum_over.h"
@@ -30,7 +31,7 @@ void check_float8_device(const Device* device) {
 }  // namespace
 
 ParallelLayout layout_of(const JobSpec& spec, int world) {
-  const int copy = spec.parallel.tensor * spec.parallel.pipeline;
+  const int copy = layout_rules(spec.parallel).devices();
   if (copy < 1 || world % copy != 0)
     throw Failure(WorkerExit::bad_spec,
                   fmt::format("{} devices are no multiple of parallel.tensor x parallel.pipeline ({} x {})",

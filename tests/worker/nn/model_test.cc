@@ -308,7 +308,7 @@ TEST(ModelShape, RefusesWhatDoesNotComeOutEven) {
   EXPECT_EQ(refusal([](ModelSpec&, ModelOptions&) {}), "accepted");
   EXPECT_NE(refusal([](ModelSpec& s, ModelOptions&) { s.heads = 5; }).find("multiple of 5"),
             std::string::npos);
-  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("2 layers cannot be cut"),
+  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("layers 2 must be a multiple of 3"),
             std::string::npos);
 }
 

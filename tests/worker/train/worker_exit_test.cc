@@ -71,7 +71,7 @@ TEST(WorkerExitCode, ALayoutThatDoesNotComeOutEvenIsABadSpec) {
   WorkerJob odd(spec);
   expect_failure(odd, WorkerExit::bad_spec, "multiple of parallel.tensor");
   spec = tiny_job(5);
-  spec.training.batch = {8, 3};  // three micro-batches
+  spec.training.batch = {12, 4};  // three micro-batches
   WorkerJob interleaved(spec);
   EXPECT_THAT(interleaved.run(layout_of_name("pipeline2_interleaved2")), Each(64));
   EXPECT_THAT(interleaved.errors(), HasSubstr("training.batch.micro"));
@@ -80,6 +80,19 @@ TEST(WorkerExitCode, ALayoutThatDoesNotComeOutEvenIsABadSpec) {
   WorkerJob heads(spec);
   EXPECT_THAT(heads.run(layout_of_name("tensor2")), Each(64));
   EXPECT_THAT(heads.errors(), HasSubstr("heads"));
+}
+
+// The spec check refused such a batch always; a worker of before trained on it, the last micro-batch short.
+TEST(WorkerExitCode, AMicroBatchThatIsNotFullIsABadSpec) {
+  JobSpec spec = tiny_job(5);
+  spec.training.batch = {8, 3};
+  WorkerJob short_one(spec);
+  expect_failure(short_one, WorkerExit::bad_spec, "multiple of training.batch.micro 3 x 1 data-parallel");
+  spec.training.batch = {8, 4};
+  spec.training.phases = {{.schedule = spec.training.schedule, .batch = {8, 8}, .sequence_length = 32}};
+  WorkerJob more_ranks(spec);
+  EXPECT_THAT(more_ranks.run(2), Each(64));
+  EXPECT_THAT(more_ranks.errors(), HasSubstr("multiple of training.batch.micro 8 x 2 data-parallel"));
 }
 
 TEST(WorkerExitCode, AModelTooSmallForItsTokenizerIsABadSpec) {

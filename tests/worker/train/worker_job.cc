@@ -40,7 +40,7 @@ JobSpec tiny_job(std::int64_t steps) {
   spec.training.optimizer.lr = 1e-3;
   spec.training.schedule.steps = steps;
   spec.training.schedule.warmup = 5;
-  spec.training.batch = {8, 3};
+  spec.training.batch = {8, 2};
   spec.training.sequence_length = 32;
   spec.training.log_every = 1;
   spec.resources.kind = "cpu";

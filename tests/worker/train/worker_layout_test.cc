@@ -28,11 +28,10 @@ void expect_near(const Series& found, const Series& expected, const std::string&
         << what << " at step " << step;
 }
 
-// Four layers, so that there is something to cut; two micro-batches a step on one data rank.
+// Four layers, so that there is something to cut.
 JobSpec job_of(ModelFamily family, std::int64_t steps) {
   JobSpec spec = family == ModelFamily::bert ? tiny_job(steps) : tiny_gpt_job(steps);
   spec.model.layers = 4;
-  spec.training.batch = {8, 4};
   return spec;
 }
 

@@ -407,7 +407,7 @@ TEST_F(Elastic, NeedsNoRetriesHoweverOftenItIsResized) {
 }
 
 TEST(Sizes, AreTheMultiplesThatLeaveTheBatchAsItIs) {
-  SizeRules rules{.min = 1, .max = 16, .tensor = 2};
+  SizeRules rules{.min = 1, .max = 16, .layout = {.tensor = 2}};
   rules.batches = {{96, 4}};  // 24 micro batches over 1, 2, 3, 4, 6 or 8 copies
   EXPECT_EQ(permitted_sizes(rules), (std::vector<int>{2, 4, 6, 8, 12, 16}));
   rules.batches.push_back({64, 4});
@@ -419,7 +419,7 @@ TEST(Sizes, AreTheMultiplesThatLeaveTheBatchAsItIs) {
 
 // An interleaved pipeline takes whole rounds of micro batches: 24, 12, 8 and 6 a copy, and not 4 × 6 ÷ 5.
 TEST(Sizes, RespectAnInterleavedPipeline) {
-  SizeRules rules{.min = 4, .max = 32, .pipeline = 4, .interleave = 2};
+  SizeRules rules{.min = 4, .max = 32, .layout = {.pipeline = 4, .interleave = 2}};
   rules.batches = {{24, 1}};
   EXPECT_EQ(permitted_sizes(rules), (std::vector<int>{4, 8, 12, 24}));
 }
