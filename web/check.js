@@ -1,5 +1,5 @@
-// The compiler and ESLint over the dashboard and its tests, which both read as one program: who asks second for a type gets the
-// answer of the first. Ends with 1 where either has something to say. `npm run lint` is what editors do, file by file.
+// Runs the compiler and ESLint over the dashboard and its tests as one program, so that every type is computed once. Exits with 1
+// if either reports anything. `npm run lint` checks file by file, as editors do.
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ESLint } from "eslint";
@@ -8,7 +8,7 @@ import ts from "typescript";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const host = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: (problem) => tell([problem]) };
 
-/** True where there is nothing. */
+/** Prints the problems; true if there are none. */
 function tell(problems) {
   process.stdout.write(
     ts.formatDiagnostics(problems, {

@@ -1,5 +1,5 @@
-// What the compiler does not see: hooks out of order, promises that nobody waits for, values of no known type, a second clock.
-// `npm run lint` looks at the tests in the browser, too, so it begins at the root of the repository.
+// Finds what the compiler does not: hooks out of order, promises that nobody awaits, values of unknown type, a second clock.
+// `npm run lint` also checks the browser tests, so it starts at the root of the repository.
 import hooks from "eslint-plugin-react-hooks";
 import { config, parser, plugin } from "typescript-eslint";
 

@@ -1,6 +1,6 @@
-// The dashboard's build. Everything ends up in dist/, which the coordinator serves under a strict content
-// security policy: so no inline script, and paths relative to index.html. Beside each text file lies its gzipped
-// form, which the coordinator sends to who accepts it.
+// Builds the dashboard into dist/, which the coordinator serves under a strict content security policy: no inline
+// scripts, and paths relative to index.html. Each text file has a gzipped copy, which the coordinator sends to clients
+// that accept gzip.
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -20,8 +20,8 @@ function pack(folder: string): void {
 
 const packed: Plugin = { name: "gzip", apply: "build", closeBundle: () => pack("dist") };
 
-// By name what is loaded together (tests/e2e/budget.test.ts): with the first page what all pages are made of, and with
-// charts alone the library that draws them.
+// Names the chunks that load together (tests/e2e/budget.test.ts): the first page loads what all pages share; charts load
+// the library that draws them.
 function chunkOf(id: string): string | undefined {
   if (id.includes("/uplot/")) return "uplot";
   return /\/src\/(api|format|frame|hooks|model|state|ui)\//.test(id) ? "common" : undefined;
@@ -38,6 +38,6 @@ export default defineConfig({
     rollupOptions: { output: { manualChunks: chunkOf } },
   },
   server: { proxy: { "/api": { target: coordinator, changeOrigin: true } } },
-  // One process for all files: starting one for each takes longer than all tests.
+  // One process runs all files: starting one for each takes longer than all tests.
   test: { include: ["test/**/*.test.ts"], isolate: false },
 });

@@ -4,7 +4,7 @@
   try {
     chosen = localStorage.getItem("podium.theme");
   } catch {
-    // Storage that the browser refuses has nothing chosen in it.
+    // The browser refuses its storage, so no theme is stored.
   }
   const dark = chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   document.documentElement.dataset.theme = dark ? "dark" : "light";

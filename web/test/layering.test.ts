@@ -1,4 +1,4 @@
-// Which folder may import which: web/README.md gives the reasons.
+// Which room may import which, as web/README.md has it.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 const source = fileURLToPath(new URL("../src", import.meta.url));
 const data = ["api", "format", "model", "state"];
 const parts = [...data, "hooks", "ui"];
-/** Every room with those whose files it may import, which stand before it. */
+/** Every room with the rooms whose files it may import. */
 const rooms: [room: string, imports: readonly string[]][] = [
   ["api", []],
   ["format", []],
@@ -41,7 +41,7 @@ const filesIn = (folder: string): string[] =>
 /** "ui" for ui/dialog.tsx, "main" for main.tsx. */
 const roomOf = (path: string) => path.split("/")[0]!.replace(/\.tsx?$/, "");
 
-/** As [importing file, imported file], both below src, without those within a room. */
+/** Pairs of importing and imported file, both below src, without imports within a room. */
 const imports = filesIn(source).flatMap((file) => {
   const from = relative(source, file);
   return [...readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g)]

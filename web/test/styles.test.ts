@@ -1,4 +1,4 @@
-// Sheets come with their chunks, in any order: which rule wins must not depend on it. And no rule may be left behind.
+// Sheets arrive with their chunks in any order, so which rule wins must not depend on the order. No sheet has an unused rule.
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
