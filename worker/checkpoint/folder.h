@@ -20,12 +20,12 @@ inline constexpr char kTemporaryPrefix[] = ".saving-";
 inline constexpr char kAsidePrefix[] = ".set-aside-";
 inline constexpr std::size_t kMostAside = 3;  // broken ones that stay, besides those moved at the same time
 
-// Taken for one run as long as this lives.
+// Belongs to one run while this object lives.
 class CheckpointFolder {
  public:
-  // Made where it is missing; for the `lead`, rank 0, locked and cleared of what dead attempts left behind.
-  // Throws Failure: disk_full where it cannot be used, address_in_use where another run holds it, which is
-  // then left as it is.
+  // Makes the folder if it is missing. For the `lead`, rank 0, it also locks the folder and removes what dead
+  // attempts left behind. Throws Failure: disk_full if the folder cannot be used, address_in_use if another
+  // run holds it; that run's files stay untouched.
   CheckpointFolder(std::filesystem::path path, bool lead);
 
   const std::filesystem::path& path() const { return path_; }
@@ -39,13 +39,14 @@ class CheckpointFolder {
   std::vector<std::string> warnings_;
 };
 
-// What cannot be moved or removed stays; `warnings` get what people should know.
+// These append a warning for each checkpoint that cannot be moved or removed, and leave it in place.
 //
-// Before a checkpoint of `step` takes its place: sets aside those of this step and later ones, which were
-// found broken when the run began. Of all that lie aside the last to be moved stay.
+// Called before a checkpoint of `step` takes its place: sets aside the checkpoints of this and later steps,
+// which were found broken when the run began. Of all that lie aside, those of this call and the
+// kMostAside that were moved last stay.
 void set_aside_from(const std::filesystem::path& folder, std::int64_t step,
                     std::vector<std::string>& warnings);
-// Once `newest` is whole: removes older ones, so that `keep` stay.
+// Called when `newest` is whole: removes older checkpoints, so that `keep` stay.
 void prune_checkpoints(const std::filesystem::path& folder, const std::string& newest, int keep,
                        std::vector<std::string>& warnings);
 

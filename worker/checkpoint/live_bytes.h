@@ -1,7 +1,7 @@
-// Memory, of the host or of a device, that one thread reads from front to end while its owner changes it, as
-// it was before: whatever the owner is about to change and the reader has not come to yet is copied first,
-// block by block. Copies take at most so much memory; where that is used up, the owner waits for the reader,
-// who waits for nobody.
+// A snapshot of memory, of the host or of a device, that one thread reads from front to end while the owner
+// changes the memory. Before the owner changes bytes that the reader has not read, their blocks are copied.
+// Copies take a bounded amount of memory. When that is used up, the owner waits for the reader; the reader
+// never waits.
 #pragma once
 
 #include <chrono>
@@ -34,11 +34,11 @@ class LiveBytes {
   // Reader: it will read no more, and nobody is to wait for it.
   void abandon();
 
-  // Owner: waits, but no longer than `time`, until no let_go() of anything has to wait for the reader any
-  // more; whether that is so.
+  // Owner: waits, for `time` at most, until no call of let_go() has to wait for the reader. Returns whether
+  // that is so.
   bool wait_for_room(std::chrono::milliseconds time);
-  // Owner, any of its threads: afterwards these bytes may change, be they among the parts or not. Of the
-  // host's memory it never throws, for a loop over many threads could not pass that on.
+  // Owner, any of its threads: when it returns, these bytes may change. Bytes outside of the parts are
+  // allowed. It never throws for the host's memory, because a parallel loop could not pass an exception on.
   void let_go(std::span<const std::byte> changing);
 
   std::size_t most_held() const;  // bytes of copies there were at the same time

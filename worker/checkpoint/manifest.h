@@ -26,8 +26,8 @@
 
 namespace podium {
 
-// What a resumed run must know besides the tensors. Masks and dropout follow from the step alone, the next
-// batch from the step and how many were passed over.
+// What a resumed run must know besides the tensors. Masks and dropout follow from the step alone. The next
+// batch follows from the step and the number of batches that were passed over.
 struct CheckpointState {
   std::int64_t step = 0;         // optimizer steps taken, through all phases
   int phase = 0;                 // of the step taken last

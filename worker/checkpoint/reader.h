@@ -14,7 +14,7 @@
 
 namespace podium {
 
-// The manifest of a checkpoint of which every file is as it was saved. Throws BadData saying what is wrong.
+// Verifies every file of a checkpoint and returns its manifest. Throws BadData that says what is wrong.
 CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
 
 // Where a piece of one kind (kWeights, or an optimizer's state) is wanted.
@@ -25,8 +25,8 @@ struct WantedPiece {
   MemorySpace memory = {};  // of `out`
 };
 
-// Reads pieces, all at once or some at a time; of files it opens those that hold something of them. Throws
-// std::runtime_error where a file is not as the manifest says or holds another model.
+// Reads pieces and opens only the files that hold parts of them. Throws std::runtime_error if a file is not
+// as the manifest says, or holds another model.
 class CheckpointReader {
  public:
   // The manifest must outlive it.

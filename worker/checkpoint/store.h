@@ -1,14 +1,12 @@
 // The checkpoints of one run, written while training goes on and read back on any layout.
 //
-//   begin_save ─► forward, backward ─► update, which lets go chunk by chunk …    training thread of every
-//   rank
-//        └─► this rank's file, straight from the live tensors ─► record     writer thread of every rank
-//                      all records there ─► manifest ─► rename ─► prune      writer thread of rank 0
+//   begin_save ─► forward, backward ─► update, which tells what it changes     training thread, every rank
+//        └─► this rank's file, straight from the live tensors ─► record        writer thread, every rank
+//                      all records there ─► manifest ─► rename ─► prune         writer thread, rank 0
 //
-// Where a rank has to wait for its disk all wait with it, and meet every second: it may take longer than a
-// collective.
-// From begin_save on the tensors must not change but as before_update() says. What goes wrong in the writer
-// thread is thrown by the next call of any function here.
+// From begin_save() on, only an update that calls before_update() may change the tensors. When one rank waits
+// for its disk, all ranks wait with it and meet every second, because a disk may take longer than a
+// collective may. The next call of any function here throws what failed in the writer thread.
 #pragma once
 
 #include <chrono>
@@ -35,16 +33,16 @@ class CheckpointStore {
   // Abandons a save under way: call finish() first to keep it.
   ~CheckpointStore();
 
-  // The newest whole checkpoint goes into `tensors`, whatever layout wrote it; nothing where the folder has
-  // none, or none is whole and the spec says to begin anew then. What was wrong with newer ones is appended
-  // to `problems`, the same on every rank. Collective; `text` is the same on all ranks. Throws Failure:
-  // bad_data where none is whole or it was trained on other text, bad_spec where the newest whole one is of
-  // another run, disk_full where one cannot be read at present, which says nothing about it.
+  // Reads the newest whole checkpoint into `tensors`, whatever layout wrote it. Returns nothing if the folder
+  // is empty, or if no checkpoint is whole and the spec says to begin anew. Appends to `problems` what was
+  // wrong with newer checkpoints, the same on every rank. Collective; `text` is the same on all ranks. Throws
+  // Failure: bad_data if no checkpoint is whole or the newest was trained on other text, bad_spec if it
+  // belongs to another run, disk_full if the disk cannot read one at present, which does not make it broken.
   std::optional<CheckpointState> load_newest(const JobSpec& spec, const TextIdentity& text,
                                              const CheckpointTensors& tensors,
                                              std::vector<std::string>& problems);
-  // The same from the folder of another job, which is only read and may have trained for another number of
-  // steps. Throws Failure as above, and bad_spec where the folder has no checkpoint.
+  // The same from the folder of another job, which may have trained for another number of steps. The folder
+  // is only read. Throws Failure as above, and bad_spec if the folder has no checkpoint.
   CheckpointState load_newest_of(const std::filesystem::path& folder, const JobSpec& spec,
                                  const TextIdentity& text, const CheckpointTensors& tensors,
                                  std::vector<std::string>& problems);
@@ -52,10 +50,10 @@ class CheckpointStore {
   // Starts to save what `tensors` hold and returns; they must outlive the save. Waits only where a rank's
   // part of an earlier save is still being written. Collective. `state.layout` is filled in.
   void begin_save(CheckpointState state, const CheckpointTensors& tensors);
-  // What an update calls with whatever of the tensors it changes, before it does, from any of its threads:
-  // bytes that the writer has not read are copied first, at most a quarter of what this rank saves at a time,
-  // or 64 MiB. What would not fit into that is waited for here. Empty where nothing is being saved.
-  // Collective, to be asked for at each update.
+  // Each update asks for this function once and calls it, from any thread, with the bytes that it is about to
+  // change. The function first copies those that the writer has not read. Copies hold at most a quarter of
+  // what this rank saves, or 64 MiB if that is more; before_update() waits until they suffice. The function
+  // is empty if nothing is being saved. Collective.
   [[nodiscard]] BeforeChange before_update();
   // Whether the next before_update() may wait; the same on all ranks.
   bool may_wait() const { return update_may_wait_; }
@@ -63,7 +61,7 @@ class CheckpointStore {
   std::vector<FinishedSave> poll();
   // Waits until every save is whole, and tells as poll() does. Collective.
   std::vector<FinishedSave> finish();
-  // What people should know of the folder, since the last call. Never waits.
+  // Warnings about the folder since the last call. Never waits.
   std::vector<std::string> take_warnings();
 
  private:

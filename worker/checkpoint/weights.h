@@ -1,4 +1,4 @@
-// The model in a checkpoint, whole, whatever layout wrote it.
+// Reads whole weights from a checkpoint, whatever layout wrote it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace podium {
 
-// As it was trained: a vocabulary that the spec left to the tokenizer is that of the weights. Throws BadData
-// where its head is not one of pre-training.
+// The model as it was trained. Its vocabulary size is that of the weights, because a spec may leave it to the
+// tokenizer. Throws BadData if the head is not one of pre-training.
 ModelSpec model_of(const CheckpointManifest& manifest);
 
 // One parameter, whole. Throws as the reader does.

@@ -1,6 +1,6 @@
-// Writes this rank's part of each checkpoint on a thread of its own; on rank 0 the same thread makes a
-// checkpoint whole once the parts of all ranks are there. Knows nothing of communicators: ranks meet in the
-// checkpoint's temporary folder, where a part counts once its record lies beside it.
+// Writes this rank's part of each checkpoint on a thread of its own. On rank 0 the same thread completes a
+// checkpoint when the parts of all ranks are there. The writer uses no communicator: ranks meet in the
+// checkpoint's temporary folder, where a part counts when its record lies beside it.
 //
 //   begin ─► file, fsync ─► record │ rank 0: all records? ─► manifest, fsync ─► rename ─► told ─► prune
 #pragma once
@@ -41,23 +41,23 @@ class CheckpointWriter {
     int rank = 0;
   };
   explicit CheckpointWriter(Options options);
-  // Abandons what is not finished; its temporary folder stays for the next attempt to remove, since other
-  // ranks may still write there.
+  // Abandons what is not finished. Its temporary folder stays, because other ranks may still write there; the
+  // next attempt removes it.
   ~CheckpointWriter();
 
-  // These may be called by one thread, and throw what failed on the writer's: Failure(disk_full). Those that
-  // wait do so no longer than `time`, and tell whether what they wait for has come.
+  // One thread calls these functions. They throw what failed on the writer's thread, as Failure(disk_full).
+  // Those that wait return after `time` at the latest, and return whether what they wait for has come.
   //
-  // This rank's part of an earlier save must be written.
+  // begin() requires that this rank's part of an earlier save is written.
   void begin(CheckpointState state, const CheckpointTensors& tensors, const std::vector<HeldPiece>& pieces);
-  // To be called with all of the tensors that change, before they do. Empty where nothing is being written;
-  // to be used until the next begin().
+  // A function to call with all bytes of the tensors that are about to change. It is empty if nothing is
+  // being written, and valid until the next begin().
   BeforeChange before_change();
   bool wait_for_room(std::chrono::milliseconds time);     // whoever changes the tensors will not have to wait
   bool wait_for_parts(std::chrono::milliseconds time);    // this rank's are written
   bool wait_until_whole(std::chrono::milliseconds time);  // on rank 0; needs the other ranks' parts
   std::vector<FinishedSave> take_finished();
-  // What went wrong behind a save that is whole all the same; each is told once.
+  // What went wrong without harm to a save; each warning is returned once.
   std::vector<std::string> take_warnings();
 
  private:
