@@ -1,4 +1,4 @@
-// Whole tensors in memory, put together from what the ranks of one model copy hold of them.
+// Puts whole tensors together in memory from the parts that the ranks of one model copy hold.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ struct FullTensor {
   std::vector<float> values;  // row-major
 };
 
-// `flat`, in host memory, is laid out like the store's weights: the weights themselves, or gradients.
-// Collective over the world; the tensors, by name, are on its rank 0, and the result is empty elsewhere.
+// `flat` lies in host memory and is laid out like the store's weights: it holds the weights, or gradients.
+// Collective over the world. Returns the tensors, sorted by name, on the world's rank 0 and nothing
+// elsewhere.
 std::vector<FullTensor> gather_full(ParallelGroups& groups, const ParameterStore& parameters,
                                     std::span<const float> flat);
 

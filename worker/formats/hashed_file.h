@@ -1,6 +1,6 @@
-// Files that are written once, from front to end, and known by their checksum afterwards. They are written
-// past the page cache where the file system allows it, in small blocks: a gigabyte of checkpoint then costs
-// the training beside it little processor time and no memory.
+// Files that are written once, from front to end, and verified by their checksum later. Small blocks go past
+// the page cache if the file system allows it, so that a gigabyte of checkpoint costs the training beside it
+// little processor time and no memory.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,18 @@ namespace podium {
 
 FileDigest digest_of(const std::filesystem::path& path);
 
-// Throws std::system_error naming the file.
+// Throws std::system_error that names the file.
 class HashedFile {
  public:
   explicit HashedFile(const std::filesystem::path& path);
 
-  // Where the next bytes go; never empty. `advance` says how many were put there, and writes full blocks.
+  // Where the next bytes go; never empty. `advance` takes the number of bytes put there, and writes full
+  // blocks.
   std::span<std::byte> room();
   void advance(std::size_t bytes);
   void write(std::span<const std::byte> bytes);
 
-  // Writes what is left and makes the file durable. Nothing may follow.
+  // Writes the rest and syncs the file to the disk. No other call may follow.
   FileDigest finish();
 
  private:

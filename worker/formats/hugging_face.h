@@ -18,9 +18,10 @@ namespace podium {
 // The model config.json describes; `preset` and `init` stay empty.
 ModelSpec read_hugging_face_config(const std::filesystem::path& folder);
 
-// Fills the parameters that `parameters` holds, whole or slices, with the folder's weights, which must be of
-// the shape `spec` says. Where spec.vocab is larger than the folder's, the rows beyond keep the values they
-// have. So do BERT's heads where the folder has none; their names are returned. Ends with weights_changed().
+// Fills the parameters in `parameters`, whole or slices, with the folder's weights, which must have the
+// shapes that `spec` says. If spec.vocab is larger than the folder's, the rows beyond keep their values.
+// BERT's heads keep their values if the folder has none; the function returns their names. Calls
+// weights_changed().
 std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
                                            ParameterStore& parameters);
 
@@ -28,14 +29,14 @@ std::vector<std::string> load_hugging_face(const std::filesystem::path& folder, 
 // query, key and value one. `full` holds every parameter of the model: weights, or gradients.
 std::vector<FullTensor> to_hugging_face(const ModelSpec& spec, const std::vector<FullTensor>& full);
 
-// Whence parameters come one at a time, whole.
+// Returns one whole parameter.
 using TensorSource =
     std::function<FullTensor(const std::string& name, const std::vector<std::int64_t>& shape)>;
-// From memory: `full` must outlive it and holds every parameter that is asked for.
+// A source in memory. `full` must outlive it, and hold every parameter that is asked for.
 TensorSource source_of(const std::vector<FullTensor>& full);
 
-// Writes config.json and the weights, in several files where they are larger than `shard_bytes`; the folder
-// is made, and must not hold a model already. Of the weights no more is in memory than goes into one tensor.
+// Makes the folder and writes config.json and the weights, in several files if they exceed `shard_bytes`. The
+// folder must not hold a model already. The weights of no more than one tensor are in memory at once.
 void write_hugging_face(const std::filesystem::path& folder, const ModelSpec& spec,
                         const TensorSource& source, std::int64_t shard_bytes);
 

@@ -1,5 +1,5 @@
-// Which tensors a Hugging Face model of a given shape has, and which of our parameters are in each. The one
-// place that knows: import, export and the check for strangers all read this table.
+// The table of the tensors that a Hugging Face model of a given shape has, and of our parameters in each.
+// Only this table knows them: import, export and the check for unknown tensors read it.
 #pragma once
 
 #include <cstdint>
