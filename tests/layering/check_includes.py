@@ -38,6 +38,8 @@ LAYERS = {
     "agent": ["agent/core", "agent/device", "agent/process", "common/net"],
     "worker/tensor": ["common/base"],
     "worker/ops": ["worker/tensor"],
+    "worker/ops/cpu": ["worker/ops"],
+    "worker/ops/cuda": ["worker/ops"],
     "worker/comm": ["worker/tensor"],
     "worker/nn": ["worker/ops", "worker/comm", "common/model"],
     "worker/data": ["common/model", "worker/tensor"],
@@ -86,7 +88,7 @@ def reachable(layer: str) -> set[str]:
 
 
 def layer_of(path: str) -> str | None:
-    """The longest layer that is a folder of `path`; "worker/ops/cpu/x.h" belongs to "worker/ops"."""
+    """The longest layer that is a folder of `path`; "worker/ops/cuda/x/y.h" belongs to "worker/ops/cuda"."""
     matches = [layer for layer in LAYERS if path.startswith(layer + "/")]
     return max(matches, key=len, default=None)
 

@@ -29,7 +29,7 @@ void check_options(const Context& context, const SourceModel& model, const Infer
         fmt::format("{}: 2:4 sparsity needs hidden and intermediate sizes of multiples of 8", model.origin));
   const ops::AttentionShape heads{.heads = model.spec.heads,
                                   .head_size = model.spec.hidden / model.spec.heads};
-  if (quantised && context.device_ops != nullptr && !ops::attention_quantises(heads, DType::f16))
+  if (quantised && !ops::attention_quantises(context, heads, DType::f16))
     refuse(fmt::format("{}: {} on a GPU needs heads of a multiple of 8 and at most 64 columns; these have {}",
                        model.origin, to_string(options.precision), heads.head_size));
 }

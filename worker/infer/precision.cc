@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "common/base/check.h"
+#include "worker/ops/backend.h"
 #include "worker/ops/quantised.h"
 
 namespace podium {
@@ -42,7 +43,7 @@ DType product_type(InferencePrecision precision) { return row_of(precision).prod
 DType activation_type(InferencePrecision precision, const Context& context) {
   const DType product = product_type(precision);
   if (!ops::is_quantised(product)) return product;
-  return context.device_ops == nullptr ? DType::f32 : DType::f16;
+  return ops::backend(context).quantised_activations;
 }
 
 }  // namespace podium

@@ -38,11 +38,11 @@ void Embeddings::forward(const PassContext& pass, TensorView y, Saved& saved) {
   } else {
     sum_tables(pass, y);
   }
-  ops::dropout(pass.context, y, pass.dropout(dropout_, kEmbeddingDropoutSite));
+  ops::dropout(pass.context, y, pass.dropout(dropout_, kEmbeddingDropoutSite), y);
 }
 
 void Embeddings::backward(const PassContext& pass, TensorView dy, const Saved& saved) {
-  ops::dropout(pass.context, dy, pass.dropout(dropout_, kEmbeddingDropoutSite));
+  ops::dropout(pass.context, dy, pass.dropout(dropout_, kEmbeddingDropoutSite), dy);
   if (norm_)
     ops::layer_norm_backward(pass.context, dy, saved.sum, saved.statistics, norm_->parameters(), dy,
                              norm_->gradients());

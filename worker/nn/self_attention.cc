@@ -2,6 +2,7 @@
 
 #include "worker/nn/dropout_sites.h"
 #include "worker/nn/families/family.h"
+#include "worker/ops/backend.h"
 
 namespace podium {
 namespace {
@@ -64,7 +65,7 @@ void SelfAttention::forward(const PassContext& pass, ConstTensorView x, TensorVi
   saved.heads_out = pass.save_all(shape.hidden());
   saved.probabilities = {};
   // What a device keeps is too little to be computed again.
-  if (pass.keep_probabilities || pass.context.device_ops != nullptr) {
+  if (pass.keep_probabilities || !ops::backend(pass.context).keeps_probabilities) {
     const ops::AttentionSaved kept = ops::attention_saved(pass.context, shape, pass.compute, dropout(pass));
     saved.probabilities = pass.saved.allocate(kept.dtype, Shape{kept.count});
   }

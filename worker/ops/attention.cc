@@ -1,9 +1,7 @@
 #include "worker/ops/attention.h"
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/attention.h"
-#include "worker/ops/cpu/attention_plan.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -17,7 +15,7 @@ void check_sequences(const Context& context, const AttentionShape& s,
                "one valid length a sequence, and none where sequences have no padding");
   PODIUM_CHECK(s.row_begins.empty() || s.row_begins.size() == sequences + 1,
                "one begin a sequence, and the end");
-  if (context.device_ops != nullptr) return;
+  if (!backend(context).host_reads_integers) return;
   for (const std::int32_t valid : valid_lengths) {
     PODIUM_CHECK(valid >= 1 && valid <= s.length, "a valid length lies between 1 and the sequence length");
   }
@@ -46,7 +44,8 @@ void check_shapes(const Context& context, const AttentionShape& s, const ConstTe
 // the rows were spread evenly.
 double flops_of(const Context& context, const AttentionShape& s) {
   const auto rows = static_cast<double>(s.rows()), hidden = static_cast<double>(s.hidden());
-  if (context.device_ops != nullptr) return 4 * rows * rows / static_cast<double>(s.sequences) * hidden;
+  if (!backend(context).host_reads_integers)
+    return 4 * rows * rows / static_cast<double>(s.sequences) * hidden;
   double pairs = 0;
   for (std::int64_t i = 0; i < s.sequences; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -61,8 +60,7 @@ double flops_of(const Context& context, const AttentionShape& s) {
 
 AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv,
                                const Dropout& dropout) {
-  if (context.device_ops != nullptr) return context.device_ops->attention_saved(shape, dropout);
-  return {qkv, cpu::AttentionPlan(shape).probabilities()};
+  return backend(context).attention_saved(context, shape, qkv, dropout);
 }
 
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
@@ -72,9 +70,7 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
   check_shapes(context, shape, qkv, dropout, saved, out);
   const ProfileScope scope(context, "attention_forward",
                            {.flops = flops_of(context, shape), .bytes = bytes_of(qkv, saved, out)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->attention_forward(context, shape, qkv, valid_lengths, dropout, saved, out);
-  cpu::attention_forward(context, shape, qkv, valid_lengths, dropout, saved, out);
+  backend(context).attention_forward(context, shape, qkv, valid_lengths, dropout, saved, out);
 }
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
@@ -92,10 +88,8 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   const ProfileScope scope(
       context, "attention_backward",
       {.flops = passes * flops_of(context, shape), .bytes = bytes_of(dout, out, qkv, saved, dqkv)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->attention_backward(context, shape, dout, out, qkv, valid_lengths, saved,
-                                                  dropout, dqkv, column_sums);
-  cpu::attention_backward(context, shape, dout, qkv, valid_lengths, saved, dropout, dqkv, column_sums);
+  backend(context).attention_backward(context, shape, dout, out, qkv, valid_lengths, saved, dropout, dqkv,
+                                      column_sums);
 }
 
 }  // namespace podium::ops

@@ -5,14 +5,9 @@
 
 #include "worker/ops/dropout.h"
 #include "worker/ops/quantised.h"
-#include "worker/tensor/context.h"
 #include "worker/tensor/tensor.h"
 
 namespace podium::ops {
-
-inline void check_cpu(const Context& context) {
-  PODIUM_CHECK(context.device_ops == nullptr, "this op computes on the CPU only");
-}
 
 inline void check_tensor(const ConstTensorView& tensor, DType dtype, const Shape& shape, const char* name) {
   PODIUM_CHECK(tensor.dtype == dtype && tensor.shape == shape,

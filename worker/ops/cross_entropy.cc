@@ -1,11 +1,9 @@
 #include "worker/ops/cross_entropy.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/cross_entropy.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -20,12 +18,14 @@ void check_labels(const ConstTensorView& logits, std::span<const std::int32_t> l
 std::int64_t classes_of(const Context& context, const ConstTensorView& logits, std::int64_t classes) {
   PODIUM_CHECK(logits.shape.rank() == 2, "logits are [rows, classes]");
   if (classes == 0 || classes == logits.shape[1]) return logits.shape[1];
-  PODIUM_CHECK(context.device_ops != nullptr && classes < logits.shape[1],
+  PODIUM_CHECK(backend(context).pads_columns && classes < logits.shape[1],
                "logits have a column for every class, and no other but on a device");
   return classes;
 }
 
-void check_classes(const ConstTensorView& logits, std::span<const std::int32_t> labels) {
+void check_classes(const Context& context, const ConstTensorView& logits,
+                   std::span<const std::int32_t> labels) {
+  if (!backend(context).host_reads_integers) return;
   PODIUM_CHECK(std::ranges::all_of(labels, [&](std::int32_t label) { return label < logits.shape[1]; }),
                "label outside the classes");
 }
@@ -46,11 +46,9 @@ void cross_entropy(Context& context, ConstTensorView logits, std::span<const std
                    CrossEntropySums* sums, std::int64_t classes) {
   classes = classes_of(context, logits, classes);
   check_labels(logits, labels);
-  if (context.device_ops == nullptr) check_classes(logits, labels);
+  check_classes(context, logits, labels);
   const ProfileScope scope(context, "cross_entropy", {.bytes = bytes_of(logits)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->cross_entropy(context, logits, labels, sums, classes);
-  *sums += cpu::cross_entropy(context, logits, labels);
+  backend(context).cross_entropy(context, logits, labels, sums, classes);
 }
 
 void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
@@ -58,12 +56,10 @@ void cross_entropy_backward(Context& context, TensorView logits, std::span<const
                             std::int64_t classes) {
   classes = classes_of(context, logits, classes);
   check_labels(logits, labels);
-  if (context.device_ops == nullptr) check_classes(logits, labels);
+  check_classes(context, logits, labels);
   check_bias(dbias, classes);
   const ProfileScope scope(context, "cross_entropy_backward", {.bytes = 2 * bytes_of(logits)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->cross_entropy_backward(context, logits, labels, scale, dbias, sums, classes);
-  *sums += cpu::cross_entropy_backward(context, logits, labels, scale.value, dbias);
+  backend(context).cross_entropy_backward(context, logits, labels, scale, dbias, sums, classes);
 }
 
 void class_maxima(Context& context, ConstTensorView logits, TensorView maxima, std::int64_t classes) {
@@ -71,9 +67,7 @@ void class_maxima(Context& context, ConstTensorView logits, TensorView maxima, s
   PODIUM_CHECK(logits.shape.rank() == 2 && logits.shape[1] > 0, "logits are [rows, classes]");
   check_tensor(maxima, DType::f32, Shape{logits.shape[0]}, "maxima");
   const ProfileScope scope(context, "class_maxima", {.bytes = bytes_of(logits)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->class_maxima(context, logits, maxima, classes);
-  cpu::class_maxima(context, logits, maxima);
+  backend(context).class_maxima(context, logits, maxima, classes);
 }
 
 void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
@@ -82,28 +76,14 @@ void class_sums(Context& context, ConstTensorView logits, std::span<const std::i
   check_labels(logits, labels);
   check_reduced(logits, maxima, sums);
   const ProfileScope scope(context, "class_sums", {.bytes = bytes_of(logits)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->class_sums(context, logits, labels, first_class, maxima, sums, classes);
-  cpu::class_sums(context, logits, labels, first_class, maxima, sums);
+  backend(context).class_sums(context, logits, labels, first_class, maxima, sums, classes);
 }
 
 void class_totals(Context& context, std::span<const std::int32_t> labels, ConstTensorView maxima,
                   ConstTensorView sums, CrossEntropySums* totals) {
   PODIUM_CHECK(static_cast<std::int64_t>(labels.size()) == maxima.size() && sums.size() == 2 * maxima.size(),
                "one maximum and two sums a label");
-  if (context.device_ops != nullptr)
-    return context.device_ops->class_totals(context, labels, maxima, sums, totals);
-  const float* const highest = maxima.data<float>();
-  const float* const row = sums.data<float>();
-  CrossEntropySums total;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0) continue;
-    const float label_logit = row[2 * i + 1];
-    total.loss += std::log(static_cast<double>(row[2 * i])) + highest[i] - label_logit;
-    total.rows += 1;
-    total.correct += label_logit >= highest[i];
-  }
-  *totals += total;
+  backend(context).class_totals(context, labels, maxima, sums, totals);
 }
 
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
@@ -114,10 +94,7 @@ void class_gradients(Context& context, TensorView logits, std::span<const std::i
   check_reduced(logits, maxima, sums);
   check_bias(dbias, classes);
   const ProfileScope scope(context, "class_gradients", {.bytes = 2 * bytes_of(logits)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->class_gradients(context, logits, labels, first_class, maxima, sums, scale,
-                                               dbias, classes);
-  cpu::class_gradients(context, logits, labels, first_class, maxima, sums, scale.value, dbias);
+  backend(context).class_gradients(context, logits, labels, first_class, maxima, sums, scale, dbias, classes);
 }
 
 }  // namespace podium::ops

@@ -29,7 +29,7 @@ struct CrossEntropySums {
 };
 
 // Adds to `sums`, which lies in the device's memory where the context has one: a step's sums are read once,
-// at its end.
+// at its end. A label beyond the classes is refused on the CPU and makes the loss NaN on a device.
 void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
                    CrossEntropySums* sums, std::int64_t classes = 0);
 

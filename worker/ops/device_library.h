@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/ops/device_ops.h"
+#include "worker/ops/backend.h"
 #include "worker/tensor/device.h"
 
 namespace podium::ops {
@@ -29,7 +29,7 @@ class DeviceLibrary {
   // The device of that index, for the calling thread's work from now on; no other is touched.
   // DeviceUnavailable where there is no code for it.
   virtual std::unique_ptr<Device> open(int index) = 0;
-  virtual DeviceOps& ops() = 0;
+  virtual const Backend& backend() const = 0;
 };
 
 // Worker and library must come from one build: they share C++ types.

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/dropout.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -27,8 +26,7 @@ void dropout(Context& context, ConstTensorView x, const Dropout& dropout, Tensor
   check_dropout_rows(dropout, x.shape[0]);
   const ProfileScope scope(context, "dropout", {.bytes = bytes_of(x, y)});
   if (!dropout.active() && x.address == y.address) return;
-  if (context.device_ops != nullptr) return context.device_ops->dropout(context, x, dropout, y);
-  cpu::dropout(context, x, dropout, y);
+  backend(context).dropout(context, x, dropout, y);
 }
 
 void add_dropout(Context& context, TensorView branch, ConstTensorView residual, const Dropout& dropout) {
@@ -36,9 +34,7 @@ void add_dropout(Context& context, TensorView branch, ConstTensorView residual, 
   check_tensor(residual, branch.dtype, branch.shape, "residual");
   check_dropout_rows(dropout, branch.shape[0]);
   const ProfileScope scope(context, "add_dropout", {.bytes = bytes_of(branch, residual, branch)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->add_dropout(context, branch, residual, dropout);
-  cpu::add_dropout(context, branch, residual, dropout);
+  backend(context).add_dropout(context, branch, residual, dropout);
 }
 
 }  // namespace podium::ops

@@ -36,9 +36,6 @@ Dropout make_dropout(double probability, const StepValue<PhiloxKey>& key, std::u
 
 // y, which may be x, is x [rows, columns] dropped out; applied to a gradient it is its own backward.
 void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y);
-inline void dropout(Context& context, TensorView x, const Dropout& in_place) {
-  dropout(context, x, in_place, x);
-}
 
 // A residual connection that no layer norm follows: branch becomes residual + dropout(branch).
 void add_dropout(Context& context, TensorView branch, ConstTensorView residual, const Dropout& dropout);

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/embedding.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
 namespace {
 
 bool all_below(const Context& context, std::span<const std::int32_t> values, std::int64_t bound) {
-  return context.device_ops != nullptr ||
+  return !backend(context).host_reads_integers ||
          std::ranges::all_of(values, [&](std::int32_t v) { return v >= 0 && v < bound; });
 }
 
@@ -48,17 +47,14 @@ void embedding_forward(Context& context, const EmbeddingInput& input, const Embe
                        TensorView y) {
   check_input(context, input, tables.word, tables.position, tables.type, y);
   const ProfileScope scope(context, "embedding_forward", {.bytes = bytes_of(y)});
-  if (context.device_ops != nullptr) return context.device_ops->embedding_forward(context, input, tables, y);
-  cpu::embedding_forward(context, input, tables, y);
+  backend(context).embedding_forward(context, input, tables, y);
 }
 
 void embedding_backward(Context& context, const EmbeddingInput& input, ConstTensorView dy,
                         const EmbeddingGradients& gradients) {
   check_input(context, input, gradients.word, gradients.position, gradients.type, dy);
   const ProfileScope scope(context, "embedding_backward", {.bytes = bytes_of(dy)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->embedding_backward(context, input, dy, gradients);
-  cpu::embedding_backward(context, input, dy, gradients);
+  backend(context).embedding_backward(context, input, dy, gradients);
 }
 
 }  // namespace podium::ops

@@ -1,30 +1,13 @@
 #include "worker/ops/float8.h"
 
-#include "worker/ops/cpu/float8.h"
-#include "worker/ops/cpu/linear.h"
-#include "worker/ops/device_ops.h"
+#include "worker/ops/backend.h"
+#include "worker/ops/float8_weight.h"
 #include "worker/ops/product_work.h"
 
 namespace podium::ops {
 namespace {
 
-std::int64_t filled_up(std::int64_t rows) {
-  return (rows + kFloat8Multiple - 1) / kFloat8Multiple * kFloat8Multiple;
-}
-
-// Both layouts of a weight matrix.
-struct Float8Weight final : PackedWeight {
-  Tensor by_rows, by_columns, scale;
-  std::int64_t generation = 0;
-
-  Float8Weight(const Shape& shape, Device* device)
-      : by_rows(DType::e4m3, shape, device),
-        by_columns(DType::e4m3, Shape{shape[1], filled_up(shape[0])}, device),
-        scale(DType::f32, Shape{1}, device) {}
-  Float8Matrix matrix() { return {by_rows.view(), by_columns.view(), scale.view()}; }
-};
-
-Float8Matrix current_copies(Context& context, LinearWeight& weight) {
+Float8Matrix renewed_copies(Context& context, LinearWeight& weight) {
   if (!weight.float8) {
     weight.float8 = std::make_unique<Float8Weight>(weight.master.shape, context.memory.device);
     if (context.profiler != nullptr) context.profiler->add_memory("weight copies", 2 * weight.master.size());
@@ -67,15 +50,13 @@ void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out) {
   check_tensor(out.scale, DType::f32, Shape{1}, "scale");
   const double bytes = 2 * bytes_of(x) + bytes_of(out.by_rows, out.by_columns);
   const ProfileScope scope(context, "to_float8", {.bytes = bytes, .shape = {rows, columns}});
-  if (context.device_ops != nullptr) return context.device_ops->to_float8(context, x, out);
-  cpu::to_float8(context, x, out);
+  backend(context).to_float8(context, x, out);
 }
 
 void float8_linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type) {
   check_extents(weight);
-  current_copies(context, weight);
-  if (context.device_ops != nullptr)
-    context.device_ops->prepare_bias(context, weight, bias, type, weight.master.shape[0]);
+  renewed_copies(context, weight);
+  if (const auto prepare = backend(context).float8_linear_prepare) prepare(context, weight, bias, type);
 }
 
 void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight& weight,
@@ -85,12 +66,10 @@ void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight
   check_tensor(x.by_rows, DType::e4m3, Shape{rows, in}, "x");
   check_result(y, Shape{rows, out}, "y");
   if (bias.address != nullptr) check_tensor(bias, DType::f32, Shape{out}, "bias");
-  const Float8Matrix w = current_copies(context, weight);
+  const Float8Matrix w = renewed_copies(context, weight);
   const ProfileScope scope(context, "float8_linear_forward",
                            product_work(rows, out, in, bytes_of(x.by_rows, w.by_rows, y)));
-  if (context.device_ops != nullptr)
-    return context.device_ops->float8_linear_forward(context, x, w, weight, bias, y);
-  cpu::float8_linear_forward(context, x, w, bias, y);
+  backend(context).float8_linear_forward(context, x, weight, bias, y);
 }
 
 void float8_linear_backward_input(Context& context, const Float8Matrix& dy, LinearWeight& weight,
@@ -100,12 +79,10 @@ void float8_linear_backward_input(Context& context, const Float8Matrix& dy, Line
   check_tensor(dy.by_rows, DType::e5m2, Shape{rows, out}, "dy");
   check_result(dx, Shape{rows, in}, "dx");
   check_product_options(options, dx);
-  const Float8Matrix w = current_copies(context, weight);
+  const Float8Matrix w = renewed_copies(context, weight);
   const ProfileScope scope(context, "float8_linear_backward_input",
                            product_work(rows, in, out, bytes_of(dy.by_rows, w.by_columns, dx)));
-  if (context.device_ops != nullptr)
-    return context.device_ops->float8_linear_backward_input(context, dy, w, dx, options);
-  cpu::float8_linear_backward_input(context, dy, w, dx, options);
+  backend(context).float8_linear_backward_input(context, dy, weight, dx, options);
 }
 
 void float8_linear_backward_weight(Context& context, const Float8Matrix& x, const Float8Matrix& dy,
@@ -116,16 +93,13 @@ void float8_linear_backward_weight(Context& context, const Float8Matrix& x, cons
   check_tensor(dw, DType::f32, Shape{out, in}, "dw");
   const ProfileScope scope(context, "float8_linear_backward_weight",
                            product_work(out, in, terms, bytes_of(x.by_columns, dy.by_columns, dw)));
-  if (context.device_ops != nullptr)
-    return context.device_ops->float8_linear_backward_weight(context, x, dy, dw);
-  cpu::float8_linear_backward_weight(context, x, dy, dw);
+  backend(context).float8_linear_backward_weight(context, x, dy, dw);
 }
 
 void add_column_sums(Context& context, ConstTensorView x, TensorView sums) {
   check_tensor(sums, DType::f32, Shape{x.shape[1]}, "sums");
   const ProfileScope scope(context, "add_column_sums", {.bytes = bytes_of(x)});
-  if (context.device_ops != nullptr) return context.device_ops->add_column_sums(context, x, sums);
-  cpu::add_column_sums(context, x, sums);
+  backend(context).add_column_sums(context, x, sums);
 }
 
 }  // namespace podium::ops

@@ -11,12 +11,12 @@
 
 namespace podium::ops {
 
-// Whether a device's kernel can quantise its result: f16, and heads of at most 64 columns, a multiple of 8,
-// as those of every BERT that was published.
-bool attention_quantises(const AttentionShape& shape, DType qkv);
+// Whether the back end can quantise attention's result. The CPU always can; CUDA's kernel takes f16 and heads
+// of at most 64 columns, a multiple of 8, as those of every BERT that was published.
+bool attention_quantises(const Context& context, const AttentionShape& shape, DType qkv);
 
-// `valid_lengths` as in attention.h. `out` is of qkv's type, or i8 or e4m3 in units of `out_scale`, on a
-// device only where attention_quantises().
+// `valid_lengths` as in attention.h. `out` is of qkv's type, or i8 or e4m3 in units of `out_scale` where
+// attention_quantises().
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale = 1.0F);
 

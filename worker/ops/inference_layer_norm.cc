@@ -1,8 +1,7 @@
 #include "worker/ops/inference_layer_norm.h"
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/inference_layer_norm.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -15,9 +14,7 @@ void inference_layer_norm(Context& context, ConstTensorView x, const LayerNormPa
   check_tensor(y, x.dtype, x.shape, "y");
   if (copy.wanted()) check_quantised(copy.values, x.shape, "the quantised copy");
   const ProfileScope scope(context, "inference_layer_norm", {.bytes = bytes_of(x, y, copy.values)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->inference_layer_norm(context, x, parameters, y, copy);
-  cpu::inference_layer_norm(context, x, parameters, y, copy);
+  backend(context).inference_layer_norm(context, x, parameters, y, copy);
 }
 
 }  // namespace podium::ops

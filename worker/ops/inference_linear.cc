@@ -1,8 +1,7 @@
 #include "worker/ops/inference_linear.h"
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/inference_linear.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -37,9 +36,7 @@ void inference_linear(Context& context, ConstTensorView x, InferenceWeight& weig
                            {.flops = 2.0 * static_cast<double>(rows) * static_cast<double>(out * in),
                             .bytes = bytes_of(x, weight.values, weight.positions, epilogue.residual, y),
                             .shape = {rows, out, in}});
-  if (context.device_ops != nullptr)
-    return context.device_ops->inference_linear(context, x, weight, epilogue, y);
-  cpu::inference_linear(context, x, weight, epilogue, y);
+  backend(context).inference_linear(context, x, weight, epilogue, y);
 }
 
 }  // namespace podium::ops

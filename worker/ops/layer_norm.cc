@@ -1,8 +1,7 @@
 #include "worker/ops/layer_norm.h"
 
+#include "worker/ops/backend.h"
 #include "worker/ops/check.h"
-#include "worker/ops/cpu/layer_norm.h"
-#include "worker/ops/device_ops.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops {
@@ -32,9 +31,7 @@ void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormPara
   check_shapes(x, parameters, statistics);
   check_tensor(y, x.dtype, x.shape, "y");
   const ProfileScope scope(context, "layer_norm_forward", {.bytes = bytes_of(x, y)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->layer_norm_forward(context, x, parameters, y, statistics);
-  cpu::layer_norm_forward(context, x, parameters, y, statistics);
+  backend(context).layer_norm_forward(context, x, parameters, y, statistics);
 }
 
 void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x, ConstTensorView statistics,
@@ -47,10 +44,7 @@ void layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView x
   check_residual(x, dresidual);
   PODIUM_CHECK(gradients.branch_bias.address == nullptr, "a layer norm alone follows no branch");
   const ProfileScope scope(context, "layer_norm_backward", {.bytes = bytes_of(dy, x, dx, dresidual)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients,
-                                                   dresidual);
-  cpu::layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients, dresidual);
+  backend(context).layer_norm_backward(context, dy, x, statistics, parameters, dx, gradients, dresidual);
 }
 
 void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView residual,
@@ -62,10 +56,7 @@ void add_layer_norm_forward(Context& context, TensorView branch, ConstTensorView
   check_dropout_rows(dropout, branch.shape[0]);
   const ProfileScope scope(context, "add_layer_norm_forward",
                            {.bytes = bytes_of(branch, residual, branch, y)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->add_layer_norm_forward(context, branch, residual, dropout, parameters, y,
-                                                      statistics);
-  cpu::add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
+  backend(context).add_layer_norm_forward(context, branch, residual, dropout, parameters, y, statistics);
 }
 
 void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorView sum,
@@ -83,11 +74,8 @@ void add_layer_norm_backward(Context& context, ConstTensorView dy, ConstTensorVi
     check_tensor(gradients.branch_bias, DType::f32, Shape{sum.shape[1]}, "the branch bias's gradient");
   const ProfileScope scope(context, "add_layer_norm_backward",
                            {.bytes = bytes_of(dy, sum, dsum, dbranch, dresidual)});
-  if (context.device_ops != nullptr)
-    return context.device_ops->add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters,
-                                                       dsum, dbranch, gradients, dresidual);
-  cpu::add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch, gradients,
-                               dresidual);
+  backend(context).add_layer_norm_backward(context, dy, sum, statistics, dropout, parameters, dsum, dbranch,
+                                           gradients, dresidual);
 }
 
 }  // namespace podium::ops

@@ -1,31 +1,33 @@
 #include "worker/ops/optimizer.h"
 
 #include "common/base/check.h"
-#include "worker/ops/device_ops.h"
+#include "worker/ops/backend.h"
 
 namespace podium::ops {
 namespace {
 
-DeviceOps& device_ops(const Context& context) {
-  PODIUM_CHECK(context.device_ops != nullptr, "the CPU's optimizers are loops of worker/train");
-  return *context.device_ops;
+const Backend& optimizing_backend(const Context& context) {
+  PODIUM_CHECK(has_optimizers(context), "the CPU's optimizers are loops of worker/train");
+  return backend(context);
 }
 
 }  // namespace
 
+bool has_optimizers(const Context& context) { return backend(context).adamw != nullptr; }
+
 void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) {
   PODIUM_CHECK(sums.size() == shard.chunks.size(), "one sum a chunk");
-  if (!sums.empty()) device_ops(context).sum_of_squares(context, shard, sums);
+  if (!sums.empty()) optimizing_backend(context).sum_of_squares(context, shard, sums);
 }
 
 void adamw(Context& context, const OptimizerShard& shard, const Rates& rates) {
-  if (!shard.chunks.empty()) device_ops(context).adamw(context, shard, rates);
+  if (!shard.chunks.empty()) optimizing_backend(context).adamw(context, shard, rates);
 }
 
 void lamb_direction(Context& context, const OptimizerShard& shard, const Rates& rates,
                     std::span<Squares> squares) {
   PODIUM_CHECK(squares.size() == shard.chunks.size(), "two sums a chunk");
-  if (!squares.empty()) device_ops(context).lamb_direction(context, shard, rates, squares);
+  if (!squares.empty()) optimizing_backend(context).lamb_direction(context, shard, rates, squares);
 }
 
 void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const std::int32_t> chunk_begins,
@@ -33,11 +35,11 @@ void lamb_scales(Context& context, const OptimizerShard& shard, std::span<const 
   PODIUM_CHECK(squares.size() == shard.chunks.size() && chunk_begins.size() == scales.size() + 1,
                "two sums a chunk, and a begin a parameter and the end");
   if (!squares.empty())
-    device_ops(context).lamb_scales(context, shard, chunk_begins, squares, learning_rate, scales);
+    optimizing_backend(context).lamb_scales(context, shard, chunk_begins, squares, learning_rate, scales);
 }
 
 void lamb_step(Context& context, const OptimizerShard& shard, std::span<const float> scales) {
-  if (!shard.chunks.empty()) device_ops(context).lamb_step(context, shard, scales);
+  if (!shard.chunks.empty()) optimizing_backend(context).lamb_step(context, shard, scales);
 }
 
 }  // namespace podium::ops

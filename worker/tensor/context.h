@@ -12,7 +12,7 @@ namespace podium {
 
 class Profiler;
 namespace ops {
-class DeviceOps;
+struct Backend;
 }
 
 // What a back end keeps between calls (compiled primitives, library handles). Each back end derives its own.
@@ -26,9 +26,9 @@ struct BackendState {
 
 // Used by one thread at a time.
 struct Context {
-  MemorySpace memory;                    // of the tensors that ops are given
-  ops::DeviceOps* device_ops = nullptr;  // where the back end is not the CPU; outlives the context
-  int threads = 1;                       // CPU threads an op may use; fixed once the first op has run
+  MemorySpace memory;                     // of the tensors that ops are given
+  const ops::Backend* backend = nullptr;  // none: the CPU's (ops::backend()); outlives the context
+  int threads = 1;                        // CPU threads an op may use; fixed once the first op has run
   // Otherwise a device back end may time several ways of computing a product and keep the fastest, which can
   // be another one, with other rounding, in the next process.
   bool deterministic = true;

@@ -20,7 +20,7 @@ JobDevice open_gpu(int local_rank) {
   JobDevice opened;
   opened.device = library.open(devices[static_cast<std::size_t>(local_rank) % devices.size()].index);
   opened.stream = opened.device->make_stream();
-  opened.ops = &library.ops();
+  opened.backend = &library.backend();
   const char* const graphs = std::getenv("PODIUM_CUDA_GRAPHS");
   opened.recordings = graphs == nullptr || std::string_view(graphs) != "0";
   return opened;
@@ -30,7 +30,7 @@ JobDevice open_gpu(int local_rank) {
 
 void JobDevice::lend_to(Context& context) const {
   context.memory = {device.get(), stream.get()};
-  context.device_ops = ops;
+  context.backend = backend;
   context.recordings = recordings;
 }
 

@@ -15,7 +15,7 @@ namespace podium {
 struct JobDevice {
   std::unique_ptr<Device> device;
   std::unique_ptr<DeviceStream> stream;
-  ops::DeviceOps* ops = nullptr;
+  const ops::Backend* backend = nullptr;
   bool recordings = true;  // Context::recordings
 
   void lend_to(Context& context) const;

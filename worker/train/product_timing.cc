@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "worker/ops/device_ops.h"
+#include "worker/ops/backend.h"
 
 namespace podium {
 namespace {
@@ -64,11 +64,11 @@ ProductTiming::ProductTiming(Context& context, Communicator& world, const Parall
     : context_(context),
       world_(world),
       most_seconds_(kMostSeconds / layout.pipeline),
-      wanted_(wanted && context.device_ops != nullptr) {}
+      wanted_(wanted && ops::backend(context).choose_products != nullptr) {}
 
 json ProductTiming::of_this_device() const {
   const DeviceDescription& device = context_.memory.device->description();
-  return {{"library", context_.device_ops->product_library(context_)},
+  return {{"library", ops::backend(context_).product_library(context_)},
           {"device", device.name},
           {"architecture", device.architecture}};
 }
@@ -100,7 +100,7 @@ std::vector<ProductNote> ProductTiming::take_over(const json& record) {
                                   "chosen anew, and it goes on to rounding, not to the bit",
                                   describe(there), describe(here))}};
     const auto timed = record.at("timed").get<std::vector<std::string>>();
-    context_.device_ops->choose_products(context_, record.at("choices"));
+    ops::backend(context_).choose_products(context_, record.at("choices"));
     record_ = record;
     return {{"info",
              fmt::format("{} products are computed as the checkpoint says", record.at("choices").size())}};
@@ -122,11 +122,11 @@ bool ProductTiming::wants(const std::string& shapes) const {
 std::string ProductTiming::choose(const std::string& shapes, const std::function<void()>& rehearse) {
   const auto begin = std::chrono::steady_clock::now();
   const bool recordings = std::exchange(context_.recordings, false);
-  context_.device_ops->begin_timing_products(context_, most_seconds_);
+  ops::backend(context_).begin_timing_products(context_, most_seconds_);
   rehearse();
-  const json own = context_.device_ops->end_timing_products(context_);
+  const json own = ops::backend(context_).end_timing_products(context_);
   const json choices = merged(all_texts(world_, own.dump()));
-  context_.device_ops->choose_products(context_, choices);
+  ops::backend(context_).choose_products(context_, choices);
   rehearse();  // what another rank chose is done here once before it is recorded
   context_.recordings = recordings;
   if (record_.is_null()) {

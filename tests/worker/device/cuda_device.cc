@@ -9,7 +9,7 @@ JobDevice open_device_under_test() {
   JobDevice opened;
   opened.device = library.open(library.devices().front().index);
   opened.stream = opened.device->make_stream();
-  opened.ops = &library.ops();
+  opened.backend = &library.backend();
   return opened;
 }
 

@@ -61,7 +61,7 @@ std::vector<bool> kept_keys(const ops::Dropout& dropout, std::int64_t row, std::
   ops::Dropout one_row = dropout;
   one_row.first_row.value += static_cast<std::uint64_t>(row);
   Tensor ones = tensor_of(Values(static_cast<std::size_t>(keys), 1.0F), DType::f32, {1, keys});
-  ops::dropout(context, ones.view(), one_row);
+  ops::dropout(context, ones.view(), one_row, ones.view());
   std::vector<bool> kept;
   for (const float v : values_of(ones)) kept.push_back(v != 0.0F);
   return kept;

@@ -51,7 +51,7 @@ class Gpu final : public testing::Environment {
     try {
       ops::DeviceLibrary& library = ops::open_device_library(cuda_library());
       device_ = library.open(library.devices().front().index);
-      ops = &library.ops();
+      backend = &library.backend();
     } catch (const ops::DeviceUnavailable& reason) {
       if (std::getenv("PODIUM_TEST_GPU")) FAIL() << reason.what();  // tests/gpu/run: there is one
       GTEST_SKIP() << "skipped: no GPU (" << reason.what() << ")";
@@ -61,7 +61,7 @@ class Gpu final : public testing::Environment {
 
   const DeviceDescription& description() const { return device_->description(); }
 
-  ops::DeviceOps* ops = nullptr;
+  const ops::Backend* backend = nullptr;
 
  private:
   std::unique_ptr<Device> device_;
@@ -78,7 +78,7 @@ Gpu& gpu() {
 
 Context make_context(int threads) {
   Context context;
-  context.device_ops = gpu().ops;
+  context.backend = gpu().backend;
   context.threads = threads;
   return context;
 }

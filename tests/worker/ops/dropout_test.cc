@@ -8,7 +8,7 @@ namespace {
 Values dropped_ones(const ops::Dropout& dropout, std::int64_t rows, std::int64_t columns, int threads = 2) {
   Context context = make_context(threads);
   Tensor x = tensor_of(Values(static_cast<std::size_t>(rows * columns), 1.0F), DType::f32, {rows, columns});
-  ops::dropout(context, x.view(), dropout);
+  ops::dropout(context, x.view(), dropout, x.view());
   return values_of(x);
 }
 
@@ -16,10 +16,10 @@ Values dropped_ones(const ops::Dropout& dropout, std::int64_t rows, std::int64_t
 OpRun dropout_op(Context& context, DType type, const std::vector<Values>& inputs, const Values& dy) {
   const ops::Dropout dropout = ops::make_dropout(0.25, philox_key(1, 1), 0, 0);
   Tensor x = tensor_of(inputs[0], type, {3, 50});
-  ops::dropout(context, x.view(), dropout);
+  ops::dropout(context, x.view(), dropout, x.view());
   if (dy.empty()) return {values_of(x), {}};
   Tensor gradient = tensor_of(dy, type, {3, 50});
-  ops::dropout(context, gradient.view(), dropout);
+  ops::dropout(context, gradient.view(), dropout, gradient.view());
   return {values_of(x), {values_of(gradient)}};
 }
 

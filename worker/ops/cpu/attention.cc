@@ -1,6 +1,6 @@
 // Heads are spread over the threads; each thread runs its own compiled products over scratch that fits its
 // cache.
-#include "worker/ops/cpu/attention.h"
+#include "worker/ops/attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "worker/ops/cpu/attention_plan.h"
+#include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
-#include "worker/ops/cpu/linear.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/softmax.h"
@@ -236,6 +236,11 @@ void for_each_head(Context& context, const AttentionShape& shape, std::span<cons
 
 }  // namespace
 
+AttentionSaved attention_saved(const Context& /*context*/, const AttentionShape& shape, DType qkv,
+                               const Dropout& /*dropout*/) {
+  return {qkv, AttentionPlan(shape).probabilities()};
+}
+
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout,
                        TensorView probabilities, TensorView out) {
@@ -248,9 +253,9 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
 }
 
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
-                        ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
-                        ConstTensorView probabilities, const Dropout& dropout, TensorView dqkv,
-                        TensorView column_sums) {
+                        ConstTensorView /*out*/, ConstTensorView qkv,
+                        std::span<const std::int32_t> valid_lengths, ConstTensorView probabilities,
+                        const Dropout& dropout, TensorView dqkv, TensorView column_sums) {
   with_float_type(qkv.dtype, [&]<class T>(Type<T>) {
     const T* const stored = probabilities.address == nullptr ? nullptr : probabilities.data<T>();
     for_each_head<T>(context, shape, valid_lengths, dropout, [&](Worker<T>& worker, const Head& head) {

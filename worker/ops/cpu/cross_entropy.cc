@@ -1,4 +1,4 @@
-#include "worker/ops/cpu/cross_entropy.h"
+#include "worker/ops/cross_entropy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -79,11 +79,7 @@ void count_row(const RowSums& sums, float label_logit, CrossEntropySums& total) 
 
 CrossEntropySums add_up(const std::vector<CrossEntropySums>& parts) {
   CrossEntropySums total;
-  for (const CrossEntropySums& part : parts) {
-    total.loss += part.loss;
-    total.rows += part.rows;
-    total.correct += part.correct;
-  }
+  for (const CrossEntropySums& part : parts) total += part;
   return total;
 }
 
@@ -113,14 +109,13 @@ struct GradientScratch {
 
 }  // namespace
 
-CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
-                               std::span<const std::int32_t> labels) {
+void cross_entropy(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
+                   CrossEntropySums* sums, std::int64_t classes) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t rows = logits.shape[0], classes = logits.shape[1];
   float* const exps = context.scratch.allocate(DType::f32, Shape{context.threads, classes}).data<float>();
   std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
-    parallel_ranges(context.threads, rows, 1, [&](Range range, int thread) {
+    parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int thread) {
       for (std::int64_t i = range.begin; i < range.end; ++i) {
         const std::int32_t label = labels[static_cast<std::size_t>(i)];
         if (label < 0) continue;
@@ -130,13 +125,13 @@ CrossEntropySums cross_entropy(Context& context, ConstTensorView logits,
       }
     });
   });
-  return add_up(parts);
+  *sums += add_up(parts);
 }
 
-CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
-                                        std::span<const std::int32_t> labels, float scale, TensorView dbias) {
+void cross_entropy_backward(Context& context, TensorView logits, std::span<const std::int32_t> labels,
+                            const StepValue<float>& scale, TensorView dbias, CrossEntropySums* sums,
+                            std::int64_t classes) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t classes = logits.shape[1];
   const GradientScratch scratch(context, classes);
   std::vector<CrossEntropySums> parts(static_cast<std::size_t>(context.threads));
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
@@ -150,19 +145,18 @@ CrossEntropySums cross_entropy_backward(Context& context, TensorView logits,
           continue;
         }
         const float label_logit = to_float(x[label]);
-        const RowSums sums = row_sums(x, classes, e);
-        count_row(sums, label_logit, parts[static_cast<std::size_t>(thread)]);
-        e[label] -= sums.sum;
-        scale_exponentials(e, classes, scale / sums.sum, x, scratch.bias(thread));
+        const RowSums row = row_sums(x, classes, e);
+        count_row(row, label_logit, parts[static_cast<std::size_t>(thread)]);
+        e[label] -= row.sum;
+        scale_exponentials(e, classes, scale.value / row.sum, x, scratch.bias(thread));
       }
     });
   });
   scratch.add_bias_to(dbias);
-  return add_up(parts);
+  *sums += add_up(parts);
 }
 
-void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
-  const std::int64_t classes = logits.shape[1];
+void class_maxima(Context& context, ConstTensorView logits, TensorView maxima, std::int64_t classes) {
   float* const highest = maxima.data<float>();
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
     parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int) {
@@ -174,9 +168,8 @@ void class_maxima(Context& context, ConstTensorView logits, TensorView maxima) {
 }
 
 void class_sums(Context& context, ConstTensorView logits, std::span<const std::int32_t> labels,
-                std::int64_t first_class, ConstTensorView maxima, TensorView sums) {
+                std::int64_t first_class, ConstTensorView maxima, TensorView sums, std::int64_t classes) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t classes = logits.shape[1];
   const float* const highest = maxima.data<float>();
   float* const exps = context.scratch.allocate(DType::f32, Shape{context.threads, classes}).data<float>();
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
@@ -192,11 +185,19 @@ void class_sums(Context& context, ConstTensorView logits, std::span<const std::i
   });
 }
 
+void class_totals(Context& /*context*/, std::span<const std::int32_t> labels, ConstTensorView maxima,
+                  ConstTensorView sums, CrossEntropySums* totals) {
+  const float* const row = sums.data<float>();
+  CrossEntropySums total;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] >= 0) count_row({maxima.data<float>()[i], row[2 * i]}, row[2 * i + 1], total);
+  *totals += total;
+}
+
 void class_gradients(Context& context, TensorView logits, std::span<const std::int32_t> labels,
-                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums, float scale,
-                     TensorView dbias) {
+                     std::int64_t first_class, ConstTensorView maxima, ConstTensorView sums,
+                     const StepValue<float>& scale, TensorView dbias, std::int64_t classes) {
   const ArenaScope scope(context.scratch);
-  const std::int64_t classes = logits.shape[1];
   const GradientScratch scratch(context, classes);
   with_float_type(logits.dtype, [&]<class T>(Type<T>) {
     parallel_ranges(context.threads, logits.shape[0], 1, [&](Range range, int thread) {
@@ -211,7 +212,7 @@ void class_gradients(Context& context, TensorView logits, std::span<const std::i
         const float sum = sums.data<float>()[2 * i];
         sum_exponentials(x, classes, maxima.data<float>()[i], e);
         if (label >= first_class && label < first_class + classes) e[label - first_class] -= sum;
-        scale_exponentials(e, classes, scale / sum, x, scratch.bias(thread));
+        scale_exponentials(e, classes, scale.value / sum, x, scratch.bias(thread));
       }
     });
   });

@@ -14,7 +14,4 @@ inline constexpr std::int64_t kDrawBlock = 128;  // draws come in blocks of this
 void draw(const Dropout& dropout, std::uint64_t row, std::int64_t block, std::int64_t blocks,
           std::uint16_t* out);
 
-void dropout(Context& context, ConstTensorView x, const Dropout& dropout, TensorView y);
-void add_dropout(Context& context, TensorView branch, ConstTensorView residual, const Dropout& dropout);
-
 }  // namespace podium::ops::cpu

@@ -1,4 +1,4 @@
-#include "worker/ops/cpu/embedding.h"
+#include "worker/ops/embedding.h"
 
 #include <algorithm>
 

@@ -1,15 +1,16 @@
-#include "worker/ops/cpu/float8.h"
+#include "worker/ops/float8.h"
 
 #include <algorithm>
 #include <bit>
 #include <memory>
 #include <vector>
 
+#include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
-#include "worker/ops/cpu/linear.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/simd.h"
 #include "worker/ops/cpu/state.h"
+#include "worker/ops/float8_weight.h"
 
 namespace podium::ops::cpu {
 namespace {
@@ -107,8 +108,9 @@ void to_float8(Context& context, ConstTensorView x, const Float8Matrix& out) {
   });
 }
 
-void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
+void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight& weight,
                            ConstTensorView bias, TensorView y) {
+  const Float8Matrix w = float8_copies(weight);
   CpuState& state = cpu_state(context);
   const ThreadsScope threads(context.threads);
   const ArenaScope scratch(state.runtime().scratch);
@@ -124,8 +126,9 @@ void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8
   product->run(state.runtime(), {.a = a.address, .b = b.address, .c = y.address, .bias = bias.address});
 }
 
-void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+void float8_linear_backward_input(Context& context, const Float8Matrix& dy, LinearWeight& weight,
                                   TensorView dx, const ProductOptions& options) {
+  const Float8Matrix w = float8_copies(weight);
   CpuState& state = cpu_state(context);
   const ThreadsScope threads(context.threads);
   const ArenaScope scratch(state.runtime().scratch);

@@ -1,4 +1,4 @@
-#include "worker/ops/cpu/gelu.h"
+#include "worker/ops/gelu.h"
 
 #include "worker/ops/cpu/dispatch.h"
 #include "worker/ops/cpu/parallel.h"
@@ -57,12 +57,12 @@ void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
   });
 }
 
-void gelu_backward(Context& context, ConstTensorView slope, TensorView dy) {
+void gelu_backward(Context& context, const SavedGelu& saved, TensorView dy) {
   with_float_type(dy.dtype, [&]<class T>(Type<T>) {
-    const T* const factor = slope.data<T>();
+    const T* const slope = saved.values.data<T>();
     T* const gradient = dy.data<T>();
     parallel_ranges(context.threads, dy.size(), kGrain, [&](Range r, int) {
-      multiply_range(factor + r.begin, gradient + r.begin, r.end - r.begin);
+      multiply_range(slope + r.begin, gradient + r.begin, r.end - r.begin);
     });
   });
 }

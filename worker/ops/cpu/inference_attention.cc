@@ -1,16 +1,22 @@
-#include "worker/ops/cpu/inference_attention.h"
+#include "worker/ops/inference_attention.h"
 
-#include "worker/ops/cpu/attention.h"
+#include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/quantise.h"
 
 namespace podium::ops::cpu {
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
-                         std::span<const std::int32_t> valid_lengths, const QuantisedCopy& out) {
+                         std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
+  if (!is_quantised(out.dtype))
+    return ops::attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);  // as in training
   const ArenaScope scope(context.scratch);
-  const TensorView exact = context.scratch.allocate(qkv.dtype, out.values.shape);
+  const TensorView exact = context.scratch.allocate(qkv.dtype, out.shape);
   cpu::attention_forward(context, shape, qkv, valid_lengths, {}, {}, exact);
-  quantise(exact.address, exact.dtype, exact.size(), out, context.threads);
+  quantise(exact.address, exact.dtype, exact.size(), {out, out_scale}, context.threads);
+}
+
+bool attention_quantises(const Context& /*context*/, const AttentionShape& /*shape*/, DType /*qkv*/) {
+  return true;
 }
 
 }  // namespace podium::ops::cpu

@@ -1,6 +1,6 @@
-#include "worker/ops/cpu/inference_layer_norm.h"
+#include "worker/ops/inference_layer_norm.h"
 
-#include "worker/ops/cpu/layer_norm.h"
+#include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/quantise.h"
 
 namespace podium::ops::cpu {

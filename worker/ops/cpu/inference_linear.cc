@@ -1,13 +1,13 @@
 // A weight is made dense at its first use, and but for i8 widened to f32: products are then those of
 // training, or in i8 a plain loop, and a pass over their sums does the rest.
-#include "worker/ops/cpu/inference_linear.h"
+#include "worker/ops/inference_linear.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "worker/ops/cpu/backend.h"
 #include "worker/ops/cpu/dispatch.h"
-#include "worker/ops/cpu/linear.h"
 #include "worker/ops/cpu/parallel.h"
 #include "worker/ops/cpu/quantise.h"
 #include "worker/ops/cpu/vector_math.h"

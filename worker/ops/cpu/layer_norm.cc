@@ -1,4 +1,4 @@
-#include "worker/ops/cpu/layer_norm.h"
+#include "worker/ops/layer_norm.h"
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Forward and backward-input read weights repacked (and in bf16 mode converted) into the layout oneDNN asks
 // for. Where a master is read several times before it changes, as with several micro-batches a step, the copy
 // is made once and kept; where once, it lives in scratch memory for that one product.
-#include "worker/ops/cpu/linear.h"
+#include "worker/ops/linear.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "worker/ops/cpu/rows.h"
+#include "worker/ops/rows.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // A pooler's output is one row a sequence: too little to be worth vectorising.
-#include "worker/ops/cpu/tanh.h"
+#include "worker/ops/tanh.h"
 
 #include <cmath>
 

@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "common/base/check.h"
-#include "worker/ops/cuda/attention.h"
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/inference_attention.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -35,6 +35,12 @@ std::int64_t row_count(const AttentionShape& shape) { return shape.sequences * s
 // Of the tiled gradient's kernels, each of which leaves a row of column sums.
 std::int64_t gradient_blocks(const AttentionShape& shape) {
   return shape.sequences * ((shape.length + kGradientRows - 1) / kGradientRows);
+}
+
+std::int64_t saved_floats(const AttentionShape& shape, const Dropout& dropout) {
+  const std::int64_t padded = padded_length(shape);
+  const std::int64_t kept_bits = dropout.active() ? shape.sequences * shape.heads * padded * padded : 0;
+  return row_count(shape) + kept_bits / 32;
 }
 
 // `saved` takes the statistics, then what dropout keeps.
@@ -71,10 +77,9 @@ void forward(Context& context, const AttentionShape& shape, const AttentionTask&
 
 }  // namespace
 
-AttentionSaved attention_saved(const AttentionShape& shape, const Dropout& dropout) {
-  const std::int64_t padded = padded_length(shape);
-  const std::int64_t kept_bits = dropout.active() ? shape.sequences * shape.heads * padded * padded : 0;
-  return {DType::f32, row_count(shape) + kept_bits / 32};
+AttentionSaved attention_saved(const Context& /*context*/, const AttentionShape& shape, DType /*qkv*/,
+                               const Dropout& dropout) {
+  return {DType::f32, saved_floats(shape, dropout)};
 }
 
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
@@ -82,9 +87,13 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        TensorView out) {
   check_limits(shape);
   if (qkv.size() == 0) return;
-  float* const to = saved.address == nullptr ? scratch(context, attention_saved(shape, dropout).count)
-                                             : elements<float>(saved);
+  float* const to =
+      saved.address == nullptr ? scratch(context, saved_floats(shape, dropout)) : elements<float>(saved);
   forward(context, shape, make_task(shape, valid_lengths, dropout, to), dropout, qkv, out);
+}
+
+bool attention_quantises(const Context& /*context*/, const AttentionShape& shape, DType qkv) {
+  return qkv == DType::f16 && shape.head_size % 8 == 0 && shape.head_size <= kQuantisedHeadSize;
 }
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
@@ -108,7 +117,7 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   const bool again = saved.address == nullptr, sums = column_sums.address != nullptr;
   const std::int64_t rows = row_count(shape), blocks = gradient_blocks(shape), columns = 3 * shape.hidden();
   // Room for the deltas, for what forward saves where it computes it again, and for the blocks' sums.
-  const std::int64_t again_count = again ? attention_saved(shape, dropout).count : 0;
+  const std::int64_t again_count = again ? saved_floats(shape, dropout) : 0;
   float* const deltas = scratch(context, rows + again_count + (sums ? blocks * columns : 0));
   // What forward saved is only read.
   float* const from = again ? deltas + rows : const_cast<float*>(elements<float>(saved));

@@ -13,7 +13,7 @@ void draw_kept(Context& context, const AttentionTask& task, const AttentionShape
 
 // Tensor cores: 16-bit types and head sizes that are a multiple of 8 and at most this.
 inline constexpr std::int64_t kMaxTiledHeadSize = 128;
-inline constexpr int kQuantisedHeadSize = 64;  // attention_quantises() says so too
+inline constexpr int kQuantisedHeadSize = 64;
 
 // Sets the task's statistics where it has an address for them; `out` may lack one.
 void tiled_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,

@@ -1,7 +1,7 @@
 // Cross-entropy where each rank holds its own range of classes; formulas in worker/ops/cross_entropy.h. A
 // block takes one row.
+#include "worker/ops/cross_entropy.h"
 #include "worker/ops/cuda/column_sums.h"
-#include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/logit_row.cuh"
 #include "worker/ops/cuda/loss_totals.cuh"

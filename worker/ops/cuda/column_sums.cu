@@ -95,6 +95,10 @@ void add_column_sums(Context& context, ConstTensorView x, const RowFilter& filte
   });
 }
 
+void add_column_sums(Context& context, ConstTensorView x, TensorView sums) {
+  add_column_sums(context, x, RowFilter{}, sums);
+}
+
 void gelu_backward_and_add_column_sums(Context& context, const SavedGelu& saved, TensorView dy,
                                        TensorView to) {
   constexpr const char* kName = "gelu_backward_and_add_column_sums";

@@ -1,8 +1,8 @@
 // loss = log(sum(exp(x))) - x[label],  dx = scale * (softmax(x) - onehot(label)),  x [rows, classes]. A block
 // takes one row: once for its highest logit and its sum, and, where the gradient is wanted, once more to
 // write it over the logits.
+#include "worker/ops/cross_entropy.h"
 #include "worker/ops/cuda/column_sums.h"
-#include "worker/ops/cuda/cross_entropy.h"
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/logit_row.cuh"
 #include "worker/ops/cuda/loss_totals.cuh"

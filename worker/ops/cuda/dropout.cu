@@ -1,9 +1,9 @@
 // y = dropout(x) and branch = residual + dropout(branch), [rows, columns]; a block computes a row.
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/dropout.cuh"
-#include "worker/ops/cuda/dropout.h"
 #include "worker/ops/cuda/row_team.cuh"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/dropout.h"
 
 namespace podium::ops::cuda {
 namespace {

@@ -3,9 +3,9 @@
 #include "common/base/check.h"
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/embedding.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
+#include "worker/ops/embedding.h"
 
 namespace podium::ops::cuda {
 namespace {

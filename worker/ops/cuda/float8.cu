@@ -10,9 +10,9 @@
 
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/float8.cuh"
-#include "worker/ops/cuda/float8.h"
 #include "worker/ops/cuda/reduce.cuh"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/float8.h"
 
 namespace podium::ops::cuda {
 namespace {

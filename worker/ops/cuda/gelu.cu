@@ -2,9 +2,9 @@
 // computes eight neighbouring elements.
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/gelu.cuh"
-#include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
+#include "worker/ops/gelu.h"
 
 namespace podium::ops::cuda {
 namespace {
@@ -41,7 +41,7 @@ unsigned blocks_for(std::int64_t size) {
 
 }  // namespace
 
-void gelu_forward(Context& context, ConstTensorView x, TensorView y, GeluKind kind) {
+void gelu_forward(Context& context, TensorView x, TensorView y, GeluKind kind) {
   if (x.size() == 0) return;
   with_device_type(x.dtype, [&]<class T>(Type<T>) {
     const auto kernel =

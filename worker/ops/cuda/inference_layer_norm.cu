@@ -3,11 +3,11 @@
 // sequence's 128 rows this is a matter of latency: all of a row's loads are under way at once, and mean and
 // variance take one barrier each. The kernel starts while the one before it ends (dependent_launch.cuh).
 #include "worker/ops/cuda/dependent_launch.cuh"
-#include "worker/ops/cuda/inference_layer_norm.h"
 #include "worker/ops/cuda/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
 #include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"
+#include "worker/ops/inference_layer_norm.h"
 
 namespace podium::ops::cuda {
 namespace {

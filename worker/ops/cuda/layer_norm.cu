@@ -6,12 +6,12 @@
 
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/dropout.cuh"
-#include "worker/ops/cuda/layer_norm.h"
 #include "worker/ops/cuda/partial_sums.h"
 #include "worker/ops/cuda/reduce.cuh"
 #include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/layer_norm.h"
 
 namespace podium::ops::cuda {
 namespace {

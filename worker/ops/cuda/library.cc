@@ -1,7 +1,7 @@
 // The entries of libpodium_cuda.so; see worker/ops/device_library.h.
+#include "worker/ops/cuda/backend.h"
 #include "worker/ops/cuda/cublas_lt.h"
 #include "worker/ops/cuda/cuda_device.h"
-#include "worker/ops/cuda/cuda_ops.h"
 #include "worker/ops/cuda/inference_entry.h"
 #include "worker/ops/device_library.h"
 
@@ -15,10 +15,7 @@ class CudaLibrary final : public DeviceLibrary {
     cublas_lt();  // says at once where it is missing
     return open_device(index);
   }
-  DeviceOps& ops() override { return *ops_; }
-
- private:
-  std::unique_ptr<DeviceOps> ops_ = make_cuda_ops();
+  const Backend& backend() const override { return kBackend; }
 };
 
 }  // namespace

@@ -1,15 +1,16 @@
 // y = x W^T + b, dx = dy W, dW += dy^T x and db += column sums of dy as matrix products. In 16 bits weight
 // and bias take part as rounded copies, made once a generation.
-#include "worker/ops/cuda/linear.h"
+#include "worker/ops/linear.h"
 
 #include <vector>
 
+#include "worker/ops/cuda/backend.h"
 #include "worker/ops/cuda/column_sums.h"
 #include "worker/ops/cuda/convert.h"
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/gelu.h"
 #include "worker/ops/cuda/matmul.h"
 #include "worker/ops/cuda/state.h"
+#include "worker/ops/float8_weight.h"
 #include "worker/tensor/profiler.h"
 
 namespace podium::ops::cuda {
@@ -121,7 +122,7 @@ void finish(Context& context, const ProductOptions& options, TensorView dx) {
   else if (gelu)
     cuda::gelu_backward(context, options.gelu, dx);
   else if (sums)
-    add_column_sums(context, dx, {}, options.column_sums);
+    add_column_sums(context, dx, options.column_sums);
 }
 
 // Whether cuBLASLt may be asked to end a product with it.
@@ -181,13 +182,15 @@ void multiply_float8(Context& context, const TensorView& a, const TensorView& sc
 
 }  // namespace
 
-void prepare_weight(Context& context, LinearWeight& weight, DType type, std::int64_t columns) {
-  weight_for(context, weight, {nullptr, type, Shape{0, columns}});
+void narrow_weights(Context& context, ConstTensorView from, TensorView to) {
+  narrow(context, elements<float>(from), from.size(), to.address, to.dtype);
 }
 
-void prepare_bias(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
-                  std::int64_t columns) {
-  bias_for(context, weight, bias, {nullptr, type, Shape{0, columns}});
+void linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type,
+                    std::int64_t columns) {
+  const ConstTensorView y{nullptr, type, Shape{0, columns}};
+  weight_for(context, weight, y);
+  bias_for(context, weight, bias, y);
 }
 
 void linear_forward(Context& context, ConstTensorView x, LinearWeight& weight, ConstTensorView bias,
@@ -242,17 +245,23 @@ void linear_backward_weight(Context& context, ConstTensorView x, ConstTensorView
   const std::int64_t aligned = dy.shape[1] > out ? out / kAlignedRows * kAlignedRows : out;
   add_weight_gradient(context, x, dy, dw, 0, aligned);
   add_weight_gradient(context, x, dy, dw, aligned, out - aligned);
-  if (db.address != nullptr) add_column_sums(context, dy, {}, db);
+  if (db.address != nullptr) add_column_sums(context, dy, db);
 }
 
-void float8_linear_forward(Context& context, const Float8Matrix& x, const Float8Matrix& w,
-                           LinearWeight& weight, ConstTensorView bias, TensorView y) {
+void float8_linear_prepare(Context& context, LinearWeight& weight, ConstTensorView bias, DType type) {
+  bias_for(context, weight, bias, {nullptr, type, Shape{0, weight.master.shape[0]}});
+}
+
+void float8_linear_forward(Context& context, const Float8Matrix& x, LinearWeight& weight,
+                           ConstTensorView bias, TensorView y) {
+  const Float8Matrix w = float8_copies(weight);
   multiply_float8(context, x.by_rows, x.scale, w.by_rows, w.scale, y, bias_for(context, weight, bias, y),
                   false);
 }
 
-void float8_linear_backward_input(Context& context, const Float8Matrix& dy, const Float8Matrix& w,
+void float8_linear_backward_input(Context& context, const Float8Matrix& dy, LinearWeight& weight,
                                   TensorView dx, const ProductOptions& options) {
+  const Float8Matrix w = float8_copies(weight);
   multiply_float8(context, dy.by_rows, dy.scale, w.by_columns, w.scale, dx, nullptr, options.accumulate);
   if (dx.size() > 0) finish(context, options, dx);
 }

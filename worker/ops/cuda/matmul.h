@@ -76,7 +76,7 @@ struct EndedProduct {
 void multiply_one_way(Context& context, std::span<const EndedProduct> ways,
                       const std::function<void()>& apart);
 
-// As DeviceOps has them.
+// As Backend has them.
 std::string product_library(Context& context);
 void begin_timing_products(Context& context, double seconds);
 nlohmann::json end_timing_products(Context& context);

@@ -2,9 +2,9 @@
 // reads and writes every element once in groups of four; AdamW moves 28 bytes an element, LAMB's two
 // passes 40, and 2 more where there is a 16-bit copy of the weights.
 #include "common/base/check.h"
-#include "worker/ops/cuda/optimizer.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
+#include "worker/ops/optimizer.h"
 
 namespace podium::ops::cuda {
 namespace {

@@ -1,8 +1,8 @@
 // y[i] = x[rows[i]], 0 where no row is named, and dx[rows[i]] += dy[i]; a block moves a row.
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/rows.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/vector.cuh"
+#include "worker/ops/rows.h"
 
 namespace podium::ops::cuda {
 namespace {

@@ -2,7 +2,7 @@
 set(PODIUM_CUDA_KERNEL_SOURCES
     attention.cu attention_backward_keys.cu attention_backward_queries.cu attention_forward.cu attention_kept.cu
     attention_simple.cu attention_split.cu
-    class_cross_entropy.cu column_sums.cu convert.cu cross_entropy.cu cuda_device.cu cuda_ops.cc dropout.cu
+    class_cross_entropy.cu column_sums.cu convert.cu cross_entropy.cu cuda_device.cu backend.cc dropout.cu
     embedding.cu float8.cu gelu.cu inference_finish.cu inference_layer_norm.cu inference_linear.cc
     inference_linear_bf16.cu inference_linear_e4m3.cu inference_linear_f16.cu inference_linear_i8.cu inference_plan.cc
     inference_sparse.cu layer_norm.cu linear.cc optimizer.cu partial_sums.cu product_choices.cc products.cc rows.cu state.cu tanh.cu)

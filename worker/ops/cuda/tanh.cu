@@ -1,8 +1,8 @@
 // y = tanh(x), dx = dy (1 - y^2), both in place; a thread computes eight neighbouring elements.
 #include "worker/ops/cuda/dispatch.h"
 #include "worker/ops/cuda/state.h"
-#include "worker/ops/cuda/tanh.h"
 #include "worker/ops/cuda/vector.cuh"
+#include "worker/ops/tanh.h"
 
 namespace podium::ops::cuda {
 namespace {
