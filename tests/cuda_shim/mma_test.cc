@@ -9,8 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "worker/ops/cuda/inference/sparse_mma.cuh"
 #include "worker/ops/cuda/ldmatrix.cuh"
-#include "worker/ops/cuda/sparse_mma.cuh"
 #include "worker/tensor/random.h"
 
 namespace podium::ops::cuda {

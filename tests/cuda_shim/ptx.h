@@ -1,6 +1,6 @@
-// The instructions that worker/ops/cuda (mma.cuh, sparse_mma.cuh, ldmatrix.cuh) writes in PTX, emulated: the
-// fragments lie in the lanes' registers as the PTX manual says ("Matrix Fragments for mma.m16n8k16",
-// "mma.m16n8k32", "mma.sp.m16n8k32" and "mma.sp.m16n8k64").
+// The instructions that worker/ops/cuda (mma.cuh, inference/sparse_mma.cuh, ldmatrix.cuh) writes in PTX,
+// emulated: the fragments lie in the lanes' registers as the PTX manual says ("Matrix Fragments for
+// mma.m16n8k16", "mma.m16n8k32", "mma.sp.m16n8k32" and "mma.sp.m16n8k64").
 #pragma once
 
 #include <cuda_bf16.h>

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tests/worker/ops/quantised_values.h"
-#include "worker/ops/cuda/inference_entry.h"
+#include "worker/ops/cuda/inference/entry.h"
 
 namespace podium::test {
 

@@ -2,7 +2,7 @@
 #include "worker/ops/cuda/backend.h"
 #include "worker/ops/cuda/cublas_lt.h"
 #include "worker/ops/cuda/cuda_device.h"
-#include "worker/ops/cuda/inference_entry.h"
+#include "worker/ops/cuda/inference/entry.h"
 #include "worker/ops/device_library.h"
 
 namespace podium::ops::cuda {

@@ -1,11 +1,12 @@
 # The CUDA back end's sources that compile for the device by nvcc and for the host under tests/cuda_shim.
 set(PODIUM_CUDA_KERNEL_SOURCES
     attention.cu attention_backward_keys.cu attention_backward_queries.cu attention_forward.cu attention_kept.cu
-    attention_simple.cu attention_split.cu
-    class_cross_entropy.cu column_sums.cu convert.cu cross_entropy.cu cuda_device.cu backend.cc dropout.cu
-    embedding.cu float8.cu gelu.cu inference_finish.cu inference_layer_norm.cu inference_linear.cc
-    inference_linear_bf16.cu inference_linear_e4m3.cu inference_linear_f16.cu inference_linear_i8.cu inference_plan.cc
-    inference_sparse.cu layer_norm.cu linear.cc optimizer.cu partial_sums.cu product_choices.cc products.cc rows.cu state.cu tanh.cu)
+    attention_simple.cu backend.cc class_cross_entropy.cu column_sums.cu convert.cu cross_entropy.cu cuda_device.cu
+    dropout.cu embedding.cu float8.cu gelu.cu layer_norm.cu linear.cc optimizer.cu partial_sums.cu product_choices.cc
+    products.cc rows.cu state.cu tanh.cu
+    inference/attention_split.cu inference/finish.cu inference/layer_norm.cu inference/linear.cc
+    inference/linear_bf16.cu inference/linear_e4m3.cu inference/linear_f16.cu inference/linear_i8.cu
+    inference/plan.cc inference/sparse.cu)
 list(TRANSFORM PODIUM_CUDA_KERNEL_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/worker/ops/cuda/)
 
 # Those that only the device's build has.

@@ -26,13 +26,13 @@ class CudaState final : public BackendState {
   ~CudaState() override;
 
   cudaStream_t stream() const { return stream_; }
-  // Whether the device knows dependent launches (compute capability 9.0; see dependent_launch.cuh).
+  // Whether the device knows dependent launches (compute capability 9.0; see inference/dependent_launch.cuh).
   bool overlaps_launches() const { return overlaps_launches_; }
   // Device memory for one op's temporaries, valid until the next call. It grows during the first step.
   void* scratch(std::size_t bytes);
 
   std::unique_ptr<BackendState> products;   // of products.cc, made by the first product
-  std::unique_ptr<BackendState> inference;  // of inference_linear.cc, likewise
+  std::unique_ptr<BackendState> inference;  // of inference/linear.cc, likewise
 
  private:
   cudaStream_t stream_;

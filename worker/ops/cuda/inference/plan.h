@@ -6,7 +6,7 @@
 
 namespace podium::ops::cuda {
 
-// The tiles that inference_launch.cuh compiles: so many outputs by so many rows.
+// The tiles that launch.cuh compiles: so many outputs by so many rows.
 struct TileSize {
   int out, rows;
   int shared_bytes;  // of a block, at most

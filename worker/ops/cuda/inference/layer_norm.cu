@@ -2,8 +2,8 @@
 // same in 8 bits: one read and one write of each, a block a row, the row in registers in between. At a
 // sequence's 128 rows this is a matter of latency: all of a row's loads are under way at once, and mean and
 // variance take one barrier each. The kernel starts while the one before it ends (dependent_launch.cuh).
-#include "worker/ops/cuda/dependent_launch.cuh"
-#include "worker/ops/cuda/launch_dependent.h"
+#include "worker/ops/cuda/inference/dependent_launch.cuh"
+#include "worker/ops/cuda/inference/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
 #include "worker/ops/cuda/row_moments.cuh"
 #include "worker/ops/cuda/row_team.cuh"

@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "worker/ops/cuda/inference_plan.h"
+#include "worker/ops/cuda/inference/plan.h"
 #include "worker/ops/inference_linear.h"
 
 namespace podium::ops::cuda {

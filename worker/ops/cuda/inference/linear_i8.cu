@@ -1,4 +1,4 @@
-#include "worker/ops/cuda/inference_launch.cuh"
+#include "worker/ops/cuda/inference/launch.cuh"
 
 namespace podium::ops::cuda {
 

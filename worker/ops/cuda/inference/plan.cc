@@ -1,4 +1,4 @@
-#include "worker/ops/cuda/inference_plan.h"
+#include "worker/ops/cuda/inference/plan.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-// The tiles of inference_plan.h for one type of x and the weight. Their stages are as many as leave room for
+// The tiles of plan.h for one type of x and the weight. Their stages are as many as leave room for
 // two blocks on a multiprocessor of Hopper, so that the next kernel's blocks fetch their weights beside this
 // one's; but for the largest tile's, whose registers leave room for one.
 #pragma once
 
-#include "worker/ops/cuda/inference_kernel.cuh"
-#include "worker/ops/cuda/inference_plan.h"
-#include "worker/ops/cuda/launch_dependent.h"
+#include "worker/ops/cuda/inference/kernel.cuh"
+#include "worker/ops/cuda/inference/launch_dependent.h"
+#include "worker/ops/cuda/inference/plan.h"
 
 namespace podium::ops::cuda {
 

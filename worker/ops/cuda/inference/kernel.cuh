@@ -2,8 +2,8 @@
 // what takes time: y^T = weight x^T on tensor cores, the weight being the left operand, so that rows of x
 // come in eights and the weight may be 2:4 sparse.
 //
-// A block computes a tile [kOut, kRows] over its share of the slabs (inference_tile.cuh): cp.async fills
-// stages ahead of the products, and the finish (inference_finish.cuh) is applied to the sums. What bounds it:
+// A block computes a tile [kOut, kRows] over its share of the slabs (tile.cuh): cp.async fills
+// stages ahead of the products, and the finish (finish.cuh) is applied to the sums. What bounds it:
 // the bytes that pass from the second-level cache to the multiprocessors, (kOut + kRows) * depth for a block,
 // and below that the weight's bytes from memory (BERT-Large in f16: 604 MB, 0.14 ms at 4.3 TB/s). Small tiles
 // give every multiprocessor a block, large ones pass fewer bytes. Where the outputs and rows are too few for
@@ -14,9 +14,9 @@
 // (dependent_launch.cuh).
 #pragma once
 
-#include "worker/ops/cuda/dependent_launch.cuh"
-#include "worker/ops/cuda/inference_finish.cuh"
-#include "worker/ops/cuda/inference_tile.cuh"
+#include "worker/ops/cuda/inference/dependent_launch.cuh"
+#include "worker/ops/cuda/inference/finish.cuh"
+#include "worker/ops/cuda/inference/tile.cuh"
 #include "worker/ops/cuda/shared.cuh"
 
 namespace podium::ops::cuda {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "worker/ops/cuda/gelu.cuh"
-#include "worker/ops/cuda/inference_task.h"
+#include "worker/ops/cuda/inference/task.h"
 #include "worker/ops/cuda/quantise.cuh"
 
 namespace podium::ops::cuda {

@@ -1,7 +1,7 @@
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/inference_plan.h"
-#include "worker/ops/cuda/inference_sparse.h"
-#include "worker/ops/cuda/inference_tile.cuh"
+#include "worker/ops/cuda/inference/plan.h"
+#include "worker/ops/cuda/inference/sparse.h"
+#include "worker/ops/cuda/inference/tile.cuh"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {

@@ -1,12 +1,12 @@
 // What the kernels of inference products are given, and how they are put on the stream.
 #pragma once
 
-#include "worker/ops/cuda/inference_plan.h"
+#include "worker/ops/cuda/inference/plan.h"
 #include "worker/ops/inference_linear.h"
 
 namespace podium::ops::cuda {
 
-// What follows the sums; see inference_finish.cuh.
+// What follows the sums; see finish.cuh.
 struct InferenceFinish {
   const float* scales = nullptr;  // [out]; none: 1
   const float* bias = nullptr;    // [out]; none: 0
@@ -21,7 +21,7 @@ struct InferenceFinish {
 
 struct InferenceTask {
   const unsigned char* weight = nullptr;    // [out] rows
-  const unsigned char* metadata = nullptr;  // of a sparse weight, see inference_sparse.h
+  const unsigned char* metadata = nullptr;  // of a sparse weight, see sparse.h
   const unsigned char* x = nullptr;         // [rows] rows
   int weight_bytes = 0;                     // of a row, a multiple of 16
   int x_bytes = 0;                          // the same, twice as many where the weight is sparse
@@ -30,7 +30,7 @@ struct InferenceTask {
   InferenceFinish finish;
 };
 
-// By the kernel of inference_kernel.cuh; T is the type of x and the weight. `overlaps`: whether the device
+// By the kernel of kernel.cuh; T is the type of x and the weight. `overlaps`: whether the device
 // knows dependent launches.
 template <class T>
 void launch_inference_kernel(Context& context, const InferenceTask& task, TilePlan plan, bool overlaps);

@@ -12,8 +12,8 @@
 #include "worker/ops/cuda/attention_kernels.h"
 #include "worker/ops/cuda/attention_launch.h"
 #include "worker/ops/cuda/attention_softmax.cuh"
-#include "worker/ops/cuda/dependent_launch.cuh"
-#include "worker/ops/cuda/launch_dependent.h"
+#include "worker/ops/cuda/inference/dependent_launch.cuh"
+#include "worker/ops/cuda/inference/launch_dependent.h"
 #include "worker/ops/cuda/quantise.cuh"
 
 namespace podium::ops::cuda {

@@ -1,4 +1,4 @@
-#include "worker/ops/cuda/inference_linear.h"
+#include "worker/ops/cuda/inference/linear.h"
 
 #include <algorithm>
 #include <compare>
@@ -8,8 +8,8 @@
 #include "worker/ops/cuda/convert.h"
 #include "worker/ops/cuda/device_memory.h"
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/inference_sparse.h"
-#include "worker/ops/cuda/inference_task.h"
+#include "worker/ops/cuda/inference/sparse.h"
+#include "worker/ops/cuda/inference/task.h"
 #include "worker/ops/cuda/matmul.h"
 #include "worker/ops/cuda/state.h"
 #include "worker/ops/cuda/stopwatch.h"

@@ -14,8 +14,8 @@
 #include <type_traits>
 
 #include "worker/ops/cuda/async_copy.cuh"
+#include "worker/ops/cuda/inference/sparse_mma.cuh"
 #include "worker/ops/cuda/ldmatrix.cuh"
-#include "worker/ops/cuda/sparse_mma.cuh"
 #include "worker/ops/cuda/vector.cuh"
 #include "worker/ops/cuda/widen.cuh"
 #include "worker/tensor/dtype.h"
@@ -184,7 +184,7 @@ __device__ __forceinline__ void load_dense_rows(const unsigned char* x, const Wa
   }
 }
 
-// The metadata of a step's product with 16 outputs, as inference_sparse.h orders it. Of a product of f16 the
+// The metadata of a step's product with 16 outputs, as sparse.h orders it. Of a product of f16 the
 // upper two lanes of each four hold the next product's, and sparsity selector 0 does not look at them.
 template <class Tile>
 __device__ __forceinline__ std::uint32_t load_metadata(const unsigned char* stage, const WarpPlace& warp,

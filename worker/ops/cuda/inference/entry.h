@@ -2,7 +2,7 @@
 // product by it, also those that no shape of theirs would be given.
 #pragma once
 
-#include "worker/ops/cuda/inference_linear.h"
+#include "worker/ops/cuda/inference/linear.h"
 
 namespace podium::ops::cuda {
 

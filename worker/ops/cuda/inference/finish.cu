@@ -1,6 +1,6 @@
 // What follows the sums of a product that cuBLASLt computed: one read of them and of the residual, one write.
 #include "worker/ops/cuda/dispatch.h"
-#include "worker/ops/cuda/inference_finish.cuh"
+#include "worker/ops/cuda/inference/finish.cuh"
 #include "worker/ops/cuda/state.h"
 
 namespace podium::ops::cuda {
