@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about on dialogs and banners; accessibility_*.test.ts let it look at every page.
+// axe-core finds no violation on dialogs and banners; accessibility_*.test.ts check every page.
 import { expect, it } from "vitest";
 import { routes } from "../../web/src/routes";
 import { violations } from "./support/accessible";

@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about on pages that set jobs beside each other.
+// axe-core finds no violation on pages that compare jobs.
 import { isOfComparison, looksAt } from "./support/accessible";
 
 looksAt(isOfComparison);

@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about on the page of a job, whatever the job and the tab.
+// axe-core finds no violation on the page of a job, in any state and tab.
 import { isOfOneJob, looksAt } from "./support/accessible";
 
 looksAt(isOfOneJob);

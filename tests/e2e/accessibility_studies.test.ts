@@ -1,4 +1,4 @@
-// axe-core finds nothing to complain about on studies and on the list of them.
+// axe-core finds no violation on studies and their list.
 import { isOfStudies, looksAt } from "./support/accessible";
 
 looksAt(isOfStudies);

@@ -1,5 +1,5 @@
 // What goes over the wire, gzipped: the first load, then what each page adds to it. The editor, the library that draws
-// and what stands on it are files of their own, loaded where there is something to edit or to draw, and weighed apart.
+// and what depends on it are files of their own, which pages with something to edit or to draw load; they are weighed apart.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// The charts of a job as a group: one range of x, one crosshair, whatever else is changed; and the kinds of the kit.
+// The charts of a job as a group with one range of x and one crosshair, whatever else changes; and every kind of chart.
 import type { Page } from "playwright-core";
 import { readFile } from "node:fs/promises";
 import { build } from "vite";

@@ -1,4 +1,4 @@
-// A job that runs a program of its own: it is not shown as a training that has yet to begin.
+// A job that runs a program of its own does not look like a training that has yet to begin.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { useStage } from "./support/stage";

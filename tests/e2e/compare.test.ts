@@ -1,4 +1,4 @@
-// Jobs beside each other: what is chosen is in the address, and a job has one colour wherever it is shown.
+// Comparing jobs: the choices are in the address, and a job has one colour everywhere.
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { rows, useStage } from "./support/stage";

@@ -1,4 +1,4 @@
-// What happens to the page when the coordinator is away, comes back, restarts, or can only be reached in part.
+// What the page does when the coordinator stops, comes back, restarts, or can only be reached in part.
 import { expect, it } from "vitest";
 import { refreshMs } from "../../web/src/state/job_windows";
 import { userToken } from "./fake/server";

@@ -1,5 +1,5 @@
-// Every call that the dashboard makes, to the made-up coordinator and to the real one: both answer as schemas/openapi.yaml
-// has it, and alike in what the dashboard relies on. No browser.
+// Every request of the dashboard, to the fake coordinator and to the real one: both answer as schemas/openapi.yaml says, and
+// alike in what the dashboard relies on. No browser.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import * as client from "../../web/src/api/client";
 import { Problem } from "../../web/src/api/problem";
@@ -40,7 +40,7 @@ const storage = { getItem: () => null, setItem: () => undefined, removeItem: () 
 const untilTrue = (done: () => boolean) => vi.waitUntil(done, { timeout: 30_000, interval: 20 });
 
 describe.each([
-  ["the made-up coordinator", startFake, ""],
+  ["the fake coordinator", startFake, ""],
   ["the real coordinator", startReal, why],
 ])("%s", (_, start, whyNot) => {
   describe.skipIf(whyNot !== "")("", () => {

@@ -1,5 +1,5 @@
-// The dashboard on a real cluster: one coordinator, two agents, a BERT that really trains. Skipped where the daemons
-// have not been built (PODIUM_BIN_DIR names the folder they are in).
+// The dashboard on a real cluster: one coordinator, two agents, a BERT that really trains. Skipped if the daemons
+// are not built (PODIUM_BIN_DIR names their folder).
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launch, openPage, type Watched } from "./support/browser";

@@ -1,4 +1,4 @@
-// The list of experiments: how the jobs of those in sight stand, as they move.
+// The list of experiments: the states of the jobs of those in sight, as they change.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { rows, useStage } from "./support/stage";

@@ -1,4 +1,4 @@
-// Where time went: of a job to the millisecond, of the cluster by whatever is asked for.
+// Where time went: for a job to the millisecond, for the cluster by day, account, node, experiment or job.
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { ledgerOf } from "./fake/ledger";

@@ -1,4 +1,4 @@
-// Answers that are lost, late, out of order or refused: what is on show becomes true in the end.
+// Answers that are lost, late, out of order or refused: the page shows the truth in the end.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { rows, useStage } from "./support/stage";

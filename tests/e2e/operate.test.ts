@@ -1,4 +1,4 @@
-// What operators do from the dashboard: to jobs, nodes and accounts, and what they see of the queue.
+// Operations from the dashboard on jobs, nodes and accounts, and what operators see of the queue.
 import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import type { Job } from "../../web/src/api/types";

@@ -1,4 +1,4 @@
-// The start page: what runs where, what needs a person, how much of the time was useful, who starts next.
+// The start page: what runs where, what needs attention, how much of the time was useful, which jobs start next.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { queueOf } from "./fake/operate";

@@ -1,4 +1,4 @@
-// Going from page to page: where a page opens, what Back finds again, what the browser's tab says.
+// Going from page to page: where a page opens, what Back restores, the title of the browser's tab.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { rows, useStage } from "./support/stage";

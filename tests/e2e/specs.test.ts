@@ -1,4 +1,4 @@
-// Specs in git: what became of each, and why those that were refused were.
+// The states of the specs in git, and why some were refused.
 import { expect, it } from "vitest";
 import { useStage } from "./support/stage";
 

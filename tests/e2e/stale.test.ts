@@ -1,4 +1,4 @@
-// What stays on show when a later request for it fails: it says of when it is, and is asked for again at a person's wish.
+// Data stays when a later request for it fails. The page says when the data was fetched, and the reader can retry.
 import { expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { useStage } from "./support/stage";

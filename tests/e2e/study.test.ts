@@ -1,4 +1,4 @@
-// Studies: the sentence, the charts, and figures of one's own beside published ones but never among them.
+// Studies: the sentence, the charts, and one's own figures, with published ones beside but never among them.
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { ashaOf, ashaStudy } from "./fake/asha";

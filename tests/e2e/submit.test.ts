@@ -1,4 +1,4 @@
-// The submit page: every problem at its line, nothing queued while there is one, and the way to the new job.
+// The submit page: every problem at its line, nothing queued while there is one, and the link to the new job.
 import type { Page, Route } from "playwright-core";
 import { expect, it } from "vitest";
 import { userToken } from "./fake/server";

@@ -1,4 +1,4 @@
-// Many tabs of one browser, which opens six connections to a host and no more; and what one page asks for.
+// Many tabs of one browser, which opens at most six connections to a host; and the requests of one page.
 import { expect, it } from "vitest";
 import { userToken } from "./fake/server";
 import { badge, rows, useStage } from "./support/stage";

@@ -1,4 +1,4 @@
-// One file after the other: each drives a browser of its own, and machines that run tests are small.
+// One file after the other: each starts a browser, and test machines are small.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

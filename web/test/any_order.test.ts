@@ -1,5 +1,5 @@
-// Events, pages, details, operations and resets in any order, late, lost and repeated: once all has been delivered and the
-// coordinator is quiet, what is shown is what it has.
+// Events, pages, details, operations and resets in any order, late, lost and repeated. Once everything has been delivered
+// and the coordinator is quiet, the dashboard shows the coordinator's state.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { drainNode, operateJob, operateJobs, prioritiseJob, resumeNode } from "../src/api/client";
 import { Problem, Unreachable } from "../src/api/problem";
@@ -14,11 +14,11 @@ import { Wire } from "./wire";
 type Random = (below: number) => number;
 
 const runs = 300;
-/** Of a busy machine. */
+/** Long enough for a busy machine. */
 const patience = 120_000;
 const count = 6;
 const token = "token";
-/** A request that failed has been made again by then. */
+/** By then a failed request has been repeated. */
 const longestWaitMs = 18_000;
 const soonMs = 1500;
 const stepMs = 500;
@@ -36,7 +36,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A person who goes from page to page and presses buttons. */
+/** A reader who goes from page to page and presses buttons. */
 class Reader {
   readonly queries = new Queries({ onRefused: () => undefined });
   readonly cluster = new Cluster(() => this.queries.invalidate());
@@ -97,7 +97,7 @@ class Reader {
 
 type Deed = () => void | Promise<void>;
 
-/** What goes on always, in any order. */
+/** Actions that happen all the time, in any order. */
 function deedsOf(server: ClusterServer, reader: Reader, random: Random): Deed[] {
   const often: Deed[] = [
     () => server.change(),
@@ -120,7 +120,7 @@ function deedsOf(server: ClusterServer, reader: Reader, random: Random): Deed[] 
   return [...often, ...often, ...often, ...often, ...seldom, ...seldom];
 }
 
-/** What costs time until it is made good. */
+/** Disturbances, which take time to recover from. */
 function troublesOf(server: ClusterServer, reader: Reader, random: Random): Deed[] {
   return [
     () => server.save(server.someJob()),
@@ -133,7 +133,7 @@ function troublesOf(server: ClusterServer, reader: Reader, random: Random): Deed
   ];
 }
 
-/** In any order too: an answer may come long after the events. */
+/** Also in any order: an answer may arrive long after the events. */
 async function deliver(server: ClusterServer, random: Random): Promise<void> {
   const deeds: Deed[] = [
     () => server.tell(),
@@ -146,7 +146,7 @@ async function deliver(server: ClusterServer, random: Random): Promise<void> {
   while (!server.idle) await deeds[random(deeds.length)]!();
 }
 
-/** Nothing happens for so long, and nobody is kept waiting. */
+/** Nothing happens for this long, and no request waits. */
 async function quiet(server: ClusterServer, random: Random, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     await deliver(server, random);
@@ -165,7 +165,7 @@ function expectNodes(server: ClusterServer, { nodes, cluster }: Reader, when: st
   expect(shown, `${when}: nodes`).toEqual([...server.nodes.values()].map(bare).sort(byId));
 }
 
-/** A run: what is shown is compared soon after the last change, and in the end with what nobody tells. */
+/** A run: what is shown is compared soon after the last change, and at the end with changes that no message reports. */
 async function run(seed: number): Promise<void> {
   const random = randomOf(seed);
   const reader = new Reader(random);

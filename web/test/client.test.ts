@@ -1,4 +1,4 @@
-// What is asked of the coordinator, and what is made of its silence.
+// The requests to the coordinator, and what the dashboard makes of missing answers.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { getJob, getSeries, operateJob, submitSpec } from "../src/api/client";
 import { explain, Problem, Unreachable } from "../src/api/problem";

@@ -1,4 +1,4 @@
-// Jobs and nodes from pages, events, details and answers, in whatever order they come.
+// Jobs and nodes from pages, events, details and answers, in any order.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Job, LiveMessage, Node } from "../src/api/types";
 import { viewFrom } from "../src/model/job_list";
@@ -8,7 +8,7 @@ import { Queries } from "../src/state/queries";
 import { job as sample } from "./samples";
 import { Wire } from "./wire";
 
-/** Without a revision unless it is given one, as of a coordinator that has none. */
+/** By default without a revision, as from a coordinator that has none. */
 function job({ revision, ...changes }: Partial<Job> = {}): Job {
   const { revision: _, ...read } = sample(changes);
   return (revision === undefined ? read : { ...read, revision }) as Job;

@@ -1,5 +1,5 @@
-// A coordinator with jobs in full, nodes and operations. What it reads carries a revision from before it was read and is
-// answered in any order, or lost on the way; its stream repeats itself, loses messages, and begins anew with the process.
+// A coordinator with jobs in full, nodes and operations. A reading has the revision of the time before it was made; answers
+// arrive in any order or are lost. The stream repeats messages, loses some, and begins anew with the process.
 import type { Attempt, Job, JobDetail, JobEvent, LiveMessage, Node, SavedCheckpoint } from "../src/api/types";
 import type { Cluster } from "../src/state/cluster";
 import { ListServer, nextVersion } from "./list_server";
@@ -12,7 +12,7 @@ interface InFull {
   events: JobEvent[];
 }
 
-/** Read at once or when it is told. */
+/** Answered at once or when the test says so. */
 type Told = () => LiveMessage[];
 
 const nodesAPage = 3;
@@ -24,7 +24,7 @@ export class ClusterServer extends ListServer {
   private readonly untoldNodes = new Set<string>();
   private telling: Told | null = null;
   private readonly readings: { request: Request; revision: number }[] = [];
-  /** Of operations on several jobs. */
+  /** The outcomes of operations on several jobs. */
   private readonly done = new Map<Request, number[]>();
   private sent: LiveMessage[] = [];
   private events = 0;
@@ -45,7 +45,7 @@ export class ClusterServer extends ListServer {
     return known;
   }
 
-  /** What `GET /jobs/{id}` says of it, without the revision. */
+  /** The answer to `GET /jobs/{id}`, without the revision. */
   detailOf(id: number): JobDetail {
     const { attempts, checkpoint } = this.fullOf(id);
     return { ...this.jobs.get(id)!, attempts, checkpoint, spec: { name: "spec" }, source: null, text: null };
@@ -53,7 +53,7 @@ export class ClusterServer extends ListServer {
 
   eventsOf = (id: number): readonly JobEvent[] => this.fullOf(id).events;
 
-  // What happens.
+  // Things that happen.
 
   private happens(id: number, changes: Partial<Job>, text = ""): void {
     const before = this.jobs.get(id)!;
@@ -97,7 +97,7 @@ export class ClusterServer extends ListServer {
     this.unsent.push({ id: this.nextId++, event: "metrics", data: { job: id, points } });
   }
 
-  /** A job goes on in its life. */
+  /** A job moves on to its next state. */
   override change(): void {
     const id = this.someJob();
     const { state, held } = this.jobs.get(id)!;
@@ -119,7 +119,7 @@ export class ClusterServer extends ListServer {
     }
   }
 
-  /** A checkpoint is there, of which nothing tells. */
+  /** A checkpoint is written, which no message reports. */
   save(id: number): void {
     const { state, progress } = this.jobs.get(id)!;
     if (state === "running") this.fullOf(id).checkpoint = { ...checkpoint, step: progress!.step };
@@ -141,12 +141,12 @@ export class ClusterServer extends ListServer {
     this.putNode({ ...node, state: node.state === "up" ? "lost" : "up", last_seen_ms: ++this.events });
   }
 
-  /** One of the newest more often than not. */
+  /** In most cases one of the newest. */
   someJob = (): number => this.jobs.size - this.random(1 + this.random(this.jobs.size));
 
   someNode = (): Node => [...this.nodes.values()][this.random(this.nodes.size)]!;
 
-  // What it tells.
+  // Messages of the stream.
 
   override tell(): void {
     if (this.telling) {
@@ -177,7 +177,7 @@ export class ClusterServer extends ListServer {
     super.send(count);
   }
 
-  /** A stream that goes on from an earlier place. */
+  /** A stream that continues from an earlier position. */
   repeat(): void {
     const some = this.sent.slice(-1 - this.random(10));
     if (some.length > 0) this.cluster.receive(some);
@@ -188,7 +188,10 @@ export class ClusterServer extends ListServer {
     super.lose();
   }
 
-  /** Another process, of an older copy of the nodes: what is under way is lost. Its clock may be behind the one before. */
+  /**
+   * Another process with an older copy of the nodes: requests under way are lost. Its clock may be behind the one
+   * before.
+   */
   async restart(): Promise<void> {
     const underWay = () => this.nextRequest() ?? this.readings.pop()?.request ?? this.nextReply()?.request;
     for (let request = underWay(); request; request = underWay()) await request.fail();
@@ -200,13 +203,13 @@ export class ClusterServer extends ListServer {
     this.lose();
   }
 
-  // What it is asked.
+  // Requests.
 
   protected override pick<T>(waiting: readonly T[]): T | undefined {
     return waiting[this.random(Math.max(1, waiting.length))];
   }
 
-  /** An operation is done; a reading has its revision, and is made later. */
+  /** An operation is done at once; a reading gets its revision now and is made later. */
   override takeRequest(): void {
     const request = this.nextRequest();
     if (!request) return;
@@ -222,7 +225,7 @@ export class ClusterServer extends ListServer {
     this.reply({ request: next.request, body: this.bodyOf(next.request, next.revision) });
   }
 
-  /** The request or its answer. */
+  /** Loses the request or its answer. */
   async loseOne(): Promise<void> {
     if (this.random(2) === 0) await this.nextRequest()?.fail();
     else await this.nextReply()?.request.fail();

@@ -1,4 +1,4 @@
-// What a comparison shows, without a page.
+// The contents of a comparison, without a page.
 import { describe, expect, it } from "vitest";
 import type { ComparedField, ComparedOutcome, Comparison, Job } from "../src/api/types";
 import { compareHash, compareSettings, targetId } from "../src/model/compare_address";

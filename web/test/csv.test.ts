@@ -1,4 +1,4 @@
-// A chart's values as CSV.
+// The values of a chart as CSV.
 import { expect, it } from "vitest";
 import { align, type Line } from "../src/charts/line";
 import { csvOf } from "../src/charts/csv";

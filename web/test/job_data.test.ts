@@ -1,4 +1,4 @@
-// The curves and the log of one job, fetched and then grown.
+// The curves and the log of one job, fetched and then extended.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { drawMs, JobSeries, pointsAsked } from "../src/state/job_series";
 import { askForLog, type LogSoFar } from "../src/state/job_log";
@@ -107,7 +107,7 @@ describe("log", () => {
     following = true;
   });
 
-  /** The log grows by `more`; its end is asked for first, then what is new. */
+  /** The log grows by `more`. The first request is for its end, the others are for what is new. */
   const serve = (pieces: Uint8Array[]) => {
     const asked: string[] = [];
     vi.stubGlobal("fetch", async (path: string) => {

@@ -1,4 +1,4 @@
-// A job's detail and history: when they are asked for again.
+// When the detail and the history of a job are fetched again.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Job, LiveMessage } from "../src/api/types";
 import { Cluster } from "../src/state/cluster";

@@ -1,4 +1,4 @@
-// Lists of jobs by windows: what is asked for when, and that what is in sight becomes true whatever happens meanwhile.
+// Lists of jobs by windows: what is requested when, and that what is in sight becomes true whatever happens.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Job, LiveMessage } from "../src/api/types";
 import { viewFrom } from "../src/model/job_list";
@@ -49,11 +49,11 @@ const told = (id: number, data: Job): LiveMessage => ({ id, event: "job", data }
 const queryOf = ({ path }: Request) => Object.fromEntries(new URLSearchParams(path.split("?")[1]));
 const placeOf = (request: Request) => [Number(queryOf(request)["offset"]), Number(queryOf(request)["limit"])];
 const places = () => wire.requests.map(placeOf);
-/** Asked for, not answered and still waited for. */
+/** Requested, not answered and still awaited. */
 const underWay = (answered: ReadonlySet<Request>) =>
   wire.requests.filter((request) => !request.signal.aborted && !answered.has(request)).length;
 
-/** Newest first, numbered from `newest` down to 1. */
+/** The newest first, numbered from `newest` down to 1. */
 async function answer(request: Request, newest: number): Promise<void> {
   const [offset, limit] = placeOf(request) as [number, number];
   const ids = Array.from({ length: newest }, (_, index) => newest - index).slice(offset, offset + limit);
@@ -61,7 +61,7 @@ async function answer(request: Request, newest: number): Promise<void> {
   await request.answer({ jobs, total: newest, states: { running: newest } });
 }
 
-/** Opens a list of so many and answers until nothing more is asked for. */
+/** Opens a list of so many jobs and answers until no request is left. */
 async function opened(count: number, address = "", experiment: number | null = null) {
   const list = open(address, experiment);
   await answerAll(count);
@@ -273,7 +273,7 @@ it("keeps the windows nearest to the reader, and the jobs of the lists that were
   expect(views.of(viewFrom(new URLSearchParams()))).toBe(windows);
 });
 
-/** Of a busy machine. */
+/** Long enough for a busy machine. */
 const patience = 60_000;
 const addresses = ["", "state=running", "sort=-priority", "sort=loss", "state=running&sort=-priority"];
 

@@ -1,5 +1,5 @@
-// A coordinator with a list of jobs: its readings take time, its events trail its changes, some tell several as one, and its
-// stream loses some of them.
+// A coordinator with a list of jobs. Its readings take time, its events follow its changes with a delay, some events report
+// several changes as one, and the stream loses some.
 import type { Job, JobState, LiveMessage } from "../src/api/types";
 import { viewFrom, type JobView } from "../src/model/job_list";
 import type { Cluster } from "../src/state/cluster";
@@ -28,7 +28,7 @@ export class ListServer {
     protected readonly cluster: Cluster,
     count: number,
     protected readonly random: (below: number) => number,
-    /** Changes of one job that come fast are told together. */
+    /** Fast changes of one job are reported together. */
     private readonly merges: boolean,
   ) {
     for (let id = 1; id <= count; id += 1) this.jobs.set(id, this.made(id));
@@ -54,7 +54,7 @@ export class ListServer {
     if (!this.merges) this.tell();
   }
 
-  /** A job moves, or only trains. */
+  /** A job changes its state, or only trains. */
   change(): void {
     const id = 1 + this.random(this.jobs.size);
     const before = this.jobs.get(id)!;
@@ -86,12 +86,12 @@ export class ListServer {
     if (some.length > 0) this.cluster.receive(some);
   }
 
-  /** Which of those that wait goes on first. */
+  /** Picks the next of the waiting requests. */
   protected pick<T>(waiting: readonly T[]): T | undefined {
     return waiting[0];
   }
 
-  /** A request that has come in, to be read. */
+  /** A request that has arrived and will be read. */
   protected nextRequest(): Request | undefined {
     const request = this.pick(this.wire.requests.filter((each) => !this.taken.has(each)));
     if (request) this.taken.add(request);
@@ -152,5 +152,5 @@ export class ListServer {
   }
 }
 
-/** Every change is seen by the name. */
+/** The name shows every change. */
 export const nextVersion = ({ name }: Job) => `version ${Number(name.split(" ")[1]) + 1}`;

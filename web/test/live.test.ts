@@ -1,4 +1,4 @@
-// When the stream is open, when it is polled instead, and what is told of it.
+// When the stream is open, when the dashboard polls instead, and what it reports about the connection.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { greetingMs, LiveStream, pollMs, type Connection } from "../src/api/live";
 import { ServerClock } from "../src/api/server_clock";

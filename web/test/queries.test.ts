@@ -1,4 +1,4 @@
-// The one way to fetch, with a clock and a coordinator of its own.
+// Fetching by key, with a fake clock and a fake coordinator.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Problem, Unreachable } from "../src/api/problem";
 import { Queries, type Asking } from "../src/state/queries";

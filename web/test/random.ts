@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): a failing case fails again. */
+/** A small seeded generator (mulberry32), so that a failing case fails again. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,4 @@
-// Values to test with: a running job, and an attempt of it.
+// Sample values: a running job, and one of its attempts.
 import type { Attempt, Job } from "../src/api/types";
 
 export const noRestarts = {

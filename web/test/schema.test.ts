@@ -1,4 +1,4 @@
-// The shapes on the wire are those of schemas/openapi.yaml.
+// The types on the wire are those of schemas/openapi.yaml.
 import { readFileSync } from "node:fs";
 import openapiTS, { astToString, COMMENT_HEADER } from "openapi-typescript";
 import { expect, it } from "vitest";

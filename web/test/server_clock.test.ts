@@ -1,4 +1,4 @@
-// The coordinator's clock, as its answers tell it.
+// The coordinator's clock as its answers show it.
 import { expect, it } from "vitest";
 import { ServerClock } from "../src/api/server_clock";
 

@@ -13,7 +13,7 @@ const code = readdirSync(source, { recursive: true, encoding: "utf8" })
 
 const withoutComments = (css: string) => css.replace(/\/\*[^]*?\*\//g, "");
 
-/** Those of a sheet, split at their commas. */
+/** The selectors of a sheet, split at their commas. */
 const selectorsOf = (sheet: string) =>
   [...withoutComments(read(`styles/${sheet}`)).matchAll(/([^{};]+)\{/g)]
     .map(([, text]) => text!.trim())
@@ -83,7 +83,7 @@ describe("what the sheets name is there:", () => {
   const isQuoted = (name: string) => new RegExp(`["'\` ]${name}["'\` $]`).test(code);
   const prefixes = [...code.matchAll(/[`" ]([a-z-]+-)\$\{/g)].map(([, prefix]) => prefix!);
   const isMade = (name: string) => prefixes.some((prefix) => prefix !== "c-" && name.startsWith(prefix));
-  /** A table's class is made of its name, those of its cells of the columns' keys. */
+  /** The class of a table is made of its name; the classes of its cells are made of the keys of the columns. */
   const isOfTable = (name: string) => {
     const key = /^c-(.+)$/.exec(name) ?? /^(.+)-table$/.exec(name);
     return key !== null && code.includes(`"${key[1]}"`);

@@ -1,13 +1,13 @@
-// Tabs of one origin: one stream for all of them, let go by those that nobody sees.
+// Tabs of one origin: they share one stream, and hidden tabs release it.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { lettingGoMs, TabLink, type Browser, type Channel } from "../src/state/tabs";
 import type { Connection } from "../src/api/live";
 import type { LiveMessage } from "../src/api/types";
 import { greeting, message, Wire } from "./wire";
 
-/** What tabs of one origin share: locks in the order of their wishes, and channels that tell all others. */
+/** What tabs of one origin share: locks, granted in the order of the requests, and channels between the tabs. */
 class Origin {
-  /** How long a free lock takes to be given. */
+  /** How long it takes to grant a free lock. */
   grantMs = 0;
   private holder: (() => void) | null = null;
   private readonly waiting: (() => void)[] = [];

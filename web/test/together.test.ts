@@ -1,4 +1,4 @@
-// What is done to many jobs: in batches, past refusals, and on from where a token was refused.
+// Operations on many jobs: in batches, past refusals, and continued where a token was refused.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Problem } from "../src/api/problem";
 import { operateAll, prioritiseAll } from "../src/job/together";

@@ -1,4 +1,4 @@
-// Whoever needs the token at the same time asks once.
+// All who need the token at the same time share one question.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Problem } from "../src/api/problem";
 import { forgetToken, storedToken } from "../src/api/token_store";

@@ -1,4 +1,4 @@
-// A coordinator at the other end of `fetch`, answered by the test.
+// A coordinator behind `fetch`, answered by the test.
 import { vi } from "vitest";
 
 export interface Request {
@@ -20,11 +20,11 @@ export interface OpenStream {
 
 const settle = async () => void (await vi.advanceTimersByTimeAsync(0));
 
-/** Takes the place of fetch, storage and the address; with fake timers. */
+/** Replaces fetch, storage and the address; for fake timers. */
 export class Wire {
   readonly requests: Request[] = [];
   readonly streams: OpenStream[] = [];
-  /** How a stream is answered: null leaves it without an answer. */
+  /** The status of the answer to a stream: null leaves the request without an answer. */
   streamStatus: number | null = 200;
   health: { live_id: number; token: string } | null = { live_id: 100, token: "nobody" };
   healthAsked = 0;

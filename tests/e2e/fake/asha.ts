@@ -1,5 +1,5 @@
-// A sweep of the made-up coordinator that ends its losing trials: nine learning rates, one in three goes on at each rung; most
-// have been judged, one still trains, one waits and one has failed.
+// A sweep of the fake coordinator that ends its losing trials: nine learning rates, of which one in three goes on at each
+// rung. Most have been judged, one still trains, one waits and one has failed.
 import type { Asha, Job, StudyFields, Trial } from "../../../web/src/api/types";
 
 export const ashaStudy = 9300;
@@ -19,7 +19,7 @@ interface Way {
   steps: number;
 }
 
-/** Of the rates, in their order. */
+/** In the order of the rates. */
 const ways: Way[] = [
   { state: "paused", rung: 1, steps: 200 },
   { state: "paused", rung: 1, steps: 200 },
@@ -44,7 +44,7 @@ export function addTrials(add: (changes: Partial<Job>) => void): void {
   });
 }
 
-/** Best at 1e-3, worse the further from it, better with every step; too high a rate diverges. */
+/** Best at 1e-3, worse with distance from it, better with every step; too high a rate diverges. */
 function lossAt(rate: number, step: number): number | null {
   if (rate >= 1e-2) return null;
   return 4.2 + 0.5 * Math.abs(Math.log10(rate / 1e-3)) + 2.4 * Math.exp(-step / 500);

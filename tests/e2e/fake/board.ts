@@ -1,5 +1,5 @@
-// The record board of the made-up coordinator, of its jobs that reached a target: a benchmark for each name and target.
-// Some runs shared their nodes, one in eleven was on devices that were made up.
+// The record board of the fake coordinator, from its jobs that reached a target: a benchmark for each name and target. Some
+// runs shared their nodes; one in eleven ran on artificial devices.
 import { createHash } from "node:crypto";
 import type { Benchmark, BenchmarkDetails, BoardClass, BoardRun, Job } from "../../../web/src/api/types";
 import { noSuch, ok, type Answer, type Query } from "./call";

@@ -1,4 +1,4 @@
-// One request to the made-up coordinator: what it asks, read as strictly as the real one reads it.
+// One request to the fake coordinator, parsed as strictly as the real one does.
 import type { IncomingMessage } from "node:http";
 
 export interface Mistake {
@@ -6,7 +6,7 @@ export interface Mistake {
   where: string;
 }
 
-/** An answer that says no. */
+/** An answer that refuses. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -29,7 +29,7 @@ export interface Answer {
 
 export const ok = (body: unknown, status = 200): Answer => ({ status, body });
 
-/** Every parameter that is not asked for is unknown. */
+/** A parameter that no handler reads is unknown. */
 export class Query {
   private readonly asked = new Set<string>();
   private readonly mistakes: Mistake[] = [];
@@ -64,7 +64,7 @@ export class Query {
     this.mistakes.push({ message: `query parameter "${name}" ${why}`, where: name });
   }
 
-  /** To call when all was asked for. */
+  /** Called once all parameters have been read. */
   check(): void {
     for (const name of this.given.keys())
       if (!this.asked.has(name))
@@ -75,7 +75,7 @@ export class Query {
 
 export interface Call {
   method: string;
-  /** Decoded, without the prefix. */
+  /** The decoded path without the prefix. */
   path: string[];
   query: Query;
   request: IncomingMessage;
@@ -88,7 +88,7 @@ interface Page<Item> {
   more: { next_page_token?: string };
 }
 
-/** From after the one that `page_token` names. */
+/** The entries after the one that `page_token` names. */
 export function pageOf<Item>(
   all: readonly Item[],
   query: Query,

@@ -1,10 +1,10 @@
-// What operators and submitters do to the made-up coordinator.
+// What operators and submitters do to the fake coordinator.
 import type { AccountChange, Job, OperatedJob, Submitted } from "../../../web/src/api/types";
 import { noSuch, ok, Refusal, type Answer, type Call, type Mistake } from "./call";
 import { changed, operateOn, operateOnNode } from "./operate";
 import type { FakeCoordinator } from "./server";
 
-/** What a cancelled job takes to stop. */
+/** How long a cancelled job takes to stop. */
 const stoppingMs = 200;
 
 export function changeBy(coordinator: FakeCoordinator, call: Call): Answer {
@@ -47,7 +47,7 @@ function changedJob(coordinator: FakeCoordinator, id: number, operation: string,
 
 const mostJobs = 1000;
 
-/** Each is done or refused for itself, in the order of their numbers. */
+/** Each is done or refused separately, in the order of the ids. */
 function changeJobs(coordinator: FakeCoordinator, body: unknown): Answer {
   const { operation, jobs } = body as { operation: string; jobs: number[] };
   if (!["cancel", "hold", "release", "requeue"].includes(operation))
@@ -83,7 +83,7 @@ function changeAccount(coordinator: FakeCoordinator, name: string, change: Accou
   return ok({ ...after, warnings: [] });
 }
 
-/** A spec is submitted as one job, a copy of the newest; the same key and spec again give the same one. */
+/** A spec is submitted as one job, a copy of the newest. The same key and spec return the same job. */
 function submit(coordinator: FakeCoordinator, call: Call): Answer {
   const { spec } = call.body as { spec: string };
   const mistakes = checkSpec(spec);
@@ -133,7 +133,7 @@ function queue(coordinator: FakeCoordinator, spec: string): Submitted {
   return { experiment: made, jobs: [job] };
 }
 
-/** The same key again gives the job that it made the first time. */
+/** The same key returns the job that it made the first time. */
 function reproduce(coordinator: FakeCoordinator, call: Call, id: number): Answer {
   const { jobs, experiments } = coordinator.cluster;
   const original = jobs.get(id);

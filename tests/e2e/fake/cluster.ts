@@ -1,4 +1,4 @@
-// A made-up cluster: nodes, experiments and jobs that look like a research group's week. All from one seed.
+// A generated cluster: nodes, experiments and jobs that look like a research group's week. All from one seed.
 import type { ExperimentDetail, Job, JobState, Node, Task } from "../../../web/src/api/types";
 import { Random } from "./random";
 
@@ -154,7 +154,7 @@ function makeJob(random: Random, id: number, jobCount: number, nowMs: number): J
   };
 }
 
-/** All of them for the same reason. */
+/** All of them have the same reason. */
 export const countsOf = (failures: number) => ({
   ...{ failures, requeues: 0, moves: 0, node_losses: 0, preemptions: 0, resizes: 0, promotions: 0 },
 });
@@ -258,7 +258,7 @@ function makeNodes(random: Random, count: number, jobs: Job[], nowMs: number): M
   return nodes;
 }
 
-/** The tasks of a job's attempt, a device each, eight a node. */
+/** The tasks of a job's attempt, one for each device, eight on a node. */
 export function makeTasks(job: Job, attempt: number): Task[] {
   const over = attempt < job.attempt || job.ended_ms !== null;
   return Array.from({ length: job.devices }, (_, rank) => ({

@@ -1,4 +1,4 @@
-// What the made-up coordinator says of several jobs at once: their curves, and what they differ in.
+// The fake coordinator's answers about several jobs at once: their curves and their differences.
 import type { ComparedField, ComparedOutcome, Comparison, Job, JobDetail } from "../../../web/src/api/types";
 import { noSuch, ok, type Answer, type Query } from "./call";
 import { makeSeries } from "./curves";

@@ -1,10 +1,11 @@
-// Metric series as a BERT pre-training leaves them: the plateau at the unigram entropy, the fall from it, noise that shrinks.
+// Metric series like those of a BERT pre-training: a plateau at the unigram entropy, the fall from it, and noise that
+// shrinks.
 import type { JobDetail, Metric, WirePoint, WireSeries } from "../../../web/src/api/types";
 import { Random } from "./random";
 
 const unigram = 5.62;
 
-/** The further from 1e-3 a job's label "lr" is, the slower it learns; larger batches learn a little faster. */
+/** The further a job's label "lr" is from 1e-3, the slower it learns; larger batches learn a little faster. */
 function learningOf({ labels }: JobDetail): number {
   const [lr = 1e-3, batch = 64] = [labels["lr"], labels["batch"]].map((text) =>
     text === undefined ? undefined : Number(text),
@@ -19,7 +20,7 @@ function lossAt(fraction: number): number {
   return warm * 0.28 + plateau - fall;
 }
 
-/** The steps a job has really run, attempt by attempt; those after the last checkpoint are run again. */
+/** The steps that a job has run, attempt by attempt. Steps after the last checkpoint are run again. */
 function timeline(job: JobDetail): { step: number; timeMs: number }[] {
   const points: { step: number; timeMs: number }[] = [];
   for (const attempt of job.attempts) {

@@ -1,4 +1,4 @@
-// Which jobs GET /jobs lists, in what order, and which part of them, as schemas/openapi.yaml has it.
+// Which jobs GET /jobs lists, in what order, and which part of the list, as schemas/openapi.yaml says.
 import { jobStates, type Job, type JobState } from "../../../web/src/api/types";
 import {
   fraction,
@@ -69,7 +69,7 @@ function wordTest(word: string): Test {
   return (job) => job.name.toLowerCase().includes(word);
 }
 
-/** Null: there is none. */
+/** Null: it has none. */
 function valueOf(job: Job, key: SortKey): number | string | null {
   switch (key) {
     case "id":
@@ -99,7 +99,10 @@ function valueOf(job: Job, key: SortKey): number | string | null {
 
 const missing = 2;
 
-/** What comes before the value, whichever way the order goes: those that lack it are last; sequences are not compared with tokens. */
+/**
+ * Sorts before the value, in both directions: jobs without a value are last, and sequences are not compared with
+ * tokens.
+ */
 function rankOf(job: Job, key: SortKey): number {
   const value = valueOf(job, key);
   if (value === null || (typeof value === "number" && !Number.isFinite(value))) return missing;

@@ -1,4 +1,4 @@
-// Where the time of the made-up jobs went: cut from their attempts, so that the pieces of a job add up to its whole time.
+// Where the time of the generated jobs went: cut from their attempts, so that the pieces of a job add up to its whole time.
 import type {
   Attempt,
   Job,
@@ -14,12 +14,12 @@ import { detailOf } from "./quickstart";
 import type { FakeCoordinator } from "./server";
 
 const dayMs = 86_400_000;
-/** Evaluations and checkpoints of an attempt. */
+/** The evaluations and checkpoints of an attempt. */
 const rounds = 8;
 
 type Cut = [kind: LedgerKind, share: number, detail?: string];
 
-/** From `from` to `to`, by shares that sum up to 1; to the millisecond. */
+/** Cuts the time from `from` to `to` by shares that sum up to 1, to the millisecond. */
 function cut(from: number, to: number, cuts: readonly Cut[], whose: Partial<LedgerPiece>): LedgerPiece[] {
   let done = 0;
   return cuts.flatMap(([kind, share, detail = ""], index) => {
@@ -145,7 +145,7 @@ function keysOf(by: By, job: Job, piece: LedgerPiece, cluster: Cluster): string[
   return nodes.length > 0 ? nodes : [""];
 }
 
-/** At the ends of days (UTC). */
+/** Cuts at the ends of days (UTC). */
 function byDay(piece: LedgerPiece): LedgerPiece[] {
   const parts: LedgerPiece[] = [];
   for (let from = piece.from_ms; from < piece.to_ms;) {

@@ -1,4 +1,5 @@
-// The live stream: numbered events, a bounded memory to resume from, `reset` for who is too far behind or of another process.
+// The live stream: numbered events, a bounded memory to resume from, and `reset` for clients that are too far behind or come
+// from another process.
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const remembered = 2000;
@@ -9,15 +10,15 @@ interface Kept {
 }
 
 export class LiveFeed {
-  /** Last-Event-ID of every connection so far. */
+  /** The Last-Event-ID of every connection so far. */
   readonly resumedFrom: number[] = [];
-  /** Takes connections and sends nothing, as a proxy does that buffers. */
+  /** Accepts connections and sends nothing, as a buffering proxy does. */
   held = false;
   private nextId = 1;
-  /** From which the memory is whole. */
+  /** The memory is complete from this id on. */
   private firstId = 1;
   private readonly kept: Kept[] = [];
-  /** Of the newest message, or of what nobody was told of. */
+  /** The id of the newest message, or of a change that was not reported. */
   toldId = 0;
   private readonly open_ = new Set<ServerResponse>();
 
@@ -31,7 +32,7 @@ export class LiveFeed {
     return this.open_.size;
   }
 
-  /** As a process that starts now: its ids are higher than any before. */
+  /** A process that starts now: its ids are higher than any before. */
   restart(): void {
     this.nextId = this.firstId = Math.max(this.nextId + 1, Date.now());
     this.toldId = this.lastId;
@@ -52,7 +53,7 @@ export class LiveFeed {
     else for (const { id, text } of this.kept) if (id > from) response.write(text);
   }
 
-  /** An id for what is read from now on. */
+  /** An id for readings from now on. */
   takeId(): number {
     return this.nextId++;
   }
@@ -66,7 +67,7 @@ export class LiveFeed {
     if (!this.held) for (const response of this.open_) response.write(text);
   }
 
-  /** Something happened that nobody was told of: whoever resumes must fetch everything again. */
+  /** Something happened without a message: clients that resume must fetch everything again. */
   skip(): void {
     this.kept.length = 0;
     this.toldId = this.nextId;

@@ -1,4 +1,4 @@
-// The fake coordinator by hand: `npm run fake -- [port] [jobs] [nodes]`, with one job that keeps training.
+// Starts the fake coordinator by hand: `npm run fake -- [port] [jobs] [nodes]`, with one job that keeps training.
 import { makeCluster } from "./cluster";
 import { addQuickstart } from "./quickstart";
 import { FakeCoordinator } from "./server";

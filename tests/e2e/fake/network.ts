@@ -1,5 +1,5 @@
-// What lies between a browser and the coordinator, as a test wishes it: slow, unordered, losing answers, or a coordinator
-// that has no time.
+// The network between a browser and the coordinator, as a test sets it: slow, out of order, losing answers, or with an
+// overloaded coordinator.
 import { setTimeout as pause } from "node:timers/promises";
 import { Refusal } from "./call";
 
@@ -12,13 +12,13 @@ export class Network {
   private refusals = 0;
   private retryAfterS = 1;
 
-  /** The next answers to such paths never arrive, though what was asked for is done. */
+  /** The next answers to such paths never arrive, although the requests are carried out. */
   loseAnswers(path: RegExp, count = 1): void {
     this.losing = path;
     this.lost = count;
   }
 
-  /** The next requests of such paths are answered with 503. */
+  /** The next requests to such paths are answered with 503. */
   beBusy(path: RegExp, count = 1, retryAfterS = 1): void {
     this.busy = path;
     this.refusals = count;

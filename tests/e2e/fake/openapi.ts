@@ -1,4 +1,5 @@
-// Holds answers to schemas/openapi.yaml: those of the made-up coordinator, always, and those of the real one in contract.test.ts.
+// Checks answers against schemas/openapi.yaml: every answer of the fake coordinator, and those of the real one in
+// contract.test.ts.
 import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { parse } from "yaml";
@@ -26,7 +27,7 @@ function mistakesIn(body: unknown, place: readonly string[]): string[] {
   );
 }
 
-/** `/jobs/12/events` is of `/jobs/{job}/events`. */
+/** `/jobs/12/events` matches `/jobs/{job}/events`. */
 function templateOf(path: string): string | undefined {
   const parts = path.split("/");
   return Object.keys(document.paths).find((template) => {
@@ -39,15 +40,15 @@ function templateOf(path: string): string | undefined {
 
 export interface Answered {
   method: string;
-  /** Without the prefix and the query. */
+  /** The path without the prefix and the query. */
   path: string;
   status: number;
   type: string;
-  /** As parsed where it is JSON. */
+  /** The parsed body, if it is JSON. */
   body: unknown;
 }
 
-/** What is wrong with an answer; empty where it is as the document has it. */
+/** What is wrong with an answer; empty if it is as the document says. */
 export function breachesOf({ method, path, status, type, body }: Answered): string[] {
   const template = templateOf(path);
   const operation = template === undefined ? undefined : document.paths[template]![method.toLowerCase()];

@@ -1,4 +1,4 @@
-// The queue and the accounts of the made-up cluster, and what operators do to its jobs, nodes and accounts.
+// The queue and the accounts of the generated cluster, and what operators do to its jobs, nodes and accounts.
 import type {
   Account,
   AccountChange,
@@ -137,7 +137,7 @@ function priorityOf(body: unknown): number {
   throw new Refusal(400, "priority is a whole number from 0 to 100");
 }
 
-/** The job afterwards. */
+/** Returns the job afterwards. */
 export function operateOn(job: Job, operation: string, body: unknown): Job {
   if (job.ended_ms !== null && operation !== "requeue")
     throw new Refusal(409, `job ${job.id} has already ended`);

@@ -1,4 +1,4 @@
-// When a made-up job reaches its target: a fan that widens from the last point of its curve to the end of the training.
+// When a generated job reaches its target: a fan that widens from the last point of its curve to the end of the training.
 import type { Job, Projection } from "../../../web/src/api/types";
 import type { Cluster } from "./cluster";
 import { makeSeries } from "./curves";

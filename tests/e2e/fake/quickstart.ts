@@ -1,4 +1,4 @@
-// The one job that screenshots and most tests look at: a run like the quick start's, restarted twice, nearly at its target.
+// The job of screenshots and most tests: a run like that of the quick start, restarted twice, nearly at its target.
 import type { Attempt, Job, JobDetail, JobEvent } from "../../../web/src/api/types";
 import { makeSeries } from "./curves";
 import { countsOf, makeTasks, sampleSpec, type Cluster } from "./cluster";
@@ -64,7 +64,7 @@ export function addQuickstart(cluster: Cluster, id: number, nowMs: number): void
   });
 }
 
-/** The figures in the job are the last points of its curves. */
+/** The figures of the job are the last points of its curves. */
 function withLatest(job: Job): Job {
   const series = makeSeries({
     ...{ ...job, attempts: attemptsOf(job), checkpoint: null, spec: {}, source: null, text: null },

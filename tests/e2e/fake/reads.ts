@@ -1,4 +1,4 @@
-// What the made-up coordinator answers to readings.
+// The fake coordinator's answers to readings.
 import { thinned } from "../../../web/src/model/series";
 import type { Experiment, ExperimentDetail, Job } from "../../../web/src/api/types";
 import { readBenchmark, readBoard } from "./board";
@@ -104,7 +104,7 @@ function readJobs(coordinator: FakeCoordinator, all: Job[], query: Query): Answe
   });
 }
 
-/** From `offset`, or from after what `page_token` names: a job, or how many came before where jobs move. */
+/** From `offset`, or after what `page_token` names: a job, or the number of jobs before in orders that change. */
 function partOf(listed: readonly Job[], query: Query, byId: boolean) {
   const offset = query.integer("offset", 0, 0, 2 ** 31 - 1);
   if (offset > 0 && query.text("page_token") !== null)

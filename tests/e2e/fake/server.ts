@@ -1,6 +1,6 @@
-// A coordinator made of memory: the REST and stream of docs/protocols.md over generated data, and the built dashboard
-// under the real one's content security policy. For tests and screenshots; tests can take it down, push updates and spoil
-// the network. Every answer is held to schemas/openapi.yaml.
+// A coordinator in memory: the REST API and the stream of docs/protocols.md over generated data, and the built dashboard
+// under the real one's content security policy. For tests and screenshots; tests can stop it, push updates and disturb the
+// network. Every answer is checked against schemas/openapi.yaml.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -27,23 +27,23 @@ export const userToken = "user-token-for-tests";
 const prefix = "/api/v1/";
 
 export class FakeCoordinator {
-  /** Answers and messages that are not as the document has them. */
+  /** Answers and messages that differ from the document. */
   readonly breaches: string[] = [];
   readonly live = new LiveFeed((event, data) => this.breaches.push(...messageBreaches(event, data)));
   readonly network = new Network();
-  /** Reading needs the token too, as on a coordinator that others can reach. */
+  /** Reading also needs the token, as on a coordinator that other machines can reach. */
   readsNeedToken = false;
   /** Answers `/live` with 503. */
   streamsBroken = false;
   logLines = 120;
-  /** Whose the token is that reads come with. */
+  /** The owner of the token that readings carry. */
   readsAs: TokenOwner = "nobody";
   readonly accounts = makeAccounts();
   specs = makeSpecs(Date.now());
-  /** Bodies of what operators asked for, by path. */
+  /** The bodies of operators' requests, by path. */
   readonly asked: { path: string; body: unknown }[] = [];
   readonly cancelled: number[] = [];
-  /** From when the original of a reproduction ran. */
+  /** When the original of a reproduction ran. */
   differences: string[] = [
     "the original ran under podium 0.0.9; the nodes have 0.1.0 now",
     "the original was submitted with uncommitted changes; its spec is repeated as it was then",
@@ -87,7 +87,7 @@ export class FakeCoordinator {
     this.live.push("job", this.read(job));
   }
 
-  /** Changes it without a word on the stream. */
+  /** Changes it without a message on the stream. */
   putJobUnseen(job: Job): void {
     this.cluster.jobs.set(job.id, job);
     this.live.skip();
@@ -98,7 +98,7 @@ export class FakeCoordinator {
     this.live.push("node", this.read(node));
   }
 
-  /** As it is now, with the revision of this reading. */
+  /** Its present state, with the revision of this reading. */
   read<Entity extends object>(entity: Entity): Entity & { revision: number } {
     return { ...entity, revision: this.live.takeId() };
   }
@@ -169,7 +169,7 @@ export class FakeCoordinator {
   }
 }
 
-/** Smaller answers are not packed. */
+/** Smaller answers are not compressed. */
 const packedFrom = 2048;
 
 function send(

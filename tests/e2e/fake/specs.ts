@@ -1,4 +1,4 @@
-// The git repositories that the made-up coordinator watches: one with a spec of every outcome, one that cannot be reached.
+// The git repositories that the fake coordinator watches: one with a spec in each state, one that cannot be reached.
 import type { SpecRepository } from "../../../web/src/api/types";
 
 const commit = "3f9c1e7a5b2d4086c1e9f7a3b5d20846a1c3e5f7";

@@ -1,4 +1,4 @@
-// The built dashboard, served as the coordinator serves it.
+// Serves the built dashboard as the coordinator does.
 import { readFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { extname, join, normalize } from "node:path";

@@ -1,5 +1,5 @@
-// Studies of the made-up coordinator: sizes of one training, some done, some not; the same on CPU slots; and a sweep of two
-// parameters. Their figures are told from the same curves that the jobs have.
+// Studies of the fake coordinator: sizes of one training, some of which have ended; the same on CPU slots; and a sweep of
+// two parameters. Their figures come from the curves of the jobs.
 import { readFileSync, readdirSync } from "node:fs";
 import { parse } from "yaml";
 import type {
@@ -62,7 +62,7 @@ shapes[ashaStudy] = {
   samplesAStep: () => 64,
 };
 
-/** Jobs without a shape of their own differ in their seed alone. */
+/** Jobs without parameters differ only in their seed. */
 const plain: Shape = {
   name: "",
   scaling: null,
@@ -113,7 +113,7 @@ const makeExperiment = (id: number, nowMs: number) => ({
   jobs: [] as number[],
 });
 
-/** Seconds that all steps take: those of the curves' pace, and a tenth for everything else. */
+/** The seconds of all steps at the pace of the curves, and a tenth for everything else. */
 const secondsOf = (study: number, devices: number, id: number) =>
   (1.1 + 0.02 * (id % 3)) * ((steps * shapeOf(study).samplesAStep(devices)) / (260 * devices ** 0.93));
 
@@ -160,7 +160,7 @@ function makeMember(id: number, study: number, nowMs: number, changes: Partial<J
 
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** Between neighbours by straight line. */
+/** Interpolates linearly between neighbours. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = share * (sorted.length - 1);
@@ -331,7 +331,7 @@ export function studyOf(cluster: Cluster, id: number, published: PublishedRow[])
 
 const records = new URL("../../../configs/records/", import.meta.url);
 
-/** Those of the project, as its files have them. */
+/** The published results of the project's files. */
 export function publishedRows(): PublishedRow[] {
   const none = { precision: null, batch: null, runs: null, url: null, note: null };
   return readdirSync(records)

@@ -1,4 +1,4 @@
-// Moves a running job on by one report: the metrics and the job as a coordinator would push them.
+// Advances a running job by one report: the metrics and the job as a coordinator would push them.
 import type { LivePoint } from "../../../web/src/api/types";
 import type { FakeCoordinator } from "./server";
 

@@ -1,8 +1,8 @@
-// What a coordinator says of a job that waits: everything the dashboard can show of it, with long texts.
+// A coordinator's answer about a waiting job: everything that the dashboard can show of it, with long texts.
 import type { Job, Why } from "../../../web/src/api/types";
 
 const minute = 60_000;
-/** So that what is shown stays the same for half a minute. */
+/** Rounded, so that the page stays the same for half a minute. */
 const late = 30_000;
 
 export function whyOf(job: Job, nowMs: number): Why {

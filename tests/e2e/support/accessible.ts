@@ -1,5 +1,5 @@
-// What axe-core has to say of pages, in either theme, wide and narrow, and what is cut off or out of sight there.
-// accessibility_*.test.ts share the pages among them, for each takes seconds.
+// Runs axe-core on pages, in either theme, wide and narrow, and finds what is cut off or out of sight there.
+// accessibility_*.test.ts divide the pages among them, because each takes seconds.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
@@ -15,16 +15,16 @@ interface Violation {
 }
 
 const everyRule = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
-/** All that a theme decides. */
+/** The rules that depend on the theme. */
 const themeRules = ["color-contrast"];
 
 export async function violations(page: Page, rules: readonly string[] = everyRule): Promise<string[]> {
-  // Through the debugger, not a script element: the content security policy stays as it is.
+  // Through the debugger instead of a script element, so that the content security policy applies unchanged.
   await page.evaluate(axeSource);
   const found = await page.evaluate<{ violations: Violation[]; incomplete: Violation[] }>(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations, incomplete }) => ({ violations, incomplete }))`,
   );
-  // Text in the colour of its ground is no violation to axe-core: it may be meant to be hidden.
+  // Text in the colour of its background is no violation for axe-core, which takes it as hidden on purpose.
   const unseen = found.incomplete.map(({ id, nodes }) => ({
     id,
     nodes: nodes.filter(({ any }) => any.some(({ data }) => data?.messageKey === "equalRatio")),
@@ -38,7 +38,7 @@ export const isOfOneJob = ({ route }: Sample) => route === "jobs/:id";
 export const isOfComparison = ({ route }: Sample) => route === "compare";
 export const isOfStudies = ({ route }: Sample) => route.startsWith("studies");
 
-/** Of those pages, each in its test. */
+/** Checks these pages, each in its own test. */
 export function looksAt(isMeant: (sample: Sample) => boolean): void {
   const stage = useStage(200, 20, { studies: true });
   describe.each(samples(stage.quickstart).filter(isMeant))("$name", ({ hash, ready }) => {
@@ -73,7 +73,7 @@ async function expectWhole(page: Page, width: number): Promise<void> {
   await expect.poll(() => page.evaluate(cutTexts), { message: `nothing cut off at ${width} px` }).toEqual([]);
 }
 
-/** Titles, buttons and rows that are cut, and what else is cut without an ellipsis, across or at its foot. */
+/** Titles, buttons and rows that are cut, and what else is cut without an ellipsis, at its side or its foot. */
 function cutTexts(): string[] {
   const isSeen = (element: Element) =>
     element.checkVisibility() &&

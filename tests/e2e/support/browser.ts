@@ -1,5 +1,5 @@
-// Debian's Chromium, headless, without any of its background traffic. Every page fails its test on a script error, a
-// console error or a breach of the content security policy.
+// Debian's Chromium, headless, without its background traffic. A script error, a console error or a breach of the content
+// security policy fails the test of a page.
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 export async function launch(): Promise<Browser> {
@@ -19,7 +19,7 @@ export async function launch(): Promise<Browser> {
 
 export interface Watched {
   page: Page;
-  /** Everything that went wrong in the page, network failures left out: tests take the server down on purpose. */
+  /** All errors in the page except network failures: tests stop the server on purpose. */
   errors: string[];
 }
 

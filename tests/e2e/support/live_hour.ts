@@ -1,7 +1,7 @@
-// What a training that is watched costs its page: `npm run hour -- [minutes]`. Two reports a second, each of a point on six
-// curves and of the job, for an hour of the page's clock, which goes on by itself as soon as the page has drawn: a quarter of
-// a second at a time, with a frame after each, so that nothing is drawn together that an hour would draw apart. Everything
-// that the page does by its clock (ages, the log's end, its detail, its history) happens as often as in an hour.
+// Measures what it costs a page to watch a training: `npm run hour -- [minutes]`. Two reports a second, each with a point on
+// six curves and the job, for an hour of the page's clock. The clock advances once the page has drawn: a quarter of a second
+// at a time, with a frame after each, so that the page draws as often as in an hour. Everything that follows the page's
+// clock (ages, the end of the log, the detail, the history) happens as often as in an hour.
 import { setTimeout as pause } from "node:timers/promises";
 import type { CDPSession, Page } from "playwright-core";
 import type { LivePoint } from "../../../web/src/api/types";
@@ -25,12 +25,12 @@ const keys = [
 
 declare global {
   interface Window {
-    /** Reports that have come, and a frame that is drawn by the real clock. */
+    /** The reports that have arrived, and a frame drawn by the real clock. */
     measured: { reports: number; frame(): Promise<void> };
   }
 }
 
-/** Before the page's clock is replaced. */
+/** Taken before the page's clock is replaced. */
 function watchPage(): void {
   const [frame, later] = [requestAnimationFrame.bind(window), setTimeout.bind(window)];
   window.measured = {
@@ -103,7 +103,7 @@ class Meter {
 
 const drawn = (page: Page) => page.evaluate(() => window.measured.frame());
 
-/** A second of the page's clock; `onHalf` happens twice in it. */
+/** Advances the page's clock by a second; `onHalf` is called twice in it. */
 async function liveSecond(page: Page, onHalf: () => Promise<void>): Promise<void> {
   for (let quarter = 0; quarter < 4; quarter += 1) {
     if ((quarter * reportsASecond) % 4 === 0) await onHalf();
@@ -130,7 +130,7 @@ const meter = new Meter(session);
 
 let nowMs = beganMs + 60_000;
 let sent = 0;
-/** A page that hears nothing for long opens the stream anew, by its clock. */
+/** A page that hears nothing for long opens the stream again, by its clock. */
 async function hearing(): Promise<void> {
   while (coordinator.live.connections === 0) {
     await page.clock.runFor(250);
@@ -142,7 +142,7 @@ const sendReport = async () => {
   report(coordinator, nowMs);
   nowMs += 1000 / reportsASecond;
   sent += 1;
-  // Polled from here: the page's own timers stand still.
+  // Polled from here, because the page's own timers stand still.
   while ((await page.evaluate(() => window.measured.reports)) < sent) await pause(2);
 };
 

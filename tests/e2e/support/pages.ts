@@ -1,14 +1,14 @@
-// Every page as tests and pictures look at it: where, and what is there once it is drawn. The accessibility test holds this
-// to the table of routes.
+// Every page for tests and pictures: its address, and what is there once it is drawn. The accessibility test checks that it
+// covers the table of routes.
 export interface Sample {
-  /** Of the table of routes; "" for an address that has no page. */
+  /** The path in the table of routes; "" for an address without a page. */
   route: string;
   name: string;
   hash: string;
   ready: string;
 }
 
-/** `job` is the one of fake/quickstart.ts; the newest others wait. */
+/** `job` is the job of fake/quickstart.ts; the newest others wait. */
 export const samples = (job: number): Sample[] => [
   { route: "overview", name: "the overview", hash: "#/overview", ready: ".overview-page .map-piece" },
   {

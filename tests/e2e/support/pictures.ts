@@ -1,5 +1,6 @@
-// Pictures for README.md and docs/pages.md, of a cluster of its own that really trains: two agents of one CPU slot each
-// on this machine. `PODIUM_BIN_DIR=… npm run pictures -- [FOLDER]`; it takes some minutes and leaves nothing behind.
+// Takes the pictures of README.md and docs/pages.md from a cluster that it starts and that really trains: two agents of one
+// CPU slot each on this machine. `PODIUM_BIN_DIR=… npm run pictures -- [FOLDER]` takes some minutes and leaves nothing
+// behind.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -61,7 +62,7 @@ const cluster = await RealCluster.start();
 const read = async <Answer>(path: string) =>
   (await (await fetch(`${cluster.url}/api/v1/${path}`)).json()) as Answer;
 
-/** Until no job waits or runs. */
+/** Waits until no job waits or runs. */
 async function untilDone(): Promise<void> {
   for (;;) {
     const { jobs } = await read<Listed>("jobs?limit=1000");

@@ -1,5 +1,5 @@
-// A real coordinator and two real agents in a temporary folder, with text to train on. Everything started here is
-// stopped here, by its process id.
+// A real coordinator and two real agents in a temporary folder, with text to train on. It stops everything that it started,
+// by process id.
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, openSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { Random } from "../fake/random";
 const programs = process.env["PODIUM_BIN_DIR"] ?? "";
 export const realUserToken = "user-token-of-this-test";
 
-/** "" when the daemons can be run, else why not. Throws where they should be there and are not. */
+/** "" if the daemons can run, else why not. Throws if they are missing where they must be present. */
 export function whyNotReal(): string {
   if (!programs) return "PODIUM_BIN_DIR is not set";
   const missing = ["podium-coordinator", "podium-agent", "podium-worker"].find(
@@ -126,7 +126,7 @@ async function until(what: string, done: () => boolean): Promise<void> {
 const words =
   "river stone light water house field bread road king child night song tree voice hand door".split(" ");
 
-/** Each word is one of the next three in the list, so there is something in the context to learn. */
+/** Each word is one of the next three in the list, so the context is worth learning. */
 function sentences(random: Random, count: number): string {
   let text = "";
   for (let sentence = 0; sentence < count; sentence += 1) {
@@ -150,7 +150,7 @@ async function writeTrainingData(folder: string): Promise<void> {
   );
 }
 
-/** A small BERT over both nodes that would train for an hour: tests cancel it or leave it behind. */
+/** A small BERT over both nodes that would train for an hour: tests cancel it or leave it running. */
 export const trainingSpec = (name: string) => `version: 1
 name: ${name}
 labels: {suite: e2e}
@@ -170,7 +170,7 @@ evaluate: {every: 50 steps, data: heldout.txt, sequences: 64}
 target: {metric: eval/gain_over_unigram, at_least: 100}
 `;
 
-/** A job that does nothing for an hour. */
+/** A job that sleeps for an hour. */
 export const sleepingSpec = (name: string) => `version: 1
 name: ${name}
 command: [sleep, "3600"]

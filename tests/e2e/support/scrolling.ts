@@ -1,4 +1,4 @@
-// What scrolling the jobs table costs, by the browser's own account (Performance.getMetrics), frame by frame.
+// What scrolling the jobs table costs, as the browser reports it (Performance.getMetrics), frame by frame.
 import type { Page } from "playwright-core";
 
 export interface ScrollCost {
@@ -8,7 +8,7 @@ export interface ScrollCost {
   frame95Ms: number;
   longestMs: number;
   blankFrames: number;
-  /** In which the row in the middle had not been loaded yet. */
+  /** Frames in which the row in the middle was not loaded yet. */
   shapeFrames: number;
 }
 
@@ -35,7 +35,7 @@ export async function measureScrolling(page: Page, frames: number, pixels: numbe
   };
 }
 
-/** Runs in the page: down the table from its top, so many pixels a frame. */
+/** Runs in the page: scrolls down the table from its top, so many pixels a frame. */
 async function scrollThrough([frames, pixels]: [number, number]): Promise<{
   times: number[];
   blank: number;

@@ -1,4 +1,5 @@
-// Screenshots of every page in both themes and four widths: `npm run shots -- FOLDER [HOW_NAMES_BEGIN]`. For people to look at.
+// Takes screenshots of every page in both themes and four widths for people to look at: `npm run shots -- FOLDER
+// [HOW_NAMES_BEGIN]`.
 import { mkdir } from "node:fs/promises";
 import { makeCluster } from "../fake/cluster";
 import { addQuickstart } from "../fake/quickstart";

@@ -1,4 +1,4 @@
-// What most tests stand on: a browser, a fake coordinator, and pages that must leave no error behind.
+// What most tests use: a browser, a fake coordinator, and pages that must not report any error.
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { makeCluster, type Cluster } from "../fake/cluster";
@@ -9,14 +9,14 @@ import { launch, openPage, watch, type Watched } from "./browser";
 
 export interface Stage {
   coordinator: FakeCoordinator;
-  /** The id of the one job that is looked at closely. */
+  /** The id of the job that tests look at closely. */
   quickstart: number;
   open(hash: string, options?: BrowserContextOptions): Promise<Page>;
-  /** Another tab of the same browser. */
+  /** Opens another tab of the same browser. */
   openBeside(page: Page, hash: string): Promise<Page>;
 }
 
-/** Changes replace what is in the maps; what is in several copies cannot be changed in place. */
+/** Changes replace entries of the maps. Entries are shared by several copies, so they cannot be changed in place. */
 function frozen(cluster: Cluster): Cluster {
   for (const all of [cluster.jobs, cluster.nodes, cluster.experiments])
     for (const one of all.values()) freeze(one);
@@ -35,7 +35,7 @@ const copyOf = ({ jobs, nodes, experiments }: Cluster): Cluster => ({
   experiments: new Map(experiments),
 });
 
-/** A fresh coordinator and fresh pages for every test of the file, one browser for all. */
+/** A fresh coordinator and fresh pages for every test of the file; one browser for all. */
 export function useStage(jobs: number, nodes = 20, { studies = false } = {}): Stage {
   let browser: Browser;
   let model: Cluster;
