@@ -72,15 +72,15 @@ void Pass::walk_queue() {
     std::optional<Line> line = walk.next();
     if (!line) return;
     const JobClass& job_class = *line->job_class;
-    const Job& job = state_.jobs.at(line->next->job);
-    const bool resumed = resumed_.contains(job.id);
+    const JobId id = line->next->job;  // looked up where it is tried alone: there may be thousands of classes
+    const bool resumed = resumed_.contains(id);
     if (const Blocker* why = closed(job_class, walk.depth()); why && !resumed) {
       auto over = remaining_.ledger().over_limit(job_class.account, job_class.shape.devices);
-      plan_.blocked[job.id] = over ? std::move(*over) : *why;
+      plan_.blocked[id] = over ? std::move(*over) : *why;
       continue;
     }
     const std::size_t started = plan_.start.size();
-    next = resumed ? Next::its_class : consider(job, job_class, walk.depth());
+    next = resumed ? Next::its_class : consider(state_.jobs.at(id), job_class, walk.depth());
     if (plan_.start.size() > started) walk.charge(*line, plan_.start.back().allocation.devices());
     if (++line->next != line->end && next == Next::its_class) walk.put_back(*line);
   }
