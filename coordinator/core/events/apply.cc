@@ -1,6 +1,6 @@
 // apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and
-// indexes in step. Every change of what node_orders() returns must bump that node's version, and while
-// nothing is held back no other does.
+// indexes in step. Every change of what node_orders() returns must raise that node's version; while no
+// task is withheld, nothing else raises it.
 #include <utility>
 
 #include "common/base/check.h"

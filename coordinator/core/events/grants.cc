@@ -72,7 +72,7 @@ void grant_devices(ClusterState& state, const Job& job, Time at) {
     ++node.orders_version;
     nodes.insert(place.node);
   }
-  for (const NodeId& node : nodes) count_held(state, state.nodes.at(node));
+  for (const NodeId& node : nodes) count_allocated(state, state.nodes.at(node));
   charge_account(state, job, job.devices(), at);
 }
 
@@ -84,14 +84,14 @@ void return_devices(ClusterState& state, const Job& job, Time at) {
       released += given;
       nodes.insert(job.attempt->allocation.ranks[rank].node);
     }
-  for (const NodeId& node : nodes) count_held(state, state.nodes.at(node));
+  for (const NodeId& node : nodes) count_allocated(state, state.nodes.at(node));
   if (released > 0) charge_account(state, job, -released, at);
 }
 
 void return_devices_of(ClusterState& state, const Job& job, std::size_t rank, Time at) {
   const int given = return_device(state, job, rank);
   if (given == 0) return;
-  count_held(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
+  count_allocated(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
   charge_account(state, job, -given, at);
 }
 

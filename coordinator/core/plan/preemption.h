@@ -1,7 +1,8 @@
-// Which running jobs make room for a blocked one: those the policy lets go, the least deserving first and
-// among them those that lose the least work, never one that is almost done, and no more than it takes. Or,
-// under every policy, work that other accounts run beyond their quotas, for a job within its account's: that
-// which loses least. Neither takes from an account that is within its quota.
+// Which running jobs stop so that a blocked one can start. Preemption stops those that the policy lets the
+// job stop: the least deserving first, and of equals those that lose the least work. Reclaiming, under every
+// policy, stops work that accounts run beyond their quotas for a job that a quota covers: what loses the
+// least work first. Both stop no more than the job needs, leave alone what is almost done, and stop nothing
+// that a quota covers, unless the job is of that quota's account as well (AccountLedger::may_take).
 #pragma once
 
 #include <vector>

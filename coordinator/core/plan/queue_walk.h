@@ -1,6 +1,6 @@
-// The jobs that wait for devices of one kind, in the order in which they would start were devices to come
-// free one job at a time: each job is charged to its account as it is passed. What a plan does, without
-// looking at devices.
+// The jobs that wait for devices of one kind, in the order in which they would start if devices came free for
+// one job at a time: each job is charged to its account as it is passed. A plan walks in the same order, and
+// looks at devices as well.
 #pragma once
 
 #include <optional>

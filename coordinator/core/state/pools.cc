@@ -76,7 +76,7 @@ void count_node(ClusterState& state, const Node& node) {
   }
 }
 
-void count_held(ClusterState& state, const Node& node) {
+void count_allocated(ClusterState& state, const Node& node) {
   ++state.epoch;
   judge(state, node);
   const auto tallies = tally(node);

@@ -11,7 +11,7 @@ bool matches(const Node& node, const Labels& wanted);
 // Brings the pools up to date with a node about which anything may have changed.
 void count_node(ClusterState& state, const Node& node);
 // The same where only its devices changed hands.
-void count_held(ClusterState& state, const Node& node);
+void count_allocated(ClusterState& state, const Node& node);
 
 // A job that lives asks for a pool; the last that leaves takes it along.
 void join_pool(ClusterState& state, const JobRequest& request);
