@@ -58,7 +58,7 @@ NodeDescription describe_node(const AgentOptions& options) {
   NodeDescription node;
   node.id.value = options.name;
   node.address = options.address.empty() ? find_address(options.coordinator) : options.address;
-  node.agent_version = "0.1.0";
+  node.agent_version = PODIUM_VERSION;
   node.key = home_id(options.home);
   node.boot = random_hex(8);
   node.labels = options.labels;

@@ -120,7 +120,7 @@ ParsedOptions parse_options(int count, char** arguments) {
   RawOptions raw;
   CLI::App app{"Runs the tasks a Podium coordinator gives to this node.", "podium-agent"};
   describe_options(app, parsed.options, raw);
-  app.set_version_flag("--version", "podium-agent 0.1.0");
+  app.set_version_flag("--version", "podium-agent " PODIUM_VERSION);
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {

@@ -56,20 +56,6 @@ std::string reason_of(const JobView& job, const std::string& waiting) {
   return job.reason.empty() ? waiting : job.reason + "; " + waiting;
 }
 
-std::string_view phase_name(TaskPhase phase) {
-  switch (phase) {
-    case TaskPhase::ordered:
-      return "ordered";
-    case TaskPhase::running:
-      return "running";
-    case TaskPhase::exited:
-      return "exited";
-    case TaskPhase::lost:
-      return "lost";
-  }
-  PODIUM_CHECK(false, "unknown TaskPhase");
-}
-
 json drain_json(const std::optional<Drain>& drain) {
   if (!drain) return nullptr;
   return {{"reason", drain->reason}, {"from_ms", millis(drain->from)}, {"until_ms", millis(drain->until)}};
@@ -129,7 +115,7 @@ json attempt_json(const AttemptView& attempt) {
                      {"node", task.node.value},
                      {"device", task.devices.front()},
                      {"devices", task.devices},
-                     {"state", phase_name(task.phase)},
+                     {"state", to_string(task.phase)},
                      {"pid", task.pid},
                      {"exit", task.exit ? to_json(*task.exit) : json(nullptr)}});
   return {{"number", attempt.number},
