@@ -103,7 +103,8 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
   loop_.on_decided([this](const Events& events) { holds_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
   loop_.on_committed([this](const Events& events) { counts_.follow(events); });
-  loop_.on_committed([this](const Events& events) { feed_.tell(events); });
+  loop_.on_committed([this](const Events& events) { feed_.follow(events); });
+  loop_.on_ingested([this](const StreamNews& news) { feed_.add_points(news); });
 }
 
 Loaded Coordinator::load() {

@@ -117,8 +117,9 @@ Result<std::shared_ptr<StreamBatch>> unpack(Reader& reader, const NodeId& node, 
   if (!plain) return plain.errors();
   Result<std::shared_ptr<StreamBatch>> streams = read_streams(node, std::move(plain).value());
   if (!streams) return streams;
-  (*streams)->checkpoints =
+  const std::vector<CheckpointSaved> saved =
       checkpoints_in(**streams, [&](TaskId task) { return reader.is_task_of(task, node); });
+  (*streams)->for_core.assign(saved.begin(), saved.end());
   return streams;
 }
 
@@ -142,7 +143,8 @@ awaitable<void> look_for_rungs(Api& api, std::shared_ptr<StreamBatch> streams) {
   const auto look = [streams, watches = std::move(watches)](Reader& reader) {
     return rungs_in(*streams, watches, [&](TaskId task) { return reader.is_task_of(task, streams->node); });
   };
-  streams->rungs = co_await api.streams.read(look);
+  const std::vector<RungTold> told = co_await api.streams.read(look);
+  streams->for_core.insert(streams->for_core.end(), told.begin(), told.end());
 }
 
 bool is_known_encoding(const std::string& encoding) {
@@ -266,7 +268,7 @@ awaitable<ServerReply> post_streams(Api& api, Call call) {
   if (!streams) co_return refuse_streams(streams.errors(), call.request.id);
   co_await look_for_rungs(api, *streams);
   if (const auto refusal = api.store.refusal()) {
-    api.loop.note_what_counts(**streams);  // else a job that saves would seem to make no headway
+    api.loop.tell_core(**streams);  // else a job that saves would seem to make no headway
     co_return problem(507, refusal->message, call.request.id);
   }
   const Node* known = find_node(api.loop.state(), node);
@@ -280,12 +282,13 @@ awaitable<ServerReply> post_streams(Api& api, Call call) {
   }
   const Duration ahead = known && known->clock ? known->clock->ahead : Duration{0};
   (*streams)->clock = {api.loop.now(), ahead};
-  const Result<Ingested> ingested = co_await api.loop.ingest(*streams);
-  if (!ingested) co_return refuse_streams(ingested.errors(), call.request.id);
-  for (const JobNews& news : ingested->news) api.feed.tell(news);
+  if (const std::optional<Error> error = co_await api.loop.ingest(*streams)) {
+    const Errors errors{*error};
+    co_return problem(errors, call.request.id);
+  }
   ServerReply reply;
   reply.headers.set("Content-Type", "application/json");
-  reply.body = positions_to_json(ingested->positions, ingested->notes);
+  reply.body = positions_to_json((*streams)->positions, (*streams)->notes);
   co_return reply;
 }
 

@@ -203,8 +203,8 @@ json experiment_json(const ExperimentView& experiment) {
           {"jobs", std::move(jobs)}};
 }
 
-json point_json(const Point& point) {
-  return {{"key", point.key},
+json point_json(const std::string& key, const SeriesPoint& point) {
+  return {{"key", key},
           {"step", point.step},
           {"time_ms", to_millis(point.time)},
           {"value", number_to_json(point.value)}};

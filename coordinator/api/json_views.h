@@ -23,6 +23,6 @@ nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, cons
 nlohmann::json node_json(const Node& node, bool heard, std::int64_t revision);
 nlohmann::json blocker_json(const Blocker& blocker);
 nlohmann::json experiment_json(const ExperimentView& experiment);
-nlohmann::json point_json(const Point& point);
+nlohmann::json point_json(const std::string& key, const SeriesPoint& point);
 
 }  // namespace podium

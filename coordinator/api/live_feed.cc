@@ -97,7 +97,7 @@ void LiveFeed::notice(const Events& decided) {
   }
 }
 
-void LiveFeed::tell(const Events& committed) {
+void LiveFeed::follow(const Events& committed) {
   const bool watched = live_.watched();
   for (const Event& event : committed) note_nodes(event, watched);
   if (!watched) return live_.skip();
@@ -111,18 +111,20 @@ void LiveFeed::tell(const Events& committed) {
   wake();
 }
 
-void LiveFeed::tell(const JobNews& ingested) {
-  if (!live_.watched()) return live_.skip();
-  publish_points(ingested);
-  changed_jobs_.insert(ingested.job);
-  wake();
-}
-
-void LiveFeed::publish_points(const JobNews& news) {
-  if (news.points.empty()) return;
-  json points = json::array();
-  for (const Point& point : news.points) points.push_back(point_json(point));
-  live_.publish("metrics", news.job, dump({{"job", news.job.value}, {"points", std::move(points)}}));
+void LiveFeed::add_points(const StreamNews& ingested) {
+  for (const auto& [job, metrics] : ingested) {
+    if (!live_.watched()) {
+      live_.skip();
+      continue;
+    }
+    json points = json::array();
+    for (const auto& [key, series] : metrics)
+      for (const SeriesPoint& point : series) points.push_back(point_json(key, point));
+    if (!points.empty())
+      live_.publish("metrics", job, dump({{"job", job.value}, {"points", std::move(points)}}));
+    changed_jobs_.insert(job);
+    wake();
+  }
 }
 
 asio::awaitable<void> LiveFeed::run() {

@@ -23,9 +23,9 @@ class LiveFeed {
   void start();
   void stop();
 
-  void tell(const Events& committed);
   void notice(const Events& decided);  // of which some are never committed
-  void tell(const JobNews& ingested);
+  void follow(const Events& committed);
+  void add_points(const StreamNews& ingested);
 
   // Whether the node has reported since this process started, or awoke from a long pause.
   bool has_heard(const NodeId& node) const { return seen_.contains(node); }
@@ -34,7 +34,6 @@ class LiveFeed {
   void wake();
   void note_nodes(const Event& event, bool watched);
   bool says_more(const NodeSeen& now);
-  void publish_points(const JobNews& news);
   boost::asio::awaitable<void> run();
   boost::asio::awaitable<bool> publish();
   boost::asio::awaitable<void> publish_jobs(std::set<JobId> changed);

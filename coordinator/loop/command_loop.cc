@@ -171,26 +171,26 @@ awaitable<void> CommandLoop::heard() {
   if (waits_end_) throw Busy("the coordinator is stopping; submit again soon");
 }
 
-Errors CommandLoop::note_what_counts(const StreamBatch& streams) {
-  std::vector<Command> told(streams.checkpoints.begin(), streams.checkpoints.end());
-  told.insert(told.end(), streams.rungs.begin(), streams.rungs.end());
-  for (const Command& command : told) {
-    const Result<Events> taken = take_turn(command, std::nullopt);
-    if (!taken && taken.errors().front().code == ErrorCode::unavailable) return taken.errors();
-  }
-  return {};
+// A command may be refused, for its job may have ended meanwhile. Its rows are taken all the same.
+std::optional<Error> CommandLoop::tell_core(const StreamBatch& streams) {
+  if (streams.for_core.empty()) return std::nullopt;
+  if (auto error = refusal()) return error;
+  take_turn(streams.for_core);
+  return std::nullopt;
 }
 
-awaitable<Result<Ingested>> CommandLoop::ingest(std::shared_ptr<StreamBatch> streams) {
-  if (Errors errors = note_what_counts(*streams); !errors.empty()) co_return errors;
-  co_return co_await asio::async_initiate<decltype(asio::use_awaitable), void(Result<Ingested>)>(
+awaitable<std::optional<Error>> CommandLoop::ingest(std::shared_ptr<StreamBatch> streams) {
+  if (auto error = tell_core(*streams)) co_return error;
+  const auto error = co_await asio::async_initiate<decltype(asio::use_awaitable), void(std::optional<Error>)>(
       [this, &streams](auto handler) {
         // Shared because the store's callback is a copyable std::function.
         auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-        store_.ingest(std::move(streams),
-                      [shared](Result<Ingested> result) { (*shared)(std::move(result)); });
+        store_.ingest(streams, [shared](const std::optional<Error>& failure) { (*shared)(failure); });
       },
       asio::use_awaitable);
+  if (!error)
+    for (const NewsListener& listener : ingested_listeners_) listener(streams->news);
+  co_return error;
 }
 
 awaitable<Result<Events>> CommandLoop::run(Command command) {

@@ -31,6 +31,7 @@ class NotDurable : public std::runtime_error {
 class CommandLoop {
  public:
   using Listener = std::function<void(const Events&)>;
+  using NewsListener = std::function<void(const StreamNews&)>;
 
   // Continues with what the store loaded. The references outlive the loop.
   CommandLoop(boost::asio::any_io_executor executor, Store& store, const Clock& clock, Loaded loaded);
@@ -47,11 +48,11 @@ class CommandLoop {
   boost::asio::awaitable<std::vector<Errors>> run_each(std::vector<Command> commands);
   // As run(), with what the event log does not hold; `text.experiment` is filled in here.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
-  // What the core must know of what tasks tell, in turns; where the rest must wait, it need not.
-  Errors note_what_counts(const StreamBatch& streams);
-  // What tasks tell: what the core must know of it in a turn, and then the rows, which are on disk after the
-  // turn.
-  boost::asio::awaitable<Result<Ingested>> ingest(std::shared_ptr<StreamBatch> streams);
+  // Takes a turn for what the core must know of the streams. An error says why none can be taken now.
+  std::optional<Error> tell_core(const StreamBatch& streams);
+  // tell_core(), and then the rows: they are committed after the turn, so that no offset ever passes a word
+  // that the core could forget. Without an error, both are on disk when it returns.
+  boost::asio::awaitable<std::optional<Error>> ingest(std::shared_ptr<StreamBatch> streams);
   // Returns when every node that may know more than a restored database was heard, or was silent for long
   // enough: from then on a number of a job can be given that nobody had. Throws Busy where
   // kMostWaitForNodes wait, and where the daemon stops.
@@ -72,6 +73,8 @@ class CommandLoop {
   // Called in the turn, before it is on disk, and once it is.
   void on_decided(Listener listener) { decided_listeners_.push_back(std::move(listener)); }
   void on_committed(Listener listener) { committed_listeners_.push_back(std::move(listener)); }
+  // Called when the rows of streams are on disk.
+  void on_ingested(NewsListener listener) { ingested_listeners_.push_back(std::move(listener)); }
 
  private:
   std::optional<Error> refusal() const;
@@ -107,6 +110,7 @@ class CommandLoop {
   boost::asio::steady_timer tick_timer_;
   std::vector<Listener> decided_listeners_;
   std::vector<Listener> committed_listeners_;
+  std::vector<NewsListener> ingested_listeners_;
 };
 
 }  // namespace podium

@@ -10,7 +10,7 @@ namespace podium {
 namespace {
 
 constexpr std::size_t kJobsCached = 256;  // whose targets are kept in mind
-constexpr int kLivePoints = 200;          // of one key in one batch
+constexpr std::size_t kChunkCost = 1024;  // of a budget, beside its bytes
 
 // Bytes of a broken line as text that any JSON writer accepts.
 std::string excerpt(std::string_view bytes) {
@@ -41,31 +41,6 @@ bool is_power_of_ten(std::int64_t n) {
 }
 
 }  // namespace
-
-JobNews& NewsDesk::of(AttemptId attempt) {
-  JobNews& news = entries_[attempt.job].news;
-  news.job = attempt.job;
-  news.attempt = std::max(news.attempt, static_cast<int>(attempt.number));
-  return news;
-}
-
-Series& NewsDesk::series(AttemptId attempt, std::string_view key) {
-  of(attempt);
-  auto& points = entries_[attempt.job].points;
-  auto found = points.find(key);
-  if (found == points.end()) found = points.emplace(std::string(key), Series{}).first;
-  return found->second;
-}
-
-void NewsDesk::publish(Ingested& answer) && {
-  for (auto& [job, entry] : entries_) {
-    for (const auto& [key, series] : entry.points)
-      for (const SeriesPoint& point : thin(series, kLivePoints))
-        entry.news.points.push_back({key, point.step, point.time, point.value});
-    answer.news.push_back(std::move(entry.news));
-  }
-  answer.notes.assign(notes_.begin(), notes_.end());
-}
 
 Ingestor::Ingestor(Database& db)
     : database_(db),
@@ -121,13 +96,30 @@ void Ingestor::put_stream(const StreamChunk& chunk, const Stream& stream) {
                   stream.next, stream.skipping, stream.left_out);
 }
 
-Ingestor::Taken Ingestor::take(const NodeId& node, const StreamChunk& chunk, bool on_disk, std::size_t budget,
-                               const WriterClock& clock, NewsDesk& news) {
-  clock_ = clock;
+bool Ingestor::take(StreamBatch& batch, std::size_t& budget) {
+  batch_ = &batch;
+  while (batch.taken < batch.chunks.size() && budget > 0) {
+    const StreamChunk& chunk = batch.chunks[batch.taken];
+    const Taken taken = take(chunk, batch.on_disk[batch.taken], budget);
+    budget -= std::min(budget, static_cast<std::size_t>(taken.bytes) + kChunkCost);
+    if (taken.more) continue;
+    const auto known = std::ranges::find_if(batch.positions, [&](const StreamPosition& p) {
+      return p.task == chunk.task && p.stream == chunk.stream;
+    });
+    if (known != batch.positions.end())
+      known->next = taken.next;
+    else
+      batch.positions.push_back({chunk.task, chunk.stream, taken.next});
+    ++batch.taken;
+  }
+  return batch.taken == batch.chunks.size();
+}
+
+Ingestor::Taken Ingestor::take(const StreamChunk& chunk, bool on_disk, std::size_t budget) {
   const std::int64_t end = end_of(chunk);
   // Of a task that this database never gave to the node: nobody will ask the node for it, so its agent may
   // forget it.
-  if (!knows(chunk.task, node)) return {end, 0, false};
+  if (!knows(chunk.task, batch_->node)) return {end, 0, false};
   Stream stream = find_stream(chunk);
   const std::int64_t from = stream.next;
   if (end <= from) return {from, 0, false};
@@ -141,12 +133,12 @@ Ingestor::Taken Ingestor::take(const NodeId& node, const StreamChunk& chunk, boo
   const std::string_view fresh = chunk.bytes.substr(static_cast<std::size_t>(from - chunk.offset));
   const std::size_t length = piece_of(fresh, budget, stream.skipping, chunk.final);
   if (length == 0) return {from, 0, false};
-  take_events(chunk.task, fresh.substr(0, length), stream, news);
+  take_events(chunk.task, fresh.substr(0, length), stream);
   put_stream(chunk, stream);
   return {stream.next, static_cast<std::int64_t>(length), length < fresh.size()};
 }
 
-void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, NewsDesk& news) {
+void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream) {
   progress_.reset();
   slots_.clear();
   while (!text.empty()) {
@@ -160,7 +152,7 @@ void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, N
       leave_out(task, line, stream, "too long a line (more than 256 KiB)");
       stream.skipping = !whole;
     } else if (!line.empty()) {
-      if (const std::string why = take_line(task, line, news); !why.empty())
+      if (const std::string why = take_line(task, line); !why.empty())
         leave_out(task, line, stream, "a malformed line (" + why + ")");
     }
     text.remove_prefix(size);
@@ -171,14 +163,14 @@ void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream, N
 }
 
 // What is wrong with it; "" when it was taken.
-std::string Ingestor::take_line(TaskId task, std::string_view line, NewsDesk& news) {
+std::string Ingestor::take_line(TaskId task, std::string_view line) {
   if (parse_metrics_line(line, metrics_)) {
-    metrics_.time_ms = to_millis(clock_.correct(from_millis(metrics_.time_ms)));
-    take_metrics(task, metrics_, news);
+    metrics_.time_ms = to_millis(batch_->clock.correct(from_millis(metrics_.time_ms)));
+    take_metrics(task, metrics_);
     return "";
   }
   try {
-    take_event(task, worker_event_from_json(nlohmann::json::parse(line)), news);
+    take_event(task, worker_event_from_json(nlohmann::json::parse(line)));
     return "";
   } catch (const nlohmann::json::parse_error&) {
     return "it is no JSON";
@@ -199,21 +191,21 @@ void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, con
                         excerpt(line))
           : fmt::format("rank {}: {} lines of events.jsonl were left out so far, the last as {} at byte {}",
                         task.rank, stream.left_out, why, stream.next);
-  history_.add(task.attempt.job, clock_.now, "note", "warning", text);
+  history_.add(task.attempt.job, batch_->clock.now, "note", "warning", text);
 }
 
-void Ingestor::take_event(TaskId task, const WorkerEvent& event, NewsDesk& news) {
-  std::visit([&](const auto& body) { take_body(task, clock_.correct(event.time), body, news); }, event.body);
+void Ingestor::take_event(TaskId task, const WorkerEvent& event) {
+  std::visit([&](const auto& body) { take_body(task, batch_->clock.correct(event.time), body); }, event.body);
 }
 
-void Ingestor::take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news) {
+void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
   const Time time = from_millis(line.time_ms);
   const std::string target_metric = target_of(task.attempt.job).metric;
   for (std::size_t i = 0; i < line.values.size(); ++i) {
     const auto& [key, value] = line.values[i];
-    const Slot& to = slot(i, task.attempt, key, news);
+    const Slot& to = slot(i, task.attempt, key);
     if (!to.series) {
-      refuse_metric(task.attempt.job, time, key, news);
+      refuse_metric(task.attempt.job, time, key);
       continue;
     }
     const SeriesPoint point{line.step, time, value};
@@ -222,30 +214,36 @@ void Ingestor::take_metrics(TaskId task, const MetricsLine& line, NewsDesk& news
     if (key != target_metric) continue;
     const Target& target = target_of(task.attempt.job);
     if (key == target.metric && value >= target.at_least && value <= target.at_most)
-      take_body(task, time, TargetEvent{line.step, target.metric, value}, news);
+      take_body(task, time, TargetEvent{line.step, target.metric, value});
   }
   if (task.rank == 0) note_progress(line.step, std::nullopt, time);
 }
 
+// Where the live stream gets a metric's new points from. It stays where it is.
+Series& Ingestor::fresh_points(JobId job, std::string_view key) {
+  auto& points = batch_->news[job];
+  const auto known = points.find(key);
+  return known != points.end() ? known->second : points.emplace(key, Series{}).first->second;
+}
+
 // Keys borrow from the piece at hand, as those of lines do.
-const Ingestor::Slot& Ingestor::slot(std::size_t at, AttemptId attempt, std::string_view key,
-                                     NewsDesk& news) {
+const Ingestor::Slot& Ingestor::slot(std::size_t at, AttemptId attempt, std::string_view key) {
   if (at >= slots_.size()) slots_.resize(at + 1);
   Slot& slot = slots_[at];
   if (slot.series && slot.key == key) return slot;
   slot = {key, series_.find(attempt, key), nullptr};
-  if (slot.series) slot.news = &news.series(attempt, key);
+  if (slot.series) slot.news = &fresh_points(attempt.job, key);
   return slot;
 }
 
-void Ingestor::refuse_metric(JobId job, Time time, std::string_view key, NewsDesk& news) {
+void Ingestor::refuse_metric(JobId job, Time time, std::string_view key) {
   const std::string text = fmt::format(
       "metric \"{}\" was left out: a job may have {} different metrics with names of up to {} bytes; those "
       "it "
       "has go on",
       excerpt(key), kMostMetrics, kLongestMetricName);
   if (!refused_.insert(job).second) return;
-  news.note("job " + to_string(job) + ": " + text);
+  batch_->notes.push_back("job " + to_string(job) + ": " + text);
   was_refused_.start(job.value);
   const bool told = was_refused_.next();
   was_refused_.start();
@@ -278,7 +276,7 @@ void Ingestor::write_progress(AttemptId attempt) {
   attempt_progress_.run(attempt.job.value, attempt.number, progress_->step);
 }
 
-void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk&) {
+void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e) {
   if (task.rank != 0) return;
   start_steps_.run(task.attempt.job.value, task.attempt.number, e.step);
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stepping, e.step});
@@ -291,14 +289,14 @@ void Ingestor::take_body(TaskId task, Time time, const StartedEvent& e, NewsDesk
   history_.add(task.attempt.job, time, "training_started", "info", text);
 }
 
-void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e, NewsDesk& news) {
+void Ingestor::take_body(TaskId task, Time time, const MetricsEvent& e) {
   MetricsLine line{to_millis(time), e.step, {}};
   for (const auto& [key, value] : e.values) line.values.emplace_back(key, value);
-  take_metrics(task, line, news);
+  take_metrics(task, line);
   slots_.clear();  // the keys were the event's
 }
 
-void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsDesk&) {
+void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e) {
   const AttemptId attempt = task.attempt;
   put_checkpoint_.run(attempt.job.value, attempt.number, e.step, to_millis(time), e.path, e.bytes, e.seconds);
   history_.add(attempt.job, time, "checkpoint_saved", "info",
@@ -306,29 +304,29 @@ void Ingestor::take_body(TaskId task, Time time, const CheckpointEvent& e, NewsD
                            static_cast<double>(e.bytes) / 1e6, e.seconds, e.path));
 }
 
-void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e, NewsDesk& news) {
+void Ingestor::take_body(TaskId task, Time time, const TargetEvent& e) {
   reach_target_.run(task.attempt.job.value, to_millis(time), e.step, e.metric);
   if (sqlite3_changes(database_.handle()) == 0) return;
   targets_.erase(task.attempt.job);
   board_.put(task.attempt.job);
-  news.of(task.attempt);
+  batch_->news[task.attempt.job];  // it has changed, though perhaps without a point
   history_.add(task.attempt.job, time, "target_reached", "info",
                fmt::format("{} reached its target with {:.6g} at step {}", e.metric, e.value, e.step));
 }
 
-void Ingestor::take_body(TaskId task, Time time, const NoteEvent& e, NewsDesk&) {
+void Ingestor::take_body(TaskId task, Time time, const NoteEvent& e) {
   const bool known = e.level == "info" || e.level == "warning" || e.level == "error";
   history_.add(task.attempt.job, time, "note", known ? e.level : "info",
                fmt::format("rank {}: {}", task.rank, e.message));
 }
 
-void Ingestor::take_body(TaskId task, Time time, const FinishedEvent& e, NewsDesk&) {
+void Ingestor::take_body(TaskId task, Time time, const FinishedEvent& e) {
   if (task.rank != 0) return;
   note_progress(e.step, std::nullopt, time);
   ledger_.take(task.attempt.job, {task.attempt.number, time, LedgerKind::stopping, e.step});
 }
 
-void Ingestor::take_body(TaskId task, Time time, const PhaseEvent& e, NewsDesk&) {
+void Ingestor::take_body(TaskId task, Time time, const PhaseEvent& e) {
   if (task.rank != 0) return;
   ledger_.take(task.attempt.job, {task.attempt.number, time, ledger_kind_from(to_string(e.phase)), e.step});
 }

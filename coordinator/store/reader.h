@@ -29,12 +29,8 @@
 
 namespace podium {
 
-struct Point {
-  std::string key;
-  std::int64_t step = 0;
-  Time time;
-  double value = 0;
-};
+class Database;
+class Statement;
 
 struct Progress {
   std::int64_t step = 0;

@@ -36,7 +36,7 @@ void Store::commit(Commit turn, std::function<void()> done) {
 
 ClusterRecord Store::begin(const std::string& fresh) { return writer_->begin(fresh); }
 
-void Store::ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done) {
+void Store::ingest(std::shared_ptr<StreamBatch> streams, IngestDone done) {
   const std::size_t size = streams->body.size();
   if (*queued_bytes_ + size > kMostQueued) {
     const Error full{ErrorCode::unavailable,
@@ -44,13 +44,13 @@ void Store::ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Resu
     return post_([done = std::move(done), full] { done(full); });
   }
   *queued_bytes_ += size;
-  auto finish = [done = std::move(done), queued = queued_bytes_, size](Result<Ingested> answer) {
+  auto finish = [done = std::move(done), queued = queued_bytes_, size](const std::optional<Error>& error) {
     *queued -= size;
-    done(std::move(answer));
+    done(error);
   };
   logs_->write(streams,
                [this, streams, finish = std::move(finish)](const std::optional<Error>& error) mutable {
-                 if (error) return post_([finish, error] { finish(*error); });
+                 if (error) return post_([finish, error] { finish(error); });
                  writer_->ingest(std::move(streams), std::move(finish));
                });
 }

@@ -63,19 +63,6 @@ struct Loaded {
   std::map<JobId, std::string> waits = {};  // for WaitLog
 };
 
-// What a batch of streams told, one entry a job, for the live stream. The reader has the rest.
-struct JobNews {
-  JobId job;
-  int attempt = 0;
-  std::vector<Point> points;  // at most a few hundred of each key; the series has them all
-};
-
-struct Ingested {
-  std::vector<StreamPosition> positions;
-  std::vector<JobNews> news;
-  std::vector<std::string> notes;  // for the agent's own log
-};
-
 // Who this database is, and where its jobs are in the nodes' shared folder.
 struct ClusterRecord {
   ClusterName name;
@@ -108,10 +95,10 @@ class Store {
 
   void commit(Commit turn, std::function<void()> done);
 
-  // All of its positions are durable when `done` runs, and so is every turn that was committed before: what
-  // the core must know of the streams is told to it first. Errors: `unavailable` when the queue or the disk
-  // is full.
-  void ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done);
+  // Its positions are filled in and durable when `done` runs, and so is every turn that was committed before
+  // this call. Errors: `unavailable` when the queue or the disk is full.
+  using IngestDone = std::function<void(const std::optional<Error>&)>;
+  void ingest(std::shared_ptr<StreamBatch> streams, IngestDone done);
 
   // Why turns cannot be written at the moment; they wait.
   std::optional<Error> failure() const;

@@ -1,4 +1,6 @@
-// The body of one POST of streams, parsed, on its way to the store.
+// One POST of streams on its way from an agent to tables, logs and the live stream. It is parsed on a pool;
+// the loop decides what the core must know of it, LogKeeper puts its output on disk, the store's thread
+// writes its rows, and the loop answers the agent and tells the live stream. One of them has it at a time.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include "common/model/stream_chunk.h"
 #include "coordinator/core/events/commands.h"
 #include "coordinator/core/jobs/trials.h"
+#include "coordinator/tracking/series.h"
 
 namespace podium {
 
@@ -25,28 +28,36 @@ struct WriterClock {
   Time correct(Time told) const { return std::min(told - ahead, now); }
 };
 
+// Jobs that streams have changed, with the new points of each metric: at most a few hundred, for the live
+// stream. The tables have all of them.
+using StreamNews = std::map<JobId, std::map<std::string, Series, std::less<>>>;
+
 struct StreamBatch {
   NodeId node;  // whose agent sent it
   WriterClock clock;
   std::string body;
-  std::vector<StreamChunk> chunks;           // borrow from body
-  std::vector<CheckpointSaved> checkpoints;  // what the core must know of it
-  std::vector<RungTold> rungs;               // and this
+  std::vector<StreamChunk> chunks;  // borrow from body
+  std::vector<Command> for_core;    // what the core must know of it
+
+  // What has become of it. LogKeeper sets the first, the store's thread the others.
   std::vector<bool> on_disk;  // of each chunk of output: its bytes follow what was there and are on disk
+  std::size_t taken = 0;      // chunks whose rows are written
+  std::vector<StreamPosition> positions;  // for the agent
+  std::vector<std::string> notes;         // for the agent's own log
+  StreamNews news;
 };
 
 // `body` as common/model/stream_chunk.h describes. Error: `invalid` for a malformed one.
 Result<std::shared_ptr<StreamBatch>> read_streams(NodeId node, std::string body);
 
-// What the core must know of the streams: of each attempt the newest checkpoint that a line tells of. It is
-// committed before the lines are, so that no offset ever passes a checkpoint which the core could forget; a
-// line that comes twice tells nothing new.
-// `is_own`: whether a task was given to the node; what it says of others' tasks is left out.
+// The newest checkpoint of each attempt that the streams name, for the core. It is committed before the rows,
+// so that no offset ever passes a checkpoint that the core could forget; a line that comes twice changes
+// nothing. `is_own` says whether a task was given to the node: lines of other tasks are left out.
 std::vector<CheckpointSaved> checkpoints_in(const StreamBatch& streams,
                                             const std::function<bool(TaskId)>& is_own);
 
-// Of the trials of sweeps, the first word in the streams on each rung that is watched: a metric told at its
-// step or later. As with checkpoints.
+// For the trials of sweeps, the first value of the watched metric at the step of each watched rung or later.
+// It is committed before the rows, too.
 using RungWatches = std::map<JobId, RungWatch>;
 std::vector<RungTold> rungs_in(const StreamBatch& streams, const RungWatches& watches,
                                const std::function<bool(TaskId)>& is_own);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -22,6 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr int kCacheKib = 2048;
 constexpr std::size_t kPiece = 512 << 10;  // bytes of streams in one transaction
+constexpr int kLivePoints = 200;           // of one metric in one batch
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
 // events themselves, however large the state is.
 constexpr std::int64_t kSnapshotEvery = 5000;
@@ -95,13 +97,10 @@ void Store::Writer::commit(Commit turn, std::function<void()> done) {
   wake_.notify_one();
 }
 
-void Store::Writer::ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done) {
-  auto batch = std::make_unique<Batch>();
-  batch->streams = std::move(streams);
-  batch->done = std::move(done);
+void Store::Writer::ingest(std::shared_ptr<StreamBatch> streams, IngestDone done) {
   {
     const std::lock_guard lock(mutex_);
-    batches_.push_back(std::move(batch));
+    batches_.push_back({std::move(streams), std::move(done)});
   }
   wake_.notify_one();
 }
@@ -281,15 +280,15 @@ void Store::Writer::write_the_rest(const Commit& commit) {
 // One transaction over as many batches as a piece holds; those that end in it are answered once it is on
 // disk.
 void Store::Writer::write_some_streams() {
-  std::deque<std::unique_ptr<Batch>> finished;
+  std::deque<Batch> finished;
   try {
     Transaction transaction(database_);
     for (std::size_t budget = kPiece; budget > 0;) {
       std::unique_lock lock(mutex_);
       if (batches_.empty()) break;
-      Batch& batch = *batches_.front();
+      StreamBatch& streams = *batches_.front().streams;
       lock.unlock();
-      if (!advance(batch, budget)) continue;
+      if (!ingestor_.take(streams, budget)) continue;
       lock.lock();
       finished.push_back(std::move(batches_.front()));
       batches_.pop_front();
@@ -299,42 +298,22 @@ void Store::Writer::write_some_streams() {
     ingestor_.forget();
     return refuse(std::move(finished), error.what());
   }
-  for (auto& batch : finished) {
-    std::move(batch->news).publish(batch->answer);
-    post_([done = std::move(batch->done), answer = std::move(batch->answer)] { done(answer); });
+  for (Batch& batch : finished) {
+    for (auto& [job, metrics] : batch.streams->news)
+      for (auto& [key, points] : metrics) points = thin(points, kLivePoints);
+    post_([done = std::move(batch.done)] { done(std::nullopt); });
   }
-}
-
-// True when the batch is done.
-bool Store::Writer::advance(Batch& batch, std::size_t& budget) {
-  while (batch.at < batch.streams->chunks.size() && budget > 0) {
-    const StreamChunk& chunk = batch.streams->chunks[batch.at];
-    const Ingestor::Taken taken = ingestor_.take(batch.streams->node, chunk, batch.streams->on_disk[batch.at],
-                                                 budget, batch.streams->clock, batch.news);
-    budget -=
-        std::min(budget, static_cast<std::size_t>(taken.bytes) + 1024);  // the work that every chunk costs
-    if (taken.more) continue;
-    auto& positions = batch.answer.positions;
-    const auto same = std::ranges::find_if(
-        positions, [&](const StreamPosition& p) { return p.task == chunk.task && p.stream == chunk.stream; });
-    if (same != positions.end())
-      same->next = taken.next;
-    else
-      positions.push_back({chunk.task, chunk.stream, taken.next});
-    ++batch.at;
-  }
-  return batch.at == batch.streams->chunks.size();
 }
 
 // These and all that wait. The agents keep what was not accepted and send it again.
-void Store::Writer::refuse(std::deque<std::unique_ptr<Batch>> batches, const std::string& why) {
+void Store::Writer::refuse(std::deque<Batch> batches, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    for (auto& batch : batches_) batches.push_back(std::move(batch));
+    std::ranges::move(batches_, std::back_inserter(batches));
     batches_.clear();
   }
   const Error error{ErrorCode::unavailable, "streams could not be written: " + why, ""};
-  for (auto& batch : batches) post_([done = std::move(batch->done), error] { done(error); });
+  for (Batch& batch : batches) post_([done = std::move(batch.done), error] { done(error); });
 }
 
 // A database with jobs from before clusters had names keeps their folder.

@@ -36,7 +36,7 @@ class Store::Writer {
   void note_clock_step(Time from, Time to, Duration step);
   Loaded load(const ClusterState& empty);
   void commit(Commit turn, std::function<void()> done);
-  void ingest(std::shared_ptr<StreamBatch> streams, std::function<void(Result<Ingested>)> done);
+  void ingest(std::shared_ptr<StreamBatch> streams, IngestDone done);
   bool wants_snapshot() const;
   std::optional<Error> failure() const;
 
@@ -47,10 +47,7 @@ class Store::Writer {
   };
   struct Batch {
     std::shared_ptr<StreamBatch> streams;
-    std::size_t at = 0;  // the chunk to go on with
-    Ingested answer;
-    NewsDesk news;
-    std::function<void(Result<Ingested>)> done;
+    IngestDone done;
   };
 
   struct Snapshot {
@@ -71,8 +68,7 @@ class Store::Writer {
   std::int64_t write(const Event& event);
   void write_the_rest(const Commit& commit);
   void write_some_streams();
-  bool advance(Batch& batch, std::size_t& budget);
-  void refuse(std::deque<std::unique_ptr<Batch>> batches, const std::string& why);
+  void refuse(std::deque<Batch> batches, const std::string& why);
 
   Post post_;
   Database database_;
@@ -91,7 +87,7 @@ class Store::Writer {
   mutable std::mutex mutex_;  // guards the next six
   std::condition_variable wake_;
   std::deque<Turn> turns_;
-  std::deque<std::unique_ptr<Batch>> batches_;
+  std::deque<Batch> batches_;
   std::optional<Snapshot> snapshot_;  // to be written
   std::string failure_;               // why turns wait; "" while they do not
   bool stopping_ = false;

@@ -41,7 +41,7 @@ TEST(LiveFeed, GoesOnAfterAnErrorOfTheDatabase) {
 
   Database database(home.path() / "podium.db", Access::write, 100);
   database.run("ALTER TABLE series RENAME TO elsewhere");
-  feed.tell(queued_job(1));
+  feed.follow(queued_job(1));
   io.run_for(std::chrono::milliseconds(300));
   EXPECT_EQ(told.find("event: job"), std::string::npos);
   database.run("ALTER TABLE elsewhere RENAME TO series");

@@ -28,7 +28,7 @@ namespace {
         store,
         {queued_job(id), ExperimentText{{id}, "x", "", "", "key-" + std::to_string(id), {"{}"}}, {}, {}});
     const auto answer = ingest_now(store, chunk(1, offset, metrics_line(id, 1)));
-    offset = answer->positions.at(0).next;
+    offset = (*answer)->positions.at(0).next;
     if (::write(pipe, &id, sizeof id) != sizeof id) ::_exit(1);
   }
 }
@@ -94,7 +94,8 @@ TEST(Crash, LosesNothingThatWasAcknowledged) {
   loop.start();
   const auto work = [&]() -> boost::asio::awaitable<void> {
     const auto streams = read_streams({"node-1"}, chunk(1, 0, checkpoint_line(50)));
-    (*streams)->checkpoints = checkpoints_in(**streams, [](TaskId) { return true; });
+    const auto saved = checkpoints_in(**streams, [](TaskId) { return true; });
+    (*streams)->for_core.assign(saved.begin(), saved.end());
     co_await loop.ingest(*streams);
   };
   boost::asio::co_spawn(io, work(), boost::asio::detached);
@@ -150,7 +151,7 @@ int watch(sqlite3* database, char**, const sqlite3_api_routines*) {
   std::int64_t offset = 0;
   for (std::int64_t step = 1;; ++step) {
     const auto answer = ingest_now(store, chunk(1, offset, metrics_line(step, static_cast<double>(step))));
-    offset = answer->positions.at(0).next;
+    offset = (*answer)->positions.at(0).next;
     if (::write(pipe, &step, sizeof step) != sizeof step) ::_exit(1);
   }
 }

@@ -52,7 +52,7 @@ class Logs : public testing::Test {
       const std::int64_t last = std::min(end, first + at_once);
       const auto answer = ingest_now(*store_, chunk(1, 8 * first, lines(first, last), StreamKind::out));
       ASSERT_TRUE(answer.ok()) << describe(answer.errors());
-      ASSERT_EQ(answer->positions.at(0).next, 8 * last);
+      ASSERT_EQ((*answer)->positions.at(0).next, 8 * last);
     }
   }
 
@@ -118,7 +118,7 @@ TEST_F(Logs, WhatIsSentAgainChangesNothing) {
   const std::string before = followed();
   const auto again =
       ingest_now(*store_, chunk(1, 8 * 1'000'000, lines(1'000'000, 1'100'000), StreamKind::out));
-  EXPECT_EQ(again->positions.at(0).next, 16'000'000);
+  EXPECT_EQ((*again)->positions.at(0).next, 16'000'000);
   EXPECT_EQ(followed(), before);
 }
 
@@ -128,7 +128,7 @@ TEST_F(Logs, AGapThatTheNodeLeftIsTold) {
   std::string body;
   append_chunk(body, {kTask, StreamKind::out, 8 * 1'000'000, lines(1'000'000, 1'500'000), false, true});
   const auto answer = ingest_now(*store_, body);
-  EXPECT_EQ(answer->positions.at(0).next, 8 * 1'500'000);
+  EXPECT_EQ((*answer)->positions.at(0).next, 8 * 1'500'000);
   EXPECT_THAT(followed(), StartsWith(lines(0, 1000) + "\n[podium: "));
   EXPECT_THAT(followed(), EndsWith(lines(1'400'000, 1'500'000)));
   write(1'500'000, 1'600'000);

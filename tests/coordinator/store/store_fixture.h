@@ -27,14 +27,16 @@ inline void commit_now(Store& store, Commit turn) {
   done.get_future().wait();
 }
 
-inline Result<Ingested> ingest_now(Store& store, std::string body, const std::string& node = "node-1",
-                                   const WriterClock& clock = {SystemClock().now()}) {
-  const Result<std::shared_ptr<StreamBatch>> streams = read_streams({node}, std::move(body));
-  if (!streams) return streams.errors();
+inline Result<std::shared_ptr<StreamBatch>> ingest_now(Store& store, std::string body,
+                                                       const std::string& node = "node-1",
+                                                       const WriterClock& clock = {SystemClock().now()}) {
+  Result<std::shared_ptr<StreamBatch>> streams = read_streams({node}, std::move(body));
+  if (!streams) return streams;
   (*streams)->clock = clock;
-  std::promise<Result<Ingested>> done;
-  store.ingest(*streams, [&](Result<Ingested> answer) { done.set_value(std::move(answer)); });
-  return done.get_future().get();
+  std::promise<std::optional<Error>> done;
+  store.ingest(*streams, [&](const std::optional<Error>& error) { done.set_value(error); });
+  if (const auto error = done.get_future().get()) return *error;
+  return streams;
 }
 
 inline Events queued_job(std::int64_t id, const std::string& name = "tiny") {
