@@ -3,7 +3,8 @@
 #include <sstream>
 
 #include "common/base/check.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -162,7 +163,7 @@ std::map<JobState, std::int64_t> counts_where(Database& database, const Where& w
 JobPage Reader::jobs(const JobFilter& filter) {
   Where where = where_of(filter);
   JobPage page;
-  page.by_state = counts_where(impl_->database, where);
+  page.by_state = counts_where(*database_, where);
   for (const auto& [state, count] : page.by_state)
     if (filter.states.empty() || std::ranges::find(filter.states, state) != filter.states.end())
       page.total += count;
@@ -170,19 +171,19 @@ JobPage Reader::jobs(const JobFilter& filter) {
   where.sql += among(filter.states);
   if (filter.after)
     where.sql += (filter.sort.descending ? " AND id < " : " AND id > ") + std::to_string(filter.after->value);
-  Statement rows(impl_->database, Impl::kJobColumns + where.sql + order_of(filter.sort) + " LIMIT " +
-                                      std::to_string(filter.limit + 1) + " OFFSET " +
-                                      std::to_string(filter.offset));
+  Statement rows(*database_, kJobColumns + where.sql + order_of(filter.sort) + " LIMIT " +
+                                 std::to_string(filter.limit + 1) + " OFFSET " +
+                                 std::to_string(filter.offset));
   for (start_with(rows, where); rows.next();) {
     if (std::ssize(page.jobs) == filter.limit) {
       page.more = true;
       break;
     }
-    page.jobs.push_back(impl_->job_row(rows));
+    page.jobs.push_back(job_row(rows));
   }
   return page;
 }
 
-std::map<JobState, std::int64_t> Reader::job_counts() { return counts_where(impl_->database, {}); }
+std::map<JobState, std::int64_t> Reader::job_counts() { return counts_where(*database_, {}); }
 
 }  // namespace podium

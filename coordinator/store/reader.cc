@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
+
+constexpr int kCacheKib = 1024;
 
 ExperimentView experiment_row(Statement& row) {
   return {{row.integer(0)}, row.text(1), from_millis(row.integer(2)), row.text(3), row.text(4),
@@ -14,38 +16,39 @@ ExperimentView experiment_row(Statement& row) {
 
 }  // namespace
 
-Reader::Reader(const std::filesystem::path& home) : impl_(std::make_unique<Impl>(home)) {}
+Reader::Reader(const std::filesystem::path& home)
+    : home_(home), database_(std::make_unique<Database>(home / "podium.db", Access::read, kCacheKib)) {}
+
 Reader::~Reader() = default;
 
 std::optional<ExperimentView> Reader::experiment(ExperimentId id) {
-  Statement row(impl_->database,
-                "SELECT id, name, created_ms, source, file, spec FROM experiments WHERE id = ?1");
+  Statement row(*database_, "SELECT id, name, created_ms, source, file, spec FROM experiments WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
   ExperimentView view = experiment_row(row);
-  view.jobs = impl_->jobs_of(id);
+  view.jobs = jobs_of(id);
   return view;
 }
 
 std::vector<ExperimentView> Reader::experiments(int limit, std::optional<ExperimentId> before) {
-  Statement rows(impl_->database,
+  Statement rows(*database_,
                  "SELECT id, name, created_ms, source, file, '' FROM experiments WHERE id < ?1 ORDER BY id "
                  "DESC LIMIT ?2");
   std::vector<ExperimentView> views;
   for (rows.start(before ? before->value : INT64_MAX, limit); rows.next();)
     views.push_back(experiment_row(rows));
-  for (ExperimentView& view : views) view.jobs = impl_->jobs_of(view.id);
+  for (ExperimentView& view : views) view.jobs = jobs_of(view.id);
   return views;
 }
 
 std::optional<ExperimentId> Reader::experiment_by_key(const std::string& key) {
-  Statement row(impl_->database, "SELECT id FROM experiments WHERE idempotency_key = ?1");
+  Statement row(*database_, "SELECT id FROM experiments WHERE idempotency_key = ?1");
   if (!row.start(key).next()) return std::nullopt;
   return ExperimentId{row.integer(0)};
 }
 
 std::vector<HistoryEntry> Reader::history(JobId job, std::int64_t after, int limit) {
   Statement rows(
-      impl_->database,
+      *database_,
       "SELECT id, time_ms, type, text, level FROM history WHERE job = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
   std::vector<HistoryEntry> entries;
   for (rows.start(job.value, after, limit); rows.next();)
@@ -55,7 +58,7 @@ std::vector<HistoryEntry> Reader::history(JobId job, std::int64_t after, int lim
 }
 
 std::vector<CheckpointView> Reader::checkpoints(JobId job) {
-  Statement rows(impl_->database,
+  Statement rows(*database_,
                  "SELECT attempt, step, time_ms, path, bytes, seconds FROM checkpoints WHERE job = ?1"
                  " ORDER BY attempt, step");
   std::vector<CheckpointView> saved;
@@ -67,7 +70,7 @@ std::vector<CheckpointView> Reader::checkpoints(JobId job) {
 
 std::vector<MetricSummary> Reader::metrics(JobId job) {
   Statement rows(
-      impl_->database,
+      *database_,
       "SELECT key, points, first_step, top_step, last_ms, last_value, min_value, max_value,"
       " (SELECT coalesce(sum(count), 0) FROM damaged_chunks d WHERE d.series = s.id) FROM series s"
       " WHERE job = ?1 AND (points > 0 OR EXISTS (SELECT 1 FROM damaged_chunks d WHERE d.series = s.id))"
@@ -80,36 +83,34 @@ std::vector<MetricSummary> Reader::metrics(JobId job) {
 }
 
 DamageView Reader::damage() {
-  Statement row(impl_->database, "SELECT count(*), coalesce(sum(count), 0) FROM damaged_chunks");
+  Statement row(*database_, "SELECT count(*), coalesce(sum(count), 0) FROM damaged_chunks");
   row.start().next();
   return {row.integer(0), row.integer(1)};
 }
 
 bool Reader::is_task_of(TaskId task, const NodeId& node) {
-  Statement row(impl_->database,
+  Statement row(*database_,
                 "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4");
   return row.start(task.attempt.job.value, task.attempt.number, task.rank, node.value).next();
 }
 
 LogPart Reader::log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit) {
-  return read_log(log_path(impl_->home, task, stream), offset, limit, impl_->end_of(task, stream));
+  return read_log(log_path(home_, task, stream), offset, limit, log_end(task, stream));
 }
 
 LogPart Reader::log_tail(TaskId task, StreamKind stream, std::int64_t bytes) {
-  const std::int64_t end = impl_->end_of(task, stream);
-  return read_log(log_path(impl_->home, task, stream), std::max<std::int64_t>(0, end - bytes), bytes, end);
+  const std::int64_t end = log_end(task, stream);
+  return read_log(log_path(home_, task, stream), std::max<std::int64_t>(0, end - bytes), bytes, end);
 }
-
-std::int64_t Reader::log_end(TaskId task, StreamKind stream) { return impl_->end_of(task, stream); }
 
 std::optional<std::int64_t> Reader::log_lines(TaskId task, StreamKind stream, std::int64_t lines,
                                               std::int64_t& budget) {
-  return start_of_lines(log_path(impl_->home, task, stream), lines, impl_->end_of(task, stream), budget);
+  return start_of_lines(log_path(home_, task, stream), lines, log_end(task, stream), budget);
 }
 
-std::int64_t Reader::Impl::end_of(TaskId task, StreamKind stream) {
+std::int64_t Reader::log_end(TaskId task, StreamKind stream) {
   Statement row(
-      database,
+      *database_,
       "SELECT next FROM stream_offsets WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND stream = ?4");
   const bool known =
       row.start(task.attempt.job.value, task.attempt.number, task.rank, to_string(stream)).next();

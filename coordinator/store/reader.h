@@ -253,8 +253,15 @@ class Reader {
                                         std::int64_t& budget);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  static const char* const kJobColumns;  // "SELECT … FROM jobs ", for job_row()
+
+  std::vector<JobId> jobs_of(ExperimentId experiment);
+  JobView job_row(Statement& row);
+  void add_latest(JobView& job);
+  void add_attempts(JobView& job);
+
+  std::filesystem::path home_;
+  std::unique_ptr<Database> database_;
 };
 
 }  // namespace podium

@@ -2,7 +2,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -38,8 +39,7 @@ std::optional<JobId> job_named(const std::string& text) {
 }  // namespace
 
 std::vector<BoardRow> Reader::board() {
-  Statement rows(impl_->database,
-                 kRunColumns + ", benchmark FROM board_runs ORDER BY benchmark, reached_ms, job");
+  Statement rows(*database_, kRunColumns + ", benchmark FROM board_runs ORDER BY benchmark, reached_ms, job");
   std::vector<BoardRow> all;
   for (rows.start(); rows.next();) all.push_back({rows.text(8), run_row(rows)});
   return all;
@@ -47,7 +47,7 @@ std::vector<BoardRow> Reader::board() {
 
 std::vector<BoardRunView> Reader::board_runs(const std::string& identity) {
   Statement rows(
-      impl_->database,
+      *database_,
       kRunColumns +
           ", jobs.name, experiment, file, json_remove(jobs.spec, '$.after', '$.labels.reproduces'), source, "
           "json_extract(jobs.spec, "

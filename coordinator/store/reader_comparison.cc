@@ -5,7 +5,8 @@
 #include <set>
 
 #include "coordinator/store/chunk_reader.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -140,9 +141,9 @@ void add_hardware(Database& database, const JobView& job, ComparedJob& compared)
 ComparedJob Reader::compared(const JobView& job, const ComparisonQuery& query) {
   ComparedJob compared;
   compared.id = job.id;
-  const Moment moment(impl_->database);
+  const ReadTransaction moment(*database_);
   compared.spec = json::parse(job_spec(job.id).value_or("{}"));
-  Statement source(impl_->database, "SELECT source FROM experiments WHERE id = ?1 AND source != ''");
+  Statement source(*database_, "SELECT source FROM experiments WHERE id = ?1 AND source != ''");
   if (source.start(job.experiment.value).next()) compared.source = json::parse(source.text(0));
   compared.text = text_of(job.id);
   if (job.target) compared.target = TargetSpec{job.target->metric, job.target->at_least, job.target->at_most};
@@ -151,11 +152,11 @@ ComparedJob Reader::compared(const JobView& job, const ComparisonQuery& query) {
   if (job.attempt > 0) {
     const Duration running = job.running_since ? query.now - *job.running_since : Duration{};
     compared.run_seconds = std::chrono::duration<double>(job.ran + std::max(running, Duration{})).count();
-    compared.device_seconds = device_seconds(impl_->database, job.id, query.now);
+    compared.device_seconds = device_seconds(*database_, job.id, query.now);
     compared.devices = job.devices;
-    add_hardware(impl_->database, job, compared);
+    add_hardware(*database_, job, compared);
   }
-  add_metrics(impl_->database, query.metrics, compared);
+  add_metrics(*database_, query.metrics, compared);
   return compared;
 }
 

@@ -3,7 +3,8 @@
 #include <set>
 
 #include "coordinator/store/energy_rows.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 
@@ -34,15 +35,15 @@ std::vector<EnergyShare> shares_of(Statement& rows) {
 }  // namespace
 
 bool Reader::has_energy(JobId job) {
-  Statement row(impl_->database, "SELECT EXISTS (SELECT 1 FROM energy WHERE job = ?1)");
+  Statement row(*database_, "SELECT EXISTS (SELECT 1 FROM energy WHERE job = ?1)");
   row.start(job.value).next();
   return row.integer(0) != 0;
 }
 
 EnergySum Reader::energy(JobId job, std::optional<Time> until) {
-  const Moment moment(impl_->database);
-  Statement next_attempt(impl_->database, "SELECT min(attempt) FROM energy WHERE job = ?1 AND attempt > ?2");
-  Statement rows(impl_->database,
+  const ReadTransaction moment(*database_);
+  Statement next_attempt(*database_, "SELECT min(attempt) FROM energy WHERE job = ?1 AND attempt > ?2");
+  Statement rows(*database_,
                  "SELECT from_ms, to_ms, joules, covered_ms, shared_ms FROM energy"
                  " WHERE job = ?1 AND attempt = ?2 AND minute <= ?3 ORDER BY minute DESC LIMIT ?4");
   const std::int64_t minute = until ? to_millis(*until) / 60'000 : INT64_MAX;
@@ -61,7 +62,7 @@ EnergySum Reader::energy(JobId job, std::optional<Time> until) {
 
 std::vector<HeldDevices> Reader::held_devices(JobId job) {
   Statement rows(
-      impl_->database,
+      *database_,
       "SELECT held.attempt, held.devices, jobs.kind, node_hardware.devices FROM"
       " (SELECT tasks.attempt, node, created_ms, sum(1 + json_array_length(more_devices)) AS devices"
       "  FROM tasks JOIN attempts ON attempts.job = tasks.job AND attempts.number = tasks.attempt"

@@ -5,7 +5,8 @@
 
 #include "common/model/codec.h"
 #include "coordinator/core/events/names.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 #include "coordinator/tracking/time_to_train.h"
 
 namespace podium {
@@ -51,20 +52,20 @@ std::optional<double> number_of(double value) {
 
 }  // namespace
 
-const char* const Reader::Impl::kJobColumns =
+const char* const Reader::kJobColumns =
     "SELECT id, experiment, name, devices, per_node, kind, walltime_ms, priority, max_restarts, command,"
     " state, labels, submitted_ms, started_ms, ended_ms, attempt, reason, step, steps, progress_ms,"
     " target_metric, target_at_least, target_at_most, target_reached_ms, target_reached_step, account, sizes,"
     " held_devices, failures FROM jobs ";
 
-std::vector<JobId> Reader::Impl::jobs_of(ExperimentId experiment) {
-  Statement rows(database, "SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id");
+std::vector<JobId> Reader::jobs_of(ExperimentId experiment) {
+  Statement rows(*database_, "SELECT id FROM jobs WHERE experiment = ?1 ORDER BY id");
   std::vector<JobId> jobs;
   for (rows.start(experiment.value); rows.next();) jobs.push_back({rows.integer(0)});
   return jobs;
 }
 
-JobView Reader::Impl::job_row(Statement& row) {
+JobView Reader::job_row(Statement& row) {
   JobView job;
   job.id = {row.integer(0)};
   job.experiment = {row.integer(1)};
@@ -101,8 +102,8 @@ JobView Reader::Impl::job_row(Statement& row) {
   return job;
 }
 
-void Reader::Impl::add_latest(JobView& job) {
-  Statement rows(database,
+void Reader::add_latest(JobView& job) {
+  Statement rows(*database_,
                  "SELECT key, last_value, min_value, max_value FROM series WHERE job = ?1 AND"
                  " (key = ?3 OR id IN (SELECT id FROM series WHERE job = ?1 ORDER BY id LIMIT ?2))");
   const std::string target = job.target ? job.target->metric : "";
@@ -115,8 +116,8 @@ void Reader::Impl::add_latest(JobView& job) {
   }
 }
 
-void Reader::Impl::add_attempts(JobView& job) {
-  Statement rows(database, "SELECT started_ms, ended_ms, restart FROM attempts WHERE job = ?1");
+void Reader::add_attempts(JobView& job) {
+  Statement rows(*database_, "SELECT started_ms, ended_ms, restart FROM attempts WHERE job = ?1");
   for (rows.start(job.id.value); rows.next();) {
     const std::optional<Time> started = time_of(rows.optional_integer(0));
     const std::optional<Time> ended = time_of(rows.optional_integer(1));
@@ -127,41 +128,41 @@ void Reader::Impl::add_attempts(JobView& job) {
 }
 
 std::optional<JobView> Reader::job(JobId id) {
-  Statement row(impl_->database, std::string(Impl::kJobColumns) + "WHERE id = ?1");
+  Statement row(*database_, std::string(kJobColumns) + "WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
-  return impl_->job_row(row);
+  return job_row(row);
 }
 
 std::optional<std::string> Reader::job_spec(JobId id) {
-  Statement row(impl_->database, "SELECT spec FROM jobs WHERE id = ?1");
+  Statement row(*database_, "SELECT spec FROM jobs WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
   return row.text(0);
 }
 
 std::optional<TextIdentity> Reader::text_of(JobId job) {
-  Statement row(impl_->database, "SELECT tokens, sentences, xxh3 FROM texts WHERE job = ?1");
+  Statement row(*database_, "SELECT tokens, sentences, xxh3 FROM texts WHERE job = ?1");
   if (!row.start(job.value).next()) return std::nullopt;
   return TextIdentity{row.integer(0), row.integer(1), row.text(2)};
 }
 
 int Reader::newest_attempt(JobId id) {
-  Statement row(impl_->database, "SELECT max(attempt, attempts_told) FROM jobs WHERE id = ?1");
+  Statement row(*database_, "SELECT max(attempt, attempts_told) FROM jobs WHERE id = ?1");
   return row.start(id.value).next() ? row.small(0) : 0;
 }
 
 std::optional<SubmittedJob> Reader::submitted(JobId id) {
-  Statement row(impl_->database, "SELECT spec, submitted_ms FROM jobs WHERE id = ?1");
+  Statement row(*database_, "SELECT spec, submitted_ms FROM jobs WHERE id = ?1");
   if (!row.start(id.value).next()) return std::nullopt;
   return SubmittedJob{row.text(0), from_millis(row.integer(1))};
 }
 
 std::vector<AttemptView> Reader::attempts(JobId job) {
   Statement rows(
-      impl_->database,
+      *database_,
       "SELECT number, created_ms, started_ms, ended_ms, end, reason, first_step, last_step FROM attempts"
       " WHERE job = ?1 ORDER BY number");
   Statement tasks(
-      impl_->database,
+      *database_,
       "SELECT rank, node, device, phase, pid, exit_code, exit_signal, exit_message, exit_cause, more_devices"
       " FROM tasks"
       " WHERE job = ?1 AND attempt = ?2 ORDER BY rank");
@@ -193,7 +194,7 @@ std::vector<AttemptView> Reader::attempts(JobId job) {
 }
 
 std::set<std::string> Reader::code_in_use() {
-  Statement specs(impl_->database,
+  Statement specs(*database_,
                   "SELECT DISTINCT json_extract(spec, '$.code.snapshot') FROM jobs"
                   " WHERE ended_ms IS NULL AND spec LIKE '%\"snapshot\"%'");
   std::set<std::string> hashes;

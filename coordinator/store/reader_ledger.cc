@@ -6,7 +6,8 @@
 
 #include "common/base/check.h"
 #include "coordinator/store/ledger_rows.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -116,17 +117,17 @@ JobPlace place_of(Statement& row) {
 }  // namespace
 
 LedgerRows Reader::ledger(JobId job) {
-  const Moment moment(impl_->database);
-  return LedgerRowsReader(impl_->database).read(job);
+  const ReadTransaction moment(*database_);
+  return LedgerRowsReader(*database_).read(job);
 }
 
 LedgerTable Reader::ledger_table(const LedgerFilter& filter, Time now) {
-  const Moment moment(impl_->database);
+  const ReadTransaction moment(*database_);
   const std::int64_t experiment = filter.experiment ? filter.experiment->value : 0;
-  TableBuilder table(impl_->database, filter);
+  TableBuilder table(*database_, filter);
   // Without days all are read, in the order of the table.
   const bool some_days = filter.first_day || filter.last_day;
-  Statement stored(impl_->database,
+  Statement stored(*database_,
                    "SELECT c.*, t.attempt, t.day, t.kind, t.detail, t.devices, t.wall_ms FROM (" +
                        std::string(kChosen) +
                        ") c JOIN ledger_totals t ON t.job = c.id"
@@ -140,8 +141,8 @@ LedgerTable Reader::ledger_table(const LedgerFilter& filter, Time now) {
               {stored.small(5), stored.integer(6), ledger_kind_from(stored.text(7)), stored.text(8),
                stored.small(9)},
               stored.integer(10));
-  LedgerRowsReader rows(impl_->database);
-  Statement open(impl_->database, std::string(kChosen) + " AND j.id IN (SELECT job FROM ledger_open)");
+  LedgerRowsReader rows(*database_);
+  Statement open(*database_, std::string(kChosen) + " AND j.id IN (SELECT job FROM ledger_open)");
   for (open.start(filter.account, experiment); open.next();) {
     const JobPlace place = place_of(open);
     for (const auto& [share, wall] : shares_by_day(make_ledger(rows.read(place.job), now)))

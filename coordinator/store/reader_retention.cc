@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -112,19 +113,19 @@ class KeepTimes {
 
 }  // namespace
 
-RetentionRules Reader::retention_rules() { return read_retention_rules(impl_->database); }
+RetentionRules Reader::retention_rules() { return read_retention_rules(*database_); }
 
 bool Reader::has_experiment(const std::string& name) {
-  Statement row(impl_->database, "SELECT EXISTS (SELECT 1 FROM experiments WHERE name = ?1)");
+  Statement row(*database_, "SELECT EXISTS (SELECT 1 FROM experiments WHERE name = ?1)");
   row.start(name).next();
   return row.integer(0) != 0;
 }
 
 RetentionDue Reader::due(const DueQuery& query) {
-  const Moment moment(impl_->database);
-  const KeepTimes keep(query, read_retention_rules(impl_->database));
-  DueCounter counter(impl_->database, impl_->home);
-  Statement jobs(impl_->database,
+  const ReadTransaction moment(*database_);
+  const KeepTimes keep(query, read_retention_rules(*database_));
+  DueCounter counter(*database_, home_);
+  Statement jobs(*database_,
                  "SELECT j.id, j.name, e.name, j.ended_ms, json_extract(j.spec, '$.checkpoint.keep')"
                  " FROM jobs j JOIN experiments e ON e.id = j.experiment"
                  " WHERE j.ended_ms <= ?1 AND (?2 = '' OR e.name = ?2) ORDER BY j.ended_ms, j.id");

@@ -1,7 +1,8 @@
 // Reader: the points of a series, or about so many of them that show what all of them would. Few points are
 // all read; of many, what every 64 or 256 of them come to, and of very many, whole chunks.
 #include "coordinator/store/chunk_reader.h"
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 namespace {
@@ -103,10 +104,10 @@ class Window {
 }  // namespace
 
 SeriesView Reader::series(JobId job, const std::string& key, int points, const StepRange& range) {
-  const Moment moment(impl_->database);
-  Statement find(impl_->database, "SELECT id FROM series WHERE job = ?1 AND key = ?2");
+  const ReadTransaction moment(*database_);
+  Statement find(*database_, "SELECT id FROM series WHERE job = ?1 AND key = ?2");
   if (!find.start(job.value, key).next()) return {};
-  ChunkReader reader(impl_->database, find.integer(0));
+  ChunkReader reader(*database_, find.integer(0));
   Window window(reader, range);
   SeriesView view{window.thinned(points)};
   view.lost = reader.lost();

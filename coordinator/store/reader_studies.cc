@@ -1,7 +1,8 @@
 // Reader: experiments of several jobs, and what else ran where they did.
 #include <nlohmann/json.hpp>
 
-#include "coordinator/store/reader_impl.h"
+#include "coordinator/store/reader.h"
+#include "coordinator/store/sqlite.h"
 
 namespace podium {
 
@@ -9,13 +10,13 @@ std::optional<StudyView> Reader::study(ExperimentId id) {
   std::optional<ExperimentView> found = experiment(id);
   if (!found || found->jobs.size() < 2) return std::nullopt;
   StudyView study{std::move(*found), {}};
-  Statement rows(impl_->database, "SELECT state, count(*) FROM jobs WHERE experiment = ?1 GROUP BY state");
+  Statement rows(*database_, "SELECT state, count(*) FROM jobs WHERE experiment = ?1 GROUP BY state");
   for (rows.start(id.value); rows.next();) study.states[job_state_from(rows.text(0))] = rows.small(1);
   return study;
 }
 
 std::vector<StudyView> Reader::studies(int limit, std::optional<ExperimentId> before) {
-  Statement rows(impl_->database,
+  Statement rows(*database_,
                  "SELECT experiment FROM jobs WHERE experiment < ?1 GROUP BY experiment HAVING count(*) > 1"
                  " ORDER BY experiment DESC LIMIT ?2");
   std::vector<StudyView> views;
@@ -25,15 +26,15 @@ std::vector<StudyView> Reader::studies(int limit, std::optional<ExperimentId> be
 }
 
 std::optional<SweepView> Reader::sweep(ExperimentId id) {
-  Statement rule(impl_->database, "SELECT rule FROM sweeps WHERE experiment = ?1");
+  Statement rule(*database_, "SELECT rule FROM sweeps WHERE experiment = ?1");
   if (!rule.start(id.value).next()) return std::nullopt;
   SweepView sweep{asha_from_json(nlohmann::json::parse(rule.text(0))), {}};
   Statement trials(
-      impl_->database,
+      *database_,
       "SELECT job, rung, paused FROM trials WHERE job IN (SELECT id FROM jobs WHERE experiment = ?1)");
   for (trials.start(id.value); trials.next();)
     sweep.trials[{trials.integer(0)}] = {trials.small(1), trials.integer(2) != 0, {}};
-  Statement reports(impl_->database,
+  Statement reports(*database_,
                     "SELECT job, rung, step, value FROM rung_reports"
                     " WHERE job IN (SELECT id FROM jobs WHERE experiment = ?1)");
   for (reports.start(id.value); reports.next();)
@@ -44,7 +45,7 @@ std::optional<SweepView> Reader::sweep(ExperimentId id) {
 
 std::vector<SharedNode> Reader::shared_nodes(ExperimentId id) {
   // Of the attempts those that ran at the time of the experiment's are looked up first: most did not.
-  Statement rows(impl_->database,
+  Statement rows(*database_,
                  "WITH held AS MATERIALIZED ("
                  " SELECT DISTINCT a.job, t.node, a.created_ms AS first,"
                  "  coalesce(a.ended_ms, 9223372036854775807) AS last"

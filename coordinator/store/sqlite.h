@@ -118,4 +118,16 @@ class Transaction {
   Database& database_;
 };
 
+// All statements within see the database as of one moment.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database) { database_.run("BEGIN"); }
+  ~ReadTransaction() { sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr); }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+
+ private:
+  Database& database_;
+};
+
 }  // namespace podium
