@@ -8,8 +8,8 @@ namespace podium {
 namespace {
 
 // What to send of the stream from `offset` on; nothing new where it is neither bytes nor after a gap.
-StreamChunk next_chunk(TaskId id, const Task& task, StreamKind kind, std::int64_t offset, std::size_t room,
-                       std::string& bytes) {
+StreamChunk next_chunk(TaskId id, const SupervisedTask& task, StreamKind kind, std::int64_t offset,
+                       std::size_t room, std::string& bytes) {
   const auto path = task.folder->stream_path(kind);
   StreamChunk chunk{id, kind, offset, {}};
   const std::size_t limit = std::min(room, kChunkBytes);
@@ -30,7 +30,7 @@ StreamChunk next_chunk(TaskId id, const Task& task, StreamKind kind, std::int64_
 }
 
 // Adds the task's news to the batch; false when the batch is full.
-bool add_task(Batch& batch, std::size_t& room, TaskId id, const Task& task) {
+bool add_task(Batch& batch, std::size_t& room, TaskId id, const SupervisedTask& task) {
   for (std::size_t i = 0; i < kStreams.size(); ++i) {
     if (room == 0) return false;
     if (task.is_delivered(i)) continue;
@@ -48,7 +48,7 @@ bool add_task(Batch& batch, std::size_t& room, TaskId id, const Task& task) {
 
 }  // namespace
 
-Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after) {
+Batch next_batch(const std::map<TaskId, SupervisedTask>& tasks, TaskId after) {
   Batch batch;
   std::size_t room = kBatchBytes;
   const auto first = tasks.upper_bound(after);
@@ -59,7 +59,7 @@ Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after) {
   return batch;
 }
 
-std::int64_t undelivered_bytes(const Task& task) {
+std::int64_t undelivered_bytes(const SupervisedTask& task) {
   std::int64_t bytes = 0;
   if (!task.folder || task.settled) return bytes;
   for (std::size_t i = 0; i < kStreams.size(); ++i)

@@ -21,9 +21,9 @@ struct Batch {
 
 // Begins with the task after `after`. An empty body: nothing new. Events go in whole lines, but for one that
 // is too long and the last of a task that has ended. Output that is no longer on disk is passed over.
-Batch next_batch(const std::map<TaskId, Task>& tasks, TaskId after);
+Batch next_batch(const std::map<TaskId, SupervisedTask>& tasks, TaskId after);
 
 // Bytes on disk that the coordinator does not have.
-std::int64_t undelivered_bytes(const Task& task);
+std::int64_t undelivered_bytes(const SupervisedTask& task);
 
 }  // namespace podium

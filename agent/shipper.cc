@@ -116,7 +116,7 @@ void Shipper::bound_files() {
 
 // Of events only what is delivered may go; of output the middle, for it is not kept by the coordinator
 // either.
-void Shipper::bound_file(const Task& task, std::size_t stream) {
+void Shipper::bound_file(const SupervisedTask& task, std::size_t stream) {
   const auto path = task.folder->stream_path(kStreams[stream]);
   const std::int64_t size = task.folder->stream_size(kStreams[stream]);
   const std::int64_t known =

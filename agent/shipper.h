@@ -30,7 +30,7 @@ class Shipper {
   bool acknowledge(const Batch& batch, const std::vector<StreamPosition>& positions);
   void keep_house();
   void bound_files();
-  void bound_file(const Task& task, std::size_t stream);
+  void bound_file(const SupervisedTask& task, std::size_t stream);
 
   CoordinatorConnection connection_;
   Supervisor& supervisor_;

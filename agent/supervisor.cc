@@ -147,7 +147,7 @@ asio::awaitable<void> Supervisor::watch_to_end(TaskId id,
 }
 
 void Supervisor::heard(TaskId id, const Ready& ready) {
-  Task& task = tasks_.at(id);
+  SupervisedTask& task = tasks_.at(id);
   if (ready.pid < 0) {
     task.failed_start = ready.exit;
     if (ready.exit.cause == ExitCause::not_started) start_failed(ready.exit.message, Shortage::other);
@@ -162,7 +162,7 @@ void Supervisor::heard(TaskId id, const Ready& ready) {
 }
 
 void Supervisor::ended(TaskId id) {
-  Task& task = tasks_.at(id);
+  SupervisedTask& task = tasks_.at(id);
   task.pidfd.reset();
   if (task.shim > 0) ::waitpid(task.shim, nullptr, WNOHANG);  // an adopted shim is init's child
   try {
@@ -173,7 +173,7 @@ void Supervisor::ended(TaskId id) {
 }
 
 void Supervisor::set_exit(TaskId id, TaskExit exit) {
-  Task& task = tasks_.at(id);
+  SupervisedTask& task = tasks_.at(id);
   spdlog::info("task {}: ended with {} {}{}{}", to_string(id), exit.signal ? "signal" : "code",
                exit.signal ? exit.signal : exit.code, exit.message.empty() ? "" : ": ", exit.message);
   task.record.exit = std::move(exit);
@@ -191,14 +191,14 @@ void Supervisor::set_exit(TaskId id, TaskExit exit) {
   check_delivered(id);
 }
 
-void Supervisor::tell_exit(Task& task) {
+void Supervisor::tell_exit(SupervisedTask& task) {
   task.exit_told = true;
   changed();
 }
 
 // An exit is told once the events before it are delivered, so that the coordinator judges it knowing them.
 void Supervisor::check_delivered(TaskId id) {
-  Task& task = tasks_.at(id);
+  SupervisedTask& task = tasks_.at(id);
   if (!task.record.exit) return;
   if (!task.exit_told && task.is_delivered(0)) tell_exit(task);
   Process& process = table_.processes.at(id);
@@ -215,13 +215,13 @@ void Supervisor::set_delivered(TaskId id, StreamKind stream, std::int64_t next) 
 }
 
 void Supervisor::give_up_delivery(TaskId id) {
-  Task& task = tasks_.at(id);
+  SupervisedTask& task = tasks_.at(id);
   for (std::size_t i = 0; i < kStreams.size(); ++i)
     task.record.delivered[i] = task.folder->stream_size(kStreams[i]);
   check_delivered(id);
 }
 
-void Supervisor::save(Task& task) {
+void Supervisor::save(SupervisedTask& task) {
   if (!task.folder || task.record == task.saved) return;
   try {
     room_.make_room_for([&] { task.folder->write_record(task.record); });

@@ -42,7 +42,7 @@ struct SupervisorConfig {
 };
 
 // What the agent holds of one task beside its entry in the process table.
-struct Task {
+struct SupervisedTask {
   TaskRecord record;
   TaskRecord saved;                  // what task.json holds
   std::optional<TaskFolder> folder;  // none: refused or failed before anything was on disk
@@ -86,7 +86,7 @@ class Supervisor {
   std::vector<TaskReport> reports() const;
 
   // For the shipper: what there is to deliver, and that it has been.
-  const std::map<TaskId, Task>& tasks() const { return tasks_; }
+  const std::map<TaskId, SupervisedTask>& tasks() const { return tasks_; }
   void set_delivered(TaskId task, StreamKind stream, std::int64_t next);
   void give_up_delivery(TaskId task);  // all of it counts as delivered from now on
   void save_records();
@@ -113,16 +113,16 @@ class Supervisor {
   void prepare_code();
   void act_soon();
   void act();
-  void carry_out(const Start& start);
-  void carry_out(const Refuse& refuse);
-  void carry_out(const Terminate& terminate);
-  void carry_out(const Kill& kill);
-  void carry_out(const Destroy& destroy);
-  void carry_out(const Forget& forget);
+  void carry_out(const StartTask& start);
+  void carry_out(const RefuseTask& refuse);
+  void carry_out(const TerminateTask& terminate);
+  void carry_out(const KillTask& kill);
+  void carry_out(const DestroyTask& destroy);
+  void carry_out(const ForgetTask& forget);
 
-  Task* advance(TaskId id, Stopping to, Time next_at);
+  SupervisedTask* advance(TaskId id, Stopping to, Time next_at);
   TaskPaths paths_of(const Launch& launch, const TaskFolder& folder) const;
-  void launch(Task& task, const Start& start);
+  void launch(SupervisedTask& task, const StartTask& start);
   int numa_of(const Launch& launch) const;
   std::map<int, std::string> gpu_uuids() const;
   void adopt_one(TaskId id);
@@ -135,13 +135,13 @@ class Supervisor {
   void heard(TaskId id, const Ready& ready);
   void ended(TaskId id);
   void set_exit(TaskId id, TaskExit exit);
-  void tell_exit(Task& task);
+  void tell_exit(SupervisedTask& task);
   void start_failed(const std::string& why, Shortage shortage);
   void tell_health();
-  void save(Task& task);
+  void save(SupervisedTask& task);
   void check_delivered(TaskId id);
-  void raise_fence_of(const Task& task);
-  void keep(Task& task);
+  void raise_fence_of(const SupervisedTask& task);
+  void keep(SupervisedTask& task);
   void changed();
 
   boost::asio::any_io_executor executor_;
@@ -162,7 +162,7 @@ class Supervisor {
   bool act_pending_ = false;
   NodeOrders orders_;
   ProcessTable table_;
-  std::map<TaskId, Task> tasks_;  // the same keys as table_.processes
+  std::map<TaskId, SupervisedTask> tasks_;  // the same keys as table_.processes
   std::map<JobId, std::int32_t>
       newer_elsewhere_;  // of jobs that are ordered: the attempt for which an order was refused
   HomeRoom room_;

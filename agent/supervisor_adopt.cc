@@ -39,7 +39,7 @@ void Supervisor::try_to_adopt(TaskId id) {
   } catch (const std::exception& error) {
     if (shortage_of(error) != Shortage::none) throw;
     spdlog::error("task {} cannot be taken up, and is ended: {}", to_string(id), error.what());
-    Task& task = tasks_[id];
+    SupervisedTask& task = tasks_[id];
     task.record.task = id;
     task.folder = TaskFolder(config_.home, id);
     ended(id);
@@ -50,7 +50,7 @@ void Supervisor::adopt_one(TaskId id) {
   const TaskFolder folder(config_.home, id);
   const TaskRecord record = folder.read_record();
   if (record.forgotten) return room_.keep(id);
-  Task& task = tasks_[id];
+  SupervisedTask& task = tasks_[id];
   task.record = task.saved = record;
   task.folder = folder;
   Process& process = table_.processes[id];

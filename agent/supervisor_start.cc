@@ -23,9 +23,9 @@ void remove_remains(const TaskFolder& folder) {
 
 }  // namespace
 
-void Supervisor::carry_out(const Start& start) {
+void Supervisor::carry_out(const StartTask& start) {
   const TaskId id = start.launch.task;
-  Task& task = tasks_[id];
+  SupervisedTask& task = tasks_[id];
   task.record.task = id;
   task.record.boot = boot_id();
   task.record.device_kind = start.launch.device_kind;
@@ -71,11 +71,11 @@ TaskPaths Supervisor::paths_of(const Launch& order, const TaskFolder& folder) co
           order.spec.code ? (folder.path() / "code").string() : ""};
 }
 
-void Supervisor::launch(Task& task, const Start& start) {
+void Supervisor::launch(SupervisedTask& task, const StartTask& start) {
   const TaskId id = start.launch.task;
   const TaskFolder folder(config_.home, id);
   const TaskPaths paths = paths_of(start.launch, folder);
-  const Result<Command> command = make_command(start, paths, config_.environment, gpu_uuids());
+  const Result<TaskCommand> command = make_command(start, paths, config_.environment, gpu_uuids());
   if (!command) return set_exit(id, {static_cast<int>(WorkerExit::bad_spec), 0, describe(command.errors())});
   task.record.leased = true;
   room_.make_room_for([&] { folder.create(task.record, complete_launch(start.launch, paths)); });
@@ -116,7 +116,7 @@ std::map<int, std::string> Supervisor::gpu_uuids() const {
   return uuids;
 }
 
-void Supervisor::carry_out(const Refuse& refuse) {
+void Supervisor::carry_out(const RefuseTask& refuse) {
   spdlog::warn("task {}: {}", to_string(refuse.task), refuse.exit.message);
   tasks_[refuse.task].record.task = refuse.task;
   if (const auto fence = table_.fences.find(refuse.task.attempt.job); fence != table_.fences.end()) {

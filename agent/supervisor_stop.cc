@@ -10,8 +10,8 @@
 namespace podium {
 
 // Null while its shim is just being adopted: reconcile asks again then.
-Task* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
-  Task& task = tasks_.at(id);
+SupervisedTask* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
+  SupervisedTask& task = tasks_.at(id);
   if (!task.pidfd) return nullptr;
   Process& process = table_.processes.at(id);
   process.stopping = to;
@@ -19,32 +19,32 @@ Task* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
   return &task;
 }
 
-void Supervisor::carry_out(const Terminate& terminate) {
-  Task* const task = advance(terminate.task, Stopping::terminating, terminate.kill_at);
+void Supervisor::carry_out(const TerminateTask& terminate) {
+  SupervisedTask* const task = advance(terminate.task, Stopping::terminating, terminate.kill_at);
   if (!task) return;
   spdlog::info("task {}: SIGTERM ({})", to_string(terminate.task), to_string(terminate.cause));
   task->asked = terminate.cause;
   tell_shim(task->pidfd->native_handle(), SIGTERM, terminate.cause);
 }
 
-void Supervisor::carry_out(const Kill& kill) {
-  Task* const task = advance(kill.task, Stopping::killing, kill.destroy_at);
+void Supervisor::carry_out(const KillTask& kill) {
+  SupervisedTask* const task = advance(kill.task, Stopping::killing, kill.destroy_at);
   if (!task) return;
   spdlog::info("task {}: SIGKILL, because {}", to_string(kill.task), kill.reason);
   if (!task->asked) task->asked = ExitCause::ordered;
   tell_shim(task->pidfd->native_handle(), SIGUSR1, *task->asked);  // it also says how the program ended
 }
 
-void Supervisor::carry_out(const Destroy& destroy) {
-  Task* const task = advance(destroy.task, Stopping::destroying, {});
+void Supervisor::carry_out(const DestroyTask& destroy) {
+  SupervisedTask* const task = advance(destroy.task, Stopping::destroying, {});
   if (!task) return;
   spdlog::warn("task {}: its podium-shim does not kill it; the agent does", to_string(destroy.task));
   if (cgroups_) cgroups_->kill(destroy.task);
   signal_pidfd(task->pidfd->native_handle(), SIGKILL);
 }
 
-void Supervisor::carry_out(const Forget& forget) {
-  Task& task = tasks_.at(forget.task);
+void Supervisor::carry_out(const ForgetTask& forget) {
+  SupervisedTask& task = tasks_.at(forget.task);
   raise_fence_of(task);
   if (task.folder) keep(task);
   tasks_.erase(forget.task);
@@ -55,7 +55,7 @@ void Supervisor::carry_out(const Forget& forget) {
 }
 
 // Before its folder goes. Where there is no room, not even a reserve, what it wrote is the first to go.
-void Supervisor::raise_fence_of(const Task& task) {
+void Supervisor::raise_fence_of(const SupervisedTask& task) {
   const AttemptId attempt = task.record.task.attempt;
   try {
     raise_fence(room_, table_.forgotten, attempt);
@@ -67,7 +67,7 @@ void Supervisor::raise_fence_of(const Task& task) {
 }
 
 // Its fence is on disk: where there is no room to note that its folder is kept, the folder can go.
-void Supervisor::keep(Task& task) {
+void Supervisor::keep(SupervisedTask& task) {
   task.record.forgotten = true;
   try {
     room_.make_room_for([&] { task.folder->write_record(task.record); });

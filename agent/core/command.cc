@@ -35,7 +35,7 @@ class Environment {
 std::string number(auto value) { return std::to_string(value); }
 
 // Of the job on this node, whether one process drives them or each has its own.
-std::string node_devices(const Start& start) { return number(start.visible_devices.size()); }
+std::string node_devices(const StartTask& start) { return number(start.visible_devices.size()); }
 
 // The variables torch.distributed, torchrun's scripts and Megatron read.
 void add_rendezvous(Environment& out, const Launch& launch, const TaskPaths& paths) {
@@ -59,7 +59,7 @@ void add_rendezvous(Environment& out, const Launch& launch, const TaskPaths& pat
 }
 
 // What torchrun takes for its options where they are not written.
-void add_launcher(Environment& out, const Start& start) {
+void add_launcher(Environment& out, const StartTask& start) {
   const Launch& launch = start.launch;
   if (launch.spec.processes != Processes::node) return;
   out.set("PET_NNODES", number(launch.nodes));
@@ -69,7 +69,7 @@ void add_launcher(Environment& out, const Start& start) {
   out.set("PET_MASTER_PORT", number(launch.master_port));
 }
 
-void add_podium(Environment& out, const Start& start, const TaskPaths& paths) {
+void add_podium(Environment& out, const StartTask& start, const TaskPaths& paths) {
   const Launch& launch = start.launch;
   out.set("PODIUM_JOB", to_string(launch.task.attempt.job));
   out.set("PODIUM_JOB_NAME", launch.name);
@@ -88,7 +88,7 @@ void add_podium(Environment& out, const Start& start, const TaskPaths& paths) {
 // LOCAL_RANK indexes into CUDA_VISIBLE_DEVICES. By uuid: CUDA leaves out a GPU that has fallen off the bus,
 // and the indexes after it would mean other devices than NVML's. By index, NVML's is the order on the PCI
 // bus.
-void add_devices(Environment& out, const Start& start, const TaskPaths& paths,
+void add_devices(Environment& out, const StartTask& start, const TaskPaths& paths,
                  const std::map<int, std::string>& gpus) {
   if (start.launch.device_kind != "gpu") return out.set("CUDA_VISIBLE_DEVICES", "");
   std::string devices;
@@ -110,7 +110,7 @@ void add_parameters(Environment& out, const JobSpec& spec) {
 }
 
 // What the {placeholders} of the spec's texts stand for: kRunPlaceholders and the parameters.
-std::map<std::string, std::string> placeholder_values(const Start& start, const TaskPaths& paths) {
+std::map<std::string, std::string> placeholder_values(const StartTask& start, const TaskPaths& paths) {
   const Launch& launch = start.launch;
   std::map<std::string, std::string> values{{"job", to_string(launch.task.attempt.job)},
                                             {"job_name", launch.name},
@@ -150,7 +150,7 @@ constexpr std::size_t kLongestText = (128 << 10) - 1;
 constexpr std::size_t kMostText = 1 << 20;
 
 // Why Linux would not start it; nothing where it would.
-std::optional<Error> too_long(const Command& command) {
+std::optional<Error> too_long(const TaskCommand& command) {
   std::size_t all = 0;
   for (const auto* texts : {&command.arguments, &command.environment})
     for (const std::string& text : *texts) {
@@ -188,12 +188,12 @@ bool is_kept(std::string_view variable) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-Result<Command> make_command(const Start& start, const TaskPaths& paths,
-                             const std::vector<std::string>& inherited,
-                             const std::map<int, std::string>& gpus) {
+Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
+                                 const std::vector<std::string>& inherited,
+                                 const std::map<int, std::string>& gpus) {
   const Launch& launch = start.launch;
   const std::map<std::string, std::string> values = placeholder_values(start, paths);
-  Command command;
+  TaskCommand command;
   for (const std::string& argument : launch.spec.command)
     command.arguments.push_back(fill_placeholders(argument, values));
   if (command.arguments.empty()) command.arguments = {paths.worker, "run", paths.launch};

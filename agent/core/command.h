@@ -24,7 +24,7 @@ struct TaskPaths {
   std::string code = {};    // this task's copy of the job's code; "" for none
 };
 
-struct Command {
+struct TaskCommand {
   std::vector<std::string> arguments;    // the program first; looked up in PATH when it has no slash
   std::vector<std::string> environment;  // NAME=value; PODIUM_WORKDIR is where podium-shim starts it
 };
@@ -34,9 +34,9 @@ Launch complete_launch(const Launch& order, const TaskPaths& paths);
 
 // `inherited` is the agent's own environment; `gpus` the uuids of the node's GPUs by index, where known.
 // Fails when the spec's text cannot be passed to a process.
-Result<Command> make_command(const Start& start, const TaskPaths& paths,
-                             const std::vector<std::string>& inherited,
-                             const std::map<int, std::string>& gpus = {});
+Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
+                                 const std::vector<std::string>& inherited,
+                                 const std::map<int, std::string>& gpus = {});
 
 // Whether a variable of the agent's environment goes on to its tasks: where programs and libraries are,
 // language, and how the node's network is set up for NCCL and Gloo.

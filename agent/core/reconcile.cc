@@ -41,7 +41,7 @@ class Reconciliation {
     const TaskOrder* order = found == ordered_.end() ? nullptr : found->second;
     const bool dropped = !order && orders_.version > 0;
     if (process.state == TaskState::exited) {
-      if (dropped && process.delivered) actions_.list.push_back(Forget{task});
+      if (dropped && process.delivered) actions_.list.push_back(ForgetTask{task});
       return;
     }
     if (process.stopping == Stopping::destroying) return;
@@ -98,7 +98,7 @@ class Reconciliation {
     if (must_wait(order.launch)) return;
     if (!claim(order.launch)) return;
     wake_at(lease_end);
-    actions_.list.push_back(Start{order.launch, visible_devices(task.attempt)});
+    actions_.list.push_back(StartTask{order.launch, visible_devices(task.attempt)});
   }
 
   FenceLook fence_of(JobId job) const {
@@ -155,10 +155,10 @@ class Reconciliation {
     return devices;
   }
 
-  void refuse(TaskId task, TaskExit exit) { actions_.list.push_back(Refuse{task, std::move(exit)}); }
+  void refuse(TaskId task, TaskExit exit) { actions_.list.push_back(RefuseTask{task, std::move(exit)}); }
 
   void terminate(TaskId task, Time kill_at, ExitCause cause) {
-    actions_.list.push_back(Terminate{task, kill_at, cause});
+    actions_.list.push_back(TerminateTask{task, kill_at, cause});
     wake_at(kill_at);
   }
 
@@ -168,13 +168,13 @@ class Reconciliation {
   }
 
   void kill(TaskId task, std::string reason) {
-    actions_.list.push_back(Kill{task, now_ + kShimKillsWithin, std::move(reason)});
+    actions_.list.push_back(KillTask{task, now_ + kShimKillsWithin, std::move(reason)});
     wake_at(now_ + kShimKillsWithin);
   }
 
   void destroy_when_due(TaskId task, const Process& process) {
     if (now_ < process.next_at) return wake_at(process.next_at);
-    actions_.list.push_back(Destroy{task});
+    actions_.list.push_back(DestroyTask{task});
   }
 
   void wake_at(Time time) { actions_.wake_at = std::min(actions_.wake_at.value_or(time), time); }

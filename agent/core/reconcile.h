@@ -2,13 +2,11 @@
 //
 // Rules it keeps, whatever the orders:
 // - a task is started at most once: only when its orders say start, which they do until it was first
-// reported,
-//   and never after a newer attempt of its job has been seen (the attempt fences);
-// - a task starts only when no older attempt of its job lives here, no other task holds its device, and a
-// GPU's
-//   memory is free;
-// - SIGTERM comes before SIGKILL by the grace period, except for tasks the orders no longer hold: these are
-//   fenced;
+//   reported, and never after a newer attempt of its job has been seen (the attempt fences);
+// - a task starts only when no older attempt of its job lives here, no other task has its device, and a
+//   GPU's memory is free;
+// - SIGTERM comes before SIGKILL by the grace period, except for tasks that the orders no longer name: these
+//   are fenced;
 // - a task starts only behind its job's shared fence, and is killed when that stands at a newer attempt;
 // - a node stops its tasks when its right to run them ends, because after that the coordinator may start
 //   their jobs elsewhere (common/model/lease.h).
@@ -23,25 +21,25 @@
 
 namespace podium {
 
-struct Start {
+struct StartTask {
   Launch launch;
   std::vector<int> visible_devices;  // of this attempt on this node, by local rank
 };
 
 // The task gets no process, now or later; `exit` says why.
-struct Refuse {
+struct RefuseTask {
   TaskId task;
   TaskExit exit;
 };
 
-struct Terminate {
+struct TerminateTask {
   TaskId task;
   Time kill_at;
   ExitCause cause;
 };
 
 // By podium-shim, which has until `destroy_at` for it.
-struct Kill {
+struct KillTask {
   TaskId task;
   Time destroy_at;
   std::string reason;
@@ -49,16 +47,16 @@ struct Kill {
 
 // Its shim does not do it, for instance because the program has stopped it: the agent kills both, and all
 // that belongs to the task.
-struct Destroy {
+struct DestroyTask {
   TaskId task;
 };
 
 // Drop the task from the table and raise `forgotten` to its attempt.
-struct Forget {
+struct ForgetTask {
   TaskId task;
 };
 
-using Action = std::variant<Start, Refuse, Terminate, Kill, Destroy, Forget>;
+using Action = std::variant<StartTask, RefuseTask, TerminateTask, KillTask, DestroyTask, ForgetTask>;
 
 struct Actions {
   std::vector<Action> list;

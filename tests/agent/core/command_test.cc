@@ -23,8 +23,8 @@ const TaskPaths kPaths{"/home/jobs/12/3/1",
                        "",
                        "/bin/podium-worker"};
 
-Start start_of(const std::string& kind) {
-  Start start;
+StartTask start_of(const std::string& kind) {
+  StartTask start;
   start.launch = launch_of(task_id(12, 3, 1));
   start.launch.name = "quickstart";
   start.launch.world_size = 4;
@@ -41,7 +41,7 @@ Start start_of(const std::string& kind) {
 }
 
 TEST(MakeCommand, RunsTheWorkerUnlessTheSpecHasACommand) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   EXPECT_THAT(make_command(start, kPaths, {})->arguments,
               ElementsAre("/bin/podium-worker", "run", "/home/jobs/12/3/1/launch.json"));
   start.launch.spec.command = {"torchrun", "a b", "$HOME"};
@@ -67,7 +67,7 @@ TEST(MakeCommand, ShowsEachTaskItsNodesDevicesOfTheJobAndCpuJobsNone) {
 }
 
 TEST(MakeCommand, NamesDevicesByUuidWhereAllAreKnown) {
-  const Start start = start_of("gpu");
+  const StartTask start = start_of("gpu");
   EXPECT_THAT(make_command(start, kPaths, {}, {{4, "GPU-a"}, {5, "GPU-b"}, {6, "GPU-c"}})->environment,
               Contains("CUDA_VISIBLE_DEVICES=GPU-a,GPU-b"));
   EXPECT_THAT(make_command(start, kPaths, {}, {{4, "GPU-a"}})->environment,
@@ -85,7 +85,7 @@ TEST(MakeCommand, PassesOnOnlyTheKeptVariables) {
 }
 
 TEST(MakeCommand, GivesTheSpecsEnvironmentParametersAndPlaceholders) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   JobSpec& spec = start.launch.spec;
   spec.command = {"train", "--lr={lr}", "{rank}/{world_size}/{node_devices}",
                   "{print $1} ${x} {{lr}} {other}"};
@@ -102,7 +102,7 @@ TEST(MakeCommand, GivesTheSpecsEnvironmentParametersAndPlaceholders) {
 }
 
 TEST(MakeCommand, LetsNoSpecSayWhatPodiumSays) {
-  Start start = start_of("gpu");
+  StartTask start = start_of("gpu");
   start.launch.spec.command = {"train"};
   start.launch.spec.env = {{"RANK", "7"}, {"PODIUM_JOB", "7"}};
   const auto environment = make_command(start, kPaths, {})->environment;
@@ -112,7 +112,7 @@ TEST(MakeCommand, LetsNoSpecSayWhatPodiumSays) {
 
 // common/spec refuses what the agent would overwrite, and only that.
 TEST(MakeCommand, SetsOnlyVariablesThatSpecsMayNotOrMayOverride) {
-  Start start = start_of("gpu");
+  StartTask start = start_of("gpu");
   start.launch.spec.command = {"torchrun"};
   start.launch.spec.processes = Processes::node;
   start.launch.spec.parameters = {{"lr", 1}};
@@ -125,7 +125,7 @@ TEST(MakeCommand, SetsOnlyVariablesThatSpecsMayNotOrMayOverride) {
 }
 
 TEST(MakeCommand, TellsTorchrunWhereItIsWhereItRunsOncePerNode) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   start.launch.spec.command = {"torchrun", "train.py"};
   EXPECT_THAT(make_command(start, kPaths, {})->environment, Not(Contains(StartsWith("PET_"))));
   start.launch.spec.processes = Processes::node;
@@ -135,7 +135,7 @@ TEST(MakeCommand, TellsTorchrunWhereItIsWhereItRunsOncePerNode) {
 }
 
 TEST(MakeCommand, StartsInTheWorkdirWhichIsWithinTheCodeWhereThereIsSome) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   start.launch.spec.command = {"./train.sh"};
   start.launch.spec.parameters = {{"model", "small"}, {"up", "../.."}};
   const auto workdir = [&](const std::string& written, const std::string& code) {
@@ -158,7 +158,7 @@ TEST(MakeCommand, StartsInTheWorkdirWhichIsWithinTheCodeWhereThereIsSome) {
 }
 
 TEST(MakeCommand, RefusesWhatNoProcessCanBeGiven) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   start.launch.spec.command = {"sh", std::string("a\0b", 3)};
   EXPECT_EQ(make_command(start, kPaths, {}).errors().at(0).where, "/command");
   start.launch.spec.command = {""};
@@ -169,7 +169,7 @@ TEST(MakeCommand, RefusesWhatNoProcessCanBeGiven) {
 }
 
 TEST(MakeCommand, RefusesWhatIsTooLongOnceItIsFilledIn) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   start.launch.spec.parameters["long"] = std::string(4'000, 'x');
   start.launch.spec.command = {"sh", "{long}"};
   EXPECT_TRUE(make_command(start, kPaths, {}).ok());
@@ -183,7 +183,7 @@ TEST(MakeCommand, RefusesWhatIsTooLongOnceItIsFilledIn) {
 
 // The refusal goes into the node's report: half a character would make every report of the node unreadable.
 TEST(MakeCommand, RefusesTextThatIsTooLongInWholeCharacters) {
-  Start start = start_of("cpu");
+  StartTask start = start_of("cpu");
   std::string long_text;
   for (int i = 0; i < 2'000; ++i) long_text += "é";
   start.launch.spec.parameters["p"] = long_text;

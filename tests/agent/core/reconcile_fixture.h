@@ -14,12 +14,12 @@ inline constexpr Time kNow{std::chrono::milliseconds(1'000'000)};
 // "start 1.1.0; kill 2.1.0": actions as one line of text.
 inline std::string text_of(const Action& action) {
   struct Visitor {
-    std::string operator()(const Start& a) const { return "start " + to_string(a.launch.task); }
-    std::string operator()(const Refuse& a) const { return "refuse " + to_string(a.task); }
-    std::string operator()(const Terminate& a) const { return "terminate " + to_string(a.task); }
-    std::string operator()(const Kill& a) const { return "kill " + to_string(a.task); }
-    std::string operator()(const Destroy& a) const { return "destroy " + to_string(a.task); }
-    std::string operator()(const Forget& a) const { return "forget " + to_string(a.task); }
+    std::string operator()(const StartTask& a) const { return "start " + to_string(a.launch.task); }
+    std::string operator()(const RefuseTask& a) const { return "refuse " + to_string(a.task); }
+    std::string operator()(const TerminateTask& a) const { return "terminate " + to_string(a.task); }
+    std::string operator()(const KillTask& a) const { return "kill " + to_string(a.task); }
+    std::string operator()(const DestroyTask& a) const { return "destroy " + to_string(a.task); }
+    std::string operator()(const ForgetTask& a) const { return "forget " + to_string(a.task); }
   };
   return std::visit(Visitor{}, action);
 }

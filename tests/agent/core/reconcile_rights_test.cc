@@ -19,7 +19,7 @@ TEST(Reconcile, StopsTasksWhenTheLeaseRunsOut) {
   EXPECT_EQ(before.wake_at, end);
   const Actions after = look(orders, table, end);
   ASSERT_EQ(text_of(after), "terminate 1.1.0");
-  EXPECT_EQ(std::get<Terminate>(after.list[0]).kill_at, end + 30s);
+  EXPECT_EQ(std::get<TerminateTask>(after.list[0]).kill_at, end + 30s);
   EXPECT_EQ(after.wake_at, end + 30s);
 }
 
@@ -33,7 +33,7 @@ TEST(Reconcile, LeaseAllowsNoLongerGraceThanTheCoordinatorWaits) {
     orders.lease = lease;
     orders.tasks[0].launch.grace = grace;
     const Actions actions = look(orders, table_of({{kTask, kRunning}}), kNow + lease);
-    return std::get<Terminate>(actions.list.at(0)).kill_at - kNow;
+    return std::get<TerminateTask>(actions.list.at(0)).kill_at - kNow;
   };
   EXPECT_EQ(kill_at(60s, 2h), 90s);
   EXPECT_EQ(kill_at(60s, 5s), 65s);
@@ -120,7 +120,7 @@ TEST(Reconcile, AFenceThatCannotBeRaisedIsSaid) {
   ProcessTable table = table_of({});
   table.fences[{1}].failure = "cannot write epoch: No space left on device";
   const Actions actions = reconcile(orders_of({kRun}), table, kNow);
-  EXPECT_THAT(std::get<Refuse>(actions.list.at(0)).exit.message, testing::HasSubstr("No space left"));
+  EXPECT_THAT(std::get<RefuseTask>(actions.list.at(0)).exit.message, testing::HasSubstr("No space left"));
 }
 
 TEST(Reconcile, StartsNothingAfterTheLease) {
@@ -141,7 +141,7 @@ TEST(Reconcile, AFolderOfAnotherJobIsToldApartFromOneThatCannotBeRead) {
     look.anothers = anothers;
     const Actions actions = reconcile(orders_of({kRun}), table, kNow);
     ASSERT_EQ(text_of(actions), "refuse 1.1.0");
-    EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit.cause,
+    EXPECT_EQ(std::get<RefuseTask>(actions.list[0]).exit.cause,
               anothers ? ExitCause::refused : ExitCause::not_started);
   }
 }

@@ -105,13 +105,13 @@ TEST(Reconcile, StopGivesTheOrdersGracePeriod) {
   stop.launch.grace = 7s;
   const Actions actions = look(orders_of({stop}), table_of({{kTask, kRunning}}), kNow);
   ASSERT_EQ(text_of(actions), "terminate 1.1.0");
-  EXPECT_EQ(std::get<Terminate>(actions.list[0]).kill_at, kNow + 7s);
+  EXPECT_EQ(std::get<TerminateTask>(actions.list[0]).kill_at, kNow + 7s);
   EXPECT_EQ(actions.wake_at, kNow + 7s);
 }
 
 TEST(Reconcile, RefusalsSayHowTheTaskEnded) {
   const Actions actions = look(orders_of({kStop}), table_of({}), kNow);
-  EXPECT_EQ(std::get<Refuse>(actions.list.at(0)).exit,
+  EXPECT_EQ(std::get<RefuseTask>(actions.list.at(0)).exit,
             (TaskExit{0, SIGTERM, "stopped before it was started", ExitCause::ordered}));
 }
 
@@ -120,7 +120,7 @@ TEST(Reconcile, ATaskThatWasReportedOnceIsNeverStarted) {
   const TaskOrder keep = order_of(TaskAction::keep, kTask);
   const Actions actions = reconcile(orders_of({keep}), table_of({}), kNow);
   ASSERT_EQ(text_of(actions), "refuse 1.1.0");
-  EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit.cause, ExitCause::no_record);
+  EXPECT_EQ(std::get<RefuseTask>(actions.list[0]).exit.cause, ExitCause::no_record);
   EXPECT_EQ(text_of(reconcile(orders_of({keep}), table_of({{kTask, kRunning}}), kNow)), "");
 }
 
@@ -129,13 +129,13 @@ TEST(Reconcile, ATaskThatEndedHereAndWasForgottenIsNotBlamedOnALostHome) {
   table.forgotten[{1}] = 1;
   const Actions actions = reconcile(orders_of({order_of(TaskAction::keep, kTask)}), table, kNow);
   ASSERT_EQ(text_of(actions), "refuse 1.1.0");
-  EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit,
+  EXPECT_EQ(std::get<RefuseTask>(actions.list[0]).exit,
             (TaskExit{0, SIGKILL, "this or a later attempt has ended here before", ExitCause::no_record}));
 }
 
 TEST(Reconcile, SaysWhyATaskIsToldToLeave) {
   const auto cause = [](const std::vector<TaskOrder>& orders, const ProcessTable& table, Time now) {
-    return std::get<Terminate>(reconcile(orders_of(orders), table, now).list.at(0)).cause;
+    return std::get<TerminateTask>(reconcile(orders_of(orders), table, now).list.at(0)).cause;
   };
   ProcessTable table = table_of({{kTask, kRunning}});
   EXPECT_EQ(cause({kStop}, table, kNow), ExitCause::ordered);
@@ -149,7 +149,7 @@ TEST(Reconcile, AnAgentThatLeavesStartsNothing) {
   table.leaving = true;
   const Actions actions = reconcile(orders_of({kRun}), table, kNow);
   ASSERT_EQ(text_of(actions), "refuse 1.1.0");
-  EXPECT_EQ(std::get<Refuse>(actions.list[0]).exit.cause, ExitCause::not_started);
+  EXPECT_EQ(std::get<RefuseTask>(actions.list[0]).exit.cause, ExitCause::not_started);
 }
 
 // A job that stops its own shim kept its device for ever.
@@ -158,7 +158,7 @@ TEST(Reconcile, AShimThatDoesNotKillIsPassedOver) {
   const Actions kill = reconcile(orders_of({kStop}), table_of({{kTask, process}}), kNow);
   ASSERT_EQ(text_of(kill), "kill 1.1.0");
   process.stopping = Stopping::killing;
-  process.next_at = std::get<Kill>(kill.list[0]).destroy_at;
+  process.next_at = std::get<KillTask>(kill.list[0]).destroy_at;
   EXPECT_GT(process.next_at, kNow);
   const Actions wait = reconcile(orders_of({kStop}), table_of({{kTask, process}}), kNow);
   EXPECT_EQ(text_of(wait), "");
@@ -194,7 +194,7 @@ TEST(Reconcile, AProcessThatDrivesANodeWaitsForAllItsDevicesAndHoldsThem) {
   wide.more_devices = {1, 2};
   EXPECT_EQ(actions({node_wide, single}, table_of({{task_id(1, 1), wide}})), "");
   ASSERT_EQ(look(orders_of({node_wide}), table_of({}), kNow).list.size(), 1u);
-  EXPECT_EQ(std::get<Start>(look(orders_of({node_wide}), table_of({}), kNow).list[0]).visible_devices,
+  EXPECT_EQ(std::get<StartTask>(look(orders_of({node_wide}), table_of({}), kNow).list[0]).visible_devices,
             (std::vector{0, 1, 2}));
 }
 
@@ -204,7 +204,7 @@ TEST(Reconcile, StartsSeeTheDevicesOfTheirNodeByLocalRank) {
   second.launch.local_rank = 1;
   const Actions actions = look(orders_of({second, first}), table_of({}), kNow);
   ASSERT_EQ(actions.list.size(), 2U);
-  EXPECT_THAT(std::get<Start>(actions.list[0]).visible_devices, testing::ElementsAre(5, 2));
+  EXPECT_THAT(std::get<StartTask>(actions.list[0]).visible_devices, testing::ElementsAre(5, 2));
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ class World {
     EXPECT_EQ(actions.wake_at.has_value(), any);
   }
 
-  void apply(const Start& start) {
+  void apply(const StartTask& start) {
     const TaskId task = start.launch.task;
     EXPECT_TRUE(started_.insert(task).second) << to_string(task) << " started twice";
     EXPECT_GE(task.attempt.number, newest_[task.attempt.job]) << to_string(task) << " is fenced";
@@ -88,30 +88,30 @@ class World {
     table_.processes[task] = process_in(TaskState::starting, start.launch.device_index);
   }
 
-  void apply(const Refuse& refuse) {
+  void apply(const RefuseTask& refuse) {
     EXPECT_FALSE(started_.contains(refuse.task) && table_.processes.contains(refuse.task));
     Process process = process_in(TaskState::exited);
     process.delivered = true;
     table_.processes[refuse.task] = process;
   }
 
-  void apply(const Terminate& terminate) {
+  void apply(const TerminateTask& terminate) {
     Process& process = table_.processes.at(terminate.task);
     EXPECT_EQ(process.stopping, Stopping::none);
     EXPECT_NE(process.state, TaskState::exited);
     EXPECT_LE(terminate.kill_at, now_ + 40s);
     process.stopping = Stopping::terminating;
     process.next_at = terminate.kill_at;
-    if (process.next_at <= now_) apply(Kill{terminate.task, now_ + 5s, ""});
+    if (process.next_at <= now_) apply(KillTask{terminate.task, now_ + 5s, ""});
   }
 
-  void apply(const Destroy& destroy) {
+  void apply(const DestroyTask& destroy) {
     Process& process = table_.processes.at(destroy.task);
     EXPECT_TRUE(process.stopping == Stopping::killing && process.next_at <= now_);
     process.stopping = Stopping::destroying;
   }
 
-  void apply(const Kill& kill) {
+  void apply(const KillTask& kill) {
     Process& process = table_.processes.at(kill.task);
     const bool dropped = std::none_of(orders_.tasks.begin(), orders_.tasks.end(),
                                       [&](const TaskOrder& order) { return order.launch.task == kill.task; });
@@ -126,7 +126,7 @@ class World {
     process.next_at = kill.destroy_at;
   }
 
-  void apply(const Forget& forget) {
+  void apply(const ForgetTask& forget) {
     const Process& process = table_.processes.at(forget.task);
     EXPECT_TRUE(process.state == TaskState::exited && process.delivered);
     std::int32_t& fence = table_.forgotten[forget.task.attempt.job];
