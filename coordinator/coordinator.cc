@@ -72,7 +72,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
       counts_(store_.open_reader()->job_counts()),
-      holds_(io_.get_executor(), loop_.state(), lease::longest_hold(config.limits.lease)),
+      long_polls_(io_.get_executor(), loop_.state(), lease::longest_hold(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
       feed_(io_.get_executor(), loop_, pool_, live_),
       mirror_(loop_.state()),
@@ -85,7 +85,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
            checks_,
            agents_,
            streams_,
-           holds_,
+           long_polls_,
            live_,
            feed_,
            mirror_,
@@ -100,7 +100,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       signals_(io_, SIGTERM, SIGINT),
       next_clock_look_(io_) {
   loop_.on_decided([this](const Events& events) { mirror_.follow(events); });
-  loop_.on_decided([this](const Events& events) { holds_.check(events); });
+  loop_.on_decided([this](const Events& events) { long_polls_.check(events); });
   loop_.on_decided([this](const Events& events) { feed_.notice(events); });
   loop_.on_committed([this](const Events& events) { counts_.follow(events); });
   loop_.on_committed([this](const Events& events) { feed_.follow(events); });
@@ -202,7 +202,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   signals_.clear();
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGINT, SIG_DFL);
-  holds_.release_all();
+  long_polls_.answer_all();
   loop_.stop_waiting();
   live_.close();
   co_await server_.stop(kStopGrace);

@@ -52,7 +52,7 @@ class Coordinator {
   CommandLoop loop_;
   WorkPool pool_, checks_, forecasts_, agents_, streams_;
   JobCounts counts_;
-  SyncHolds holds_;
+  LongPolls long_polls_;
   LiveStream live_;
   LiveFeed feed_;
   StateMirror mirror_;

@@ -47,12 +47,12 @@ JobSpec broken_spec(JobId job, const std::string& why) {
   return spec;
 }
 
-struct Submission {
+struct LaunchSpec {
   JobSpec spec;
   Time born;  // the first: an operator's requeue makes no other job of it
 };
 
-Submission read_submission(Reader& reader, JobId job) {
+LaunchSpec read_launch_spec(Reader& reader, JobId job) {
   try {
     const std::optional<SubmittedJob> row = reader.submitted(job);
     if (!row) return {broken_spec(job, "its row is missing"), {}};
@@ -71,10 +71,10 @@ awaitable<Result<NodeReport>> read_report(Api& api, const Call& call) {
   co_return co_await api.agents.run(parse);
 }
 
-std::map<JobId, Submission> read_submissions(Reader& reader, const std::set<JobId>& jobs) {
-  std::map<JobId, Submission> submissions;
-  for (const JobId job : jobs) submissions.emplace(job, read_submission(reader, job));
-  return submissions;
+std::map<JobId, LaunchSpec> read_launch_specs(Reader& reader, const std::set<JobId>& jobs) {
+  std::map<JobId, LaunchSpec> specs;
+  for (const JobId job : jobs) specs.emplace(job, read_launch_spec(reader, job));
+  return specs;
 }
 
 // Of a task that is unknown here there is nothing to add, even where another node has one of its number.
@@ -95,14 +95,14 @@ awaitable<NodeOrders> whole_orders(Api& api, NodeId node) {
   }
   co_await api.loop.durable();
   if (jobs.empty()) co_return orders;
-  const auto query = [jobs](Reader& reader) { return read_submissions(reader, jobs); };
-  const auto submissions = co_await api.agents.read(query);
+  const auto query = [jobs](Reader& reader) { return read_launch_specs(reader, jobs); };
+  const auto specs = co_await api.agents.read(query);
   for (TaskOrder& order : orders.tasks) {
     if (order.launch.secret.empty()) continue;
-    const Submission& submission = submissions.at(order.launch.task.attempt.job);
-    order.born = submission.born;
-    order.launch.spec = submission.spec;
-    if (submission.spec.processes == Processes::node) continue;
+    const LaunchSpec& known = specs.at(order.launch.task.attempt.job);
+    order.born = known.born;
+    order.launch.spec = known.spec;
+    if (known.spec.processes == Processes::node) continue;
     order.launch.spec.resources.devices = order.launch.world_size;  // an elastic job's as this attempt has it
     order.launch.spec.resources.max_devices = 0;
   }
@@ -247,7 +247,7 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   std::vector<EnergyShare> shares = api.energy.take(
       report->node.id, heard, {report->node.boot, report->readings, report->package_joules}, holders);
   co_await keep_energy(api, std::move(shares));
-  if (!report->interrupted) co_await api.holds.wait(report->node.id, report->orders_seen);
+  if (!report->interrupted) co_await api.long_polls.wait(report->node.id, report->orders_seen);
   NodeOrders orders = co_await whole_orders(api, report->node.id);
   orders.clock = api.loop.now();
   co_return json_reply(200, to_json(orders));

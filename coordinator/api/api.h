@@ -21,7 +21,7 @@
 #include "coordinator/api/query.h"
 #include "coordinator/loop/command_loop.h"
 #include "coordinator/loop/job_counts.h"
-#include "coordinator/loop/sync_holds.h"
+#include "coordinator/loop/long_polls.h"
 #include "coordinator/loop/work_pool.h"
 #include "coordinator/store/store.h"
 #include "coordinator/tracking/cost.h"
@@ -55,7 +55,7 @@ struct Api {
   WorkPool& checks;   // specs
   WorkPool& agents;   // agents' reports and orders: they wait for nobody else
   WorkPool& streams;  // what tasks have written, of which much may come at once
-  SyncHolds& holds;
+  LongPolls& long_polls;
   LiveStream& live;
   LiveFeed& feed;
   StateMirror& mirror;  // for what takes long, on a pool

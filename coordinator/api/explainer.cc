@@ -186,7 +186,7 @@ boost::asio::awaitable<json> Explainer::explain(JobId job) {
     ~Asked() { --asked; }
   } asked(asked_);
   const std::string lane = std::to_string(job.value % kAtOnce);
-  const KeyLock::Held turn = co_await turns_.acquire(lane);
+  const KeyLock::Guard turn = co_await turns_.acquire(lane);
   if (const Answer* known = still_good(job)) co_return known->body;
   const auto begun = Steady::now();
   const std::int64_t epoch = loop_.state().epoch;

@@ -65,14 +65,14 @@ void recall(Reader& reader, const std::filesystem::path& code, RequeueJob& opera
 
 // One at a time of a job: what was read of it stays true until the core has it. In the order of their
 // numbers.
-awaitable<std::vector<KeyLock::Held>> keep_ended(Api& api, std::vector<JobId> jobs) {
-  std::vector<KeyLock::Held> held;
+awaitable<std::vector<KeyLock::Guard>> keep_ended(Api& api, std::vector<JobId> jobs) {
+  std::vector<KeyLock::Guard> guards;
   for (const JobId job : jobs) {
     const std::string key = "requeue " + to_string(job);
-    KeyLock::Held one = co_await api.keys.acquire(key);
-    held.push_back(std::move(one));
+    KeyLock::Guard one = co_await api.keys.acquire(key);
+    guards.push_back(std::move(one));
   }
-  co_return held;
+  co_return guards;
 }
 
 awaitable<std::vector<RequeueJob>> requeues(Api& api, std::vector<JobId> jobs) {
@@ -212,8 +212,8 @@ awaitable<ServerReply> post_job_operations(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const Result<Operations> wanted = read_operations(call.request.body);
   if (!wanted) co_return bad_request(call, wanted.errors());
-  std::vector<KeyLock::Held> held;
-  if (wanted->name == "requeue") held = co_await keep_ended(api, wanted->jobs);
+  std::vector<KeyLock::Guard> guards;
+  if (wanted->name == "requeue") guards = co_await keep_ended(api, wanted->jobs);
   const std::vector<Command> commands = co_await commands_of(api, *wanted);
   const std::vector<Errors> errors = co_await api.loop.run_each(commands);
   const json results = co_await results_of(api, wanted->jobs, errors);
@@ -237,7 +237,7 @@ awaitable<ServerReply> post_requeue(Api& api, Call call) {
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   const std::vector<JobId> jobs{*id};
-  const auto held = co_await keep_ended(api, jobs);
+  const auto guards = co_await keep_ended(api, jobs);
   std::vector<RequeueJob> operations = co_await requeues(api, jobs);
   auto reply = operate(api, std::move(call), 202, std::move(operations.front()));
   co_return co_await std::move(reply);

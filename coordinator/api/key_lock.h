@@ -1,4 +1,4 @@
-// Makes coroutines that hold the same key take turns. On one thread.
+// Makes coroutines that lock the same key take turns. On one thread.
 #pragma once
 
 #include <boost/asio/as_tuple.hpp>
@@ -13,13 +13,13 @@ namespace podium {
 
 class KeyLock {
  public:
-  // Holds its key until it is destroyed.
-  class Held {
+  // The key is locked as long as this lives.
+  class Guard {
    public:
-    Held(KeyLock& lock, std::string key) : lock_(&lock), key_(std::move(key)) {}
-    Held(Held&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)), key_(std::move(other.key_)) {}
-    ~Held() {
-      if (lock_) lock_->release(key_);
+    Guard(KeyLock& lock, std::string key) : lock_(&lock), key_(std::move(key)) {}
+    Guard(Guard&& other) noexcept : lock_(std::exchange(other.lock_, nullptr)), key_(std::move(other.key_)) {}
+    ~Guard() {
+      if (lock_) lock_->unlock(key_);
     }
 
    private:
@@ -29,24 +29,24 @@ class KeyLock {
 
   explicit KeyLock(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
-  boost::asio::awaitable<Held> acquire(std::string key) {
-    while (held_.contains(key)) {
+  boost::asio::awaitable<Guard> acquire(std::string key) {
+    while (locked_.contains(key)) {
       boost::asio::steady_timer turn(executor_, boost::asio::steady_timer::time_point::max());
-      held_[key].push_back(&turn);
+      locked_[key].push_back(&turn);
       co_await turn.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     }
-    held_[key];
-    co_return Held(*this, std::move(key));
+    locked_[key];
+    co_return Guard(*this, std::move(key));
   }
 
  private:
-  void release(const std::string& key) {
-    for (boost::asio::steady_timer* waiting : held_.at(key)) waiting->cancel();
-    held_.erase(key);
+  void unlock(const std::string& key) {
+    for (boost::asio::steady_timer* waiting : locked_.at(key)) waiting->cancel();
+    locked_.erase(key);
   }
 
   boost::asio::any_io_executor executor_;
-  std::map<std::string, std::list<boost::asio::steady_timer*>> held_;  // and who waits for each
+  std::map<std::string, std::list<boost::asio::steady_timer*>> locked_;  // and who waits for each
 };
 
 }  // namespace podium

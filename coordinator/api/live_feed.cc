@@ -46,7 +46,7 @@ LiveFeed::LiveFeed(asio::any_io_executor executor, CommandLoop& loop, WorkPool& 
 
 void LiveFeed::start() {
   for (const auto& [id, job] : loop_.state().jobs)
-    if (job.attempt) held_[id] = nodes_of(job.attempt->allocation);
+    if (job.attempt) nodes_of_jobs_[id] = nodes_of(job.attempt->allocation);
   spawn(executor_, "live feed", run());
 }
 
@@ -61,16 +61,16 @@ void LiveFeed::wake() { pending_.expires_at(steady_timer::time_point::min()); }
 void LiveFeed::note_nodes(const Event& event, bool watched) {
   const auto* created = std::get_if<AttemptCreated>(&event.body);
   const auto* ended = std::get_if<AttemptEnded>(&event.body);
-  if (created) held_[created->attempt.job] = nodes_of(created->allocation);
+  if (created) nodes_of_jobs_[created->attempt.job] = nodes_of(created->allocation);
   const bool frees = std::holds_alternative<TaskExited>(event.body) ||
                      std::holds_alternative<TaskLost>(event.body) ||
                      std::holds_alternative<AttemptStopping>(event.body);
   if (watched && (created || ended || frees)) {
-    const auto held = held_.find(*job_of(event));
-    if (held != held_.end()) changed_nodes_.insert(held->second.begin(), held->second.end());
+    const auto nodes = nodes_of_jobs_.find(*job_of(event));
+    if (nodes != nodes_of_jobs_.end()) changed_nodes_.insert(nodes->second.begin(), nodes->second.end());
   }
   if (const auto node = node_of(event); node && watched) changed_nodes_.insert(*node);
-  if (ended) held_.erase(ended->attempt.job);
+  if (ended) nodes_of_jobs_.erase(ended->attempt.job);
 }
 
 // More than that the node is still there: its clock went off or came right, or its unknown tasks are others.

@@ -47,9 +47,10 @@ class LiveFeed {
   std::set<JobId> changed_jobs_;
   std::set<std::string> changed_accounts_;
   std::set<NodeId> changed_nodes_;
-  std::map<NodeId, NodeSeen> seen_;            // the last of each node that was heard
-  std::map<JobId, std::vector<NodeId>> held_;  // of jobs with an attempt: the event of its end lacks them
-  boost::asio::steady_timer pending_;          // expires when there is something to tell
+  std::map<NodeId, NodeSeen> seen_;  // the last of each node that was heard
+  // Of jobs that have an attempt, because the event of its end does not name its nodes.
+  std::map<JobId, std::vector<NodeId>> nodes_of_jobs_;
+  boost::asio::steady_timer pending_;  // expires when there is something to tell
   bool stopped_ = false;
 };
 

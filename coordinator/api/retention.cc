@@ -201,7 +201,7 @@ awaitable<ServerReply> get_retention_due(Api& api, Call call) {
     return std::optional(json_reply(200, body));
   };
   // It goes through all jobs that have ended: one at a time, so that others can read meanwhile.
-  const KeyLock::Held held = co_await api.keys.acquire("what is due");
+  const KeyLock::Guard guard = co_await api.keys.acquire("what is due");
   std::optional<ServerReply> reply = co_await api.pool.read(query);
   if (!reply) co_return no_such(call, "experiment", asked.experiment);
   co_return std::move(*reply);

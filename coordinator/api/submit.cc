@@ -167,7 +167,7 @@ awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& 
 
 awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key) {
   if (key.empty()) co_return co_await submit(api, std::move(submission), key);
-  const KeyLock::Held held = co_await api.keys.acquire(key);
+  const KeyLock::Guard guard = co_await api.keys.acquire(key);
   const auto query = [key, &submission](Reader& reader) -> std::optional<Twin> {
     const std::optional<ExperimentId> known = reader.experiment_by_key(key);
     return known ? std::optional(Twin{*known, difference(reader, *known, submission)}) : std::nullopt;

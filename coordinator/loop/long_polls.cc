@@ -1,4 +1,4 @@
-#include "coordinator/loop/sync_holds.h"
+#include "coordinator/loop/long_polls.h"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -7,25 +7,25 @@ namespace podium {
 
 namespace asio = boost::asio;
 
-bool SyncHolds::has_news(const NodeId& node, std::int64_t orders_seen) const {
+bool LongPolls::has_news(const NodeId& node, std::int64_t orders_seen) const {
   const Node* known = find_node(state_, node);
   return !known || known->version() != orders_seen;
 }
 
-asio::awaitable<void> SyncHolds::wait(NodeId node, std::int64_t orders_seen) {
-  if (const auto older = held_.find(node); older != held_.end()) {
+asio::awaitable<void> LongPolls::wait(NodeId node, std::int64_t orders_seen) {
+  if (const auto older = waiting_.find(node); older != waiting_.end()) {
     older->second.timer->cancel();
-    held_.erase(older);
+    waiting_.erase(older);
   }
-  if (released_ || has_news(node, orders_seen)) co_return;
+  if (closed_ || has_news(node, orders_seen)) co_return;
   asio::steady_timer timer(executor_, longest_);
-  held_[node] = {orders_seen, &timer};
+  waiting_[node] = {orders_seen, &timer};
   co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
-  if (const auto mine = held_.find(node); mine != held_.end() && mine->second.timer == &timer)
-    held_.erase(mine);
+  if (const auto mine = waiting_.find(node); mine != waiting_.end() && mine->second.timer == &timer)
+    waiting_.erase(mine);
 }
 
-void SyncHolds::check(const Events& events) {
+void LongPolls::check(const Events& events) {
   for (const Event& event : events) {
     if (const auto* adopted = std::get_if<NodeAdopted>(&event.body)) {
       check(adopted->node);
@@ -38,7 +38,7 @@ void SyncHolds::check(const Events& events) {
   }
 }
 
-void SyncHolds::check(const Allocation& allocation) {
+void LongPolls::check(const Allocation& allocation) {
   const NodeId* last = nullptr;  // ranks count by node
   for (const Placement& place : allocation.ranks) {
     if (last && *last == place.node) continue;
@@ -47,14 +47,14 @@ void SyncHolds::check(const Allocation& allocation) {
   }
 }
 
-void SyncHolds::check(const NodeId& node) {
-  const auto hold = held_.find(node);
-  if (hold != held_.end() && has_news(node, hold->second.orders_seen)) hold->second.timer->cancel();
+void LongPolls::check(const NodeId& node) {
+  const auto poll = waiting_.find(node);
+  if (poll != waiting_.end() && has_news(node, poll->second.orders_seen)) poll->second.timer->cancel();
 }
 
-void SyncHolds::release_all() {
-  released_ = true;
-  for (const auto& [node, hold] : held_) hold.timer->cancel();
+void LongPolls::answer_all() {
+  closed_ = true;
+  for (const auto& [node, poll] : waiting_) poll.timer->cancel();
 }
 
 }  // namespace podium

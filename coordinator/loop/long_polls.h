@@ -1,6 +1,6 @@
-// Syncs that wait for something to say: at most one a node, answered as soon as the node's orders are no
-// longer those its agent has seen, a newer sync of the node arrives, or the longest wait is over. On the
-// loop's thread.
+// The syncs of agents are long polls: the coordinator answers one when the node's orders are no longer those
+// that its agent has seen, when a newer sync of the node arrives, or after the longest wait. At most one a
+// node waits. On the loop's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -13,20 +13,20 @@
 
 namespace podium {
 
-class SyncHolds {
+class LongPolls {
  public:
-  SyncHolds(boost::asio::any_io_executor executor, const ClusterState& state,
+  LongPolls(boost::asio::any_io_executor executor, const ClusterState& state,
             std::chrono::milliseconds longest)
       : executor_(std::move(executor)), state_(state), longest_(longest) {}
 
   boost::asio::awaitable<void> wait(NodeId node, std::int64_t orders_seen);
-  // After each turn, with its events: looks at the nodes that have new orders by them. Not at one that told
-  // of an exit or fell silent: no sync of it is held.
+  // After each turn, with its events: answers the nodes to which they give new orders. A node that told of an
+  // exit or fell silent is left out: none of its syncs waits.
   void check(const Events& events);
-  void release_all();  // for good: later waits return at once
+  void answer_all();  // for good: later waits return at once
 
  private:
-  struct Hold {
+  struct Poll {
     std::int64_t orders_seen = 0;
     boost::asio::steady_timer* timer = nullptr;  // in the waiting coroutine; cancelled to wake it
   };
@@ -38,8 +38,8 @@ class SyncHolds {
   boost::asio::any_io_executor executor_;
   const ClusterState& state_;
   std::chrono::milliseconds longest_;
-  std::map<NodeId, Hold> held_;
-  bool released_ = false;
+  std::map<NodeId, Poll> waiting_;
+  bool closed_ = false;
 };
 
 }  // namespace podium

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 // Notes when it has the key and when it lets go.
 asio::awaitable<void> hold(KeyLock& lock, std::string key, std::string name, std::vector<std::string>& log) {
-  const KeyLock::Held held = co_await lock.acquire(key);
+  const KeyLock::Guard held = co_await lock.acquire(key);
   log.push_back(name + " has " + key);
   for (int turn = 0; turn < 5; ++turn)
     co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
