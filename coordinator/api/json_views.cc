@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/model/codec.h"
+#include "coordinator/core/events/wire.h"
 
 namespace podium {
 namespace {
@@ -54,19 +55,6 @@ Duration elapsed(const JobView& job, Time now) {
 std::string reason_of(const JobView& job, const std::string& waiting) {
   if (waiting.empty()) return job.reason;
   return job.reason.empty() ? waiting : job.reason + "; " + waiting;
-}
-
-json drain_json(const std::optional<Drain>& drain) {
-  if (!drain) return nullptr;
-  return {{"reason", drain->reason}, {"from_ms", millis(drain->from)}, {"until_ms", millis(drain->until)}};
-}
-
-json reservation_json(const std::optional<NodeReservation>& reservation) {
-  if (!reservation) return nullptr;
-  return {{"account", reservation->account},
-          {"reason", reservation->reason},
-          {"from_ms", millis(reservation->from)},
-          {"until_ms", millis(reservation->until)}};
 }
 
 }  // namespace
@@ -170,8 +158,8 @@ json node_json(const Node& node, bool heard, std::int64_t revision) {
           {"agent_version", node.description.agent_version},
           {"labels", labels_of(node)},
           {"operator_labels", node.operator_labels},
-          {"drain", drain_json(node.drain)},
-          {"reservation", reservation_json(node.reservation)},
+          {"drain", node.drain ? wire::drain_json(*node.drain) : json(nullptr)},
+          {"reservation", node.reservation ? wire::reservation_json(*node.reservation) : json(nullptr)},
           {"last_seen_ms", heard ? json(to_millis(node.last_seen)) : json(nullptr)},
           {"clock", clock_json(node.clock)},
           {"unknown", unknown_json(node)},

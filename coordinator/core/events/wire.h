@@ -1,4 +1,4 @@
-// JSON of the values that events and snapshots share; private to the core's codecs.
+// JSON of the values that events, snapshots and the API have in common.
 #pragma once
 
 #include <nlohmann/json.hpp>
