@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 // "−18 %"
-std::string change_text(double share) {
-  const double percent = 100 * share;
+std::string change_text(double fraction) {
+  const double percent = 100 * fraction;
   return fmt::format("{}{:.{}f} %", percent < 0 ? "−" : "+", std::abs(percent),
                      std::abs(percent) < 10 ? 1 : 0);
 }

@@ -188,10 +188,10 @@ std::string rest_text(const json& comparison) {
 
 }  // namespace
 
-std::string difference_text(const json& share) {
-  if (!share.is_number() || share.get<double>() == 0) return "";
-  if (share.get<double>() > 9) return "×" + human_count(std::llround(1 + share.get<double>()));
-  const double percent = 100 * share.get<double>(), size = std::abs(percent);
+std::string difference_text(const json& fraction) {
+  if (!fraction.is_number() || fraction.get<double>() == 0) return "";
+  if (fraction.get<double>() > 9) return "×" + human_count(std::llround(1 + fraction.get<double>()));
+  const double percent = 100 * fraction.get<double>(), size = std::abs(percent);
   const int digits = size < 0.995 ? 2 : size < 9.95 ? 1 : 0;
   const std::string number = fmt::format("{:.{}f}", size, digits);
   return (percent < 0 ? "−" : "+") + number + " %";

@@ -15,8 +15,8 @@ using nlohmann::json;
 
 constexpr double kJoulesOfKwh = 3.6e6;
 
-std::string percent(double share) {
-  const double percents = 100 * share;
+std::string percent(double fraction) {
+  const double percents = 100 * fraction;
   return percents > 99 && percents < 100 ? "more than 99 %" : fmt::format("{:.0f} %", percents);
 }
 

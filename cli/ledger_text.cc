@@ -57,12 +57,13 @@ std::string human_ms(std::int64_t ms) {
 
 std::string percent(std::int64_t part, std::int64_t all) {
   if (all == 0) return "–";
-  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(all);
-  return share > 0 && share < 10 ? fmt::format("{:.1f} %", share) : fmt::format("{:.0f} %", share);
+  const double fraction = 100.0 * static_cast<double>(part) / static_cast<double>(all);
+  return fraction > 0 && fraction < 10 ? fmt::format("{:.1f} %", fraction)
+                                       : fmt::format("{:.0f} %", fraction);
 }
 
-std::string percent(const json& share) {
-  return share.is_number() ? fmt::format("{:.0f} %", 100 * share.get<double>()) : "–";
+std::string percent(const json& fraction) {
+  return fraction.is_number() ? fmt::format("{:.0f} %", 100 * fraction.get<double>()) : "–";
 }
 
 std::string device_hours(std::int64_t device_ms) {

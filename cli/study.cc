@@ -23,8 +23,8 @@ struct Options {
   std::string published;
 };
 
-std::string percent(const json& share) {
-  return share.is_number() ? fmt::format("{:.1f} %", 100 * share.get<double>()) : "–";
+std::string percent(const json& fraction) {
+  return fraction.is_number() ? fmt::format("{:.1f} %", 100 * fraction.get<double>()) : "–";
 }
 
 std::string factor(const json& value) {
@@ -181,10 +181,10 @@ With n devices, rate r, time to train T, samples to the target S, and b the smal
   EFFICIENCY       (r / n) / (r_b / n_b)
   TFLOP/S          r × FLOPs of a sample (forward and backward products of the model, without recomputation)
   MFU              of the devices' peak; for devices whose peak is known, and specs that write model.vocab
-  STEPPING         S / (r T), the share of T that S samples take at the rate r
+  STEPPING         S / (r T), the fraction of T that S samples take at the rate r
   TIME EFFICIENCY  (n_b T_b) / (n T) = (r / n) / (r_b / n_b) × S_b / S × STEPPING / STEPPING_b, exactly
 
-EVALUATING and SAVING: what training waited for, as a share of the time that its devices were held.
+EVALUATING and SAVING: what training waited for, as a fraction of the time that its devices were held.
 Jobs that failed or were cancelled count for nothing; "so far": no run of that size has ended.
 
 Of a sweep with "asha": each trial's parameters, the last rung it has reached, and its metric there and at the rungs

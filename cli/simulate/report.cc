@@ -14,7 +14,7 @@ namespace {
 using Figure = std::function<double(const Summary&)>;
 using Show = std::string (*)(double);
 
-std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+std::string percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
 std::string whole(double number) { return human_count(std::llround(number)); }
 std::string plain(double number) { return human_value(number); }
 

@@ -40,8 +40,8 @@ struct Times {
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::ranges::sort(values);
-  const auto rank = [&](double share) {
-    return values[static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size()))) - 1];
+  const auto rank = [&](double fraction) {
+    return values[static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size()))) - 1];
   };
   double sum = 0;
   for (const double value : values) sum += value;
@@ -79,15 +79,16 @@ void count(const JobOutcome& outcome, Summary& summary) {
 void measure_devices(const TraceFile& trace, const Replay& replay, Summary& summary) {
   if (replay.load.empty()) return;
   const Time first = trace.rows.front().submit, last = trace.rows.back().submit, end = replay.load.back().at;
-  const auto share = [&](double device_ms, Time until) {
+  const auto fraction = [&](double device_ms, Time until) {
     const double all = static_cast<double>(replay.devices) * static_cast<double>((until - first).count());
     return all > 0 ? device_ms / all : 0;
   };
   const double held = held_until(replay.load, end);
   summary.makespan = seconds(end - first);
-  summary.utilisation = share(held, end);
-  summary.utilisation_submitting = share(held_until(replay.load, std::min(last, end)), std::min(last, end));
-  summary.idle_though_fitting = share(static_cast<double>(replay.blocked_idle), end);
+  summary.utilisation = fraction(held, end);
+  summary.utilisation_submitting =
+      fraction(held_until(replay.load, std::min(last, end)), std::min(last, end));
+  summary.idle_though_fitting = fraction(static_cast<double>(replay.blocked_idle), end);
   double again = 0;
   for (std::size_t i = 0; i < trace.rows.size(); ++i)
     if (replay.jobs[i].state == JobState::succeeded)

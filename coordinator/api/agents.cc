@@ -207,9 +207,9 @@ awaitable<void> keep_measured(Api& api) {
   if (!api.store.refusal()) api.store.commit(std::move(commit), [] {});
 }
 
-awaitable<void> keep_energy(Api& api, std::vector<EnergyShare> shares) {
-  const bool first = api.measured.empty() && !shares.empty();
-  std::ranges::move(shares, std::back_inserter(api.measured));
+awaitable<void> keep_energy(Api& api, std::vector<DrawnEnergy> drawn) {
+  const bool first = api.measured.empty() && !drawn.empty();
+  std::ranges::move(drawn, std::back_inserter(api.measured));
   if (first) spawn(co_await boost::asio::this_coro::executor, "energy", keep_measured(api));
 }
 
@@ -244,9 +244,9 @@ awaitable<ServerReply> post_sync(Api& api, Call call) {
   if (!taken) co_return problem(taken.errors(), call.request.id);
   tell_clock(api, report->node.id, was_off);
   api.readings[report->node.id] = report->readings;
-  std::vector<EnergyShare> shares = api.energy.take(
+  std::vector<DrawnEnergy> drawn = api.energy.take(
       report->node.id, heard, {report->node.boot, report->readings, report->package_joules}, holders);
-  co_await keep_energy(api, std::move(shares));
+  co_await keep_energy(api, std::move(drawn));
   if (!report->interrupted) co_await api.long_polls.wait(report->node.id, report->orders_seen);
   NodeOrders orders = co_await whole_orders(api, report->node.id);
   orders.clock = api.loop.now();

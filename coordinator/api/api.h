@@ -67,7 +67,7 @@ struct Api {
   std::map<NodeId, std::vector<DeviceReading>>
       readings{};                       // of the last report of each node that has reported
   EnergyMeter energy{};                 // of those reports
-  std::vector<EnergyShare> measured{};  // that is not on its way to the store yet
+  std::vector<DrawnEnergy> measured{};  // that is not on its way to the store yet
 };
 
 // A request that has found its route.

@@ -22,7 +22,7 @@ std::int64_t held_until(const std::vector<LedgerPiece>& pieces, std::optional<Ti
   return held;
 }
 
-double share(std::int64_t part, std::int64_t all) {
+double fraction(std::int64_t part, std::int64_t all) {
   return all > 0 ? std::min(1.0, static_cast<double>(part) / static_cast<double>(all)) : 0;
 }
 
@@ -41,14 +41,15 @@ std::optional<JobEnergy> energy_of(Reader& reader, const JobView& job, const std
   JobEnergy energy;
   energy.all = reader.energy(job.id, {});
   const std::int64_t held = held_until(pieces, {});
-  energy.covered = share(energy.all.covered_ms, held);
-  energy.shared = share(energy.all.shared_ms, held);
+  energy.covered = fraction(energy.all.covered_ms, held);
+  energy.shared = fraction(energy.all.shared_ms, held);
   energy.samples = samples_of(reader, job);
   if (energy.samples && *energy.samples > 0 && energy.covered >= kEnoughCovered)
     energy.per_sample = energy.all.joules / *energy.samples;
   if (!reached) return energy;
   const EnergySum until = reader.energy(job.id, reached);
-  if (share(until.covered_ms, held_until(pieces, reached)) >= kEnoughCovered) energy.to_target = until.joules;
+  if (fraction(until.covered_ms, held_until(pieces, reached)) >= kEnoughCovered)
+    energy.to_target = until.joules;
   return energy;
 }
 

@@ -13,7 +13,7 @@ namespace podium {
 
 struct JobEnergy {
   EnergySum all;
-  double covered = 0, shared = 0;               // shares of the device time that was held
+  double covered = 0, shared = 0;               // fractions of the device time that was held
   std::optional<double> samples;                // of the steps that count; none of programs
   std::optional<double> per_sample, to_target;  // joules, where nearly all of the time is covered
 };

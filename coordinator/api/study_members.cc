@@ -209,9 +209,9 @@ std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& expe
   filter.sort.descending = false;
   filter.limit = static_cast<int>(kMaxJobsOfExperiment);
   const std::vector<JobView> jobs = reader.jobs(filter).jobs;
-  const std::size_t share = kMostPoints / std::max<std::size_t>(1, jobs.size());
+  const std::size_t part = kMostPoints / std::max<std::size_t>(1, jobs.size());
   const int points =
-      spec.contains("scaling") ? static_cast<int>(std::clamp(share, kLeastOfJob, kMostOfJob)) : 0;
+      spec.contains("scaling") ? static_cast<int>(std::clamp(part, kLeastOfJob, kMostOfJob)) : 0;
   std::vector<StudyMember> members;
   for (const JobView& job : jobs) members.push_back(read_member(reader, job, spec, sweep, points, now));
   return members;

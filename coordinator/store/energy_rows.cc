@@ -40,12 +40,12 @@ EnergyRows::EnergyRows(Database& database)
               "DELETE FROM energy WHERE job = ?1 AND attempt = ?2 AND minute IN (SELECT minute FROM energy"
               " WHERE job = ?1 AND attempt = ?2 AND minute >= ?3 AND minute < ?4 LIMIT ?5)") {}
 
-void EnergyRows::add(const EnergyShare& share) {
-  const std::int64_t job = share.attempt.job.value, from = to_millis(share.from);
-  const int attempt = share.attempt.number;
-  add_.run(job, attempt, from, to_millis(share.to), share.joules, share.covered_ms, share.shared_ms);
+void EnergyRows::add(const DrawnEnergy& drawn) {
+  const std::int64_t job = drawn.attempt.job.value, from = to_millis(drawn.from);
+  const int attempt = drawn.attempt.number;
+  add_.run(job, attempt, from, to_millis(drawn.to), drawn.joules, drawn.covered_ms, drawn.shared_ms);
   // Of several nodes one may tell of an earlier minute than another has.
-  add_later_.run(job, attempt, from, share.joules, share.covered_ms, share.shared_ms);
+  add_later_.run(job, attempt, from, drawn.joules, drawn.covered_ms, drawn.shared_ms);
 }
 
 bool EnergyRows::thin(Time now) {

@@ -7,7 +7,7 @@
 
 namespace podium {
 
-// How many minutes up to a time say exactly what was drawn until then: a share may reach into the minute
+// How many minutes up to a time say exactly what was drawn until then: a report may reach into the minute
 // after its own, and of the two before it their sum is needed.
 inline constexpr int kMinutesAround = 3;
 static_assert(EnergyMeter::kLongestGap <= std::chrono::minutes(1));
@@ -16,7 +16,7 @@ class EnergyRows {
  public:
   explicit EnergyRows(Database& database);
 
-  void add(const EnergyShare& share);
+  void add(const DrawnEnergy& drawn);
 
   // Deletes a piece of what nobody reads of jobs that ended a week ago: of each attempt all but the last
   // minute and those around the time at which the job reached its target, or else its end. False when there

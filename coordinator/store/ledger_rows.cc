@@ -54,8 +54,8 @@ bool LedgerTotals::settle() {
 
 void LedgerTotals::store(JobId job) {
   forget_.run(job.value);
-  for (const auto& [share, wall] : shares_by_day(make_ledger(rows_.read(job), {})))
-    insert_.run(job.value, share.attempt, share.day, to_string(share.kind), share.detail, share.devices,
+  for (const auto& [bucket, wall] : sums_by_day(make_ledger(rows_.read(job), {})))
+    insert_.run(job.value, bucket.attempt, bucket.day, to_string(bucket.kind), bucket.detail, bucket.devices,
                 std::int64_t{wall.count()});
   close_.run(job.value);
 }

@@ -63,9 +63,9 @@ std::vector<double> values_of(Database& database, const SeriesRow& series) {
   ChunkReader reader(database, series.id);
   const bool is_short = series.points <= kRuns * kRunLength;
   for (int i = 0; i < (is_short ? 1 : kRuns); ++i) {
-    const double share = static_cast<double>(i) / kRuns;
+    const double fraction = static_cast<double>(i) / kRuns;
     const double steps = static_cast<double>(series.top_step - series.first_step);
-    const std::int64_t from = series.first_step + static_cast<std::int64_t>(share * steps);
+    const std::int64_t from = series.first_step + static_cast<std::int64_t>(fraction * steps);
     for (const StoredPoint& point : reader.some(from, is_short ? kRuns * kRunLength : kRunLength))
       if (!std::isnan(point.value)) values.push_back(point.value);
   }

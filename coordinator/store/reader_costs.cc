@@ -12,24 +12,24 @@ namespace {
 
 // What was drawn in each of these minutes, by the sums so far of one attempt, the last first; of as many as
 // are asked for the first stands for all before it.
-std::vector<EnergyShare> shares_of(Statement& rows) {
-  std::vector<EnergyShare> shares;
+std::vector<DrawnEnergy> minutes_of(Statement& rows) {
+  std::vector<DrawnEnergy> minutes;
   while (rows.next()) {
-    const EnergyShare so_far{{},
+    const DrawnEnergy so_far{{},
                              from_millis(rows.integer(0)),
                              from_millis(rows.integer(1)),
                              rows.real(2),
                              rows.integer(3),
                              rows.integer(4)};
-    if (!shares.empty()) {
-      EnergyShare& later = shares.back();
+    if (!minutes.empty()) {
+      DrawnEnergy& later = minutes.back();
       later.joules -= so_far.joules;
       later.covered_ms -= so_far.covered_ms;
       later.shared_ms -= so_far.shared_ms;
     }
-    shares.push_back(so_far);
+    minutes.push_back(so_far);
   }
-  return shares;
+  return minutes;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ EnergySum Reader::energy(JobId job, std::optional<Time> until) {
     if (!found || next_attempt.is_null(0)) return sum;
     attempt = next_attempt.integer(0);
     const EnergySum more =
-        sum_of(shares_of(rows.start(job.value, attempt, minute, until ? kMinutesAround : 1)), until);
+        sum_of(minutes_of(rows.start(job.value, attempt, minute, until ? kMinutesAround : 1)), until);
     sum.joules += more.joules;
     sum.covered_ms += more.covered_ms;
     sum.shared_ms += more.shared_ms;

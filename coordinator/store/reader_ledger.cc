@@ -18,7 +18,7 @@ struct JobPlace {
   std::string name, experiment_name, account;
 };
 
-// Which rows of the table a share of a job's time belongs to, with how many devices each.
+// A row of the table to which a bucket of a job's time belongs, and how many of its devices are the row's.
 struct Part {
   std::string key;
   std::int64_t devices = 0;
@@ -33,16 +33,16 @@ class TableBuilder {
             "SELECT node, sum(1 + json_array_length(more_devices)) FROM tasks WHERE job = ?1 AND attempt = ?2"
             " GROUP BY node") {}
 
-  void add(const JobPlace& place, const LedgerShare& share, std::int64_t wall_ms) {
-    if (share.day < filter_.first_day.value_or(INT64_MIN)) return;
-    if (share.day > filter_.last_day.value_or(INT64_MAX)) return;
-    for (const Part& part : parts_of(place, share)) {
+  void add(const JobPlace& place, const LedgerBucket& bucket, std::int64_t wall_ms) {
+    if (bucket.day < filter_.first_day.value_or(INT64_MIN)) return;
+    if (bucket.day > filter_.last_day.value_or(INT64_MAX)) return;
+    for (const Part& part : parts_of(place, bucket)) {
       LedgerRow& row = rows_[part.key];
-      row.sums[{share.kind, share.detail}] += wall_ms * part.devices;
+      row.sums[{bucket.kind, bucket.detail}] += wall_ms * part.devices;
       name(row, place);
       count(row, jobs_[part.key], place);
     }
-    all_.sums[{share.kind, share.detail}] += wall_ms * share.devices;
+    all_.sums[{bucket.kind, bucket.detail}] += wall_ms * bucket.devices;
     count(all_, all_jobs_, place);
   }
 
@@ -66,19 +66,19 @@ class TableBuilder {
     last = place.job;
   }
 
-  std::vector<Part> parts_of(const JobPlace& place, const LedgerShare& share) {
+  std::vector<Part> parts_of(const JobPlace& place, const LedgerBucket& bucket) {
     switch (filter_.by) {
       case LedgerBy::job:
-        return {{to_string(place.job), share.devices}};
+        return {{to_string(place.job), bucket.devices}};
       case LedgerBy::account:
-        return {{place.account, share.devices}};
+        return {{place.account, bucket.devices}};
       case LedgerBy::experiment:
-        return {{to_string(place.experiment), share.devices}};
+        return {{to_string(place.experiment), bucket.devices}};
       case LedgerBy::day:
-        return {{std::to_string(share.day), share.devices}};
+        return {{std::to_string(bucket.day), bucket.devices}};
       case LedgerBy::node:
-        return share.attempt == 0 ? std::vector<Part>{{"", share.devices}}
-                                  : nodes_of({place.job, share.attempt});
+        return bucket.attempt == 0 ? std::vector<Part>{{"", bucket.devices}}
+                                   : nodes_of({place.job, bucket.attempt});
     }
     PODIUM_CHECK(false, "unknown LedgerBy");
   }
@@ -145,8 +145,8 @@ LedgerTable Reader::ledger_table(const LedgerFilter& filter, Time now) {
   Statement open(*database_, std::string(kChosen) + " AND j.id IN (SELECT job FROM ledger_open)");
   for (open.start(filter.account, experiment); open.next();) {
     const JobPlace place = place_of(open);
-    for (const auto& [share, wall] : shares_by_day(make_ledger(rows.read(place.job), now)))
-      table.add(place, share, wall.count());
+    for (const auto& [bucket, wall] : sums_by_day(make_ledger(rows.read(place.job), now)))
+      table.add(place, bucket, wall.count());
   }
   return std::move(table).finish();
 }

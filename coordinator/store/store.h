@@ -51,7 +51,7 @@ struct Commit {
   std::shared_ptr<const ClusterState>
       snapshot;  // after these events, when wants_snapshot() said so; else none
   std::vector<WaitMark> waits = {};
-  std::vector<EnergyShare> energy = {};
+  std::vector<DrawnEnergy> energy = {};
   std::vector<RetentionChange> retention = {};
 };
 

@@ -273,7 +273,7 @@ void Store::Writer::write_the_rest(const Commit& commit) {
   if (commit.experiment) projections_.take(*commit.experiment);
   for (const AttemptSecret& secret : commit.secrets) projections_.take(secret);
   for (const WaitMark& wait : commit.waits) ledger_.take(wait);
-  for (const EnergyShare& share : commit.energy) energy_.add(share);
+  for (const DrawnEnergy& drawn : commit.energy) energy_.add(drawn);
   for (const RetentionChange& change : commit.retention) rules_.take(change);
 }
 

@@ -46,7 +46,7 @@ struct BoardRecord {
   JobId job;
   Time reached;
   double seconds = 0;
-  std::optional<double> improvement;  // on the record before, as a share of it
+  std::optional<double> improvement;  // on the record before, as a fraction of it
 };
 
 // Runs on the same kind and number of devices.

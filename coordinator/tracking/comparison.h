@@ -94,7 +94,7 @@ struct Outcome {
   std::optional<Direction> direction;
   std::vector<std::optional<double>> values;       // one a job; in seconds, joules, the prices' currency
   std::vector<std::optional<std::int64_t>> steps;  // of best and final
-  std::vector<std::optional<double>> differences;  // to the base, as a share of its value
+  std::vector<std::optional<double>> differences;  // to the base, as a fraction of its value
   std::vector<JobId> best;                         // none where all are equal, or no direction is known
 };
 

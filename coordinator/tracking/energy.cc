@@ -35,25 +35,25 @@ struct Span {
   }
 };
 
-void add_gpus(const Span& span, const HolderOnNode& holder, EnergyShare& share) {
+void add_gpus(const Span& span, const HolderOnNode& holder, DrawnEnergy& drawn) {
   for (const int device : holder.devices) {
-    const auto joules = span.joules_of(device, share.from);
+    const auto joules = span.joules_of(device, drawn.from);
     if (!joules) continue;
-    share.joules += *joules;
-    share.covered_ms += (share.to - share.from).count();
+    drawn.joules += *joules;
+    drawn.covered_ms += (drawn.to - drawn.from).count();
   }
 }
 
-void add_slots(const Span& span, const HolderOnNode& holder, bool alone, EnergyShare& share) {
+void add_slots(const Span& span, const HolderOnNode& holder, bool alone, DrawnEnergy& drawn) {
   const auto watts = span.package_watts();
   if (!watts) return;
-  const std::int64_t device_ms = (share.to - share.from).count() * std::ssize(holder.devices);
+  const std::int64_t device_ms = (drawn.to - drawn.from).count() * std::ssize(holder.devices);
   if (!alone) {
-    share.shared_ms += device_ms;
+    drawn.shared_ms += device_ms;
     return;
   }
-  share.joules += *watts * seconds(share.to - share.from);
-  share.covered_ms += device_ms;
+  drawn.joules += *watts * seconds(drawn.to - drawn.from);
+  drawn.covered_ms += device_ms;
 }
 
 // Of two that were on their way at once the older one may come last.
@@ -64,7 +64,7 @@ bool is_older(const PowerReport& report, const PowerReport& known) {
 
 }  // namespace
 
-std::vector<EnergyShare> EnergyMeter::take(const NodeId& node, Time now, PowerReport report,
+std::vector<DrawnEnergy> EnergyMeter::take(const NodeId& node, Time now, PowerReport report,
                                            const std::vector<HolderOnNode>& holders) {
   const auto known = last_.find(node);
   std::optional<Last> before;
@@ -77,28 +77,28 @@ std::vector<EnergyShare> EnergyMeter::take(const NodeId& node, Time now, PowerRe
   const Span span{before->at, now, before->report, newest.report};
   const bool alone = std::ranges::all_of(
       holders, [&](const HolderOnNode& holder) { return holder.attempt.job == holders.front().attempt.job; });
-  std::vector<EnergyShare> shares;
+  std::vector<DrawnEnergy> all;
   for (const HolderOnNode& holder : holders) {
-    EnergyShare share{holder.attempt, std::max(span.begin, holder.since), now};
-    if (share.from >= share.to) continue;
+    DrawnEnergy drawn{holder.attempt, std::max(span.begin, holder.since), now};
+    if (drawn.from >= drawn.to) continue;
     if (holder.kind == "cpu")
-      add_slots(span, holder, alone, share);
+      add_slots(span, holder, alone, drawn);
     else
-      add_gpus(span, holder, share);
-    if (share.covered_ms > 0 || share.shared_ms > 0) shares.push_back(share);
+      add_gpus(span, holder, drawn);
+    if (drawn.covered_ms > 0 || drawn.shared_ms > 0) all.push_back(drawn);
   }
-  return shares;
+  return all;
 }
 
-EnergySum sum_of(const std::vector<EnergyShare>& shares, std::optional<Time> until) {
+EnergySum sum_of(const std::vector<DrawnEnergy>& all, std::optional<Time> until) {
   EnergySum sum;
-  for (const EnergyShare& share : shares) {
-    const Time end = std::clamp(until.value_or(share.to), share.from, share.to);
+  for (const DrawnEnergy& drawn : all) {
+    const Time end = std::clamp(until.value_or(drawn.to), drawn.from, drawn.to);
     const double part =
-        share.to > share.from ? seconds(end - share.from) / seconds(share.to - share.from) : 0;
-    sum.joules += part * share.joules;
-    sum.covered_ms += std::llround(part * static_cast<double>(share.covered_ms));
-    sum.shared_ms += std::llround(part * static_cast<double>(share.shared_ms));
+        drawn.to > drawn.from ? seconds(end - drawn.from) / seconds(drawn.to - drawn.from) : 0;
+    sum.joules += part * drawn.joules;
+    sum.covered_ms += std::llround(part * static_cast<double>(drawn.covered_ms));
+    sum.shared_ms += std::llround(part * static_cast<double>(drawn.shared_ms));
   }
   return sum;
 }

@@ -19,14 +19,15 @@
 
 namespace podium {
 
-struct EnergyShare {
+// What an attempt's devices of one node drew from one report to the next.
+struct DrawnEnergy {
   AttemptId attempt;
   Time from, to;
   double joules = 0;
   std::int64_t covered_ms = 0;  // of device time: that the joules are of
   std::int64_t shared_ms = 0;   // of device time: of CPU slots, while other jobs held devices of the node
 
-  bool operator==(const EnergyShare&) const = default;
+  bool operator==(const DrawnEnergy&) const = default;
 };
 
 // An attempt and its devices of one node.
@@ -46,7 +47,7 @@ struct PowerReport {
 class EnergyMeter {
  public:
   // `holders`: from the node's report before until this one. What began in between counts from its begin.
-  std::vector<EnergyShare> take(const NodeId& node, Time now, PowerReport report,
+  std::vector<DrawnEnergy> take(const NodeId& node, Time now, PowerReport report,
                                 const std::vector<HolderOnNode>& holders);
 
   static constexpr Duration kLongestGap = std::chrono::minutes(1);
@@ -66,7 +67,7 @@ struct EnergySum {
   bool operator==(const EnergySum&) const = default;
 };
 
-// A share that goes on beyond `until` counts in part.
-EnergySum sum_of(const std::vector<EnergyShare>& shares, std::optional<Time> until);
+// What was drawn across `until` counts in part.
+EnergySum sum_of(const std::vector<DrawnEnergy>& all, std::optional<Time> until);
 
 }  // namespace podium

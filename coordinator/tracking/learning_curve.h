@@ -1,8 +1,8 @@
 // Laws by which a metric falls with the steps that were trained, and their robust fit: a + b·g(x), with x the
-// steps as a share of those trained so far and less the better. Pure; the same points give the same fit. The
-// laws are those of Domhan, Springenberg and Hutter, "Speeding up automatic hyperparameter optimization of
-// deep neural networks by extrapolation of learning curves" (IJCAI 2015), table 1, of which four suffice; and
-// a curve of before, stretched.
+// steps as a fraction of those trained so far and less the better. Pure; the same points give the same fit.
+// The laws are those of Domhan, Springenberg and Hutter, "Speeding up automatic hyperparameter optimization
+// of deep neural networks by extrapolation of learning curves" (IJCAI 2015), table 1, of which four suffice;
+// and a curve of before, stretched.
 #pragma once
 
 #include <limits>

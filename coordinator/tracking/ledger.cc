@@ -58,9 +58,9 @@ std::int64_t gone_back_to(const std::map<int, std::int64_t>& first_steps, int at
 
 // When steps at an even pace had come to `step`.
 Time reached(const Told& told, std::int64_t step) {
-  const auto share =
+  const auto fraction =
       static_cast<double>(step - *told.first_step) / static_cast<double>(*told.last_step - *told.first_step);
-  return told.from + Duration(std::llround(static_cast<double>((told.to - told.from).count()) * share));
+  return told.from + Duration(std::llround(static_cast<double>((told.to - told.from).count()) * fraction));
 }
 
 void add_stepping(const Told& told, std::int64_t kept_until, std::vector<Told>& out) {
@@ -269,18 +269,18 @@ std::optional<double> goodput(const LedgerSums& sums) {
   return static_cast<double>(stepping) / static_cast<double>(known);
 }
 
-std::map<LedgerShare, Duration> shares_by_day(const std::vector<LedgerPiece>& pieces) {
-  std::map<LedgerShare, Duration> shares;
+std::map<LedgerBucket, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces) {
+  std::map<LedgerBucket, Duration> sums;
   for (const LedgerPiece& piece : pieces) {
     for (Time from = piece.from; from < piece.to;) {
       const std::int64_t day = std::chrono::floor<std::chrono::days>(from).time_since_epoch().count();
       const Time next = from_millis((day + 1) * kLedgerDay.count());
       const Time to = std::min(piece.to, next);
-      shares[{piece.attempt, day, piece.kind, piece.detail, piece.devices}] += to - from;
+      sums[{piece.attempt, day, piece.kind, piece.detail, piece.devices}] += to - from;
       from = to;
     }
   }
-  return shares;
+  return sums;
 }
 
 }  // namespace podium

@@ -49,9 +49,9 @@ class Random {
   std::uint64_t state_ = 0;
 };
 
-double quantile(std::vector<double>& values, double share) {
+double quantile(std::vector<double>& values, double fraction) {
   const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+      values.begin() + static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
   std::ranges::nth_element(values, at);
   return *at;
 }
@@ -135,11 +135,11 @@ class Projector {
 
   FitOptions options_for(std::span<const CurvePoint> points) const {
     FitOptions options{.noise = noise_of(points)};
-    // A loss stays above 0 and a share below 1.
+    // A loss stays above 0 and a fraction below 1.
     const auto positive = [](const CurvePoint& p) { return p.y > 0; };
-    const auto share = [](const CurvePoint& p) { return p.y <= 0 && p.y >= -1; };
+    const auto is_fraction = [](const CurvePoint& p) { return p.y <= 0 && p.y >= -1; };
     if (std::ranges::all_of(points, positive)) options.least = 0;
-    if (std::ranges::all_of(points, share) && target_ >= -1) options.least = -1;
+    if (std::ranges::all_of(points, is_fraction) && target_ >= -1) options.least = -1;
     return options;
   }
 
@@ -163,8 +163,8 @@ class Projector {
     Candidate candidate{.law = *law, .drifts = {}, .weight = 0};
     double errors = 0;
     int counted = 0;
-    for (const double share : kPrefixes) {
-      const auto end = std::ranges::upper_bound(points_, share, {}, &CurvePoint::x);
+    for (const double fraction : kPrefixes) {
+      const auto end = std::ranges::upper_bound(points_, fraction, {}, &CurvePoint::x);
       const std::span<const CurvePoint> prefix(points_.begin(), end);
       const std::optional<CurveLaw> before = fit(kind, prefix, options_for(prefix), earlier);
       if (!before) continue;
@@ -256,12 +256,12 @@ class Projector {
     }
     result.reaches = static_cast<double>(reached) / kDraws;
     fill_fan(result, fan, end);
-    for (const auto& [share, step, time] : {std::tuple(0.1, &result.step.p10, &result.time.p10),
-                                            std::tuple(0.5, &result.step.p50, &result.time.p50),
-                                            std::tuple(0.9, &result.step.p90, &result.time.p90)}) {
-      if (const double value = quantile(steps, share); value < never) *step = std::llround(value);
+    for (const auto& [fraction, step, time] : {std::tuple(0.1, &result.step.p10, &result.time.p10),
+                                               std::tuple(0.5, &result.step.p50, &result.time.p50),
+                                               std::tuple(0.9, &result.step.p90, &result.time.p90)}) {
+      if (const double value = quantile(steps, fraction); value < never) *step = std::llround(value);
       if (seconds.empty()) continue;
-      if (const double value = quantile(seconds, share); value < never) *time = after(value);
+      if (const double value = quantile(seconds, fraction); value < never) *time = after(value);
     }
   }
 

@@ -37,8 +37,8 @@ struct FanPoint {
 struct Projection {
   Quantiles<std::int64_t> step;  // that reaches the target
   Quantiles<Time> time;          // when it does, at the pace so far
-  double reaches = 0;            // share of what may happen in which it is reached before the training ends
-  std::optional<Time> ends;      // when all steps are taken, at the pace so far
+  double reaches = 0;        // fraction of what may happen in which it is reached before the training ends
+  std::optional<Time> ends;  // when all steps are taken, at the pace so far
   std::vector<FanPoint> fan;
   std::string doubt;  // why nothing is told of the target, as a sentence; "" otherwise
 };

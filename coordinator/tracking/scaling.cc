@@ -19,7 +19,7 @@ std::optional<double> median_of(const Runs& runs, std::optional<double> ScalingR
   return values.empty() ? std::nullopt : std::optional(quantile(std::move(values), 0.5));
 }
 
-std::optional<double> share_of(const Runs& runs, std::optional<double> ScalingRun::*part) {
+std::optional<double> fraction_of(const Runs& runs, std::optional<double> ScalingRun::*part) {
   double parts = 0, held = 0;
   for (const ScalingRun* run : runs) {
     if (!(run->*part) || !run->held_seconds) continue;
@@ -70,8 +70,8 @@ ScalingRow row_of(int devices, const Runs& runs, bool so_far) {
   row.samples_to_target = median_of(trained, &ScalingRun::samples_to_target);
   if (row.samples && row.time_to_train_seconds && row.samples_to_target && *row.time_to_train_seconds > 0)
     row.stepping_share = *row.samples_to_target / (row.samples->median * *row.time_to_train_seconds);
-  row.evaluation_share = share_of(runs, &ScalingRun::evaluating_seconds);
-  row.checkpoint_share = share_of(runs, &ScalingRun::checkpointing_seconds);
+  row.evaluation_share = fraction_of(runs, &ScalingRun::evaluating_seconds);
+  row.checkpoint_share = fraction_of(runs, &ScalingRun::checkpointing_seconds);
   return row;
 }
 
@@ -94,7 +94,7 @@ void compare(const ScalingRow& base, ScalingRow& row) {
   row.time_efficiency = time_efficiency(base, row);
 }
 
-std::string whole_percent(double share) { return std::to_string(std::llround(100 * share)) + " %"; }
+std::string whole_percent(double fraction) { return std::to_string(std::llround(100 * fraction)) + " %"; }
 
 }  // namespace
 

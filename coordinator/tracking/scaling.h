@@ -13,7 +13,7 @@
 //   efficiency      (r / n) / (r_b / n_b)
 //   T               time-to-train: first start to target, or to the end where there is no target
 //   S               samples to the target, or to the end; steps taken again are not counted twice
-//   stepping share  S / (r T): the share of T that S samples at the rate r take
+//   stepping share  S / (r T): the fraction of T that S samples at the rate r take
 //   model FLOP/s    r × FLOPs of a sample (common/model/flops.h);  MFU: that / (n × the device's peak)
 //
 // The identity of time-to-train efficiency, exact because the stepping share is what it is defined to be:
@@ -39,7 +39,7 @@ struct ScalingRun {
   Series samples_rate, tokens_rate;  // a second
   std::optional<double> time_to_train_seconds;
   std::optional<double> samples_to_target;
-  std::optional<double> held_seconds;  // by its attempts; what the next two are shares of
+  std::optional<double> held_seconds;  // by its attempts; what the next two are fractions of
   std::optional<double> evaluating_seconds, checkpointing_seconds;
   std::optional<double> flops_per_sample;
   std::optional<double> peak_flops;  // of one of its devices
@@ -88,8 +88,8 @@ std::string scaling_sentence(const ScalingTable& table);
 // Of the points of the steady part; nothing where no finite one lies there.
 std::optional<SteadyRate> steady_rate(const std::vector<Series>& runs);
 
-// The value below which the share `q` of the values lies, between neighbours by straight line. At least one
-// value.
+// The value below which the fraction `q` of the values lies, between neighbours by straight line. At least
+// one value.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace podium

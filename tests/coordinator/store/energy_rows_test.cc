@@ -43,20 +43,20 @@ class EnergyRowsTest : public testing::Test {
     transaction.commit();
   }
 
-  void add(const EnergyShare& share) {
-    rows_.add(share);
-    EnergyShare& minute = minutes_[{share.attempt.number, to_millis(share.from) / kMinute}];
+  void add(const DrawnEnergy& drawn) {
+    rows_.add(drawn);
+    DrawnEnergy& minute = minutes_[{drawn.attempt.number, to_millis(drawn.from) / kMinute}];
     const bool first = minute.covered_ms == 0;
-    minute.from = first ? share.from : std::min(minute.from, share.from);
-    minute.to = first ? share.to : std::max(minute.to, share.to);
-    minute.joules += share.joules;
-    minute.covered_ms += share.covered_ms;
-    minute.shared_ms += share.shared_ms;
+    minute.from = first ? drawn.from : std::min(minute.from, drawn.from);
+    minute.to = first ? drawn.to : std::max(minute.to, drawn.to);
+    minute.joules += drawn.joules;
+    minute.covered_ms += drawn.covered_ms;
+    minute.shared_ms += drawn.shared_ms;
   }
 
   void expect_right(std::optional<Time> until) {
-    std::vector<EnergyShare> all;
-    for (const auto& [key, share] : minutes_) all.push_back(share);
+    std::vector<DrawnEnergy> all;
+    for (const auto& [key, drawn] : minutes_) all.push_back(drawn);
     const EnergySum expected = sum_of(all, until), got = Reader(home_.path()).energy({1}, until);
     EXPECT_NEAR(got.joules, expected.joules, 1e-6);
     EXPECT_EQ(got.covered_ms, expected.covered_ms);
@@ -90,7 +90,7 @@ class EnergyRowsTest : public testing::Test {
   Database database_ = migrated(home_.path() / "podium.db");
   EnergyRows rows_{database_};
   std::mt19937_64 random_{7};
-  std::map<std::pair<int, std::int64_t>, EnergyShare> minutes_;
+  std::map<std::pair<int, std::int64_t>, DrawnEnergy> minutes_;
 };
 
 TEST_F(EnergyRowsTest, SumsAreThoseOfAllThatWasMeasuredUpToAnyMoment) {

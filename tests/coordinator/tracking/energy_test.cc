@@ -37,30 +37,30 @@ TEST(Energy, AGpusIsTheAreaUnderItsPower) {
   EnergyMeter meter;
   EXPECT_TRUE(meter.take(kNode, at(0), watts({100, 300}), {gpus(1, {0, 1})}).empty())
       << "one reading is none";
-  const auto shares = meter.take(kNode, at(10), watts({200, 300}), {gpus(1, {0, 1})});
-  ASSERT_EQ(shares.size(), 1u);
-  EXPECT_DOUBLE_EQ(shares[0].joules, 10 * 150 + 10 * 300);
-  EXPECT_EQ(shares[0].covered_ms, 20'000) << "two devices for ten seconds";
-  EXPECT_EQ(shares[0].shared_ms, 0);
-  EXPECT_EQ(shares[0].attempt, (AttemptId{{1}, 1}));
+  const auto drawn = meter.take(kNode, at(10), watts({200, 300}), {gpus(1, {0, 1})});
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_DOUBLE_EQ(drawn[0].joules, 10 * 150 + 10 * 300);
+  EXPECT_EQ(drawn[0].covered_ms, 20'000) << "two devices for ten seconds";
+  EXPECT_EQ(drawn[0].shared_ms, 0);
+  EXPECT_EQ(drawn[0].attempt, (AttemptId{{1}, 1}));
 }
 
 TEST(Energy, EachJobHasThatOfItsOwnDevices) {
   EnergyMeter meter;
   meter.take(kNode, at(0), watts({100, 400}), {});
-  const auto shares = meter.take(kNode, at(10), watts({100, 400}), {gpus(1, {0}), gpus(2, {1})});
-  ASSERT_EQ(shares.size(), 2u);
-  EXPECT_DOUBLE_EQ(shares[0].joules, 1000);
-  EXPECT_DOUBLE_EQ(shares[1].joules, 4000);
+  const auto drawn = meter.take(kNode, at(10), watts({100, 400}), {gpus(1, {0}), gpus(2, {1})});
+  ASSERT_EQ(drawn.size(), 2u);
+  EXPECT_DOUBLE_EQ(drawn[0].joules, 1000);
+  EXPECT_DOUBLE_EQ(drawn[1].joules, 4000);
 }
 
 TEST(Energy, AJobThatBeganInBetweenCountsFromItsBegin) {
   EnergyMeter meter;
   meter.take(kNode, at(0), watts({0}), {});
-  const auto shares = meter.take(kNode, at(10), watts({100}), {gpus(1, {0}, 6)});
-  ASSERT_EQ(shares.size(), 1u);
-  EXPECT_DOUBLE_EQ(shares[0].joules, 4 * 80) << "from 60 W at its begin to 100 W";
-  EXPECT_EQ(shares[0].covered_ms, 4000);
+  const auto drawn = meter.take(kNode, at(10), watts({100}), {gpus(1, {0}, 6)});
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_DOUBLE_EQ(drawn[0].joules, 4 * 80) << "from 60 W at its begin to 100 W";
+  EXPECT_EQ(drawn[0].covered_ms, 4000);
 }
 
 TEST(Energy, OfALongGapNothingIsGuessed) {
@@ -76,9 +76,9 @@ TEST(Energy, ADeviceWithoutAReadingIsNotCoveredAndNotZero) {
   PowerReport half = watts({100, 0});
   half.readings[1].power.reset();
   meter.take(kNode, at(0), half, {gpus(1, {0, 1})});
-  const auto shares = meter.take(kNode, at(10), half, {gpus(1, {0, 1})});
-  ASSERT_EQ(shares.size(), 1u);
-  EXPECT_EQ(shares[0].covered_ms, 10'000) << "of one of its two devices";
+  const auto drawn = meter.take(kNode, at(10), half, {gpus(1, {0, 1})});
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_EQ(drawn[0].covered_ms, 10'000) << "of one of its two devices";
   half.readings.clear();
   meter.take(kNode, at(20), half, {gpus(1, {0, 1})});
   EXPECT_TRUE(meter.take(kNode, at(30), half, {gpus(1, {0, 1})}).empty());
@@ -89,29 +89,29 @@ TEST(Energy, AClockThatStandsOrGoesBackCountsNothing) {
   meter.take(kNode, at(10), watts({100}), {gpus(1, {0})});
   EXPECT_TRUE(meter.take(kNode, at(10), watts({100}), {gpus(1, {0})}).empty());
   EXPECT_TRUE(meter.take(kNode, at(5), watts({100}), {gpus(1, {0})}).empty());
-  const auto shares = meter.take(kNode, at(15), watts({100}), {gpus(1, {0})});
-  ASSERT_EQ(shares.size(), 1u);
-  EXPECT_EQ(shares[0].covered_ms, 5'000) << "not again what was counted up to 10 s";
+  const auto drawn = meter.take(kNode, at(15), watts({100}), {gpus(1, {0})});
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_EQ(drawn[0].covered_ms, 5'000) << "not again what was counted up to 10 s";
 }
 
 TEST(Energy, ThePackagesAreTheJobsThatHasTheNodeForItself) {
   EnergyMeter meter;
   meter.take(kNode, at(0), joules(1000), {slots(1, {0, 1})});
-  const auto shares = meter.take(kNode, at(10), joules(1600), {slots(1, {0, 1})});
-  ASSERT_EQ(shares.size(), 1u);
-  EXPECT_DOUBLE_EQ(shares[0].joules, 600);
-  EXPECT_EQ(shares[0].covered_ms, 20'000);
+  const auto drawn = meter.take(kNode, at(10), joules(1600), {slots(1, {0, 1})});
+  ASSERT_EQ(drawn.size(), 1u);
+  EXPECT_DOUBLE_EQ(drawn[0].joules, 600);
+  EXPECT_EQ(drawn[0].covered_ms, 20'000);
 }
 
 TEST(Energy, WhoseThePackagesWereNobodySaysWhereJobsShareThem) {
   EnergyMeter meter;
   meter.take(kNode, at(0), joules(1000), {slots(1, {0}), slots(2, {1, 2})});
-  const auto shares = meter.take(kNode, at(10), joules(1600), {slots(1, {0}), slots(2, {1, 2})});
-  ASSERT_EQ(shares.size(), 2u);
-  EXPECT_EQ(shares[0].joules, 0);
-  EXPECT_EQ(shares[0].covered_ms, 0);
-  EXPECT_EQ(shares[0].shared_ms, 10'000);
-  EXPECT_EQ(shares[1].shared_ms, 20'000);
+  const auto drawn = meter.take(kNode, at(10), joules(1600), {slots(1, {0}), slots(2, {1, 2})});
+  ASSERT_EQ(drawn.size(), 2u);
+  EXPECT_EQ(drawn[0].joules, 0);
+  EXPECT_EQ(drawn[0].covered_ms, 0);
+  EXPECT_EQ(drawn[0].shared_ms, 10'000);
+  EXPECT_EQ(drawn[1].shared_ms, 20'000);
   meter.take(kNode, at(20), joules(1700), {});
   EXPECT_EQ(meter.take(kNode, at(30), joules(1800), {slots(1, {0}), gpus(2, {4})}).at(0).shared_ms, 10'000)
       << "a job on GPUs uses the processors as well";
@@ -134,11 +134,11 @@ TEST(Energy, ReportsOfOneMomentOrInAnotherOrderCountNothingTwiceAndLoseNothing) 
 }
 
 TEST(Energy, UpToAMomentAShareCountsInPart) {
-  const std::vector<EnergyShare> shares{{{{1}, 1}, at(0), at(60), 600, 60'000, 0},
-                                        {{{1}, 1}, at(60), at(100), 800, 40'000, 20'000}};
-  EXPECT_EQ(sum_of(shares, {}), (EnergySum{1400, 100'000, 20'000}));
-  EXPECT_EQ(sum_of(shares, at(70)), (EnergySum{600 + 200, 70'000, 5'000}));
-  EXPECT_EQ(sum_of(shares, at(0)), EnergySum{});
+  const std::vector<DrawnEnergy> drawn{{{{1}, 1}, at(0), at(60), 600, 60'000, 0},
+                                       {{{1}, 1}, at(60), at(100), 800, 40'000, 20'000}};
+  EXPECT_EQ(sum_of(drawn, {}), (EnergySum{1400, 100'000, 20'000}));
+  EXPECT_EQ(sum_of(drawn, at(70)), (EnergySum{600 + 200, 70'000, 5'000}));
+  EXPECT_EQ(sum_of(drawn, at(0)), EnergySum{});
 }
 
 }  // namespace
