@@ -7,16 +7,20 @@
 
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
 #include "tests/paths.h"
 #include "tests/temp_folder.h"
+#include "worker/comm/parallel.h"
+#include "worker/comm/single_communicator.h"
 #include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
 #include "worker/nn/families/family.h"
+#include "worker/nn/model.h"
 
 namespace podium {
 namespace {
@@ -148,6 +152,24 @@ bool HuggingFace::has_reference_ = false;
 #define PODIUM_NEEDS_REFERENCE() \
   if (!has_reference_)           \
   GTEST_SKIP() << "skipped: /usr/bin/python3 has no PyTorch (Debian package python3-torch)"
+
+// A family's file says twice what a model consists of: its layers' names, which both sides read, and its
+// head's tensors beside the head.
+TEST_P(HuggingFace, AFolderHasTheVeryParametersThatTheModelDeclares) {
+  Context context;
+  SingleCommunicator world;
+  ParallelGroups groups = make_groups(world, {});
+  const auto model = make_model(context, spec(), {}, groups);
+  const auto shapes_of = [](const ParameterStore& store) {
+    std::map<std::string, std::vector<std::int64_t>> shapes;
+    for (const Parameter& p : store.list())
+      for (int axis = 0; axis < p.shape.rank(); ++axis) shapes[p.name].push_back(p.shape[axis]);
+    return shapes;
+  };
+  ParameterStore listed;
+  declare(listed, spec());
+  EXPECT_EQ(shapes_of(listed), shapes_of(model->parameters()));
+}
 
 TEST_P(HuggingFace, EveryFormOfAFolderIsRead) {
   PODIUM_NEEDS_REFERENCE();
