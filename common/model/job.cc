@@ -7,7 +7,7 @@
 namespace podium {
 namespace {
 
-constexpr EnumNames<JobState, 8> kStates{{{JobState::queued, "queued"},
+constexpr EnumNames<JobState, 8> kJobStates{{{JobState::queued, "queued"},
                                           {JobState::starting, "starting"},
                                           {JobState::running, "running"},
                                           {JobState::stopping, "stopping"},
@@ -54,12 +54,12 @@ bool is_terminal(JobState state) {
          state == JobState::stopped;
 }
 
-std::string_view to_string(JobState state) { return enum_name(kStates, state); }
+std::string_view to_string(JobState state) { return enum_name(kJobStates, state); }
 std::string_view to_string(AttemptEnd end) { return enum_name(kEnds, end); }
 std::string_view to_string(When when) { return enum_name(kWhens, when); }
 JobState job_state_from(std::string_view text) {
   std::string names;
-  for (const auto& [state, name] : kStates) {
+  for (const auto& [state, name] : kJobStates) {
     if (name == text) return state;
     names += (names.empty() ? "" : ", ") + std::string(name);
   }

@@ -9,11 +9,11 @@ namespace podium {
 using nlohmann::json;
 
 namespace {
-constexpr EnumNames<NodeState, 3> kStates{
+constexpr EnumNames<NodeState, 3> kNodeStates{
     {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};
 }
 
-std::string_view to_string(NodeState state) { return enum_name(kStates, state); }
+std::string_view to_string(NodeState state) { return enum_name(kNodeStates, state); }
 
 namespace {
 

@@ -22,7 +22,7 @@ json task_json(const TaskReport& task) {
   return out;
 }
 
-TaskReport task_from(const json& in) {
+TaskReport task_report_from(const json& in) {
   TaskReport task;
   task.task = {{{in.at("job").get<std::int64_t>()}, in.at("attempt")}, in.at("rank")};
   task.state = enum_value(kTaskStates, in.at("state").get<std::string>(), "tasks.state");
@@ -79,7 +79,7 @@ NodeReport node_report_from_json(const json& in) {
   if (in.at("version") != 1) throw std::invalid_argument("sync version must be 1");
   NodeReport report;
   report.node = node_description_from_json(in.at("node"));
-  for (const json& task : in.at("tasks")) report.tasks.push_back(task_from(task));
+  for (const json& task : in.at("tasks")) report.tasks.push_back(task_report_from(task));
   report.orders_seen = in.at("orders_seen");
   report.interrupted = in.value("interrupted", false);
   report.cluster = cluster_from(in);

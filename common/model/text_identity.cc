@@ -26,8 +26,8 @@ nlohmann::json to_json(const TextIdentity& text) {
   return {{"tokens", text.tokens}, {"sentences", text.sentences}, {"xxh3", text.xxh3}};
 }
 
-TextIdentity text_identity_from_json(const nlohmann::json& json) {
-  TextIdentity text{json.at("tokens"), json.at("sentences"), json.at("xxh3")};
+TextIdentity text_identity_from_json(const nlohmann::json& value) {
+  TextIdentity text{value.at("tokens"), value.at("sentences"), value.at("xxh3")};
   if (text.tokens < 0 || text.sentences < 0 || !is_hash_or_unknown(text.xxh3))
     throw std::invalid_argument(
         "\"text\" is no identity of a text: it needs two counts and 16 hexadecimal digits");

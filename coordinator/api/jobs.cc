@@ -60,7 +60,7 @@ void read_place(Query& query, JobFilter& filter) {
     filter.offset = *token;
 }
 
-JobFilter read_filter(Query& query) {
+JobFilter read_job_filter(Query& query) {
   JobFilter filter;
   read_states(query, filter);
   read_label(query, filter);
@@ -105,7 +105,7 @@ std::optional<JobDetail> read_detail(Reader& reader, JobId id) {
 }  // namespace
 
 awaitable<ServerReply> get_jobs(Api& api, Call call) {
-  const JobFilter filter = read_filter(call.query);
+  const JobFilter filter = read_job_filter(call.query);
   if (!call.query.problems().empty()) co_return bad_query(call);
   const bool known_account = account_exists(api.loop.state(), filter.account);
   const auto query = [filter, known_account](Reader& reader) {

@@ -62,7 +62,7 @@ json row_json(const LedgerRow& row) {
 
 std::int64_t day_of(std::int64_t millis) { return millis / kLedgerDay.count(); }
 
-LedgerFilter read_filter(Query& query) {
+LedgerFilter read_ledger_filter(Query& query) {
   LedgerFilter filter;
   const std::string by = query.text("by").value_or("job");
   const auto found = std::ranges::find(kLedgerBy, by);
@@ -123,7 +123,7 @@ awaitable<ServerReply> get_job_ledger(Api& api, Call call) {
 }
 
 awaitable<ServerReply> get_ledger(Api& api, Call call) {
-  const LedgerFilter filter = read_filter(call.query);
+  const LedgerFilter filter = read_ledger_filter(call.query);
   const auto limit = static_cast<std::size_t>(call.query.integer_or("limit", 100, 1, 1000));
   if (!call.query.problems().empty()) co_return bad_query(call);
   const Time now = api.loop.now();

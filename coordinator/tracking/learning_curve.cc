@@ -7,7 +7,7 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kFewestPoints = 4;
+constexpr std::size_t kFewestToFit = 4;
 constexpr double kHuber = 1.345;  // standard deviations; 95 % efficient where errors are normal
 
 double median(std::vector<double> values) {
@@ -192,7 +192,7 @@ bool CurveLaw::knows(double x) const { return kind != LawKind::earlier || x * c 
 
 std::optional<CurveLaw> fit(LawKind kind, std::span<const CurvePoint> points, const FitOptions& options,
                             const Curve* earlier) {
-  if (points.size() < kFewestPoints) return std::nullopt;
+  if (points.size() < kFewestToFit) return std::nullopt;
   Fitter fitter(points, options);
   Weighted best;
   const Grid grid = grid_of(kind);

@@ -15,7 +15,7 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kFewestPoints = 6;
+constexpr std::size_t kFewestToProject = 6;
 constexpr std::size_t kMostPoints = 64;  // that a law is fitted to
 constexpr std::size_t kMostOfEarlier = 512;
 constexpr int kDraws = 200;
@@ -49,7 +49,7 @@ class Random {
   std::uint64_t state_ = 0;
 };
 
-double quantile(std::vector<double>& values, double fraction) {
+double nearest_quantile(std::vector<double>& values, double fraction) {
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size() - 1) + 0.5);
   std::ranges::nth_element(values, at);
@@ -101,7 +101,7 @@ class Projector {
       for (const SeriesPoint& point : series)
         if (std::isfinite(point.value) && point.step > 0)
           earlier.push_back({x_of(point.step), sign_ * point.value});
-      if (earlier.size() >= kFewestPoints) earlier_.push_back(condense(earlier, kMostOfEarlier));
+      if (earlier.size() >= kFewestToProject) earlier_.push_back(condense(earlier, kMostOfEarlier));
     }
   }
 
@@ -118,14 +118,14 @@ class Projector {
 
   double median_pace() const {
     std::vector<double> paces = paces_;
-    return quantile(paces, 0.5);
+    return nearest_quantile(paces, 0.5);
   }
 
   Time after(double seconds) const { return kept_.back().time + Duration(std::llround(1000 * seconds)); }
 
   std::string doubt_of_curve() const {
-    if (curve_.size() >= kFewestPoints) return "";
-    return fmt::format("its curve has {} points; {} are needed", curve_.size(), kFewestPoints);
+    if (curve_.size() >= kFewestToProject) return "";
+    return fmt::format("its curve has {} points; {} are needed", curve_.size(), kFewestToProject);
   }
 
   std::string doubt_of_end(const FanPoint& end) const {
@@ -176,8 +176,8 @@ class Projector {
         misses.push_back(std::abs(point->y - before->at(point->x)));
       }
       if (drifts.empty()) continue;
-      candidate.drifts.push_back(quantile(drifts, 0.5));
-      errors += quantile(misses, 0.5);
+      candidate.drifts.push_back(nearest_quantile(drifts, 0.5));
+      errors += nearest_quantile(misses, 0.5);
       ++counted;
     }
     if (counted == 0) {
@@ -194,7 +194,7 @@ class Projector {
     std::vector<double> sizes;
     for (const Candidate& candidate : candidates_)
       for (const double drift : candidate.drifts) sizes.push_back(std::abs(drift));
-    return quantile(sizes, 0.5);
+    return nearest_quantile(sizes, 0.5);
   }
 
   const Candidate& pick_candidate() {
@@ -222,7 +222,7 @@ class Projector {
     std::vector<double> spacings;
     for (std::size_t i = curve_.size() / 2 + 1; i < curve_.size(); ++i)
       spacings.push_back(curve_[i].x - curve_[i - 1].x);
-    const double spacing = std::max(quantile(spacings, 0.5), (end - 1) / kMostEvaluations);
+    const double spacing = std::max(nearest_quantile(spacings, 0.5), (end - 1) / kMostEvaluations);
     const double spread = drift_spread();
     const double never = std::numeric_limits<double>::infinity();
     std::vector<double> steps, seconds;
@@ -234,7 +234,7 @@ class Projector {
       std::vector<double> residuals;
       for (const CurvePoint& point : curve_)
         if (point.x > 0.5) residuals.push_back(point.y - candidate.law.at(point.x));
-      const double offset = quantile(residuals, 0.5);
+      const double offset = nearest_quantile(residuals, 0.5);
       for (double& residual : residuals) residual -= offset;
       const double drift = random_.pick(candidate.drifts) * 1.5 * random_.unit() + spread * random_.normal();
       const auto level = [&](double x) { return law.at(x) + drift * std::log(x); };
@@ -259,9 +259,9 @@ class Projector {
     for (const auto& [fraction, step, time] : {std::tuple(0.1, &result.step.p10, &result.time.p10),
                                                std::tuple(0.5, &result.step.p50, &result.time.p50),
                                                std::tuple(0.9, &result.step.p90, &result.time.p90)}) {
-      if (const double value = quantile(steps, fraction); value < never) *step = std::llround(value);
+      if (const double value = nearest_quantile(steps, fraction); value < never) *step = std::llround(value);
       if (seconds.empty()) continue;
-      if (const double value = quantile(seconds, fraction); value < never) *time = after(value);
+      if (const double value = nearest_quantile(seconds, fraction); value < never) *time = after(value);
     }
   }
 
@@ -271,9 +271,9 @@ class Projector {
     for (int j = 0; j < kFanPoints; ++j) {
       std::vector<double>& values = fan[static_cast<std::size_t>(j)];
       FanPoint point{.step = std::llround(fan_x(j, end) * static_cast<double>(now_)),
-                     .p10 = sign_ * quantile(values, 0.1),
-                     .p50 = sign_ * quantile(values, 0.5),
-                     .p90 = sign_ * quantile(values, 0.9)};
+                     .p10 = sign_ * nearest_quantile(values, 0.1),
+                     .p50 = sign_ * nearest_quantile(values, 0.5),
+                     .p90 = sign_ * nearest_quantile(values, 0.9)};
       if (sign_ < 0) std::swap(point.p10, point.p90);
       result.fan.push_back(point);
     }

@@ -24,6 +24,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside its own library headers (GCC bugs 105329, 105651, 105593).
   list(APPEND PODIUM_WARNINGS -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow)
 endif()
+if(PODIUM_UNITY)
+  list(APPEND PODIUM_WARNINGS -Wno-subobject-linkage)  # GCC takes a source that another includes for a header
+endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${PODIUM_WARNINGS}>")  # nvcc has its own
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")

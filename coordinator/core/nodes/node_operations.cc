@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "coordinator/core/accounts/account_rules.h"
+#include "coordinator/core/nodes/report_limits.h"
 
 namespace podium {
 namespace {
 
 constexpr std::size_t kLongestReason = 500;
-constexpr std::size_t kMostLabels = 64;
 
 Error no_such_node(const NodeId& node) {
   return {ErrorCode::not_found, "there is no node " + node.value + "; \"podium nodes\" lists them", ""};
@@ -94,7 +94,7 @@ Result<Events> label_node(const ClusterState& state, const LabelNode& command, T
     else
       labels.erase(key);
   }
-  if (labels.size() > kMostLabels)
+  if (labels.size() > kMostNodeLabels)
     return Error{ErrorCode::invalid, "a node has at most 64 labels of its operators", "/labels"};
   if (labels == node->operator_labels) return Events{};
   return Events{{now, NodeLabelled{command.node, std::move(labels)}}};

@@ -17,7 +17,6 @@ constexpr int kHighestIndex = 65'535;
 constexpr std::size_t kMostTasks = 20'000;  // also those whose files wait for delivery
 constexpr std::size_t kLongestText = 500;   // of a model, a version and the like
 constexpr std::size_t kLongestMessage = 4096;
-constexpr std::size_t kMostLabels = 64;
 
 class Check {
  public:
@@ -43,7 +42,7 @@ class Check {
 };
 
 void check_labels(const std::map<std::string, std::string>& labels, Check& check) {
-  check.most(labels.size(), kMostLabels, "labels", "/node/labels");
+  check.most(labels.size(), kMostNodeLabels, "labels", "/node/labels");
   for (const auto& [key, value] : labels)
     if (!is_label_text(key) || !is_label_text(value))
       return check.add("a label's key and value " + std::string(kLabelRule), "/node/labels");

@@ -3,10 +3,15 @@
 // report comes in, before anything of it counts; a state that was restored, or is a forecast's, is trusted.
 #pragma once
 
+#include <cstddef>
+
 #include "common/base/error.h"
 #include "common/model/sync.h"
 
 namespace podium {
+
+// Of its agent; of its operators so many again.
+inline constexpr std::size_t kMostNodeLabels = 64;
 
 Errors check_report(const NodeReport& report);
 

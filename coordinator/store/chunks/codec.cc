@@ -12,7 +12,7 @@
 namespace podium {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kPointsVersion = 1;
 constexpr std::size_t kChecksum = sizeof(std::uint32_t);
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -73,11 +73,11 @@ std::string encode_points(std::span<const StoredPoint> points) {
   std::string columns;
   for (const auto* column : {&steps, &times, &attempts}) pack_integers(*column, columns);
   pack_values(values, columns);
-  return framed(kVersion, points.size(), columns);
+  return framed(kPointsVersion, points.size(), columns);
 }
 
 Result<std::vector<StoredPoint>> decode_points(std::string_view bytes) {
-  const Result<Frame> frame = unframed(kVersion, kPointsInChunk, bytes);
+  const Result<Frame> frame = unframed(kPointsVersion, kPointsInChunk, bytes);
   if (!frame) return frame.errors();
   ByteReader in(frame->columns);
   const auto steps = unpack_integers(in, frame->count);

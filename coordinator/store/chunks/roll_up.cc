@@ -13,7 +13,7 @@
 namespace podium {
 namespace {
 
-constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kRunsVersion = 1;
 
 using Mark = std::optional<StoredPoint> RollUp::*;
 
@@ -121,11 +121,11 @@ std::string encode_roll_ups(std::span<const RollUp> runs) {
   put_marks(runs, &RollUp::low, true, columns);
   put_marks(runs, &RollUp::high, true, columns);
   put_marks(runs, &RollUp::broken, false, columns);
-  return framed(kVersion, runs.size(), columns);
+  return framed(kRunsVersion, runs.size(), columns);
 }
 
 Result<std::vector<RollUp>> decode_roll_ups(std::string_view bytes) {
-  const Result<Frame> frame = unframed(kVersion, kPointsInBlock, bytes);
+  const Result<Frame> frame = unframed(kRunsVersion, kPointsInBlock, bytes);
   if (!frame) return frame.errors();
   ByteReader in(frame->columns);
   std::vector<RollUp> runs(frame->count);
