@@ -11,7 +11,6 @@
 namespace podium::ops {
 
 inline constexpr float kBertEpsilon = 1e-12F;
-inline constexpr float kGptEpsilon = 1e-5F;
 
 struct LayerNormParameters {
   ConstTensorView gamma;  // f32 [columns]
