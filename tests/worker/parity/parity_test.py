@@ -91,7 +91,7 @@ class Parity(unittest.TestCase):
 
     def test_odd_shapes(self):
         shape = {"layers": 3, "hidden": 96, "heads": 6, "intermediate": 160, "vocab": 331, "positions": 48}
-        for family, layout in itertools.product(FAMILIES, [(), ("--tensor", "2", "--pipeline", "2")]):
+        for family, layout in itertools.product(FAMILIES, [(), ("--tensor", "2", "--pipeline", "3")]):
             with self.subTest(family=family, layout=layout):
                 self.check(*self.case(family, shape, sequences=3, length=29, padded=True), "fp32", *layout)
 
