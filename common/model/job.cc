@@ -8,13 +8,13 @@ namespace podium {
 namespace {
 
 constexpr EnumNames<JobState, 8> kJobStates{{{JobState::queued, "queued"},
-                                          {JobState::starting, "starting"},
-                                          {JobState::running, "running"},
-                                          {JobState::stopping, "stopping"},
-                                          {JobState::succeeded, "succeeded"},
-                                          {JobState::failed, "failed"},
-                                          {JobState::cancelled, "cancelled"},
-                                          {JobState::stopped, "stopped"}}};
+                                             {JobState::starting, "starting"},
+                                             {JobState::running, "running"},
+                                             {JobState::stopping, "stopping"},
+                                             {JobState::succeeded, "succeeded"},
+                                             {JobState::failed, "failed"},
+                                             {JobState::cancelled, "cancelled"},
+                                             {JobState::stopped, "stopped"}}};
 
 constexpr EnumNames<AttemptEnd, 8> kEnds{{{AttemptEnd::succeeded, "succeeded"},
                                           {AttemptEnd::failed, "failed"},

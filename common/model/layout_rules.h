@@ -1,6 +1,5 @@
 // How a model and its batches are cut over devices: what each number of a spec must be a multiple of. The
-// spec check, the sizes of elastic jobs and the worker ask these rules, so that none accepts what another
-// refuses.
+// spec check, the sizes of elastic jobs and the worker ask these rules.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +14,10 @@ inline constexpr int kColumnMultiple = 16;
 struct LayoutRules {
   int tensor = 1, pipeline = 1, interleave = 1;  // as in ParallelSpec
 
+  // The multiples below are of a layout that is possible.
+  bool possible() const {
+    return tensor >= 1 && pipeline >= 1 && interleave >= 1 && (interleave == 1 || pipeline > 1);
+  }
   int devices() const { return tensor * pipeline; }         // resources.devices: whole copies of the model
   int shares() const { return tensor; }                     // model.heads and model.intermediate
   int columns() const { return kColumnMultiple * tensor; }  // model.hidden; model.intermediate under fp8

@@ -174,8 +174,9 @@ awaitable<void> CommandLoop::heard() {
 // A command may be refused, for its job may have ended meanwhile. Its rows are taken all the same.
 std::optional<Error> CommandLoop::tell_core(const StreamBatch& streams) {
   if (streams.for_core.empty()) return std::nullopt;
-  if (auto error = refusal()) return error;
-  take_turn(streams.for_core);
+  for (const Errors& errors : take_turn(streams.for_core))
+    for (const Error& error : errors)
+      if (error.code == ErrorCode::unavailable) return error;  // the loop's own word: the core was not asked
   return std::nullopt;
 }
 

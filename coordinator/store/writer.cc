@@ -285,7 +285,8 @@ void Store::Writer::write_some_streams() {
     Transaction transaction(database_);
     for (std::size_t budget = kPiece; budget > 0;) {
       std::unique_lock lock(mutex_);
-      if (batches_.empty()) break;
+      // A turn that came meanwhile goes first: a batch behind it may hold what it tells the core.
+      if (batches_.empty() || !turns_.empty()) break;
       StreamBatch& streams = *batches_.front().streams;
       lock.unlock();
       if (!ingestor_.take(streams, budget)) continue;

@@ -23,9 +23,9 @@ set(PODIUM_WARNINGS -Wall -Wextra -Wshadow -Werror -Wno-missing-field-initialize
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these inside its own library headers (GCC bugs 105329, 105651, 105593).
   list(APPEND PODIUM_WARNINGS -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow)
-endif()
-if(PODIUM_UNITY)
-  list(APPEND PODIUM_WARNINGS -Wno-subobject-linkage)  # GCC takes a source that another includes for a header
+  if(PODIUM_UNITY)  # GCC takes a source that another includes for a header
+    list(APPEND PODIUM_WARNINGS $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  endif()
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${PODIUM_WARNINGS}>")  # nvcc has its own
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")

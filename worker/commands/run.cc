@@ -42,13 +42,13 @@ void check_supported(const Launch& launch) {
 void check_phase(const TrainingSpec& training, const LayoutRules& rules, int copies) {
   const BatchSpec& batch = training.batch;
   if (batch.micro < 1 || batch.global < 1 || batch.global % rules.sequences(batch.micro, copies) != 0)
-    refuse(
-        fmt::format("training.batch.global {} must be a positive multiple of training.batch.micro {} x {} "
-                    "data-parallel ranks{}",
-                    batch.global, batch.micro, copies,
-                    rules.micro_batches() == 1
-                        ? ""
-                        : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches())));
+    refuse(fmt::format(
+        "training.batch.global {} must be a positive multiple of training.batch.micro {} x {} "
+        "data-parallel ranks{}; a run that goes on from a checkpoint may change training.batch.micro",
+        batch.global, batch.micro, copies,
+        rules.micro_batches() == 1
+            ? ""
+            : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches())));
   if (training.sequence_length < 8) refuse("training.sequence_length must be at least 8");
   if (training.schedule.steps < 1) refuse("training.schedule.steps must be at least 1");
 }
@@ -56,9 +56,15 @@ void check_phase(const TrainingSpec& training, const LayoutRules& rules, int cop
 void check_numbers(const Launch& launch) {
   if (launch.world_size < 1 || launch.task.rank < 0 || launch.task.rank >= launch.world_size)
     refuse(fmt::format("rank {} does not exist among {}", launch.task.rank, launch.world_size));
+  const LayoutRules rules = layout_rules(launch.spec.parallel);
+  if (!rules.possible())
+    refuse(
+        fmt::format("parallel.tensor {}, pipeline {} and interleave {} must be positive, and interleave 1 "
+                    "where there is one stage",
+                    rules.tensor, rules.pipeline, rules.interleave));
   const ParallelLayout layout = layout_of(launch.spec, launch.world_size);
   for (const TrainingPhase& phase : training_phases(launch.spec.training)) {
-    check_phase(phase.training, layout_rules(launch.spec.parallel), layout.data);
+    check_phase(phase.training, rules, layout.data);
     if (phase.training.sequence_length > launch.spec.model.max_positions)
       refuse(fmt::format("training.sequence_length {} must lie within model.max_positions {}",
                          phase.training.sequence_length, launch.spec.model.max_positions));

@@ -108,6 +108,8 @@ std::vector<HuggingFaceEntry> hugging_face_entries(const ModelSpec& spec) {
 
 std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<float> values) {
   const Shape64 shape = entry.parameter_shape();
+  PODIUM_CHECK(entry.transposed || entry.parameters.size() == 1,
+               "only transposed entries hold several parameters");
   if (!entry.transposed) return {{entry.parameters.front(), shape, std::move(values)}};
   const auto columns = static_cast<std::size_t>(columns_of(entry)), rows = values.size() / columns;
   const std::size_t out = columns / entry.parameters.size();
@@ -123,6 +125,7 @@ std::vector<FullTensor> split_entry(const HuggingFaceEntry& entry, std::vector<f
 
 FullTensor join_entry(const HuggingFaceEntry& entry, std::vector<FullTensor> parts) {
   PODIUM_CHECK(parts.size() == entry.parameters.size(), "an entry is joined from all of its parameters");
+  PODIUM_CHECK(entry.transposed || parts.size() == 1, "only transposed entries hold several parameters");
   if (!entry.transposed) return {entry.name, entry.shape, std::move(parts.front().values)};
   const auto columns = static_cast<std::size_t>(columns_of(entry));
   const std::size_t out = columns / parts.size(), rows = parts.front().values.size() / out;

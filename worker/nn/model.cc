@@ -44,6 +44,7 @@ void check_fp8(const ModelOptions& options) {
 
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
   const LayoutRules rules{layout.tensor, layout.pipeline, options.interleave};
+  require(rules.possible(), "the layout must have positive sizes, and interleave 1 where there is one stage");
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
   require_multiple("heads", spec.heads, rules.shares(), why);
   require_multiple("intermediate", spec.intermediate, rules.shares(), why);
@@ -52,9 +53,11 @@ void check_layout(const ModelSpec& spec, const ModelOptions& options, const Para
   require_multiple("hidden", spec.hidden, rules.columns(),
                    fmt::format("each of {} tensor ranks computes a multiple of {} columns", layout.tensor,
                                kColumnMultiple));
-  require_multiple("layers", spec.layers, rules.layers(),
-                   fmt::format("parallel.pipeline {} x interleave {} shares them equally", layout.pipeline,
-                               options.interleave));
+  require_multiple(
+      "layers", spec.layers, rules.layers(),
+      fmt::format(
+          "parallel.pipeline {} x interleave {} shares them equally; a checkpoint goes on with any layout",
+          layout.pipeline, options.interleave));
   if (options.fp8)
     require_multiple("intermediate", spec.intermediate, rules.columns(),
                      fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple,

@@ -25,7 +25,10 @@ TransformerLayer::TransformerLayer(ParameterStore& store, const TensorGroup& ten
       attention_(store, tensor, spec, index),
       middle_norm_(*make_norm(store, tensor, spec, index, &FamilyNames::middle_norm)),
       feed_forward_(store, tensor, spec, index),
-      last_norm_(make_norm(store, tensor, spec, index, &FamilyNames::last_norm)) {}
+      last_norm_(make_norm(store, tensor, spec, index, &FamilyNames::last_norm)) {
+  PODIUM_CHECK(first_norm_.has_value() != last_norm_.has_value(),
+               "norms stand in front of attention and feed-forward or behind them");
+}
 
 void TransformerLayer::forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved) {
   saved.x = saved.attention_x = x;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "common/base/check.h"
+#include "worker/checkpoint/manifest.h"
 
 namespace podium {
 namespace {
@@ -40,8 +41,11 @@ Optimizer::Optimizer(Parts parts, const std::vector<std::string>& states)
       whole_(length_of(shard_) == static_cast<std::int64_t>(parts.parameters.weights().size())),
       fetched_sums_(parts.context.memory) {
   PODIUM_CHECK(states.size() <= OptimizerShard::kMostStates, "a shard has room for the states");
-  for (const std::string& name : states)
+  for (const std::string& name : states) {
+    PODIUM_CHECK(name != kWeights && std::ranges::count(states, name) == 1,
+                 "a state has a name of its own in checkpoints");
     states_.push_back({name, Tensor(DType::f32, {length_of(shard_)}, context_.memory.device)});
+  }
   for (std::size_t index = 0; index < parts.parameters.list().size(); ++index) {
     const Parameter& parameter = parts.parameters.list()[index];
     const bool sliced = parameter.slice.axis >= 0;

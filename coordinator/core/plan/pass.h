@@ -3,8 +3,7 @@
 //
 //   jobs that stopped for another size   start on the devices set aside for them
 //   the queue (quota_walk.h)             each job starts where its gang fits (gang_fit.h), or waits: then
-//   room
-//                                        is made for it (room_maker.h) and its start is promised
+//                                        room is made for it (room_maker.h) and its start is promised
 //                                        (reservations.h), and others pass it that delay no promise
 //                                        (backfill)
 //   elastic jobs                         grow, where no job waits for devices

@@ -18,8 +18,14 @@ TEST(LayoutRules, AStepIsFullMicroBatchesOnEveryCopy) {
   EXPECT_EQ(plain.sequences(3, 5), 15) << "any number of micro-batches goes through a pipeline";
   const LayoutRules interleaved{.pipeline = 4, .interleave = 2};
   EXPECT_EQ(interleaved.sequences(3, 5), 60) << "an interleaved one takes as many as it has stages together";
-  const LayoutRules alone{.interleave = 2};
-  EXPECT_EQ(alone.sequences(3, 5), 15);
+}
+
+TEST(LayoutRules, OnlyAPipelineIsInterleaved) {
+  EXPECT_TRUE(LayoutRules{}.possible());
+  EXPECT_TRUE((LayoutRules{.pipeline = 2, .interleave = 2}.possible()));
+  EXPECT_FALSE((LayoutRules{.interleave = 2}.possible()));
+  EXPECT_FALSE((LayoutRules{.pipeline = 2, .interleave = 0}.possible()));
+  EXPECT_FALSE((LayoutRules{.tensor = 0}.possible()));
 }
 
 }  // namespace

@@ -3,12 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "coordinator/loop/command_loop.h"
 #include "coordinator/store/sqlite.h"
@@ -116,6 +120,48 @@ TEST(Crash, TheCoreKnowsEveryCheckpointWhoseOffsetIsOnDisk) {
   ASSERT_TRUE(WIFSIGNALED(status)) << "the checkpoint was never written";
   Store store(home.path(), at_once());
   EXPECT_EQ(store.load({}).state.jobs.at({1}).checkpoint, 50);
+}
+
+std::function<void()> at_next_statement;  // once, on the thread that runs it
+
+int note_statement(unsigned, void*, void*, void*) {
+  if (const auto happens = std::exchange(at_next_statement, nullptr)) happens();
+  return 0;
+}
+
+int watch_statements(sqlite3* database, char**, const sqlite3_api_routines*) {
+  return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, note_statement, nullptr);
+}
+
+// A turn and the batch that it is of come while the writer has begun a transaction of batches.
+TEST(Crash, NoBatchIsAnsweredBeforeATurnThatCameBeforeIt) {
+  TempFolder home;
+  const auto hook = reinterpret_cast<void (*)()>(watch_statements);
+  sqlite3_auto_extension(hook);
+  std::vector<std::string> answered;
+  {
+    Store store(home.path(), at_once());
+    sqlite3_cancel_auto_extension(hook);
+    start_job(store);
+    std::promise<void> all;
+    const auto note = [&](const std::string& name) {
+      answered.push_back(name);
+      if (answered.size() == 3) all.set_value();
+    };
+    const auto ingest = [&](const std::string& name, std::string body) {
+      store.ingest(*read_streams({"node-1"}, std::move(body)),
+                   [&note, name](const std::optional<Error>&) { note(name); });
+    };
+    const std::string line = metrics_line(1, 1);
+    at_next_statement = [&] {
+      store.commit({queued_job(2), ExperimentText{{2}, "x", "", "", "key-2", {"{}"}}, {}, {}},
+                   [&] { note("turn"); });
+      ingest("its batch", chunk(1, std::ssize(line), checkpoint_line(50)));
+    };
+    ingest("a batch before", chunk(1, 0, line));
+    all.get_future().wait();
+  }
+  EXPECT_LT(std::ranges::find(answered, "turn"), std::ranges::find(answered, "its batch"));
 }
 
 // Of a connection: kills the process at the commit of the transaction that closed the chunk of this number.

@@ -1,6 +1,7 @@
 // Nodes that report but do not start or end what they were told to: nobody waits for them for ever.
 #include <nlohmann/json.hpp>
 
+#include "coordinator/core/accounts/account_ledger.h"
 #include "coordinator/core/state/time_text.h"
 #include "tests/coordinator/core/cluster_fixture.h"
 
