@@ -44,7 +44,7 @@ void check_fp8(const ModelOptions& options) {
 
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
   const LayoutRules rules{layout.tensor, layout.pipeline, options.interleave};
-  require(rules.possible(), "the layout must have positive sizes, and interleave 1 where there is one stage");
+  require(rules.devices() >= 1 && rules.layers() >= 1, "tensor, pipeline and interleave must be positive");
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
   require_multiple("heads", spec.heads, rules.shares(), why);
   require_multiple("intermediate", spec.intermediate, rules.shares(), why);
