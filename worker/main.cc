@@ -11,8 +11,8 @@
 #include "worker/commands/file_limit.h"
 #include "worker/commands/run.h"
 #include "worker/commands/signals.h"
-#include "worker/data/bad_data.h"
 #include "worker/data/failure.h"
+#include "worker/input/bad_data.h"
 #include "worker/train/read_together.h"
 
 namespace {

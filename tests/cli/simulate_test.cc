@@ -10,7 +10,7 @@
 #include "common/model/node_preset.h"
 #include "common/net/zstd.h"
 #include "tests/cli/podium_program.h"
-#include "tests/worker/data/shared_data.h"
+#include "tests/worker/shared_data.h"
 
 namespace podium::cli {
 namespace {

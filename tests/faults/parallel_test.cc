@@ -8,7 +8,7 @@
 #include "tests/cluster.h"
 #include "tests/faults/observed_job.h"
 #include "tests/faults/training_job.h"
-#include "tests/worker/data/byte_vocabulary.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
 
 namespace podium {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

@@ -1,7 +1,7 @@
 #include "worker/checkpoint/weights.h"
 
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
 namespace podium {

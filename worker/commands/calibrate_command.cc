@@ -8,9 +8,9 @@
 
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
-#include "worker/data/bad_data.h"
 #include "worker/infer/calibration.h"
 #include "worker/infer/quantised_folder.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

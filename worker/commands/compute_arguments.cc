@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "worker/data/bad_data.h"
 #include "worker/data/failure.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 

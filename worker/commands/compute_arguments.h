@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "worker/data/wordpiece.h"
 #include "worker/infer/bert_weights.h"
+#include "worker/tokenizer/wordpiece.h"
 #include "worker/train/job_device.h"
 
 namespace podium {

@@ -10,8 +10,8 @@
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
 #include "worker/commands/commands.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/model/family.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/safetensors.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/nn/pretraining_head.h"
 

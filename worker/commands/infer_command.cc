@@ -9,11 +9,11 @@
 
 #include "worker/commands/commands.h"
 #include "worker/commands/compute_arguments.h"
-#include "worker/data/bad_data.h"
 #include "worker/data/failure.h"
-#include "worker/data/text_files.h"
 #include "worker/formats/safetensors.h"
 #include "worker/infer/text_inference.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {

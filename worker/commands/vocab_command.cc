@@ -4,10 +4,10 @@
 
 #include "common/base/file.h"
 #include "worker/commands/commands.h"
-#include "worker/data/bpe_builder.h"
 #include "worker/data/documents.h"
-#include "worker/data/text_files.h"
-#include "worker/data/vocabulary_builder.h"
+#include "worker/input/text_files.h"
+#include "worker/tokenizer/bpe_builder.h"
+#include "worker/tokenizer/vocabulary_builder.h"
 
 namespace podium {
 namespace {

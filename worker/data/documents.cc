@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/mapped_file.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/mapped_file.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {

@@ -7,10 +7,9 @@
 #include <string_view>
 
 #include "worker/data/reading.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
-
-inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 // Calls `sink` with every document that is more than white space. Throws BadData naming file and line where
 // the text is not UTF-8. The reading expects the file twice: to be checked, which is done here, and to be

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "worker/data/wordpiece.h"
 #include "worker/tensor/random.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

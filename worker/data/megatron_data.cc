@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/base/check.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "worker/data/mapped_file.h"
 #include "worker/data/xxh3.h"
+#include "worker/input/mapped_file.h"
 
 namespace podium {
 

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "common/base/check.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/bpe_encoder.h"
 #include "worker/data/documents.h"
-#include "worker/data/input_file.h"
-#include "worker/data/text_files.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
+#include "worker/input/text_files.h"
+#include "worker/tokenizer/bpe_encoder.h"
 
 namespace podium {
 namespace {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "common/model/text_identity.h"
-#include "worker/data/bpe_vocabulary.h"
 #include "worker/data/megatron_data.h"
 #include "worker/data/reading.h"
 #include "worker/data/token_array.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
 

@@ -10,12 +10,12 @@
 
 #include "common/base/check.h"
 #include "common/base/file.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_config.h"
 #include "worker/formats/hugging_face_folder.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/pieces.h"
 #include "worker/formats/safetensors.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
 namespace podium {

@@ -9,8 +9,8 @@
 
 #include "common/base/file.h"
 #include "common/model/family.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
 namespace podium {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/file.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 
 namespace podium {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/base/file.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hashed_file.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/text_files.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {

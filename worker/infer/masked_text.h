@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "worker/data/wordpiece.h"
 #include "worker/infer/text_batches.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "common/base/file.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face.h"
 #include "worker/formats/hugging_face_config.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

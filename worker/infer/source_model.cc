@@ -7,11 +7,11 @@
 #include "common/base/file.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/weights.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/pieces.h"
 #include "worker/infer/quantised_folder.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/nn/parameters.h"
 

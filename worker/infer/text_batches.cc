@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/data/wordpiece.h"
 #include "worker/infer/bert_session.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

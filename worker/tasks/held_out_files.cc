@@ -2,7 +2,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-#include "worker/data/text_files.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 

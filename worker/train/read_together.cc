@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "common/base/logging.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

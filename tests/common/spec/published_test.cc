@@ -12,7 +12,7 @@
 
 #include "common/base/file.h"
 #include "tests/common/spec/files.h"
-#include "tests/worker/data/shared_data.h"
+#include "tests/worker/shared_data.h"
 
 namespace podium {
 namespace {

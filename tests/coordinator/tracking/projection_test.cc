@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "bench/projection/curves.h"
-#include "tests/worker/data/shared_data.h"
+#include "tests/worker/shared_data.h"
 
 namespace podium {
 namespace {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "tests/worker/data/corpus_fixture.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

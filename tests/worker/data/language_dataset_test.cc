@@ -8,11 +8,11 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
-#include "tests/worker/data/byte_vocabulary.h"
 #include "tests/worker/data/megatron_files.h"
-#include "tests/worker/data/shared_data.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/bpe_encoder.h"
+#include "tests/worker/shared_data.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/input/bad_data.h"
+#include "worker/tokenizer/bpe_encoder.h"
 
 namespace podium {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "tests/temp_folder.h"
 #include "tests/worker/data/megatron_files.h"
-#include "tests/worker/data/shared_data.h"
-#include "worker/data/bad_data.h"
+#include "tests/worker/shared_data.h"
+#include "worker/input/bad_data.h"
 #include "worker/tensor/random.h"
 
 namespace podium {

@@ -7,8 +7,8 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
-#include "tests/worker/data/byte_vocabulary.h"
 #include "tests/worker/data/megatron_files.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "worker/data/corpus.h"
 #include "worker/data/token_stream.h"
 

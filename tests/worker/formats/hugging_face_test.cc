@@ -16,9 +16,9 @@
 #include "tests/temp_folder.h"
 #include "worker/comm/parallel.h"
 #include "worker/comm/single_communicator.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/hugging_face_names.h"
 #include "worker/formats/safetensors.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/families/family.h"
 #include "worker/nn/model.h"
 

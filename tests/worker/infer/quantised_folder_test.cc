@@ -6,9 +6,9 @@
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
 #include "tests/worker/infer/small_source.h"
-#include "worker/data/bad_data.h"
 #include "worker/formats/safetensors.h"
 #include "worker/infer/calibration.h"
+#include "worker/input/bad_data.h"
 
 namespace podium::test {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/file.h"
 #include "tests/paths.h"
-#include "tests/worker/data/shared_data.h"
+#include "tests/worker/shared_data.h"
 #include "tests/worker/train/worker_job.h"
 
 namespace podium {

@@ -4,7 +4,7 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
-#include "tests/worker/data/byte_vocabulary.h"
-#include "worker/data/bad_data.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/input/bad_data.h"
 #include "worker/nn/pretraining_head.h"
 
 namespace podium {

@@ -8,7 +8,7 @@
 #include "tests/temp_folder.h"
 #include "tests/worker/comm/world.h"
 #include "worker/comm/single_communicator.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

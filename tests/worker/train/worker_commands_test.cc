@@ -9,8 +9,8 @@
 #include "tests/faults/training_job.h"
 #include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
-#include "worker/data/bpe_vocabulary.h"
 #include "worker/formats/hugging_face.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/base/file.h"
 #include "tests/faults/training_job.h"
 #include "tests/paths.h"
-#include "tests/worker/data/byte_vocabulary.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "worker/comm/socket.h"
 
 namespace podium {

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "worker/data/shuffle.h"
-#include "worker/data/text_files.h"
+#include "worker/input/text_files.h"
 #include "worker/tasks/classify/classify_head.h"
 #include "worker/tasks/held_out_files.h"
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/input_file.h"
-#include "worker/data/text_files.h"
 #include "worker/data/xxh3.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
+#include "worker/input/text_files.h"
 
 namespace podium {
 namespace {

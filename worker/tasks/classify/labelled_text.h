@@ -12,7 +12,7 @@
 #include "common/model/text_identity.h"
 #include "worker/data/reading.h"
 #include "worker/data/token_array.h"
-#include "worker/data/wordpiece.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "worker/data/bpe_vocabulary.h"
 #include "worker/data/language_dataset.h"
 #include "worker/data/token_stream.h"
 #include "worker/data/unigram.h"
 #include "worker/tasks/data_share.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "worker/data/text_files.h"
+#include "worker/input/text_files.h"
 #include "worker/nn/pretraining_head.h"
 #include "worker/tasks/held_out_files.h"
 

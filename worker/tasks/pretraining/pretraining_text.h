@@ -8,8 +8,8 @@
 #include "worker/data/corpus.h"
 #include "worker/data/pretraining_dataset.h"
 #include "worker/data/reading.h"
-#include "worker/data/wordpiece.h"
 #include "worker/nn/micro_batch.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

@@ -1,4 +1,4 @@
-#include "worker/data/pair_merger.h"
+#include "worker/tokenizer/pair_merger.h"
 
 namespace podium {
 namespace {

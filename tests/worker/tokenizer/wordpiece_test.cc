@@ -1,12 +1,12 @@
-#include "worker/data/wordpiece.h"
+#include "worker/tokenizer/wordpiece.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/worker/data/shared_data.h"
-#include "worker/data/bad_data.h"
+#include "tests/worker/shared_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/data/words.h"
+#include "worker/tokenizer/words.h"
 
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/check.h"
-#include "worker/data/utf8.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {
@@ -117,22 +117,6 @@ void split_words(std::string_view text, bool lowercase, const WordSink& sink) {
     }
   }
   words.finish();
-}
-
-std::size_t find_invalid_utf8(std::string_view text) {
-  for (std::size_t position = 0; position < text.size();) {
-    const std::size_t begin = position;
-    if (next_character(text, position) < 0) return begin;
-  }
-  return std::string_view::npos;
-}
-
-void split_characters(std::string_view text, const std::function<void(std::string_view)>& sink) {
-  for (std::size_t position = 0; position < text.size();) {
-    const std::size_t begin = position;
-    next_character(text, position);
-    sink(text.substr(begin, position - begin));
-  }
 }
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-#include "worker/data/text_files.h"
+#include "worker/input/text_files.h"
 
 #include <fcntl.h>
 #include <glob.h>
@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "common/base/file.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {

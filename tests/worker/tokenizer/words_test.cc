@@ -1,10 +1,10 @@
-#include "worker/data/words.h"
+#include "worker/tokenizer/words.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/worker/data/shared_data.h"
+#include "tests/worker/shared_data.h"
 
 namespace podium {
 namespace {
@@ -42,13 +42,6 @@ TEST(Words, CountsCharactersNotBytes) {
   int characters = 0;
   split_words("naïve", false, [&](std::string_view, int count) { characters = count; });
   EXPECT_EQ(characters, 5);
-}
-
-TEST(Words, FindsTheFirstInvalidByte) {
-  EXPECT_EQ(find_invalid_utf8("naïve 博"), std::string_view::npos);
-  EXPECT_EQ(find_invalid_utf8("ab\xFF"), 2u);
-  EXPECT_EQ(find_invalid_utf8("\xC3"), 0u);
-  EXPECT_EQ(find_invalid_utf8("a\xED\xA0\x80"), 1u) << "a surrogate";
 }
 
 TEST(Words, AgreesWithUpstreamsUnitVectors) {

@@ -1,10 +1,11 @@
-#include "worker/data/vocabulary_builder.h"
+#include "worker/tokenizer/vocabulary_builder.h"
 
 #include <set>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/pair_merger.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
+#include "worker/tokenizer/pair_merger.h"
+#include "worker/tokenizer/words.h"
 
 namespace podium {
 namespace {

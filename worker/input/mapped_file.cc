@@ -1,4 +1,4 @@
-#include "worker/data/mapped_file.h"
+#include "worker/input/mapped_file.h"
 
 #include <sys/mman.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/input_file.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
 
 namespace podium {
 

@@ -1,11 +1,11 @@
-#include "worker/data/bpe_words.h"
+#include "worker/tokenizer/bpe_words.h"
 
 #include <unicode/uchar.h>
 
 #include <array>
 #include <cstdint>
 
-#include "worker/data/utf8.h"
+#include "worker/input/utf8.h"
 
 namespace podium {
 namespace {

@@ -1,10 +1,10 @@
-#include "worker/data/wordpiece.h"
+#include "worker/tokenizer/wordpiece.h"
 
 #include <array>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/input_file.h"
-#include "worker/data/words.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
+#include "worker/tokenizer/words.h"
 
 namespace podium {
 namespace {

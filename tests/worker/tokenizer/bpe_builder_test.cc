@@ -1,4 +1,4 @@
-#include "worker/data/bpe_builder.h"
+#include "worker/tokenizer/bpe_builder.h"
 
 #include <gmock/gmock.h>
 
@@ -7,9 +7,9 @@
 #include "common/base/file.h"
 #include "tests/paths.h"
 #include "tests/temp_folder.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/bpe_encoder.h"
+#include "worker/input/bad_data.h"
 #include "worker/tensor/random.h"
+#include "worker/tokenizer/bpe_encoder.h"
 
 namespace podium {
 namespace {
@@ -74,7 +74,7 @@ TEST(BpeBuilder, EqualsAPlainReference) {
   const TempFolder folder;
   const std::string text = made_up_text();
   write_file_atomic(folder.path() / "corpus.txt", text);
-  const std::string command = "python3 " + test::source_path("tests/worker/data/bpe_reference.py ") +
+  const std::string command = "python3 " + test::source_path("tests/worker/tokenizer/bpe_reference.py ") +
                               (folder.path() / "corpus.txt").string() + " 420 > " +
                               (folder.path() / "merges").string();
   ASSERT_EQ(std::system(command.c_str()), 0);

@@ -1,12 +1,12 @@
-#include "worker/data/bpe_vocabulary.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "common/base/check.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/byte_alphabet.h"
-#include "worker/data/input_file.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/input_file.h"
+#include "worker/tokenizer/byte_alphabet.h"
 
 namespace podium {
 namespace {

@@ -1,9 +1,9 @@
-#include "worker/data/vocabulary_builder.h"
+#include "worker/tokenizer/vocabulary_builder.h"
 
 #include <gmock/gmock.h>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/wordpiece.h"
+#include "worker/input/bad_data.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 namespace {

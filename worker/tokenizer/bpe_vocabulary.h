@@ -11,10 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "worker/data/bpe_merges.h"
-#include "worker/data/documents.h"
+#include "worker/tokenizer/bpe_merges.h"
 
 namespace podium {
+
+inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 // Immutable once made.
 class BpeVocabulary {

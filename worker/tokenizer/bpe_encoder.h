@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/data/bpe_vocabulary.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
 
 namespace podium {
 

@@ -1,10 +1,10 @@
-#include "worker/data/bpe_encoder.h"
+#include "worker/tokenizer/bpe_encoder.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "common/base/check.h"
-#include "worker/data/bpe_words.h"
+#include "worker/tokenizer/bpe_words.h"
 
 namespace podium {
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/data/byte_alphabet.h"
+#include "worker/tokenizer/byte_alphabet.h"
 
 #include <array>
 #include <cstdint>

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/worker/data/byte_vocabulary.h"
-#include "tests/worker/data/shared_data.h"
-#include "worker/data/bad_data.h"
-#include "worker/data/bpe_encoder.h"
-#include "worker/data/bpe_words.h"
+#include "tests/worker/shared_data.h"
+#include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "worker/input/bad_data.h"
 #include "worker/tensor/random.h"
+#include "worker/tokenizer/bpe_encoder.h"
+#include "worker/tokenizer/bpe_words.h"
 
 namespace podium {
 namespace {

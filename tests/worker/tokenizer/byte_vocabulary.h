@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "worker/data/bpe_vocabulary.h"
-#include "worker/data/byte_alphabet.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
+#include "worker/tokenizer/byte_alphabet.h"
 
 namespace podium {
 

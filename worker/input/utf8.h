@@ -4,6 +4,7 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace podium {
@@ -17,5 +18,11 @@ inline UChar32 next_character(std::string_view text, std::size_t& at) {
   at += static_cast<std::size_t>(length);
   return c;
 }
+
+// Offset of the first byte that is no valid UTF-8, or npos.
+std::size_t find_invalid_utf8(std::string_view text);
+
+// Calls `sink` with each code point's bytes, in order.
+void split_characters(std::string_view text, const std::function<void(std::string_view)>& sink);
 
 }  // namespace podium

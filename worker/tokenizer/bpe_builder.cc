@@ -1,15 +1,15 @@
-#include "worker/data/bpe_builder.h"
+#include "worker/tokenizer/bpe_builder.h"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "worker/data/bad_data.h"
-#include "worker/data/bpe_words.h"
-#include "worker/data/byte_alphabet.h"
-#include "worker/data/documents.h"
-#include "worker/data/pair_merger.h"
+#include "worker/input/bad_data.h"
+#include "worker/tokenizer/bpe_vocabulary.h"
+#include "worker/tokenizer/bpe_words.h"
+#include "worker/tokenizer/byte_alphabet.h"
+#include "worker/tokenizer/pair_merger.h"
 
 namespace podium {
 namespace {

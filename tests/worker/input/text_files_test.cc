@@ -1,11 +1,11 @@
-#include "worker/data/text_files.h"
+#include "worker/input/text_files.h"
 
 #include <gmock/gmock.h>
 
 #include <fstream>
 
 #include "tests/temp_folder.h"
-#include "worker/data/bad_data.h"
+#include "worker/input/bad_data.h"
 
 namespace podium {
 namespace {

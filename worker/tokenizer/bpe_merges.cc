@@ -1,4 +1,4 @@
-#include "worker/data/bpe_merges.h"
+#include "worker/tokenizer/bpe_merges.h"
 
 #include <bit>
 
