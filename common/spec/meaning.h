@@ -2,8 +2,10 @@
 // and what would satisfy it.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 
 #include "common/model/family.h"
 #include "common/model/layout_rules.h"
@@ -32,7 +34,8 @@ void check_program(const Facts& facts, Problems& problems);    // a command's en
 void check_code(const Facts& facts, Problems& problems);       // the files that it comes with
 void check_supported(const Facts& facts, Problems& problems);  // what podium-worker of this version can train
 
-// How parallel cuts the model; nothing where a value is missing or was refused.
-std::optional<LayoutRules> layout_rules(const Facts& facts);
+// How parallel cuts the model; nothing where a needed key of it is missing or was refused. Of the other keys,
+// those count as 1.
+std::optional<LayoutRules> layout_rules(const Facts& facts, std::initializer_list<std::string> needed);
 
 }  // namespace podium

@@ -22,7 +22,7 @@ std::optional<SizeRules> rules_of(const Facts& facts) {
   if (!min || !max || !per_node) return std::nullopt;
   SizeRules rules{.min = small(min, 0), .max = small(max, 0), .per_node = small(per_node, 0)};
   if (facts.has("/command")) return rules;
-  const auto layout = layout_rules(facts);
+  const auto layout = layout_rules(facts, {"tensor", "pipeline", "interleave"});
   if (!layout) return std::nullopt;
   rules.layout = *layout;
   for (const PhaseFacts& phase : phases_of(facts)) {

@@ -25,61 +25,64 @@ void check_divides(const Facts& facts, const char* divisor, const char* number, 
 }
 
 // What training.fp8 multiplies has extents that tensor cores take in vectors of 16.
-void check_fp8_columns(const Facts& facts, const LayoutRules& layout, Problems& problems) {
-  if (facts.flag("/training/fp8") != true) return;
+void check_fp8_columns(const Facts& facts, Problems& problems) {
+  const auto layout = layout_rules(facts, {"tensor"});
+  if (!layout || facts.flag("/training/fp8") != true) return;
   for (const char* extent : {"/model/hidden", "/model/intermediate"})
-    if (const auto whole = facts.integer(extent); whole && *whole % layout.columns() != 0)
+    if (const auto whole = facts.integer(extent); whole && *whole % layout->columns() != 0)
       problems.add("/training/fp8",
                    fmt::format("training.fp8 needs {} ({}) to be a multiple of {} × parallel.tensor ({})",
-                               dotted(extent), *whole, kColumnMultiple, layout.tensor));
+                               dotted(extent), *whole, kColumnMultiple, layout->tensor));
 }
 
 // Tensor-parallel devices share heads and columns evenly; the vocabulary need not come out even.
-void check_tensor(const Facts& facts, const LayoutRules& layout, Problems& problems) {
-  if (layout.tensor == 1) return;
+void check_tensor(const Facts& facts, Problems& problems) {
+  const auto layout = layout_rules(facts, {"tensor"});
+  if (!layout || layout->tensor == 1) return;
   std::vector<std::string> uneven;
   for (const char* extent : {"/model/heads", "/model/intermediate"})
-    if (const auto whole = facts.integer(extent); whole && *whole % layout.shares() != 0)
+    if (const auto whole = facts.integer(extent); whole && *whole % layout->shares() != 0)
       uneven.push_back(fmt::format("{} ({})", dotted(extent), *whole));
-  if (const auto hidden = facts.integer("/model/hidden"); hidden && *hidden % layout.columns() != 0)
+  if (const auto hidden = facts.integer("/model/hidden"); hidden && *hidden % layout->columns() != 0)
     uneven.push_back(fmt::format("model.hidden ({}) into multiples of {}", *hidden, kColumnMultiple));
   if (!uneven.empty())
     problems.add("/parallel/tensor",
-                 fmt::format("parallel.tensor ({}) must divide {}", layout.tensor, fmt::join(uneven, ", ")));
+                 fmt::format("parallel.tensor ({}) must divide {}", layout->tensor, fmt::join(uneven, ", ")));
 }
 
-void check_pipeline(const Facts& facts, const LayoutRules& layout, Problems& problems) {
-  if (layout.interleave > 1 && layout.pipeline == 1) {
+void check_pipeline(const Facts& facts, Problems& problems) {
+  const auto layout = layout_rules(facts, {"pipeline"});
+  if (!layout) return;
+  if (layout->interleave > 1 && layout->pipeline == 1) {
     problems.add("/parallel/interleave",
                  fmt::format("parallel.interleave ({}) is for a pipeline; set parallel.pipeline above 1 or "
                              "leave interleave out",
-                             layout.interleave));
+                             layout->interleave));
     return;
   }
   const auto layers = facts.integer("/model/layers");
-  if (!layers || *layers % layout.layers() == 0) return;
-  if (layout.interleave == 1)
+  if (!layers || *layers % layout->layers() == 0) return;
+  if (layout->interleave == 1)
     problems.add("/parallel/pipeline", fmt::format("parallel.pipeline ({}) must divide model.layers ({})",
-                                                   layout.pipeline, *layers));
+                                                   layout->pipeline, *layers));
   else
     problems.add(
         "/parallel/interleave",
         fmt::format("parallel.pipeline × parallel.interleave ({} × {}) must divide model.layers ({})",
-                    layout.pipeline, layout.interleave, *layers));
+                    layout->pipeline, layout->interleave, *layers));
 }
 
 void check_parallel(const Facts& facts, Problems& problems) {
-  if (const auto layout = layout_rules(facts)) {
-    const auto devices = facts.integer("/resources/devices");
-    if (devices && *devices % layout->devices() != 0)
-      problems.add("/resources/devices",
-                   fmt::format("resources.devices ({}) must be a multiple of parallel.tensor × "
-                               "parallel.pipeline ({} × {})",
-                               *devices, layout->tensor, layout->pipeline));
-    check_tensor(facts, *layout, problems);
-    check_fp8_columns(facts, *layout, problems);
-    check_pipeline(facts, *layout, problems);
-  }
+  const auto layout = layout_rules(facts, {"tensor", "pipeline"});
+  const auto devices = facts.integer("/resources/devices");
+  if (layout && devices && *devices % layout->devices() != 0)
+    problems.add("/resources/devices",
+                 fmt::format("resources.devices ({}) must be a multiple of parallel.tensor × "
+                             "parallel.pipeline ({} × {})",
+                             *devices, layout->tensor, layout->pipeline));
+  check_tensor(facts, problems);
+  check_fp8_columns(facts, problems);
+  check_pipeline(facts, problems);
   if (facts.flag("/parallel/sequence") == true && facts.integer("/parallel/tensor") == 1)
     problems.add(
         "/parallel/sequence",
@@ -130,12 +133,12 @@ void check_node_labels(const Facts& facts, Problems& problems) {
 
 }  // namespace
 
-std::optional<LayoutRules> layout_rules(const Facts& facts) {
-  const auto tensor = facts.integer("/parallel/tensor");
-  const auto pipeline = facts.integer("/parallel/pipeline");
-  const auto interleave = facts.integer("/parallel/interleave");
-  if (!tensor || !pipeline || !interleave) return std::nullopt;
-  return LayoutRules{static_cast<int>(*tensor), static_cast<int>(*pipeline), static_cast<int>(*interleave)};
+std::optional<LayoutRules> layout_rules(const Facts& facts, std::initializer_list<std::string> needed) {
+  const auto number = [&](const std::string& key) { return facts.integer("/parallel/" + key); };
+  for (const std::string& key : needed)
+    if (!number(key)) return std::nullopt;
+  const auto known = [&](const char* key) { return static_cast<int>(number(key).value_or(1)); };
+  return LayoutRules{known("tensor"), known("pipeline"), known("interleave")};
 }
 
 void check_layout(const Facts& facts, Problems& problems) {

@@ -42,7 +42,7 @@ void check_batch(const Facts& facts, const PhaseFacts& phase, Problems& problems
   const auto global = phase.integer("/batch/global");
   const auto micro = phase.integer("/batch/micro");
   const auto devices = facts.integer("/resources/devices");
-  const auto layout = layout_rules(facts);
+  const auto layout = layout_rules(facts, {"tensor", "pipeline"});
   if (!global || !micro || !devices || !layout || *devices % layout->devices() != 0 ||
       !phase.changes({"/batch/global", "/batch/micro"}))
     return;
