@@ -25,7 +25,7 @@ struct Row {
   std::vector<Cell> cells;  // one a job
 };
 
-std::string value_text(const json& value, const std::string& key) {
+std::string field_text(const json& value, const std::string& key) {
   if (value.is_null()) return "–";
   if (!value.is_string()) return value.dump();
   const std::string text = value.get<std::string>();
@@ -54,7 +54,7 @@ void leave_out_common(std::vector<std::string>& texts) {
 Row field_row(const json& field) {
   const std::string key = text_field(field, "key"), section = text_field(field, "section");
   std::vector<std::string> texts;
-  for (const json& value : field.at("values")) texts.push_back(value_text(value, key));
+  for (const json& value : field.at("values")) texts.push_back(field_text(value, key));
   if (flag_field(field, "differs")) leave_out_common(texts);
   Row row{section == "spec" ? key : section + " " + key, {}};
   const Colour colour = flag_field(field, "differs") ? Colour::none : Colour::dim;

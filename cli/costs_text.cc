@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr double kJoulesOfKwh = 3.6e6;
 
-std::string percent(double fraction) {
+std::string rounded_percent(double fraction) {
   const double percents = 100 * fraction;
   return percents > 99 && percents < 100 ? "more than 99 %" : fmt::format("{:.0f} %", percents);
 }
@@ -27,10 +27,10 @@ double number(const json& of, const char* key) { return of.at(key).get<double>()
 std::string coverage_text(const json& energy) {
   const double covered = number(energy, "covered"), shared = number(energy, "shared");
   std::string text;
-  if (covered < 1) text = fmt::format(" (of {} of the device time)", percent(covered));
+  if (covered < 1) text = fmt::format(" (of {} of the device time)", rounded_percent(covered));
   if (shared > 0)
     text += fmt::format("; for {} of it other jobs shared the processors, and nobody can say whose it was",
-                        percent(shared));
+                        rounded_percent(shared));
   return text;
 }
 
@@ -53,7 +53,7 @@ std::string energy_text(const json& ledger) {
   if (!energy.is_object()) return "";
   if (!is_number(energy, "joules"))
     return fmt::format("not known: for {} of the device time other jobs shared the processors",
-                       percent(number(energy, "shared")));
+                       rounded_percent(number(energy, "shared")));
   std::string text = human_joules(number(energy, "joules")) + coverage_text(energy);
   if (is_number(energy, "joules_per_sample"))
     text += fmt::format("; {} a sample", human_joules(number(energy, "joules_per_sample")));

@@ -33,7 +33,7 @@ constexpr std::int64_t kLargestGap = 1'000'000;      // of numbers without a job
   throw std::system_error(errno, std::generic_category(), what + " " + path.string());
 }
 
-fs::path fence_path(const fs::path& job) { return job / "epoch"; }
+fs::path epoch_path(const fs::path& job) { return job / "epoch"; }
 
 SharedFence read_fence(int fd, const fs::path& path) {
   std::array<char, kLongestFence> text{};
@@ -175,7 +175,7 @@ std::int64_t highest_job(const fs::path& jobs, const std::string& cluster) {
 }
 
 SharedFence read_shared_fence(const fs::path& job) {
-  const fs::path path = fence_path(job);
+  const fs::path path = epoch_path(job);
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a FIFO there makes nobody wait
   if (!fd && errno == ENOENT) return {};
   if (!fd) fail("cannot open", path);
@@ -188,7 +188,7 @@ SharedFence raise_shared_fence(const fs::path& job, const SharedFence& wanted) {
   if (!is_lower(found, wanted)) return found;
   const bool made = !fs::exists(job);
   fs::create_directories(job / "checkpoints");
-  const fs::path path = fence_path(job);
+  const fs::path path = epoch_path(job);
   const Fd fd = open_file(path, O_RDWR | O_CREAT, 0600);
   sync_folder(job);  // before the lock, which others wait for
   if (made) sync_folder(job.parent_path());

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr EnumNames<ModelFamily, 2> kFamilies{{{ModelFamily::bert, "bert"}, {ModelFamily::gpt, "gpt"}}};
+constexpr EnumNames<ModelFamily, 2> kFamilyNames{{{ModelFamily::bert, "bert"}, {ModelFamily::gpt, "gpt"}}};
 constexpr EnumNames<TrainingTask, 4> kTasks{{{TrainingTask::pretrain, "pretrain"},
                                              {TrainingTask::squad, "squad"},
                                              {TrainingTask::classify, "classify"},
@@ -67,7 +67,7 @@ json model_json(const ModelSpec& model) {
 
 ModelSpec model_from(const json& in) {
   ModelSpec model;
-  model.family = enum_value(kFamilies, in.at("family").get<std::string>(), "model.family");
+  model.family = enum_value(kFamilyNames, in.at("family").get<std::string>(), "model.family");
   model.preset = in.value("preset", "");
   model.layers = in.at("layers");
   model.hidden = in.at("hidden");
@@ -249,7 +249,7 @@ TargetSpec target_from(const json& in) {
 
 }  // namespace
 
-std::string_view to_string(ModelFamily value) { return enum_name(kFamilies, value); }
+std::string_view to_string(ModelFamily value) { return enum_name(kFamilyNames, value); }
 std::string_view to_string(TrainingTask value) { return enum_name(kTasks, value); }
 std::string_view to_string(Precision value) { return enum_name(kPrecisions, value); }
 std::string_view to_string(OptimizerKind value) { return enum_name(kOptimizers, value); }

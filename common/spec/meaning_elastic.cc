@@ -53,7 +53,7 @@ std::string demands(const SizeRules& rules) {
 }
 
 // "; 4 or 8 would do": the nearest numbers outside of the range.
-std::string would_do(SizeRules rules) {
+std::string nearest_sizes(SizeRules rules) {
   int below = rules.min - 1;
   while (below > 0 && !permits(rules, below)) --below;
   rules.min = rules.max + 1;
@@ -84,7 +84,7 @@ void check_elastic(const Facts& facts, Problems& problems) {
   const std::size_t permitted = permitted_sizes(*rules, kMostSizes + 1).size();
   if (permitted == 0)
     problems.add(kDevices, fmt::format("the job can run on none of {} to {} devices: their number must {}{}",
-                                       rules->min, rules->max, demands(*rules), would_do(*rules)));
+                                       rules->min, rules->max, demands(*rules), nearest_sizes(*rules)));
   if (permitted > kMostSizes)
     problems.add(kDevices,
                  fmt::format("resources.devices permits more than {} numbers from {} to {}; narrow the range "

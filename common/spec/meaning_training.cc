@@ -33,7 +33,7 @@ void check_rate(const PhaseFacts& phase, Problems& problems) {
 }
 
 // The nearest multiples of `unit`, for a message.
-std::string would_do(std::int64_t value, std::int64_t unit) {
+std::string nearest_multiples(std::int64_t value, std::int64_t unit) {
   const std::int64_t below = value / unit * unit;
   return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + unit) + " would do";
 }
@@ -52,12 +52,12 @@ void check_batch(const Facts& facts, const PhaseFacts& phase, Problems& problems
   if (const std::int64_t together = *micro * copies; *global % together != 0)
     problems.add(at, fmt::format("{} ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
                                  "parallel devices; {}",
-                                 dotted(at), *global, together, *micro, copies, would_do(*global, unit)));
+                                 dotted(at), *global, together, *micro, copies, nearest_multiples(*global, unit)));
   else
     problems.add(
         at, fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
                         "multiple of parallel.pipeline ({}); {}",
-                        dotted(at), *global, *global / together, layout->pipeline, would_do(*global, unit)));
+                        dotted(at), *global, *global / together, layout->pipeline, nearest_multiples(*global, unit)));
 }
 
 void check_length(const Facts& facts, const PhaseFacts& phase, Problems& problems) {

@@ -16,7 +16,7 @@ extern const std::string_view kExperimentSchemaText;  // embedded_schema.cc.in
 
 namespace {
 
-constexpr std::size_t kEnoughProblems = 200;
+constexpr std::size_t kMostExplained = 200;
 
 using nlohmann::json;
 using valijson::adapters::NlohmannJsonAdapter;
@@ -157,7 +157,7 @@ void check_shape(const json& document, Problems& problems) {
   const std::set<std::string> refused = problems.pointers();
   bool explained = !refused.empty();
   for (const std::string& place : places) {
-    if (problems.count() > kEnoughProblems) return;
+    if (problems.count() > kMostExplained) return;
     explained |= !refused.contains(place) && explain(document, place, problems);
   }
   if (explained) return;

@@ -50,7 +50,7 @@ std::map<std::string, std::optional<int>> devices_of(const json& body, const cha
   return devices;
 }
 
-Result<ChangeAccount> parse_change(const std::string& account, const std::string& text) {
+Result<ChangeAccount> parse_account_change(const std::string& account, const std::string& text) {
   const Result<json> parsed = parse_object(text);
   if (!parsed) return parsed.errors();
   const json& body = *parsed;
@@ -93,7 +93,7 @@ awaitable<ServerReply> get_account(Api& api, Call call) {
 
 awaitable<ServerReply> post_account(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const Result<ChangeAccount> change = parse_change(call.path[0], call.request.body);
+  const Result<ChangeAccount> change = parse_account_change(call.path[0], call.request.body);
   if (!change) co_return bad_request(call, change.errors());
   const Command command = *change;
   const Result<Events> events = co_await api.loop.run(command);

@@ -17,7 +17,7 @@ constexpr std::size_t kMostDepth = 64;
 constexpr std::size_t kLongestText = 300;  // of a mistake, and of where it is
 
 // "parse error at line 1, column 5: …", without the library's own tag before it.
-std::string reason_of(const json::exception& error) {
+std::string parser_reason(const json::exception& error) {
   const std::string text = error.what();
   const std::size_t tag = text.find("] ");
   return tag == std::string::npos ? text : text.substr(tag + 2);
@@ -47,7 +47,7 @@ class Look final : public json::json_sax_t {
   }
 
   bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
-    found_ = {malformed("the body is no JSON: " + reason_of(error), "")};
+    found_ = {malformed("the body is no JSON: " + parser_reason(error), "")};
     return false;
   }
 

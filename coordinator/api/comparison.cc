@@ -59,7 +59,7 @@ ComparedJob read_compared(Reader& reader, const JobView& view, const ComparisonQ
   return job;
 }
 
-Read read_jobs(Reader& reader, const Asked& asked, const Prices& prices, Time now) {
+Read read_compared(Reader& reader, const Asked& asked, const Prices& prices, Time now) {
   Read read;
   for (const JobId id : asked.jobs) {
     if (std::optional<JobView> view = reader.job(id))
@@ -169,7 +169,7 @@ awaitable<ServerReply> get_comparison(Api& api, Call call) {
   if (!call.query.problems().empty()) co_return bad_query(call);
   const std::int64_t revision = api.live.take_id();
   const auto query = [asked, &prices = api.options.prices, now = api.loop.now()](Reader& reader) {
-    Read read = read_jobs(reader, asked, prices, now);
+    Read read = read_compared(reader, asked, prices, now);
     json body = read.jobs.empty() ? json() : comparison_json(read, asked, prices);
     return Answer{std::move(read.views), std::move(body)};
   };

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-awaitable<Result<Submission>> read_submission(Api& api, const Call& call) {
+awaitable<Result<Submission>> receive_submission(Api& api, const Call& call) {
   const auto parse = [&body = call.request.body] { return parse_submission(body); };
   co_return co_await api.checks.run(parse);
 }
@@ -45,7 +45,7 @@ awaitable<ServerReply> experiment_reply(Api& api, int status, ExperimentId id) {
 
 awaitable<ServerReply> post_experiment(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json", kMaxSubmission)) co_return std::move(*refusal);
-  Result<Submission> submission = co_await read_submission(api, call);
+  Result<Submission> submission = co_await receive_submission(api, call);
   if (!submission) co_return bad_request(call, submission.errors());
   const Result<std::string> key = idempotency_key(call);
   if (!key) co_return bad_request(call, key.errors());

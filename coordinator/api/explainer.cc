@@ -91,19 +91,17 @@ Forecast forecast(Reader& reader, const ClusterState& state, JobId id, Time now)
   return found;
 }
 
-json millis(const std::optional<Time>& time) { return time ? json(to_millis(*time)) : json(nullptr); }
-
 std::optional<Time> reserved(const Plan& plan, JobId job) {
   const auto own = std::ranges::find(plan.reservations, job, &Reservation::job);
   return own == plan.reservations.end() ? std::nullopt : std::optional(own->at);
 }
 
 json start_json(const Forecast& found, const std::optional<Time>& reserved_at) {
-  return {{"earliest_ms", millis(found.start.earliest)},
-          {"expected_ms", millis(found.start.expected)},
-          {"latest_ms", millis(found.start.latest)},
-          {"reserved_ms", millis(reserved_at)},
-          {"not_before_ms", millis(found.start.not_before)},
+  return {{"earliest_ms", millis_or_null(found.start.earliest)},
+          {"expected_ms", millis_or_null(found.start.expected)},
+          {"latest_ms", millis_or_null(found.start.latest)},
+          {"reserved_ms", millis_or_null(reserved_at)},
+          {"not_before_ms", millis_or_null(found.start.not_before)},
           {"note", found.start.note},
           {"basis",
            {{"expected_share", found.shares.expected},

@@ -4,14 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "common/model/spec.h"
+#include "coordinator/api/json_views.h"
 #include "coordinator/api/study_members.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
-
-json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 
 std::int64_t held_until(const std::vector<LedgerPiece>& pieces, std::optional<Time> until) {
   std::int64_t held = 0;

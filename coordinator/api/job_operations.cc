@@ -18,7 +18,7 @@ using nlohmann::json;
 
 // Carries out `operation` on the job of the path and answers with the job as it is then.
 template <class Operation>
-awaitable<ServerReply> operate(Api& api, Call call, int status, Operation operation) {
+awaitable<ServerReply> operate_on_jobs(Api& api, Call call, int status, Operation operation) {
   const auto id = parse_id<JobId>(call.path[0]);
   if (!id) co_return no_such(call, "job", call.path[0]);
   operation.job = *id;
@@ -34,7 +34,7 @@ awaitable<ServerReply> operate(Api& api, Call call, int status, Operation operat
 template <class Operation>
 awaitable<ServerReply> operate_alone(Api& api, Call call, int status, Operation operation) {
   if (auto refusal = refuse_body(call)) co_return std::move(*refusal);
-  co_return co_await operate(api, std::move(call), status, operation);
+  co_return co_await operate_on_jobs(api, std::move(call), status, operation);
 }
 
 // What the core has forgotten of a job that has ended, and of those that it was to follow. `code`: the folder
@@ -106,7 +106,7 @@ void read_name(const json& value, std::string& name, Errors& errors) {
     refuse(errors, fmt::format("must be one of {}", fmt::join(kOperations, ", ")), "/operation");
 }
 
-void read_jobs(const json& value, std::vector<JobId>& jobs, Errors& errors) {
+void read_job_numbers(const json& value, std::vector<JobId>& jobs, Errors& errors) {
   if (!value.is_array() || value.empty() || value.size() > kMostJobs)
     return refuse(errors, fmt::format("must be a list of 1 to {} jobs", kMostJobs), "/jobs");
   for (std::size_t i = 0; i < value.size(); ++i) {
@@ -127,7 +127,7 @@ Result<Operations> read_operations(const std::string& text) {
   need(*body, "jobs", "to which jobs?", errors);
   refuse_unknown(*body, {"operation", "jobs"}, errors);
   if (body->contains("operation")) read_name(body->at("operation"), operations.name, errors);
-  if (body->contains("jobs")) read_jobs(body->at("jobs"), operations.jobs, errors);
+  if (body->contains("jobs")) read_job_numbers(body->at("jobs"), operations.jobs, errors);
   if (!errors.empty()) return errors;
   std::ranges::sort(operations.jobs);
   const auto repeated = std::ranges::unique(operations.jobs);
@@ -239,7 +239,7 @@ awaitable<ServerReply> post_requeue(Api& api, Call call) {
   const std::vector<JobId> jobs{*id};
   const auto guards = co_await keep_ended(api, jobs);
   std::vector<RequeueJob> operations = co_await requeues(api, jobs);
-  auto reply = operate(api, std::move(call), 202, std::move(operations.front()));
+  auto reply = operate_on_jobs(api, std::move(call), 202, std::move(operations.front()));
   co_return co_await std::move(reply);
 }
 
@@ -249,7 +249,7 @@ awaitable<ServerReply> post_walltime(Api& api, Call call) {
   if (!walltime) co_return bad_request(call, walltime.errors());
   ExtendJob operation;
   operation.walltime = *walltime;
-  co_return co_await operate(api, std::move(call), 200, operation);
+  co_return co_await operate_on_jobs(api, std::move(call), 200, operation);
 }
 
 awaitable<ServerReply> post_priority(Api& api, Call call) {
@@ -258,7 +258,7 @@ awaitable<ServerReply> post_priority(Api& api, Call call) {
   if (!priority) co_return bad_request(call, priority.errors());
   PrioritiseJob operation;
   operation.priority = *priority;
-  co_return co_await operate(api, std::move(call), 200, operation);
+  co_return co_await operate_on_jobs(api, std::move(call), 200, operation);
 }
 
 }  // namespace podium

@@ -11,13 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-json millis(const std::optional<Time>& time) { return time ? json(to_millis(*time)) : json(nullptr); }
-
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
 json number_or_null(const std::optional<double>& value) {
   return value ? number_to_json(*value) : json(nullptr);
 }
@@ -32,7 +25,7 @@ json target_json(const std::optional<TargetView>& target) {
   json out{{"metric", target->metric},
            {"latest", number_or_null(target->latest)},
            {"best", number_or_null(target->best)},
-           {"reached_ms", millis(target->reached)},
+           {"reached_ms", millis_or_null(target->reached)},
            {"reached_step", or_null(target->reached_step)}};
   if (target->at_least) out["at_least"] = *target->at_least;
   if (target->at_most) out["at_most"] = *target->at_most;
@@ -80,12 +73,12 @@ json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision
           {"max_restarts", job.request.max_restarts},
           {"command", job.request.command},
           {"submitted_ms", to_millis(job.submitted)},
-          {"started_ms", millis(job.started)},
-          {"ended_ms", millis(job.ended)},
+          {"started_ms", millis_or_null(job.started)},
+          {"ended_ms", millis_or_null(job.ended)},
           {"attempt", job.attempt},
           {"elapsed_seconds", seconds(elapsed(job, loop.now()))},
           {"ran_seconds", seconds(job.ran)},
-          {"running_since_ms", millis(job.running_since)},
+          {"running_since_ms", millis_or_null(job.running_since)},
           {"restarts", job.restarts},
           {"restart_counts", restarts_json(job.restart_counts)},
           {"restarts_used", job.restarts_used},
@@ -108,8 +101,8 @@ json attempt_json(const AttemptView& attempt) {
                      {"exit", task.exit ? to_json(*task.exit) : json(nullptr)}});
   return {{"number", attempt.number},
           {"created_ms", to_millis(attempt.created)},
-          {"started_ms", millis(attempt.started)},
-          {"ended_ms", millis(attempt.ended)},
+          {"started_ms", millis_or_null(attempt.started)},
+          {"ended_ms", millis_or_null(attempt.ended)},
           {"end", attempt.end ? json(to_string(*attempt.end)) : json(nullptr)},
           {"reason", attempt.reason},
           {"first_step", or_null(attempt.first_step)},
@@ -177,7 +170,7 @@ json blocker_json(const Blocker& blocker) {
           {"per_node", blocker.per_node},
           {"job", blocker.job ? json(blocker.job->value) : json(nullptr)},
           {"nodes", std::move(nodes)},
-          {"until_ms", millis(blocker.until)}};
+          {"until_ms", millis_or_null(blocker.until)}};
 }
 
 json experiment_json(const ExperimentView& experiment) {

@@ -2,8 +2,11 @@
 // schemas/openapi.yaml describes it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+
+#include "common/base/time.h"
 
 #include "coordinator/core/state/blocker.h"
 #include "coordinator/core/state/state.h"
@@ -11,6 +14,15 @@
 #include "coordinator/store/reader.h"
 
 namespace podium {
+
+// null where there is no value; a time in milliseconds since 1970.
+template <class T>
+nlohmann::json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+inline nlohmann::json millis_or_null(const std::optional<Time>& time) {
+  return time ? nlohmann::json(to_millis(*time)) : nlohmann::json(nullptr);
+}
 
 // With what only the loop knows: why it waits, whether it is held. `revision`: LiveStream::take_id() before
 // it was read.

@@ -8,6 +8,7 @@
 
 #include "coordinator/api/job_costs.h"
 #include "coordinator/api/job_reader.h"
+#include "coordinator/api/json_views.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/accounts/account_ledger.h"
@@ -19,8 +20,6 @@ using nlohmann::json;
 
 constexpr int kMostPieces = 2000;
 constexpr std::array<std::string_view, 5> kLedgerBy{"job", "account", "experiment", "node", "day"};
-
-json or_null(const auto& value) { return value ? json(*value) : json(nullptr); }
 
 json piece_json(const LedgerPiece& piece) {
   return {{"from_ms", to_millis(piece.from)},
@@ -44,20 +43,20 @@ json total_json(const LedgerTotal& total) {
           {"longest_from_ms", to_millis(total.longest_from)}};
 }
 
-json sums_json(const LedgerSums& sums) {
+json ledger_sums_json(const LedgerSums& sums) {
   json list = json::array();
   for (const auto& [key, device_ms] : sums)
     list.push_back({{"kind", to_string(key.first)}, {"detail", key.second}, {"device_ms", device_ms}});
   return list;
 }
 
-json row_json(const LedgerRow& row) {
+json ledger_row_json(const LedgerRow& row) {
   return {{"key", row.key},
           {"name", row.name},
           {"jobs", row.jobs},
           {"held_device_ms", held_ms(row.sums)},
           {"goodput", or_null(goodput(row.sums))},
-          {"totals", sums_json(row.sums)}};
+          {"totals", ledger_sums_json(row.sums)}};
 }
 
 std::int64_t day_of(std::int64_t millis) { return millis / kLedgerDay.count(); }
@@ -143,12 +142,12 @@ awaitable<ServerReply> get_ledger(Api& api, Call call) {
             {"now_ms", to_millis(now)},
             {"count", table.rows.size()},
             {"rows", json::array()},
-            {"all", row_json(table.all)}};
+            {"all", ledger_row_json(table.all)}};
   // Of days the last.
   const std::size_t left_out = table.rows.size() - std::min(limit, table.rows.size());
   const std::size_t first = filter.by == LedgerBy::day ? left_out : 0;
   for (std::size_t i = first; i < first + std::min(limit, table.rows.size()); ++i)
-    body["rows"].push_back(row_json(table.rows[i]));
+    body["rows"].push_back(ledger_row_json(table.rows[i]));
   co_return json_reply(200, body);
 }
 

@@ -22,7 +22,7 @@ constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kPause{100};  // between two rounds
 constexpr std::chrono::milliseconds kPauseAfterFailure{1000};
 
-std::vector<JobView> read_jobs(Reader& reader, const std::set<JobId>& ids) {
+std::vector<JobView> read_changed_jobs(Reader& reader, const std::set<JobId>& ids) {
   std::vector<JobView> jobs;
   for (const JobId id : ids)
     if (std::optional<JobView> job = reader.job(id)) jobs.push_back(std::move(*job));
@@ -162,7 +162,7 @@ asio::awaitable<bool> LiveFeed::publish() {
 asio::awaitable<void> LiveFeed::publish_jobs(std::set<JobId> changed) {
   if (changed.empty()) co_return;
   const std::int64_t revision = live_.take_id();
-  const auto query = [changed](Reader& reader) { return read_jobs(reader, changed); };
+  const auto query = [changed](Reader& reader) { return read_changed_jobs(reader, changed); };
   const std::vector<JobView> jobs = co_await pool_.read(query);
   std::vector<std::string> messages;
   for (const JobView& job : jobs) messages.push_back(dump(job_json(job, loop_, revision)));

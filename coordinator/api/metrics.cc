@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxKeys = 64;
 constexpr std::size_t kMostNamed = 20;        // of the metrics that there are
-constexpr std::size_t kMostPoints = 500'000;  // of several jobs in one answer
+constexpr std::size_t kMostPointsInAnswer = 500'000;  // of several jobs in one answer
 
 json summary_json(const MetricSummary& metric) {
   return {{"key", metric.key},
@@ -161,7 +161,7 @@ awaitable<ServerReply> get_series(Api& api, Call call) {
 awaitable<ServerReply> get_series_of_jobs(Api& api, Call call) {
   const std::vector<JobId> jobs = jobs_asked(call.query);
   const SeriesAsked asked = series_asked(call.query);
-  if (jobs.size() * asked.keys.size() * static_cast<std::size_t>(asked.points) > kMostPoints)
+  if (jobs.size() * asked.keys.size() * static_cast<std::size_t>(asked.points) > kMostPointsInAnswer)
     call.query.refuse("points",
                       "is too many: jobs × keys × points may be 500,000; ask for fewer of one of them");
   if (!call.query.problems().empty()) co_return bad_query(call);

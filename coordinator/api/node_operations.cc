@@ -109,7 +109,7 @@ Result<Command> read_adopt(const NodeId& node, const json& body) {
   return Command(std::move(adopt));
 }
 
-awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(const NodeId&, const json&)) {
+awaitable<ServerReply> operate_on_node(Api& api, Call call, Result<Command> (*read)(const NodeId&, const json&)) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
   const NodeId node{call.path[0]};
   const Result<json> body = parse_object(call.request.body);
@@ -124,17 +124,17 @@ awaitable<ServerReply> operate(Api& api, Call call, Result<Command> (*read)(cons
 
 }  // namespace
 
-awaitable<ServerReply> post_drain(Api& api, Call call) { return operate(api, std::move(call), read_drain); }
+awaitable<ServerReply> post_drain(Api& api, Call call) { return operate_on_node(api, std::move(call), read_drain); }
 awaitable<ServerReply> post_resume(Api& api, Call call) {
-  return operate(api, std::move(call), read_empty<ResumeNode>);
+  return operate_on_node(api, std::move(call), read_empty<ResumeNode>);
 }
 awaitable<ServerReply> post_reserve(Api& api, Call call) {
-  return operate(api, std::move(call), read_reserve);
+  return operate_on_node(api, std::move(call), read_reserve);
 }
 awaitable<ServerReply> post_unreserve(Api& api, Call call) {
-  return operate(api, std::move(call), read_empty<UnreserveNode>);
+  return operate_on_node(api, std::move(call), read_empty<UnreserveNode>);
 }
-awaitable<ServerReply> post_adopt(Api& api, Call call) { return operate(api, std::move(call), read_adopt); }
-awaitable<ServerReply> post_labels(Api& api, Call call) { return operate(api, std::move(call), read_labels); }
+awaitable<ServerReply> post_adopt(Api& api, Call call) { return operate_on_node(api, std::move(call), read_adopt); }
+awaitable<ServerReply> post_labels(Api& api, Call call) { return operate_on_node(api, std::move(call), read_labels); }
 
 }  // namespace podium

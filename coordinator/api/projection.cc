@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostPoints = 20'000;          // of the job's own curve
+constexpr int kMostPointsOfCurve = 20'000;   // the job's own curve
 constexpr int kPointsOfEarlier = 1'000;      // extremes of every bucket among them
 constexpr std::size_t kMostEarlierJobs = 4;  // the newest
 
@@ -72,7 +72,7 @@ std::optional<ServerReply> read_projection(Reader& reader, JobId id) {
   projection.doubt = nothing_to_foretell(*job);
   if (projection.doubt.empty()) {
     const TargetView& target = *job->target;
-    projection = project({.curve = reader.series(id, target.metric, kMostPoints).points,
+    projection = project({.curve = reader.series(id, target.metric, kMostPointsOfCurve).points,
                           .target = target.at_least ? *target.at_least : target.at_most.value_or(0),
                           .at_least = target.at_least.has_value(),
                           .steps = job->progress ? job->progress->steps : 0,

@@ -38,7 +38,7 @@ json rule_json(const std::string& experiment, const RetentionRule& rule) {
   return out;
 }
 
-Result<RetentionChange> parse_change(const std::string& experiment, const std::string& text) {
+Result<RetentionChange> parse_retention_change(const std::string& experiment, const std::string& text) {
   const Result<json> parsed = parse_object(text);
   if (!parsed) return parsed.errors();
   Errors errors;
@@ -112,7 +112,7 @@ std::optional<RetentionDue> read_due(Reader& reader, const DueAsked& asked, cons
   return reader.due(query);
 }
 
-json sums_json(const DueSums& all) {
+json due_sums_json(const DueSums& all) {
   return {{"jobs", all.jobs},
           {"points", all.points},
           {"history", all.history},
@@ -162,7 +162,7 @@ awaitable<ServerReply> get_retention(Api& api, Call call) {
 
 awaitable<ServerReply> post_retention(Api& api, Call call) {
   if (auto refusal = refuse_type(call, "application/json")) co_return std::move(*refusal);
-  const Result<RetentionChange> change = parse_change(call.path[0], call.request.body);
+  const Result<RetentionChange> change = parse_retention_change(call.path[0], call.request.body);
   if (!change) co_return bad_request(call, change.errors());
   const std::string& name = change->experiment;
   const auto known = [name](Reader& reader) { return reader.has_experiment(name); };
@@ -196,7 +196,7 @@ awaitable<ServerReply> get_retention_due(Api& api, Call call) {
     const std::optional<RetentionDue> due = read_due(reader, asked, usual, now);
     if (!due) return std::optional<ServerReply>();
     json body{
-        {"by_ms", to_millis(now + asked.within)}, {"all", sums_json(due->all)}, {"jobs", json::array()}};
+        {"by_ms", to_millis(now + asked.within)}, {"all", due_sums_json(due->all)}, {"jobs", json::array()}};
     for (const DueJob& job : due->jobs) body["jobs"].push_back(due_json(job, folder));
     return std::optional(json_reply(200, body));
   };

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 // Points of the rates of all jobs of a study that are read, and of one job; longer series are thinned.
-constexpr std::size_t kMostPoints = 1'000'000;
+constexpr std::size_t kMostPointsOfStudy = 1'000'000;
 constexpr std::size_t kLeastOfJob = 2'000, kMostOfJob = 200'000;
 constexpr std::array kSamples = {"train/sequences_per_second", "sequences_per_second", "samples_per_second"};
 constexpr std::array kTokens = {"train/tokens_per_second", "tokens_per_second"};
@@ -209,7 +209,7 @@ std::vector<StudyMember> read_members(Reader& reader, const ExperimentView& expe
   filter.sort.descending = false;
   filter.limit = static_cast<int>(kMaxJobsOfExperiment);
   const std::vector<JobView> jobs = reader.jobs(filter).jobs;
-  const std::size_t part = kMostPoints / std::max<std::size_t>(1, jobs.size());
+  const std::size_t part = kMostPointsOfStudy / std::max<std::size_t>(1, jobs.size());
   const int points =
       spec.contains("scaling") ? static_cast<int>(std::clamp(part, kLeastOfJob, kMostOfJob)) : 0;
   std::vector<StudyMember> members;

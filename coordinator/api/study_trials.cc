@@ -10,7 +10,7 @@ using nlohmann::json;
 
 json finite(double value) { return std::isfinite(value) ? json(value) : json(); }
 
-std::string_view state_of(const StudyMember& member) {
+std::string_view trial_state(const StudyMember& member) {
   switch (member.job.state) {
     case JobState::succeeded:
       return "finished";
@@ -98,7 +98,7 @@ json trial_json(const StudyMember& member, const Asha& rule) {
   json latest;
   if (member.judged) latest = {{"step", member.judged->last_step}, {"value", finite(member.judged->last)}};
   const bool to_its_end = member.trial->rung > std::ssize(rung_steps(rule));
-  return {{"state", state_of(member)},
+  return {{"state", trial_state(member)},
           {"rung", reached},
           {"to_its_end", to_its_end},
           {"reports", std::move(reports)},

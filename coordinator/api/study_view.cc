@@ -6,6 +6,7 @@
 
 #include "common/spec/parameter.h"
 #include "common/spec/yaml_document.h"
+#include "coordinator/api/json_views.h"
 #include "coordinator/api/study_members.h"
 #include "coordinator/api/study_trials.h"
 
@@ -14,11 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-template <class T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
-}
-
 // The spec as it was written; it was read without a problem once.
 json written(const ExperimentView& experiment) {
   SourceMap places;
@@ -26,7 +22,7 @@ json written(const ExperimentView& experiment) {
   return read_yaml(experiment.spec, places, unread).value_or(json::object());
 }
 
-std::string_view state_of(const std::map<JobState, int>& states) {
+std::string_view study_state(const std::map<JobState, int>& states) {
   const auto any = [&states](std::initializer_list<JobState> wanted) {
     return std::ranges::any_of(wanted, [&](JobState state) { return states.contains(state); });
   };
@@ -59,7 +55,7 @@ json identity_json(const std::optional<TimeEfficiency>& time) {
           {"stepping", time->stepping}};
 }
 
-json row_json(const ScalingRow& row) {
+json scaling_row_json(const ScalingRow& row) {
   json jobs = json::array();
   for (const JobId job : row.jobs) jobs.push_back(job.value);
   return {{"devices", row.devices},
@@ -105,7 +101,7 @@ json tables_json(const std::vector<StudyMember>& members) {
   for (const auto& [parameters, of_them] : runs) {
     const ScalingTable table = scaling_table(of_them);
     json rows = json::array();
-    for (const ScalingRow& row : table.rows) rows.push_back(row_json(row));
+    for (const ScalingRow& row : table.rows) rows.push_back(scaling_row_json(row));
     tables.push_back({{"parameters", parameters},
                       {"base", or_null(table.base)},
                       {"sentence", scaling_sentence(table)},
@@ -129,7 +125,7 @@ json facts_json(const StudyView& study, const json& spec) {
   return {{"id", experiment.id.value},
           {"name", experiment.name},
           {"kind", spec.contains("scaling") ? "scaling" : "sweep"},
-          {"state", state_of(study.states)},
+          {"state", study_state(study.states)},
           {"states", std::move(states)},
           {"created_ms", to_millis(experiment.created)},
           {"scaling", scaling_json(spec)},

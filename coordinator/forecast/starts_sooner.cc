@@ -15,7 +15,7 @@ namespace podium {
 namespace {
 
 constexpr int kHighestPriority = 100;
-constexpr int kMostSizes = 256;  // smaller gangs that are looked at
+constexpr int kMostSmallerGangs = 256;  // smaller gangs that are looked at
 constexpr Duration kShortestWalltime = std::chrono::minutes(1);
 constexpr Duration kWorthwhile = std::chrono::minutes(1);  // sooner than this is not worth a change
 
@@ -110,7 +110,7 @@ class Search {
   void fewer_devices() {
     std::optional<JobRequest> half;
     int asked = 0;
-    for (int devices = original_.devices - 1; devices > 0 && asked < kMostSizes; --devices) {
+    for (int devices = original_.devices - 1; devices > 0 && asked < kMostSmallerGangs; --devices) {
       JobRequest request = original_;
       request.devices = devices;
       request.sizes.clear();

@@ -6,7 +6,7 @@
 namespace podium {
 namespace {
 
-constexpr int kRowsAtOnce = 1000;
+constexpr int kRowsDeletedAtOnce = 1000;
 // By then a target has been told of that was reached before the end.
 constexpr Duration kKeepMinutes = std::chrono::days(7);
 constexpr std::int64_t kMinute = Duration(std::chrono::minutes(1)).count();
@@ -81,8 +81,8 @@ bool EnergyRows::thin_job() {
 // Whether there may be more.
 bool EnergyRows::delete_between(int attempt, std::int64_t first, std::int64_t end) {
   if (first >= end) return false;
-  delete_.run(place_.job, attempt, first, end, kRowsAtOnce);
-  return sqlite3_changes(database_.handle()) == kRowsAtOnce;
+  delete_.run(place_.job, attempt, first, end, kRowsDeletedAtOnce);
+  return sqlite3_changes(database_.handle()) == kRowsDeletedAtOnce;
 }
 
 }  // namespace podium

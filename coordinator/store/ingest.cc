@@ -9,7 +9,7 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kJobsCached = 256;  // whose targets are kept in mind
+constexpr std::size_t kTargetsCached = 256;  // whose targets are kept in mind
 constexpr std::size_t kChunkCost = 1024;  // of a budget, beside its bytes
 
 // Bytes of a broken line as text that any JSON writer accepts.
@@ -253,7 +253,7 @@ void Ingestor::refuse_metric(JobId job, Time time, std::string_view key) {
 // Of any job, for a program of the user's own says nothing of targets.
 const Ingestor::Target& Ingestor::target_of(JobId job) {
   if (const auto known = targets_.find(job); known != targets_.end()) return known->second;
-  if (targets_.size() >= kJobsCached) targets_.clear();
+  if (targets_.size() >= kTargetsCached) targets_.clear();
   constexpr double kAny = std::numeric_limits<double>::infinity();
   Target& target = targets_[job];
   for (find_target_.start(job.value); find_target_.next();)

@@ -12,8 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr int kCacheKib = 512;
-constexpr auto kKeepHouseEvery = 10min;
+constexpr int kLogKeeperCacheKib = 512;
+constexpr auto kRemoveLogsEvery = 10min;
 constexpr auto kLookForRoomEvery = 5s;  // when all logs are those of running jobs
 
 const std::string kDueJobs =
@@ -35,7 +35,7 @@ LogKeeper::LogKeeper(fs::path home, const LogLimits& limits, Duration usual)
       limits_(limits),
       usual_(usual),
       writer_(home_, limits.one),
-      database_(home_ / "podium.db", Access::read, kCacheKib),
+      database_(home_ / "podium.db", Access::read, kLogKeeperCacheKib),
       find_task_(database_,
                  "SELECT 1 FROM tasks WHERE job = ?1 AND attempt = ?2 AND rank = ?3 AND node = ?4"),
       find_end_(
@@ -162,7 +162,7 @@ void LogKeeper::keep_house() {
     spdlog::warn(
         "the logs of running jobs alone are more than --logs-quota: what they write now is left out");
   next_house_ = std::chrono::steady_clock::now();
-  next_house_ += full_ ? std::chrono::seconds(kLookForRoomEvery) : std::chrono::seconds(kKeepHouseEvery);
+  next_house_ += full_ ? std::chrono::seconds(kLookForRoomEvery) : std::chrono::seconds(kRemoveLogsEvery);
 }
 
 std::deque<JobId> LogKeeper::with_logs(Statement& jobs) {

@@ -7,7 +7,7 @@
 namespace podium {
 namespace {
 
-constexpr int kCacheKib = 1024;
+constexpr int kReaderCacheKib = 1024;
 
 ExperimentView experiment_row(Statement& row) {
   return {{row.integer(0)}, row.text(1), from_millis(row.integer(2)), row.text(3), row.text(4),
@@ -17,7 +17,7 @@ ExperimentView experiment_row(Statement& row) {
 }  // namespace
 
 Reader::Reader(const std::filesystem::path& home)
-    : home_(home), database_(std::make_unique<Database>(home / "podium.db", Access::read, kCacheKib)) {}
+    : home_(home), database_(std::make_unique<Database>(home / "podium.db", Access::read, kReaderCacheKib)) {}
 
 Reader::~Reader() = default;
 

@@ -9,7 +9,7 @@
 namespace podium {
 namespace {
 
-constexpr int kRowsAtOnce = 16 * static_cast<int>(kPointsInChunk);
+constexpr int kRowsPackedAtOnce = 16 * static_cast<int>(kPointsInChunk);
 
 bool has_rows_table(Database& database) {
   Statement table(database, "SELECT 1 FROM sqlite_master WHERE name = 'row_points'");
@@ -31,7 +31,7 @@ class RowPacker {
   std::int64_t pack_piece() {
     Transaction transaction(database_);
     std::int64_t packed = 0;
-    while (packed < kRowsAtOnce) {
+    while (packed < kRowsPackedAtOnce) {
       const std::int64_t more = pack_series();
       if (more == 0) break;
       packed += more;
@@ -47,7 +47,7 @@ class RowPacker {
     const std::int64_t series = first_series_.integer(0);
     first_series_.start();
     std::vector<StoredPoint> points;
-    for (read_.start(series, kRowsAtOnce); read_.next();)
+    for (read_.start(series, kRowsPackedAtOnce); read_.next();)
       points.push_back({read_.integer(0), read_.integer(1), read_.real(2), read_.small(3)});
     OpenChunk none;
     chunks_.merge(series, none, points);

@@ -7,7 +7,7 @@
 namespace podium {
 namespace {
 
-constexpr std::size_t kJobsCached = 256;
+constexpr std::size_t kSeriesOfJobsCached = 256;
 
 // By step, of each step the last that came.
 void put_in_order(std::vector<StoredPoint>& points) {
@@ -37,7 +37,7 @@ SeriesTable::SeriesTable(Database& db)
 
 SeriesTable::JobSeries& SeriesTable::job_series(JobId id) {
   if (const auto known = jobs_.find(id); known != jobs_.end()) return known->second;
-  if (jobs_.size() >= kJobsCached) jobs_.clear();  // nothing is waiting to be written: that is of one job
+  if (jobs_.size() >= kSeriesOfJobsCached) jobs_.clear();  // nothing is waiting to be written: that is of one job
   JobSeries& job = jobs_[id];
   for (count_series_.start(id.value); count_series_.next();) job.count = count_series_.integer(0);
   return job;

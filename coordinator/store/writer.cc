@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 
 using namespace std::chrono_literals;
 
-constexpr int kCacheKib = 2048;
+constexpr int kWriterCacheKib = 2048;
 constexpr std::size_t kPiece = 512 << 10;  // bytes of streams in one transaction
 constexpr int kLivePoints = 200;           // of one metric in one batch
 // A snapshot after so many events, and after one event for so many of its bytes: then it costs less than the
@@ -36,7 +36,7 @@ Database open_database(const std::filesystem::path& home) {
   open_file(home / "podium.db", O_RDWR | O_CREAT, 0600);  // it holds the attempts' secrets
   std::filesystem::permissions(home / "podium.db",
                                std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  Database database(home / "podium.db", Access::write, kCacheKib);
+  Database database(home / "podium.db", Access::write, kWriterCacheKib);
   migrate(database);
   return database;
 }

@@ -9,11 +9,6 @@
 namespace podium {
 namespace {
 
-std::string parent_of(const std::string& account) {
-  const std::size_t slash = account.rfind('/');
-  return slash == std::string::npos ? "" : account.substr(0, slash);
-}
-
 void add_usage(const ClusterState& state, Time now, AccountReport& report) {
   std::map<std::string, AccountLedger> ledgers;  // each looks at all accounts once
   for (const auto& [name, account] : state.accounts) {

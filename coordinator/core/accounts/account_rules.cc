@@ -4,21 +4,21 @@ namespace podium {
 namespace {
 
 constexpr int kLargestShare = 1'000'000;
-constexpr int kMostDevices = 1'000'000'000;
+constexpr int kLargestQuota = 1'000'000'000;
 constexpr std::size_t kMostAccounts = 10'000;
 
 using Changes = std::map<std::string, std::optional<int>>;
 
 void check_devices(const Changes& changes, const std::string& where, Errors& errors) {
   for (const auto& [kind, devices] : changes)
-    if (kind.empty() || (devices && (*devices < 0 || *devices > kMostDevices)))
+    if (kind.empty() || (devices && (*devices < 0 || *devices > kLargestQuota)))
       errors.push_back(
           {ErrorCode::invalid,
-           "a " + where + " is a number of devices of a kind, from 0 to " + std::to_string(kMostDevices),
+           "a " + where + " is a number of devices of a kind, from 0 to " + std::to_string(kLargestQuota),
            "/" + where + "/" + kind});
 }
 
-void change(std::map<std::string, int>& devices, const Changes& changes) {
+void apply_changes(std::map<std::string, int>& devices, const Changes& changes) {
   for (const auto& [kind, number] : changes) {
     devices.erase(kind);
     if (number) devices.emplace(kind, *number);
@@ -113,8 +113,8 @@ Result<Events> change_account(const ClusterState& state, const ChangeAccount& co
   if (!errors.empty()) return errors;
   AccountRules rules = rules_of(state, command.account);
   if (command.share) rules.share = *command.share;
-  change(rules.quota, command.quota);
-  change(rules.limit, command.limit);
+  apply_changes(rules.quota, command.quota);
+  apply_changes(rules.limit, command.limit);
   check_quotas(state, command, rules, errors);
   if (!errors.empty()) return errors;
   if (account_exists(state, command.account) && rules == rules_of(state, command.account)) return Events{};

@@ -21,11 +21,6 @@ std::vector<std::string> way_up(const std::string& account) {
   return way;
 }
 
-std::string parent_of(const std::string& name) {
-  const std::size_t slash = name.rfind('/');
-  return slash == std::string::npos ? "" : name.substr(0, slash);
-}
-
 const Usage* usage_of(const ClusterState& state, const std::string& name, const std::string& kind) {
   const auto account = state.accounts.find(is_own_leaf(name) ? parent_of(name) : name);
   if (account == state.accounts.end()) return nullptr;

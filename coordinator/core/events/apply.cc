@@ -73,7 +73,7 @@ void settle_labels(ClusterState& state, Node& node) {
 }
 
 // The task whose orders the event may change.
-const TaskId* task_of(const Event& event) {
+const TaskId* task_told_of(const Event& event) {
   if (const auto* listed = std::get_if<TaskListed>(&event.body)) return &listed->task;
   if (const auto* started = std::get_if<TaskStarted>(&event.body)) return &started->task;
   if (const auto* exited = std::get_if<TaskExited>(&event.body)) return &exited->task;
@@ -82,7 +82,7 @@ const TaskId* task_of(const Event& event) {
 }
 
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
-  const TaskId* const task = task_of(event);
+  const TaskId* const task = task_told_of(event);
   const auto rank = static_cast<std::size_t>(task ? task->rank : 0);
   const bool held_back = task && is_withheld(state, *job.attempt, job.attempt->tasks[rank]);
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {

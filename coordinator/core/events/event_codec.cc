@@ -12,15 +12,15 @@ namespace {
 using nlohmann::json;
 using namespace wire;
 
-constexpr int kVersion = 1;
+constexpr int kEventVersion = 1;
 
-json attempt_json(AttemptId id) { return {{"job", id.job.value}, {"attempt", id.number}}; }
-json task_json(TaskId id) {
+json attempt_id_json(AttemptId id) { return {{"job", id.job.value}, {"attempt", id.number}}; }
+json task_id_json(TaskId id) {
   return {{"job", id.attempt.job.value}, {"attempt", id.attempt.number}, {"rank", id.rank}};
 }
-AttemptId attempt_from(const json& in) { return {job_from(in.at("job")), in.at("attempt")}; }
-TaskId task_from(const json& in) { return {attempt_from(in), in.at("rank")}; }
-NodeId node_from(const json& in) { return {in.at("node").get<std::string>()}; }
+AttemptId attempt_id_from(const json& in) { return {job_from(in.at("job")), in.at("attempt")}; }
+TaskId task_id_from(const json& in) { return {attempt_id_from(in), in.at("rank")}; }
+NodeId node_id_from(const json& in) { return {in.at("node").get<std::string>()}; }
 
 json with(json base, const json& more) {
   base.update(more);
@@ -32,22 +32,22 @@ json body_json(const JobQueued& e) {
   return {{"job", e.job.value}, {"experiment", e.experiment.value}, {"request", request_json(e.request)}};
 }
 json body_json(const AttemptCreated& e) {
-  return with(attempt_json(e.attempt), {{"allocation", allocation_json(e.allocation)}});
+  return with(attempt_id_json(e.attempt), {{"allocation", allocation_json(e.allocation)}});
 }
-json body_json(const TaskStarted& e) { return with(task_json(e.task), {{"pid", e.pid}}); }
-json body_json(const TaskExited& e) { return with(task_json(e.task), {{"exit", to_json(e.exit)}}); }
-json body_json(const TaskMissed& e) { return task_json(e.task); }
-json body_json(const TaskListed& e) { return task_json(e.task); }
-json body_json(const TaskFound& e) { return task_json(e.task); }
-json body_json(const TaskLost& e) { return with(task_json(e.task), {{"reason", e.reason}}); }
+json body_json(const TaskStarted& e) { return with(task_id_json(e.task), {{"pid", e.pid}}); }
+json body_json(const TaskExited& e) { return with(task_id_json(e.task), {{"exit", to_json(e.exit)}}); }
+json body_json(const TaskMissed& e) { return task_id_json(e.task); }
+json body_json(const TaskListed& e) { return task_id_json(e.task); }
+json body_json(const TaskFound& e) { return task_id_json(e.task); }
+json body_json(const TaskLost& e) { return with(task_id_json(e.task), {{"reason", e.reason}}); }
 json body_json(const AttemptStopping& e) {
-  return with(attempt_json(e.attempt), {{"cause", to_string(e.cause)}, {"reason", e.reason}});
+  return with(attempt_id_json(e.attempt), {{"cause", to_string(e.cause)}, {"reason", e.reason}});
 }
 json body_json(const ResizePlanned& e) {
-  return with(attempt_json(e.attempt), {{"resize", resize_json(e.resize)}});
+  return with(attempt_id_json(e.attempt), {{"resize", resize_json(e.resize)}});
 }
 json body_json(const AttemptEnded& e) {
-  json out = with(attempt_json(e.attempt), {{"end", to_string(e.end)}, {"reason", e.reason}});
+  json out = with(attempt_id_json(e.attempt), {{"end", to_string(e.end)}, {"reason", e.reason}});
   if (e.restart != RestartCause::none) out["restart"] = enum_name(kRestartCauses, e.restart);
   return out;
 }
@@ -71,7 +71,7 @@ json body_json(const JobRecalled& e) {
           {"attained_ms", e.attained.count()}};
 }
 json body_json(const JobExtended& e) { return {{"job", e.job.value}, {"walltime_ms", e.walltime.count()}}; }
-json body_json(const CheckpointNoted& e) { return with(attempt_json(e.attempt), {{"step", e.step}}); }
+json body_json(const CheckpointNoted& e) { return with(attempt_id_json(e.attempt), {{"step", e.step}}); }
 json body_json(const SweepBegun& e) {
   return {{"experiment", e.experiment.value},
           {"rule", to_json(e.rule)},
@@ -130,44 +130,44 @@ JobQueued body_from(const json& in) {
 }
 template <>
 AttemptCreated body_from(const json& in) {
-  return {attempt_from(in), allocation_from(in.at("allocation"))};
+  return {attempt_id_from(in), allocation_from(in.at("allocation"))};
 }
 template <>
 TaskStarted body_from(const json& in) {
-  return {task_from(in), in.at("pid")};
+  return {task_id_from(in), in.at("pid")};
 }
 template <>
 TaskExited body_from(const json& in) {
-  return {task_from(in), task_exit_from_json(in.at("exit"))};
+  return {task_id_from(in), task_exit_from_json(in.at("exit"))};
 }
 template <>
 TaskMissed body_from(const json& in) {
-  return {task_from(in)};
+  return {task_id_from(in)};
 }
 template <>
 TaskListed body_from(const json& in) {
-  return {task_from(in)};
+  return {task_id_from(in)};
 }
 template <>
 TaskFound body_from(const json& in) {
-  return {task_from(in)};
+  return {task_id_from(in)};
 }
 template <>
 TaskLost body_from(const json& in) {
-  return {task_from(in), in.at("reason")};
+  return {task_id_from(in), in.at("reason")};
 }
 template <>
 AttemptStopping body_from(const json& in) {
-  return {attempt_from(in), enum_value(kStopCauses, in.at("cause").get<std::string>(), "cause"),
+  return {attempt_id_from(in), enum_value(kStopCauses, in.at("cause").get<std::string>(), "cause"),
           in.at("reason")};
 }
 template <>
 ResizePlanned body_from(const json& in) {
-  return {attempt_from(in), resize_from(in.at("resize"))};
+  return {attempt_id_from(in), resize_from(in.at("resize"))};
 }
 template <>
 AttemptEnded body_from(const json& in) {
-  return {attempt_from(in), attempt_end_from(in.at("end").get<std::string>()), in.at("reason"),
+  return {attempt_id_from(in), attempt_end_from(in.at("end").get<std::string>()), in.at("reason"),
           enum_value(kRestartCauses, in.value("restart", ""), "restart")};
 }
 template <>
@@ -197,7 +197,7 @@ JobExtended body_from(const json& in) {
 }
 template <>
 CheckpointNoted body_from(const json& in) {
-  return {attempt_from(in), in.at("step")};
+  return {attempt_id_from(in), in.at("step")};
 }
 template <>
 SweepBegun body_from(const json& in) {
@@ -255,32 +255,32 @@ NodeChanged body_from(const json& in) {
 }
 template <>
 NodeStateChanged body_from(const json& in) {
-  return {node_from(in), enum_value(kNodeStates, in.at("from").get<std::string>(), "from"),
+  return {node_id_from(in), enum_value(kNodeStates, in.at("from").get<std::string>(), "from"),
           enum_value(kNodeStates, in.at("to").get<std::string>(), "to"), in.at("reason")};
 }
 template <>
 NodeStraysCounted body_from(const json& in) {
-  return {node_from(in), in.at("strays")};
+  return {node_id_from(in), in.at("strays")};
 }
 template <>
 NodeDrained body_from(const json& in) {
-  return {node_from(in), drain_from(in.at("drain"))};
+  return {node_id_from(in), drain_from(in.at("drain"))};
 }
 template <>
 NodeResumed body_from(const json& in) {
-  return {node_from(in), in.at("reason")};
+  return {node_id_from(in), in.at("reason")};
 }
 template <>
 NodeReserved body_from(const json& in) {
-  return {node_from(in), reservation_from(in.at("reservation"))};
+  return {node_id_from(in), reservation_from(in.at("reservation"))};
 }
 template <>
 NodeUnreserved body_from(const json& in) {
-  return {node_from(in), in.at("reason")};
+  return {node_id_from(in), in.at("reason")};
 }
 template <>
 NodeLabelled body_from(const json& in) {
-  return {node_from(in), in.at("labels").get<Labels>()};
+  return {node_id_from(in), in.at("labels").get<Labels>()};
 }
 template <>
 SilenceForgiven body_from(const json& in) {
@@ -288,11 +288,11 @@ SilenceForgiven body_from(const json& in) {
 }
 template <>
 NodeSeen body_from(const json& in) {
-  return {node_from(in)};
+  return {node_id_from(in)};
 }
 template <>
 NodeAdopted body_from(const json& in) {
-  return {node_from(in), in.at("stop")};
+  return {node_id_from(in), in.at("stop")};
 }
 template <>
 JobNumbersSkipped body_from(const json& in) {
@@ -363,15 +363,15 @@ std::string_view type_of(const Event& event) { return kTypes[event.body.index()]
 
 json to_json(const Event& event) {
   json out = std::visit([](const auto& body) { return body_json(body); }, event.body);
-  out["v"] = kVersion;
+  out["v"] = kEventVersion;
   out["type"] = type_of(event);
   out["at_ms"] = to_millis(event.at);
   return out;
 }
 
 Event event_from_json(const json& in) {
-  if (in.at("v") != kVersion)
-    throw std::invalid_argument("event version must be " + std::to_string(kVersion));
+  if (in.at("v") != kEventVersion)
+    throw std::invalid_argument("event version must be " + std::to_string(kEventVersion));
   return {time_from(in.at("at_ms")), body_of_type(in, in.at("type").get<std::string>())};
 }
 

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using namespace wire;
 
-constexpr int kVersion = 1;
+constexpr int kSnapshotVersion = 1;
 
 json task_json(const Task& task) {
   return {{"phase", to_string(task.phase)},
@@ -259,7 +259,7 @@ json to_json(const ClusterState& state) {
   for (const auto& [id, job] : state.jobs) jobs.push_back(job_json(job));
   json skipped = json::array();
   for (const auto& [from, next] : state.skipped) skipped.push_back({from.value, next.value});
-  return {{"v", kVersion},
+  return {{"v", kSnapshotVersion},
           {"skipped", std::move(skipped)},
           {"nodes", std::move(nodes)},
           {"jobs", std::move(jobs)},
@@ -271,8 +271,8 @@ json to_json(const ClusterState& state) {
 }
 
 ClusterState cluster_state_from_json(const json& in, const ClusterState& empty) {
-  if (in.at("v") != kVersion)
-    throw std::invalid_argument("snapshot version must be " + std::to_string(kVersion));
+  if (in.at("v") != kSnapshotVersion)
+    throw std::invalid_argument("snapshot version must be " + std::to_string(kSnapshotVersion));
   ClusterState state = empty;
   state.indexes.node_ids.resize(in.at("nodes").size());
   for (const json& entry : in.at("nodes")) {

@@ -12,20 +12,20 @@ namespace {
 
 constexpr int kHighestPriority = 100;
 
-std::string name_of(JobId job) { return "job " + to_string(job); }
+std::string job_text(JobId job) { return "job " + to_string(job); }
 
 // Nothing when the job lives.
 std::optional<Error> not_alive(const ClusterState& state, JobId id) {
   if (find_job(state, id)) return std::nullopt;
   if (id.value > 0 && id < state.next_job)
-    return Error{ErrorCode::conflict, name_of(id) + " has already ended", ""};
-  return Error{ErrorCode::not_found, "there is no " + name_of(id), ""};
+    return Error{ErrorCode::conflict, job_text(id) + " has already ended", ""};
+  return Error{ErrorCode::not_found, "there is no " + job_text(id), ""};
 }
 
 bool satisfies(JobState end, When when) { return when == When::any || end == JobState::succeeded; }
 
 std::string unmet(JobId on, JobState end) {
-  return name_of(on) + ", which it was to follow, " +
+  return job_text(on) + ", which it was to follow, " +
          (end == JobState::cancelled ? "was cancelled"
           : end == JobState::stopped ? "was stopped by its sweep"
                                      : "failed");
@@ -73,9 +73,9 @@ void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& e
     if (find_job(state, on.job))
       open.push_back(on);
     else if (on.job.value < 1 || on.job >= state.next_job)
-      refuse(ErrorCode::invalid, "there is no " + name_of(on.job));
+      refuse(ErrorCode::invalid, "there is no " + job_text(on.job));
     else if (ended == ends.end())
-      refuse(ErrorCode::conflict, name_of(on.job) + " has just ended; submit it again");
+      refuse(ErrorCode::conflict, job_text(on.job) + " has just ended; submit it again");
     else if (!satisfies(ended->second, on.when))
       refuse(ErrorCode::invalid,
              unmet(on.job, ended->second) + "; write \"when: any\" to start nevertheless");
@@ -92,9 +92,9 @@ void check_resume(const ClusterState& state, const JobRequest& request, Errors& 
     errors.push_back({ErrorCode::invalid, "job \"" + request.name + "\" cannot resume: " + why, "/resume"});
   };
   if (of.value < 1 || of >= state.next_job)
-    refuse("there is no " + name_of(of));
+    refuse("there is no " + job_text(of));
   else if (find_job(state, of) && !follows)
-    refuse(name_of(of) + " has not ended; write \"after: [{job: " + to_string(of) +
+    refuse(job_text(of) + " has not ended; write \"after: [{job: " + to_string(of) +
            ", when: any}]\" to start when it has");
 }
 
@@ -114,14 +114,14 @@ Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time
   EndedJob ended = *command.ended;
   if (ended.state == JobState::succeeded)
     return Error{ErrorCode::conflict,
-                 name_of(command.job) + " has succeeded; a new job goes on from it with \"resume: {job: " +
+                 job_text(command.job) + " has succeeded; a new job goes on from it with \"resume: {job: " +
                      to_string(command.job) +
                      "}\", and more training.schedule.steps where it has taken all of its own",
                  ""};
   if (ended.lacks_code)
     return Error{
         ErrorCode::conflict,
-        "the code of " + name_of(command.job) +
+        "the code of " + job_text(command.job) +
             " is no longer kept, for newer code took its room; submit its spec again from its folder, "
             "with \"resume: {job: " +
             to_string(command.job) + "}\" to go on from its checkpoint",
@@ -190,7 +190,7 @@ std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
   const auto unknown = find_unknown(state, id);
   if (!unknown) return std::nullopt;
   return Error{ErrorCode::conflict,
-               "attempt " + std::to_string(unknown->task.attempt.number) + " of " + name_of(id) +
+               "attempt " + std::to_string(unknown->task.attempt.number) + " of " + job_text(id) +
                    " runs on " + unknown->node.value +
                    " and is newer than this database, which was restored. Let it end, or stop it with podium "
                    "nodes adopt " +
@@ -220,13 +220,13 @@ Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time 
   const Duration longest = std::min(kLongestWalltime, state.scheduling.max_walltime);
   if (command.walltime <= job.request.walltime || command.walltime > longest)
     return Error{ErrorCode::invalid,
-                 "the walltime of " + name_of(command.job) + " is " + format_duration(job.request.walltime) +
+                 "the walltime of " + job_text(command.job) + " is " + format_duration(job.request.walltime) +
                      "; it can be made longer, up to " + format_duration(longest),
                  "/walltime"};
   if (job.attempt && job.attempt->stop == StopCause::walltime)
     return Error{
         ErrorCode::conflict,
-        name_of(command.job) + " is being stopped at the end of its walltime; requeue it when it has", ""};
+        job_text(command.job) + " is being stopped at the end of its walltime; requeue it when it has", ""};
   return Events{{now, JobExtended{command.job, command.walltime}}};
 }
 
@@ -245,7 +245,7 @@ Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Tim
   const StopCause stop = job.attempt->stop;
   if (stop == StopCause::cancelled || stop == StopCause::walltime || stop == StopCause::task_failed)
     return Error{ErrorCode::conflict,
-                 name_of(id) + " is being stopped and may end; requeue it once it has ended", ""};
+                 job_text(id) + " is being stopped and may end; requeue it once it has ended", ""};
   JobDraft(job, events, now).stop(StopCause::requeued, "requeued");
   return events;
 }

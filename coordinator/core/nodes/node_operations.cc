@@ -14,7 +14,7 @@ Error no_such_node(const NodeId& node) {
   return {ErrorCode::not_found, "there is no node " + node.value + "; \"podium nodes\" lists them", ""};
 }
 
-Errors check_labels(const LabelNode& command) {
+Errors label_problems(const LabelNode& command) {
   Errors errors;
   const std::string rule(kLabelRule);
   for (const auto& [key, value] : command.labels) {
@@ -86,7 +86,7 @@ Result<Events> unreserve_node(const ClusterState& state, const UnreserveNode& co
 Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now) {
   const Node* node = find_node(state, command.node);
   if (!node) return no_such_node(command.node);
-  if (Errors errors = check_labels(command); !errors.empty()) return errors;
+  if (Errors errors = label_problems(command); !errors.empty()) return errors;
   Labels labels = node->operator_labels;
   for (const auto& [key, value] : command.labels) {
     if (value)

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kLargestJobNumber = 1'000'000'000'000;
 constexpr std::int32_t kLargestAttempt = 1'000'000'000;
 
-constexpr std::size_t kMostDevices =
+constexpr std::size_t kMostDevicesOfNode =
     4096;  // an agent offers at most 1,024 CPU slots and as many made-up GPUs
 constexpr int kHighestIndex = 65'535;
 constexpr std::size_t kMostTasks = 20'000;  // also those whose files wait for delivery
@@ -59,7 +59,7 @@ void check_device(const Device& device, Check& check) {
   check.text(device.model, name + "'s model", where);
   check.text(device.uuid, name + "'s uuid", where);
   check.text(device.health, name + "'s health", where);
-  check.most(device.paths.size(), kMostDevices, "paths of " + name, where);
+  check.most(device.paths.size(), kMostDevicesOfNode, "paths of " + name, where);
   for (const std::string& path : device.paths) check.text(path, "a path of " + name, where);
 }
 
@@ -92,7 +92,7 @@ void check_node(const NodeDescription& node, Check& check) {
   check.text(node.boot, "the boot", "/node/boot");
   check.text(node.key, "the agent's key", "/node/key");
   check_labels(node.labels, check);
-  check.most(node.devices.size(), kMostDevices, "devices", "/node/devices");
+  check.most(node.devices.size(), kMostDevicesOfNode, "devices", "/node/devices");
   if (check.failed()) return;
   std::set<int> indexes;
   for (const Device& device : node.devices) {
@@ -108,7 +108,7 @@ void check_node(const NodeDescription& node, Check& check) {
 Errors check_report(const NodeReport& report) {
   Check check;
   check.most(report.tasks.size(), kMostTasks, "tasks", "/tasks");
-  check.most(report.readings.size(), kMostDevices, "readings", "/readings");
+  check.most(report.readings.size(), kMostDevicesOfNode, "readings", "/readings");
   check.text(report.node.shared, "the shared folder's identity", "/node/shared");
   check.text(report.cluster.id, "the cluster's id", "/cluster/id");
   if (report.highest_job < 0 || report.highest_job > kLargestJobNumber)

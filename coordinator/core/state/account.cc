@@ -26,6 +26,11 @@ std::vector<std::string> lineage(const std::string& account) {
   return path;
 }
 
+std::string parent_of(const std::string& account) {
+  const std::size_t slash = account.rfind('/');
+  return slash == std::string::npos ? "" : account.substr(0, slash);
+}
+
 int depth_of(const std::string& account) { return static_cast<int>(std::ranges::count(account, '/')) + 1; }
 
 bool is_at_or_below(const std::string& account, const std::string& above) {

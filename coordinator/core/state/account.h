@@ -45,6 +45,8 @@ inline constexpr std::string_view kDefaultAccount = "default";
 
 // "nlp/bert" → {"nlp", "nlp/bert"}.
 std::vector<std::string> lineage(const std::string& account);
+// "nlp/bert" → "nlp" → "".
+std::string parent_of(const std::string& account);
 // 1 for "nlp", 2 for "nlp/bert".
 int depth_of(const std::string& account);
 bool is_at_or_below(const std::string& account, const std::string& above);
