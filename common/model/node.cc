@@ -9,13 +9,9 @@ namespace podium {
 using nlohmann::json;
 
 namespace {
+
 constexpr EnumNames<NodeState, 3> kNodeStates{
     {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};
-}
-
-std::string_view to_string(NodeState state) { return enum_name(kNodeStates, state); }
-
-namespace {
 
 // 1 to `longest` ASCII letters, digits and characters of `others`.
 bool holds_only(std::string_view text, std::size_t longest, std::string_view others) {
@@ -27,6 +23,9 @@ bool holds_only(std::string_view text, std::size_t longest, std::string_view oth
 }
 
 }  // namespace
+
+std::string_view to_string(NodeState state) { return enum_name(kNodeStates, state); }
+NodeState node_state_from(std::string_view text) { return enum_value(kNodeStates, text, "node state"); }
 
 bool is_node_name(std::string_view text) {
   return holds_only(text, 63, "-_.") && text.front() != '.' && text.find("..") == std::string_view::npos;

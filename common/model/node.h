@@ -52,6 +52,7 @@ struct NodeDescription {
 enum class NodeState { up, unknown, lost };
 
 std::string_view to_string(NodeState state);
+NodeState node_state_from(std::string_view text);  // throws std::invalid_argument
 
 // What names may be, on the command line of an agent as in its reports: nothing that a line, a header or a
 // path could take for something else. The rules complete "… must".

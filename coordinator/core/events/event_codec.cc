@@ -255,8 +255,8 @@ NodeChanged body_from(const json& in) {
 }
 template <>
 NodeStateChanged body_from(const json& in) {
-  return {node_id_from(in), enum_value(kNodeStates, in.at("from").get<std::string>(), "from"),
-          enum_value(kNodeStates, in.at("to").get<std::string>(), "to"), in.at("reason")};
+  return {node_id_from(in), node_state_from(in.at("from").get<std::string>()),
+          node_state_from(in.at("to").get<std::string>()), in.at("reason")};
 }
 template <>
 NodeStraysCounted body_from(const json& in) {

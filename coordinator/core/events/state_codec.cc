@@ -168,7 +168,7 @@ Node node_from(const json& in) {
     node.devices.push_back({device_from_json(slot.at("device")),
                             holder.is_null() ? std::nullopt : std::optional<JobId>(job_from(holder))});
   }
-  node.state = enum_value(kNodeStates, in.at("state").get<std::string>(), "state");
+  node.state = node_state_from(in.at("state").get<std::string>());
   if (in.contains("heard_since_ms")) node.heard_since = time_from(in.at("heard_since_ms"));
   node.orders_version = in.at("orders_version");
   node.strays = in.at("strays");

@@ -3,7 +3,6 @@
 
 #include "common/model/codec.h"
 #include "coordinator/core/state/job.h"
-#include "coordinator/core/state/node.h"
 
 namespace podium {
 
@@ -30,8 +29,5 @@ inline constexpr EnumNames<Blame, 7> kBlames{{{Blame::none, "none"},
                                               {Blame::failed, "failed"},
                                               {Blame::left, "left"},
                                               {Blame::taken, "taken"}}};
-
-inline constexpr EnumNames<NodeState, 3> kNodeStates{
-    {{NodeState::up, "up"}, {NodeState::unknown, "unknown"}, {NodeState::lost, "lost"}}};
 
 }  // namespace podium
