@@ -57,9 +57,9 @@ std::string human_ms(std::int64_t ms) {
 
 std::string percent(std::int64_t part, std::int64_t all) {
   if (all == 0) return "–";
-  const double fraction = 100.0 * static_cast<double>(part) / static_cast<double>(all);
-  return fraction > 0 && fraction < 10 ? fmt::format("{:.1f} %", fraction)
-                                       : fmt::format("{:.0f} %", fraction);
+  const double percents = 100.0 * static_cast<double>(part) / static_cast<double>(all);
+  return percents > 0 && percents < 10 ? fmt::format("{:.1f} %", percents)
+                                       : fmt::format("{:.0f} %", percents);
 }
 
 std::string percent(const json& fraction) {

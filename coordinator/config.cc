@@ -325,7 +325,7 @@ std::string check_limits(const Limits& limits) {
   if (limits.lease > lease::kMost) return "--lease must be at most " + format_duration(lease::kMost);
   if (limits.orphan < limits.lease)
     return at_least("--orphan-after", limits.lease, "tasks may go on for the lease anyway");
-  if (const Duration poll = lease::longest_hold(limits.lease); limits.unknown_after <= poll)
+  if (const Duration poll = lease::longest_poll(limits.lease); limits.unknown_after <= poll)
     return "--node-unknown-after must be more than " + format_duration(poll) +
            ", which an agent waits for news";
   if (limits.stop_within <= std::chrono::seconds(30))

@@ -72,7 +72,7 @@ Coordinator::Coordinator(const Config& config, const Tokens& tokens)
       agents_(store_, "agents' reports", kPoolThreads, kMaxConnections),  // each has one under way
       streams_(store_, "what tasks have written", kPoolThreads, 64),
       counts_(store_.open_reader()->job_counts()),
-      long_polls_(io_.get_executor(), loop_.state(), lease::longest_hold(config.limits.lease)),
+      long_polls_(io_.get_executor(), loop_.state(), lease::longest_poll(config.limits.lease)),
       live_(io_.get_executor(), clock_.now()),
       feed_(io_.get_executor(), loop_, pool_, live_),
       mirror_(loop_.state()),

@@ -8,7 +8,7 @@
 
 #include "bench/figure.h"
 #include "bench/scheduler/workload.h"
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 #include "coordinator/core/plan/why.h"
 #include "coordinator/forecast/start_forecast.h"
 
@@ -51,14 +51,14 @@ ForecastBounds bounded(double most_ms) {
 }
 
 std::vector<JobId> first_of_queue(const ClusterState& state, Time now, std::size_t most) {
-  QueueWalk walk(state, "gpu", now);
-  std::vector<JobId> order;
-  while (order.size() < most)
-    if (const auto place = walk.next())
-      order.push_back(place->job);
+  StartOrder order(state, "gpu", now);
+  std::vector<JobId> jobs;
+  while (jobs.size() < most)
+    if (const auto place = order.next())
+      jobs.push_back(place->job);
     else
       break;
-  return order;
+  return jobs;
 }
 
 void measure() {

@@ -32,9 +32,9 @@ inline constexpr Duration kLate = 1s;
 inline constexpr int kApart = 500;
 
 // The coordinator's answer to a sync without news waits so long; the agent waits a little longer for it.
-constexpr Duration longest_hold(Duration lease) { return std::min<Duration>(15s, lease / 4); }
+constexpr Duration longest_poll(Duration lease) { return std::min<Duration>(15s, lease / 4); }
 constexpr Duration answer_timeout(Duration lease) {
-  return longest_hold(lease) + std::min<Duration>(10s, lease / 6);
+  return longest_poll(lease) + std::min<Duration>(10s, lease / 6);
 }
 // Who can reach a coordinator that has started has reported to it by then: a sync of whatever lease that the
 // one before it left unanswered has run out, and agents wait no longer than kLongestRetry between two.
@@ -68,9 +68,9 @@ constexpr bool adds_up(Duration lease, bool shared) {
   const Duration wait = shared ? fence_wait(lease) : Duration{0};
   return at_least(silence + wait) >= lease + last_of_task(lease)  // the older attempt's last word was a sync
          && at_least(fence_wait(lease)) >= fence_lease(lease) + last_of_task(lease)  // or a look at the fence
-         && longest_hold(lease) * 4 <= lease && answer_timeout(lease) > longest_hold(lease) &&
+         && longest_poll(lease) * 4 <= lease && answer_timeout(lease) > longest_poll(lease) &&
          answer_timeout(lease) * 2 < lease              // two lost answers end nothing
-         && unknown_after(lease) > longest_hold(lease)  // a node that is heard regularly is not unknown
+         && unknown_after(lease) > longest_poll(lease)  // a node that is heard regularly is not unknown
          && silence >= unknown_after(lease) && silence > answer_timeout(lease) && fence_poll(lease) >= 500ms;
 }
 static_assert(adds_up(kLeast, true) && adds_up(kLeast, false));

@@ -1,7 +1,7 @@
 // The sync between an agent and the coordinator: POST /api/v1/nodes/{id}/sync carries a NodeReport up and
 // NodeOrders down. Both are whole states, never differences, so repeating or losing one is harmless. The
 // coordinator holds its answer until the orders differ from `orders_seen`, a newer report of the node
-// arrives, or lease::longest_hold has passed; a report that was `interrupted` is answered at once.
+// arrives, or lease::longest_poll has passed; a report that was `interrupted` is answered at once.
 #pragma once
 
 #include <cstdint>

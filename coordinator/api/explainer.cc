@@ -21,17 +21,17 @@ constexpr auto kUnchanged = std::chrono::seconds(10);     // an answer is given 
 constexpr int kWorthKeeping = 5;                          // times what it cost, whatever changed
 constexpr int kMostMoments = 100'000;                     // time is over before
 constexpr std::size_t kMostAnswers = 256;
-constexpr int kEndedJobs = 200;     // of each end, that the shares of the walltime are learnt from
+constexpr int kEndedJobs = 200;     // of each end, that the fractions of the walltime are learnt from
 constexpr int kRunningJobs = 1000;  // whose steps are looked at
 
 struct Forecast {
-  WalltimeShares shares;
+  WalltimeFractions fractions;
   std::size_t paced = 0;  // running jobs whose end is known by their steps
   StartRange start;
   std::vector<Sooner> sooner;
 };
 
-WalltimeShares shares_of_ended(Reader& reader) {
+WalltimeFractions fractions_of_ended(Reader& reader) {
   std::vector<EndedRun> runs;
   for (const JobState end : {JobState::succeeded, JobState::failed}) {
     JobFilter ended;
@@ -40,11 +40,11 @@ WalltimeShares shares_of_ended(Reader& reader) {
     for (const JobView& job : reader.jobs(ended).jobs)
       runs.push_back({job.ran, job.request.walltime, end == JobState::succeeded});
   }
-  return learn_shares(runs);
+  return learn_fractions(runs);
 }
 
 Estimates estimates_from(Reader& reader, const ClusterState& state, Time now) {
-  Estimates estimates{shares_of_ended(reader), {}};
+  Estimates estimates{fractions_of_ended(reader), {}};
   JobFilter running;
   running.states = {JobState::running};
   running.limit = kRunningJobs;
@@ -85,7 +85,7 @@ Forecast forecast(Reader& reader, const ClusterState& state, JobId id, Time now)
   bounds.moments = kMostMoments;
   bounds.give_up = stopwatch();
   Forecast found{
-      estimates.shares, estimates.by_pace.size(), forecast_range(state, now, id, estimates, bounds), {}};
+      estimates.fractions, estimates.by_pace.size(), forecast_range(state, now, id, estimates, bounds), {}};
   found.sooner = starts_sooner(state, now, id, found.start, estimates,
                                allowed_by(reader.job_spec(id).value_or("")), bounds);
   return found;
@@ -104,9 +104,9 @@ json start_json(const Forecast& found, const std::optional<Time>& reserved_at) {
           {"not_before_ms", millis_or_null(found.start.not_before)},
           {"note", found.start.note},
           {"basis",
-           {{"expected_share", found.shares.expected},
-            {"earliest_share", found.shares.earliest},
-            {"ended_jobs", found.shares.jobs},
+           {{"expected_share", found.fractions.expected},
+            {"earliest_share", found.fractions.earliest},
+            {"ended_jobs", found.fractions.jobs},
             {"jobs_with_pace", found.paced}}}};
 }
 

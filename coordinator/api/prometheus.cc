@@ -3,7 +3,7 @@
 #include "coordinator/api/prometheus_text.h"
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 #include "coordinator/core/plan/why.h"
 
 namespace podium {

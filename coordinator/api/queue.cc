@@ -7,7 +7,7 @@
 #include "coordinator/api/reply.h"
 #include "coordinator/api/resources.h"
 #include "coordinator/core/accounts/fair_share_tree.h"
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 #include "coordinator/core/plan/why.h"
 #include "coordinator/core/policies/policy.h"
 
@@ -85,11 +85,11 @@ json entry_json(const CommandLoop& loop, const AccountLedger& ledger, const Queu
 
 json queue_json(const CommandLoop& loop, const std::string& kind, std::size_t limit, Time now) {
   const ClusterState& state = loop.state();
-  QueueWalk walk(state, kind, now);
+  StartOrder order(state, kind, now);
   const AccountLedger ledger(state, kind);
   json jobs = json::array();
   while (jobs.size() < limit) {
-    const std::optional<QueuePlace> place = walk.next();
+    const std::optional<QueuePlace> place = order.next();
     if (!place) break;
     json entry = entry_json(loop, ledger, *place, now);
     entry["position"] = jobs.size() + 1;

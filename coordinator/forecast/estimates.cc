@@ -11,23 +11,23 @@ constexpr double kQuickerPace = 0.9;  // of what is left, where steps are counte
 // the cases, and a ninth of that in one of ten (Gott, Nature 363, 1993).
 constexpr double kAgain = 1.0, kQuickestAgain = 1.0 / 9;
 
-Duration part(Duration whole, double share) {
-  return Duration(std::llround(static_cast<double>(whole.count()) * share));
+Duration part(Duration whole, double fraction) {
+  return Duration(std::llround(static_cast<double>(whole.count()) * fraction));
 }
 
 }  // namespace
 
-WalltimeShares learn_shares(const std::vector<EndedRun>& runs) {
-  std::vector<double> shares;
+WalltimeFractions learn_fractions(const std::vector<EndedRun>& runs) {
+  std::vector<double> fractions;
   for (const EndedRun& run : runs)
     if (run.ran > Duration{} && (run.succeeded || run.ran >= run.walltime))
-      shares.push_back(std::chrono::duration<double>(run.ran) / run.walltime);
-  if (shares.size() < kEnoughJobs) return {};
-  std::ranges::sort(shares);
+      fractions.push_back(std::chrono::duration<double>(run.ran) / run.walltime);
+  if (fractions.size() < kEnoughJobs) return {};
+  std::ranges::sort(fractions);
   const auto quantile = [&](std::size_t tenths) {
-    return std::clamp(shares[(shares.size() - 1) * tenths / 10], 0.0, 1.0);
+    return std::clamp(fractions[(fractions.size() - 1) * tenths / 10], 0.0, 1.0);
   };
-  return {quantile(5), quantile(1), static_cast<int>(shares.size())};
+  return {quantile(5), quantile(1), static_cast<int>(fractions.size())};
 }
 
 std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now) {
@@ -52,11 +52,11 @@ Duration Estimates::left(const Job& job, Outlook outlook, Time now) const {
     if (paced->second < Duration{}) return std::min(again(-paced->second), most);
     return std::min(early ? part(paced->second, kQuickerPace) : paced->second, most);
   }
-  const double share = early ? shares.earliest : shares.expected;
-  const Duration usual = part(walltime, share) - ran;
+  const double fraction = early ? fractions.earliest : fractions.expected;
+  const Duration usual = part(walltime, fraction) - ran;
   if (usual > Duration{}) return usual;
-  const double at_most = early ? WalltimeShares{}.earliest : WalltimeShares{}.expected;
-  const Duration left_over = std::max(part(most, share), std::min(again(-usual), part(most, at_most)));
+  const double at_most = early ? WalltimeFractions{}.earliest : WalltimeFractions{}.expected;
+  const Duration left_over = std::max(part(most, fraction), std::min(again(-usual), part(most, at_most)));
   // Over the quickest tenth's time and within the expected one.
   return early ? std::min(left_over, left(job, Outlook::expected, now)) : left_over;
 }

@@ -15,9 +15,9 @@ namespace podium {
 // quickest tenth.
 enum class Outlook { latest, expected, earliest };
 
-// Parts of their walltime that jobs take. The defaults are for a cluster without a history: users ask for
-// about twice what they need (Mu'alem and Feitelson, IEEE TPDS 2001).
-struct WalltimeShares {
+// The fractions of their walltime that jobs take. The defaults are for a cluster without a history: users ask
+// for about twice what they need (Mu'alem and Feitelson, IEEE TPDS 2001).
+struct WalltimeFractions {
   double expected = 0.6;  // half of the jobs take less
   double earliest = 0.2;  // one in ten takes less
   int jobs = 0;           // that they were learnt from; 0: assumed
@@ -32,7 +32,7 @@ struct EndedRun {
 // Of those that ran to their end, or for all of their walltime: what failed or was cancelled before says
 // nothing of how long a training takes. The defaults where they are fewer than kEnoughJobs.
 inline constexpr std::size_t kEnoughJobs = 10;
-WalltimeShares learn_shares(const std::vector<EndedRun>& runs);
+WalltimeFractions learn_fractions(const std::vector<EndedRun>& runs);
 
 struct StepsDone {
   std::int64_t step = 0;
@@ -45,7 +45,7 @@ struct StepsDone {
 std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now);
 
 struct Estimates {
-  WalltimeShares shares;
+  WalltimeFractions fractions;
   std::map<JobId, Duration> by_pace;  // left_at_pace of running jobs
 
   // How long a job would run from now on. One that is overdue by its pace is expected to be so for as long

@@ -33,16 +33,16 @@ class TableBuilder {
             "SELECT node, sum(1 + json_array_length(more_devices)) FROM tasks WHERE job = ?1 AND attempt = ?2"
             " GROUP BY node") {}
 
-  void add(const JobPlace& place, const LedgerBucket& bucket, std::int64_t wall_ms) {
-    if (bucket.day < filter_.first_day.value_or(INT64_MIN)) return;
-    if (bucket.day > filter_.last_day.value_or(INT64_MAX)) return;
-    for (const Part& part : parts_of(place, bucket)) {
+  void add(const JobPlace& place, const LedgerCell& cell, std::int64_t wall_ms) {
+    if (cell.day < filter_.first_day.value_or(INT64_MIN)) return;
+    if (cell.day > filter_.last_day.value_or(INT64_MAX)) return;
+    for (const Part& part : parts_of(place, cell)) {
       LedgerRow& row = rows_[part.key];
-      row.sums[{bucket.kind, bucket.detail}] += wall_ms * part.devices;
+      row.sums[{cell.kind, cell.detail}] += wall_ms * part.devices;
       name(row, place);
       count(row, jobs_[part.key], place);
     }
-    all_.sums[{bucket.kind, bucket.detail}] += wall_ms * bucket.devices;
+    all_.sums[{cell.kind, cell.detail}] += wall_ms * cell.devices;
     count(all_, all_jobs_, place);
   }
 
@@ -66,19 +66,19 @@ class TableBuilder {
     last = place.job;
   }
 
-  std::vector<Part> parts_of(const JobPlace& place, const LedgerBucket& bucket) {
+  std::vector<Part> parts_of(const JobPlace& place, const LedgerCell& cell) {
     switch (filter_.by) {
       case LedgerBy::job:
-        return {{to_string(place.job), bucket.devices}};
+        return {{to_string(place.job), cell.devices}};
       case LedgerBy::account:
-        return {{place.account, bucket.devices}};
+        return {{place.account, cell.devices}};
       case LedgerBy::experiment:
-        return {{to_string(place.experiment), bucket.devices}};
+        return {{to_string(place.experiment), cell.devices}};
       case LedgerBy::day:
-        return {{std::to_string(bucket.day), bucket.devices}};
+        return {{std::to_string(cell.day), cell.devices}};
       case LedgerBy::node:
-        return bucket.attempt == 0 ? std::vector<Part>{{"", bucket.devices}}
-                                   : nodes_of({place.job, bucket.attempt});
+        return cell.attempt == 0 ? std::vector<Part>{{"", cell.devices}}
+                                 : nodes_of({place.job, cell.attempt});
     }
     PODIUM_CHECK(false, "unknown LedgerBy");
   }

@@ -269,8 +269,8 @@ std::optional<double> goodput(const LedgerSums& sums) {
   return static_cast<double>(stepping) / static_cast<double>(known);
 }
 
-std::map<LedgerBucket, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces) {
-  std::map<LedgerBucket, Duration> sums;
+std::map<LedgerCell, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces) {
+  std::map<LedgerCell, Duration> sums;
   for (const LedgerPiece& piece : pieces) {
     for (Time from = piece.from; from < piece.to;) {
       const std::int64_t day = std::chrono::floor<std::chrono::days>(from).time_since_epoch().count();

@@ -120,18 +120,18 @@ std::int64_t held_ms(const LedgerSums& sums);
 std::optional<double> goodput(const LedgerSums& sums);
 
 // A job's time in one bucket on one day (UTC, since 1970).
-struct LedgerBucket {
+struct LedgerCell {
   int attempt = 0;
   std::int64_t day = 0;
   LedgerKind kind = LedgerKind::unknown;
   std::string detail = {};
   int devices = 1;
 
-  auto operator<=>(const LedgerBucket&) const = default;
+  auto operator<=>(const LedgerCell&) const = default;
 };
 
 inline constexpr Duration kLedgerDay = std::chrono::hours(24);
 
-std::map<LedgerBucket, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces);
+std::map<LedgerCell, Duration> sums_by_day(const std::vector<LedgerPiece>& pieces);
 
 }  // namespace podium

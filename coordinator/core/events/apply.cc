@@ -84,7 +84,7 @@ const TaskId* task_told_of(const Event& event) {
 void apply_around_job(ClusterState& state, const Event& event, Job& job) {
   const TaskId* const task = task_told_of(event);
   const auto rank = static_cast<std::size_t>(task ? task->rank : 0);
-  const bool held_back = task && is_withheld(state, *job.attempt, job.attempt->tasks[rank]);
+  const bool was_withheld = task && is_withheld(state, *job.attempt, job.attempt->tasks[rank]);
   if (const auto* ended = std::get_if<AttemptEnded>(&event.body)) {
     judge_nodes(state, job, *ended, event.at);
     return_devices(state, job, event.at);
@@ -102,8 +102,8 @@ void apply_around_job(ClusterState& state, const Event& event, Job& job) {
   const bool over = job.attempt->tasks[rank].over();
   Node& node = node_at(state, job.attempt->allocation.ranks[rank].node);
   if (over) ++node.orders_version;
-  if (!over && held_back) ++node.withheld_version;
-  if (over && !job.attempt->allocated(rank)) return_devices_of(state, job, rank, event.at);
+  if (!over && was_withheld) ++node.withheld_version;
+  if (over && !job.attempt->is_allocated(rank)) return_devices_of(state, job, rank, event.at);
 }
 
 // Whether a job's event can change what a plan decides. What becomes of single tasks does not, nor how much

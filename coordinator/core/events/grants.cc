@@ -27,9 +27,9 @@ bool return_device(Node& node, const Job& job, int device) {
 int return_device(ClusterState& state, const Job& job, std::size_t rank) {
   const Placement& place = job.attempt->allocation.ranks[rank];
   Node& node = state.nodes.at(place.node);
-  int given = 0;
-  place.each_device([&](int device) { given += return_device(node, job, device); });
-  return given;
+  int returned = 0;
+  place.each_device([&](int device) { returned += return_device(node, job, device); });
+  return returned;
 }
 
 void change_devices(Usage& usage, int by, Duration half_life, Time at) {
@@ -78,21 +78,21 @@ void grant_devices(ClusterState& state, const Job& job, Time at) {
 
 void return_devices(ClusterState& state, const Job& job, Time at) {
   std::set<NodeId> nodes;
-  int released = 0;
+  int returned = 0;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank)
-    if (const int given = job.attempt->tasks[rank].over() ? return_device(state, job, rank) : 0; given > 0) {
-      released += given;
+    if (const int more = job.attempt->tasks[rank].over() ? return_device(state, job, rank) : 0; more > 0) {
+      returned += more;
       nodes.insert(job.attempt->allocation.ranks[rank].node);
     }
   for (const NodeId& node : nodes) count_allocated(state, state.nodes.at(node));
-  if (released > 0) charge_account(state, job, -released, at);
+  if (returned > 0) charge_account(state, job, -returned, at);
 }
 
 void return_devices_of(ClusterState& state, const Job& job, std::size_t rank, Time at) {
-  const int given = return_device(state, job, rank);
-  if (given == 0) return;
+  const int returned = return_device(state, job, rank);
+  if (returned == 0) return;
   count_allocated(state, state.nodes.at(job.attempt->allocation.ranks[rank].node));
-  charge_account(state, job, -given, at);
+  charge_account(state, job, -returned, at);
 }
 
 void charge_account(ClusterState& state, const Job& job, int devices, Time at) {

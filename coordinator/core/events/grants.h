@@ -1,5 +1,5 @@
 // Which device is allocated to which job: written by `apply` alone. A device is granted once, and it is its
-// job's for as long as Attempt::allocated says.
+// job's for as long as Attempt::is_allocated says.
 #pragma once
 
 #include "coordinator/core/state/state.h"

@@ -96,7 +96,7 @@ RetryCounts retries_from(const json& in) {
 
 json resize_json(const Resize& resize) {
   json kept = json::object();
-  for (const auto& [node, devices] : resize.after) kept[node.value] = devices;
+  for (const auto& [node, devices] : resize.restart_on) kept[node.value] = devices;
   return {{"from", resize.from},
           {"to", resize.to},
           {"kept", std::move(kept)},
@@ -105,7 +105,7 @@ json resize_json(const Resize& resize) {
 
 Resize resize_from(const json& in) {
   Resize resize{.from = in.at("from"), .to = in.at("to")};
-  for (const auto& [node, devices] : in.at("kept").items()) resize.after[{node}] = devices;
+  for (const auto& [node, devices] : in.at("kept").items()) resize.restart_on[{node}] = devices;
   if (!in.at("room_for").is_null()) resize.room_for = job_from(in.at("room_for"));
   return resize;
 }

@@ -155,19 +155,19 @@ class Picker {
     } else {
       packed();
     }
-    return std::move(shares_);
+    return std::move(slices_);
   }
 
  private:
   // Adds `nodes` nodes that give `devices` each, those with the fewest free first.
   void tightest(int devices, int nodes) {
-    const auto before = std::ssize(shares_);
+    const auto before = std::ssize(slices_);
     const int most = free_.most();
     for (int with = devices; with <= most && nodes > 0; ++with) {
       if (need_.usable(with) < devices) continue;
       free_.each_with(with, [&](std::size_t node) {
         if (!open_[free_.leaf(node)] || taken(node, before)) return true;
-        shares_.push_back({node, devices});
+        slices_.push_back({node, devices});
         return --nodes > 0;
       });
     }
@@ -183,7 +183,7 @@ class Picker {
         if (!open_[free_.leaf(node)]) return true;
         last = each >= left;
         if (last || each == 0) return false;
-        shares_.push_back({node, each});
+        slices_.push_back({node, each});
         left -= each;
         return true;
       });
@@ -192,14 +192,14 @@ class Picker {
   }
 
   bool taken(std::size_t node, std::ptrdiff_t before) const {
-    const auto end = shares_.begin() + before;
-    return std::find_if(shares_.begin(), end, [&](const NodeSlice& s) { return s.node == node; }) != end;
+    const auto end = slices_.begin() + before;
+    return std::find_if(slices_.begin(), end, [&](const NodeSlice& s) { return s.node == node; }) != end;
   }
 
   const FreeDevices& free_;
   const Need& need_;
   std::vector<char> open_;  // by leaf
-  NodeSlices shares_;
+  NodeSlices slices_;
 };
 
 bool one_switch_holds(const FreeDevices& free, const Need& need) {

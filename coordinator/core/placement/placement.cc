@@ -120,9 +120,9 @@ std::int64_t first_slot(const ClusterName& cluster) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(cluster.id) % kPortSlots);
 }
 
-// That no attempt has whose rank 0 lives on the node, nor one of `given`, which it joins.
-int free_port(const ClusterState& state, const NodeId& master, std::set<int>& given, std::int64_t first) {
-  std::set<int> used = given;
+// That no attempt has whose rank 0 lives on the node, nor one of `granted`, which it joins.
+int free_port(const ClusterState& state, const NodeId& master, std::set<int>& granted, std::int64_t first) {
+  std::set<int> used = granted;
   for (const JobId holder : holders_of(state.nodes.at(master))) {
     const Allocation& other = state.jobs.at(holder).attempt->allocation;
     if (other.ranks.front().node == master) used.insert(other.master_port);
@@ -132,7 +132,7 @@ int free_port(const ClusterState& state, const NodeId& master, std::set<int>& gi
   };
   int slot = 0;
   while (slot + 1 < kPortSlots && used.contains(port(slot))) ++slot;
-  given.insert(port(slot));
+  granted.insert(port(slot));
   return port(slot);
 }
 
@@ -172,7 +172,7 @@ DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, c
 }
 
 Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
-                    Given& given, std::int64_t nth_attempt) {
+                    Granted& granted, std::int64_t nth_attempt) {
   std::vector<std::pair<std::tuple<std::string, std::string, NodeId>, NodeSlice>> ordered;
   for (const NodeSlice& slice : slices) ordered.emplace_back(rank_order(state, slice), slice);
   std::ranges::sort(
@@ -184,7 +184,7 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   for (const auto& [order, slice] : ordered) {
     const NodeId& id = state.indexes.node_ids[slice.node];
     const Node& node = state.nodes.at(id);
-    std::set<int>& gone = given.devices[slice.node];
+    std::set<int>& gone = granted.devices[slice.node];
     const bool as_before = std::ssize(picked) == slice.devices && rails_of(labels_of(node)) > 1;
     picked = as_before ? pick_same(node, picked, gone) : std::vector<const DeviceSlot*>{};
     if (picked.empty()) picked = pick_devices(node, request, slice.devices, gone);
@@ -204,7 +204,7 @@ Allocation allocate(const ClusterState& state, const JobRequest& request, const 
   const NodeId& master = allocation.ranks.front().node;
   allocation.master_address = state.nodes.at(master).description.address;
   allocation.master_port =
-      free_port(state, master, given.ports[master], first_slot(state.cluster) + nth_attempt);
+      free_port(state, master, granted.ports[master], first_slot(state.cluster) + nth_attempt);
   return allocation;
 }
 

@@ -27,8 +27,8 @@ DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, co
 // The pool less the nodes against which a failure of the job is held (nodes/suspicion.h).
 DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job);
 
-// What a plan has given away already, by node.
-struct Given {
+// The devices and ports that a plan has granted so far.
+struct Granted {
   std::map<std::size_t, std::set<int>> devices;  // indexes
   std::map<NodeId, std::set<int>> ports;         // the first of each attempt whose rank 0 is there
 };
@@ -38,7 +38,7 @@ struct Given {
 // count by spine, switch and node; tensor groups stay within an island where the free devices allow it, and
 // on a network with rails the nodes give the same devices where they can.
 Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
-                    Given& given, std::int64_t nth_attempt);
+                    Granted& granted, std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
 Blocker shortage(const FreeDevices& free, const JobRequest& request);

@@ -40,7 +40,7 @@ std::map<std::size_t, int> allocated_by_node(const ClusterState& state, const Jo
   std::map<std::size_t, int> allocated;
   if (!job.attempt) return allocated;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
-    if (!job.attempt->allocated(rank)) continue;
+    if (!job.attempt->is_allocated(rank)) continue;
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
     if (!node.usable()) continue;
@@ -51,7 +51,8 @@ std::map<std::size_t, int> allocated_by_node(const ClusterState& state, const Jo
 
 NodeSlices slices_after_resize(const ClusterState& state, const Job& job) {
   NodeSlices slices;
-  for (const auto& [id, devices] : job.resize->after) slices.push_back({state.nodes.at(id).ordinal, devices});
+  for (const auto& [id, devices] : job.resize->restart_on)
+    slices.push_back({state.nodes.at(id).ordinal, devices});
   return slices;
 }
 
@@ -96,9 +97,9 @@ class Shrinking {
 
  private:
   void move(int by, DevicePool& pool) const {
-    std::map<std::size_t, int> given = allocated_;
-    for (const NodeSlice& slice : place_) given[slice.node] -= slice.devices;
-    for (const auto& [node, devices] : given)
+    std::map<std::size_t, int> freed = allocated_;
+    for (const NodeSlice& slice : place_) freed[slice.node] -= slice.devices;
+    for (const auto& [node, devices] : freed)
       if (pool.capacity.free(node) > 0) pool.free.add(node, by * devices);
   }
 
@@ -184,7 +185,7 @@ Resize resize_to(const ClusterState& state, const Job& job, const NodeSlices& pl
   Resize resize{.from = job.devices()};
   for (const NodeSlice& slice : place) {
     resize.to += slice.devices;
-    resize.after[state.indexes.node_ids[slice.node]] = slice.devices;
+    resize.restart_on[state.indexes.node_ids[slice.node]] = slice.devices;
   }
   return resize;
 }
@@ -210,7 +211,7 @@ NodeSlices still_to_get(const ClusterState& state, const Job& job) {
 
 NodeSlices surplus_of(const ClusterState& state, const Job& job, const Resize& resize) {
   std::map<std::size_t, int> allocated = allocated_by_node(state, job);
-  for (const auto& [id, devices] : resize.after)
+  for (const auto& [id, devices] : resize.restart_on)
     if (const auto own = allocated.find(state.nodes.at(id).ordinal); own != allocated.end())
       own->second = std::max(own->second - devices, 0);
   NodeSlices slices;

@@ -4,7 +4,7 @@
 // SchedulingOptions::resize_after old, and one that writes checkpoints grows only soon after one.
 //
 // A job that is being resized must not end up with less than it freed: from the order to stop until it runs
-// again, every plan counts the devices that it starts again on (Resize::after) as allocated.
+// again, every plan counts the devices that it starts again on (Resize::restart_on) as allocated.
 #pragma once
 
 #include <functional>

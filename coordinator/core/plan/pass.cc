@@ -22,12 +22,12 @@ const Blocker* ClosedClasses::find(const JobClass& job_class) const {
   return found == closed_.end() ? nullptr : &found->second;
 }
 
-Pass::Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Given& given)
+Pass::Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Granted& granted)
     : state_(state),
       policy_(policy_of(state.scheduling.policy)),
       now_(now),
       plan_(plan),
-      given_(given),
+      granted_(granted),
       remaining_(state, kind, now),
       gang_fit_(state, remaining_),
       room_(state, now, remaining_, plan),
@@ -176,7 +176,7 @@ void Pass::start(const Job& job, const NodeSlices& slices, Time end) {
   remaining_.start(job, slices, end);
   const auto nth = state_.attempts_created + std::ssize(plan_.start);
   plan_.start.push_back(
-      {job.id, allocate(state_, job.request, slices, given_, nth), remaining_.reservations().size() > 0});
+      {job.id, allocate(state_, job.request, slices, granted_, nth), remaining_.reservations().size() > 0});
 }
 
 }  // namespace podium

@@ -43,8 +43,9 @@ class ClosedClasses {
 
 class Pass {
  public:
-  // `given`: by the passes before it.
-  Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Given& given);
+  // `granted`: by the passes before it.
+  Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Granted& granted);
+  Pass(const Pass&) = delete;  // its parts refer to one another
 
   void run();
 
@@ -68,7 +69,7 @@ class Pass {
   const Policy& policy_;
   Time now_;
   Plan& plan_;
-  Given& given_;
+  Granted& granted_;
   Remaining remaining_;
   GangFit gang_fit_;
   RoomMaker room_;

@@ -15,10 +15,10 @@ Plan make_plan(const ClusterState& state, Time now) {
   Plan plan;
   plan.epoch = state.epoch;
   if (awaits_reports(state)) return plan;
-  Given given;
-  for (const auto& [kind, queue] : state.indexes.queues) Pass(state, kind, now, plan, given).run();
+  Granted granted;
+  for (const auto& [kind, queue] : state.indexes.queues) Pass(state, kind, now, plan, granted).run();
   for (const auto& [kind, jobs] : state.indexes.elastic)
-    if (!state.indexes.queues.contains(kind)) Pass(state, kind, now, plan, given).run();
+    if (!state.indexes.queues.contains(kind)) Pass(state, kind, now, plan, granted).run();
   if (plan.blocked.empty()) return plan;
   // A reservation whose time has come moves on while others still leave, and may run into the next.
   for (const Reservation& reserved : plan.reservations)

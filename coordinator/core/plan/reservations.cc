@@ -14,7 +14,7 @@ void add_allocated(const ClusterState& state, const Job& job, int by, DevicePool
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
     const Placement& place = job.attempt->allocation.ranks[rank];
     const Node& node = state.nodes.at(place.node);
-    if (!job.attempt->allocated(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
+    if (!job.attempt->is_allocated(rank) || !node.usable() || pool.capacity.free(node.ordinal) == 0) continue;
     if (const int healthy = healthy_devices(node, place); healthy > 0)
       pool.free.add(node.ordinal, by * healthy);
   }

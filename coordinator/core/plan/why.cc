@@ -10,7 +10,7 @@
 #include "coordinator/core/jobs/trials.h"
 #include "coordinator/core/nodes/deadlines.h"
 #include "coordinator/core/nodes/restored.h"
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 #include "coordinator/core/policies/policy.h"
 #include "coordinator/core/state/pools.h"
 #include "coordinator/core/state/time_text.h"
@@ -270,8 +270,8 @@ std::string by_account(const std::map<std::string, std::int64_t>& accounts) {
 void add_queue(const ClusterState& state, const Job& job, Time now, std::vector<Blocker>& blockers) {
   Blocker queue;
   queue.code = BlockerCode::queue;
-  QueueWalk walk(state, job.request.kind, now);
-  for (auto place = walk.next(); place && place->job != job.id; place = walk.next()) {
+  StartOrder order(state, job.request.kind, now);
+  for (auto place = order.next(); place && place->job != job.id; place = order.next()) {
     if (queue.has++ == 0) queue.job = place->job;
     ++queue.accounts[state.jobs.at(place->job).request.account];
   }

@@ -17,7 +17,7 @@ int Job::allocated_devices() const {
   if (!attempt) return 0;
   int devices = 0;
   for (std::size_t rank = 0; rank < attempt->tasks.size(); ++rank)
-    if (attempt->allocated(rank)) devices += attempt->allocation.ranks[rank].devices();
+    if (attempt->is_allocated(rank)) devices += attempt->allocation.ranks[rank].devices();
   return devices;
 }
 

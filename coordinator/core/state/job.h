@@ -100,7 +100,7 @@ struct Attempt {
 
   // Whether the rank's devices are still its job's: an attempt that is being stopped returns them task by
   // task.
-  bool allocated(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
+  bool is_allocated(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
   bool operator==(const Attempt&) const = default;
 };
 
@@ -119,9 +119,9 @@ struct RetryCounts {
 // An elastic job on its way to another size: its attempt is stopped for it, and it starts again before any
 // other job, on devices that no other may have meanwhile (plan/elastic.h).
 struct Resize {
-  int from = 0, to = 0;                // devices
-  std::map<NodeId, int> after = {};    // devices by node on which it starts again, `to` together
-  std::optional<JobId> room_for = {};  // the waiting job that it shrinks for
+  int from = 0, to = 0;                   // devices
+  std::map<NodeId, int> restart_on = {};  // devices by node on which it starts again, `to` together
+  std::optional<JobId> room_for = {};     // the waiting job that it shrinks for
 
   bool grows() const { return to > from; }
   bool operator==(const Resize&) const = default;

@@ -371,27 +371,27 @@ TEST_F(StartForecasts, WhatDoesNotHelpIsNotNamed) {
 
 TEST(Estimates, LearnFromEnoughJobs) {
   const auto took = [](int tenths) { return EndedRun{minutes(6 * tenths), hours(1), true}; };
-  EXPECT_EQ(learn_shares({took(1), took(2)}).jobs, 0);
+  EXPECT_EQ(learn_fractions({took(1), took(2)}).jobs, 0);
   std::vector<EndedRun> runs;
   for (int i = 11; i > 0; --i) runs.push_back(took(i));
-  const WalltimeShares learnt = learn_shares(runs);
+  const WalltimeFractions learnt = learn_fractions(runs);
   EXPECT_EQ(learnt.jobs, 11);
   EXPECT_DOUBLE_EQ(learnt.expected, 0.6);
   EXPECT_DOUBLE_EQ(learnt.earliest, 0.2);
   runs.pop_back();  // ten are left, of 0.2 to 1.1
-  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, 0.6);
-  EXPECT_DOUBLE_EQ(learn_shares(runs).earliest, 0.2);
+  EXPECT_DOUBLE_EQ(learn_fractions(runs).expected, 0.6);
+  EXPECT_DOUBLE_EQ(learn_fractions(runs).earliest, 0.2);
 }
 
 // Ten specs with a mistake let every job seem to end at once.
 TEST(Estimates, LearnNothingFromJobsThatFailedOrNeverRan) {
   std::vector<EndedRun> runs(20, EndedRun{seconds(2), hours(10), false});
   runs.resize(40, EndedRun{Duration{}, hours(10), true});
-  EXPECT_EQ(learn_shares(runs).jobs, 0);
-  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, WalltimeShares{}.expected);
+  EXPECT_EQ(learn_fractions(runs).jobs, 0);
+  EXPECT_DOUBLE_EQ(learn_fractions(runs).expected, WalltimeFractions{}.expected);
   for (int i = 0; i < 10; ++i) runs.push_back({hours(10), hours(10), false});
-  EXPECT_EQ(learn_shares(runs).jobs, 10) << "their walltime was too short for them";
-  EXPECT_DOUBLE_EQ(learn_shares(runs).expected, 1);
+  EXPECT_EQ(learn_fractions(runs).jobs, 10) << "their walltime was too short for them";
+  EXPECT_DOUBLE_EQ(learn_fractions(runs).expected, 1);
 }
 
 TEST(Estimates, FollowThePaceOfTheAttempt) {
@@ -436,7 +436,7 @@ TEST(Estimates, AJobThatIsOverdueIsExpectedToBeForAsLongAgain) {
   const Time start = from_millis(1'000'000);
   const Job job = started_at(start, hours(24 * 30));
   Estimates estimates;
-  estimates.shares = {1.0 / (24 * 30), 0.5 / (24 * 30), 20};  // an hour and half an hour
+  estimates.fractions = {1.0 / (24 * 30), 0.5 / (24 * 30), 20};  // an hour and half an hour
   EXPECT_EQ(estimates.left(job, Outlook::expected, start + minutes(20)), minutes(40));
   EXPECT_EQ(estimates.left(job, Outlook::expected, start + hours(11)), hours(10));
   EXPECT_EQ(estimates.left(job, Outlook::earliest, start + hours(18) + minutes(30)), hours(2));
@@ -462,7 +462,7 @@ TEST(Estimates, AreInTheOrderOfTheirOutlooks) {
   const Time start = from_millis(1'000'000);
   const Job job = started_at(start, hours(10));
   Estimates learnt, paced;
-  learnt.shares = {0.01, 0.005, 20};
+  learnt.fractions = {0.01, 0.005, 20};
   for (int minute = 0; minute < 620; ++minute) {
     const Time now = start + minutes(minute);
     paced.by_pace[job.id] = minutes(300 - minute);

@@ -196,10 +196,10 @@ TEST(Ledger, DaysDivideWhatLiesOverMidnight) {
   const Time midnight = from_millis(20'000 * kLedgerDay.count());
   const std::vector<LedgerPiece> pieces{
       {midnight - Duration(7), midnight + kLedgerDay + Duration(5), stepping, "", 3, 8}};
-  const std::map<LedgerBucket, Duration> days = sums_by_day(pieces);
-  EXPECT_EQ(days, (std::map<LedgerBucket, Duration>{{{3, 19'999, stepping, "", 8}, Duration(7)},
-                                                    {{3, 20'000, stepping, "", 8}, kLedgerDay},
-                                                    {{3, 20'001, stepping, "", 8}, Duration(5)}}));
+  const std::map<LedgerCell, Duration> days = sums_by_day(pieces);
+  EXPECT_EQ(days, (std::map<LedgerCell, Duration>{{{3, 19'999, stepping, "", 8}, Duration(7)},
+                                                  {{3, 20'000, stepping, "", 8}, kLedgerDay},
+                                                  {{3, 20'001, stepping, "", 8}, Duration(5)}}));
 }
 
 TEST(Ledger, ShortPiecesBecomeOneAndNoTimeIsLost) {

@@ -16,10 +16,10 @@ struct QueuePlace {
   std::optional<std::string> guaranteed_by;  // the account whose quota covers it
 };
 
-class QueueWalk {
+class StartOrder {
  public:
-  QueueWalk(const ClusterState& state, const std::string& kind, Time now);
-  QueueWalk(const QueueWalk&) = delete;
+  StartOrder(const ClusterState& state, const std::string& kind, Time now);
+  StartOrder(const StartOrder&) = delete;  // the walk refers to the ledger
 
   // Costs as little as the order of its lines; nothing at the end.
   std::optional<QueuePlace> next();

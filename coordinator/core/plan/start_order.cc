@@ -1,11 +1,11 @@
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 
 namespace podium {
 
-QueueWalk::QueueWalk(const ClusterState& state, const std::string& kind, Time now)
+StartOrder::StartOrder(const ClusterState& state, const std::string& kind, Time now)
     : ledger_(state, kind), walk_(state, ledger_, now) {}
 
-std::optional<QueuePlace> QueueWalk::next() {
+std::optional<QueuePlace> StartOrder::next() {
   auto line = walk_.next();
   if (!line) return std::nullopt;
   const std::string& account = line->job_class->account;

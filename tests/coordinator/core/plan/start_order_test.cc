@@ -1,5 +1,5 @@
 // The queue as people see it, against what plans then do, and the figures of accounts.
-#include "coordinator/core/plan/queue_walk.h"
+#include "coordinator/core/plan/start_order.h"
 
 #include "coordinator/core/accounts/account_report.h"
 #include "tests/coordinator/core/cluster_fixture.h"
@@ -25,8 +25,8 @@ class Queued : public ClusterTest {
 
   std::vector<QueuePlace> walk(const std::string& kind = "cpu") {
     std::vector<QueuePlace> places;
-    QueueWalk walk(state_, kind, now_);
-    for (auto place = walk.next(); place; place = walk.next()) places.push_back(*place);
+    StartOrder order(state_, kind, now_);
+    for (auto place = order.next(); place; place = order.next()) places.push_back(*place);
     return places;
   }
 
