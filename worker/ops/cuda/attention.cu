@@ -32,8 +32,8 @@ std::int64_t padded_length(const AttentionShape& shape) {
 
 std::int64_t row_count(const AttentionShape& shape) { return shape.sequences * shape.heads * shape.length; }
 
-// Of the tiled gradient's kernels, each of which leaves a row of column sums.
-std::int64_t gradient_blocks(const AttentionShape& shape) {
+// Of the partial sums: the tiled gradient's blocks leave one for every kGradientRows rows of every sequence.
+std::int64_t partial_sum_rows(const AttentionShape& shape) {
   return shape.sequences * ((shape.length + kGradientRows - 1) / kGradientRows);
 }
 
@@ -53,7 +53,7 @@ AttentionTask make_task(const AttentionShape& shape, std::span<const std::int32_
           .kept = dropout.active() ? reinterpret_cast<std::uint16_t*>(saved + row_count(shape)) : nullptr,
           .statistics = saved,
           .deltas = nullptr,
-          .column_sums = nullptr,
+          .partial_sums = nullptr,
           .length = static_cast<int>(shape.length),
           .padded = static_cast<int>(padded_length(shape)),
           .heads = static_cast<int>(shape.heads),
@@ -114,18 +114,20 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
                         TensorView column_sums) {
   check_limits(shape);
   if (qkv.size() == 0) return;
-  const bool again = saved.address == nullptr, sums = column_sums.address != nullptr;
-  const std::int64_t rows = row_count(shape), blocks = gradient_blocks(shape), columns = 3 * shape.hidden();
-  // Room for the deltas, for what forward saves where it computes it again, and for the blocks' sums.
+  const bool again = saved.address == nullptr, in_tiles = tiled(shape, qkv.dtype);
+  const bool sums = column_sums.address != nullptr;
+  const std::int64_t rows = row_count(shape), columns = 3 * shape.hidden();
+  // Room for the deltas, for what forward saves where it computes it again, and for the partial sums.
   const std::int64_t again_count = again ? saved_floats(shape, dropout) : 0;
-  float* const deltas = scratch(context, rows + again_count + (sums ? blocks * columns : 0));
+  const std::int64_t partial_rows = in_tiles && sums ? partial_sum_rows(shape) : 0;
+  float* const deltas = scratch(context, rows + again_count + partial_rows * columns);
   // What forward saved is only read.
   float* const from = again ? deltas + rows : const_cast<float*>(elements<float>(saved));
   AttentionTask task = make_task(shape, valid_lengths, dropout, from);
   task.deltas = deltas;
-  if (sums) task.column_sums = deltas + rows + again_count;
+  if (partial_rows > 0) task.partial_sums = deltas + rows + again_count;
   if (again) forward(context, shape, task, dropout, qkv, {});
-  if (!tiled(shape, qkv.dtype)) {
+  if (!in_tiles) {
     simple_attention_backward(context, task, shape.sequences, dout, out, qkv, dqkv);
     if (sums) add_column_sums(context, dqkv, {}, column_sums);
     return;
@@ -133,7 +135,7 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
   tiled_attention_backward_queries(context, task, shape.sequences, dout, out, qkv, dqkv);
   tiled_attention_backward_keys(context, task, shape.sequences, dout, out, qkv, dqkv);
   if (sums)
-    add_partials(context, task.column_sums, static_cast<unsigned>(blocks), columns, columns,
+    add_partials(context, task.partial_sums, static_cast<unsigned>(partial_rows), columns, columns,
                  std::array{elements<float>(column_sums)});
 }
 

@@ -28,30 +28,33 @@ __device__ __forceinline__ void copy_pair(const AttentionTask& task, const T* fi
                                             rows, task.head_size);
 }
 
-// Where this block leaves the column sums of its rows of the head's part `part` of dqkv: queries, keys,
-// values.
-__device__ __forceinline__ float* block_sums(const AttentionTask& task, const AttentionHead& head, int part) {
+// A third of the columns of dqkv.
+enum class Part { queries, keys, values };
+
+// Where this block leaves the column sums of its rows of the head's part of dqkv.
+__device__ __forceinline__ float* partial_sums(const AttentionTask& task, const AttentionHead& head,
+                                               Part part) {
   const std::int64_t block = std::int64_t{blockIdx.z} * gridDim.x + blockIdx.x;
-  return task.column_sums + (block * 3 + part) * task.hidden() + head.column;
+  return task.partial_sums + (block * 3 + static_cast<int>(part)) * task.hidden() + head.column;
 }
 
-// The same of a block without rows.
-__device__ __forceinline__ void clear_block_sums(const AttentionTask& task, const AttentionHead& head,
-                                                 int part) {
+// A block without rows has sums, too: they are zero.
+__device__ __forceinline__ void clear_partial_sums(const AttentionTask& task, const AttentionHead& head,
+                                                   Part part) {
   const int column = static_cast<int>(threadIdx.x);
-  if (task.column_sums != nullptr && column < task.head_size) block_sums(task, head, part)[column] = 0.0F;
+  if (task.partial_sums != nullptr && column < task.head_size) partial_sums(task, head, part)[column] = 0.0F;
 }
 
 // The column sums of what store_rows() writes with the same sums and factors, before it is rounded. All
-// threads of the block call this; `of_warp` [kWarps, 8 * kTiles] is shared memory that nobody else uses.
+// threads of the block call this; `warp_sums` [kWarps, 8 * kTiles] is shared memory that nobody else uses.
 template <int kTiles>
-__device__ __forceinline__ void store_block_sums(const AttentionTask& task, const AttentionHead& head,
-                                                 int part, const MmaSums (&sums)[kTiles],
-                                                 const float (&factors)[2], float* of_warp) {
-  if (task.column_sums == nullptr) return;
+__device__ __forceinline__ void store_partial_sums(const AttentionTask& task, const AttentionHead& head,
+                                                   Part part, const MmaSums (&sums)[kTiles],
+                                                   const float (&factors)[2], float* warp_sums) {
+  if (task.partial_sums == nullptr) return;
   constexpr int kColumns = 8 * kTiles;
   static_assert(kColumns <= kThreads, "a thread adds the warps' sums of a column");
-  float* const own = of_warp + static_cast<int>(threadIdx.x) / 32 * kColumns;
+  float* const own = warp_sums + static_cast<int>(threadIdx.x) / 32 * kColumns;
 #pragma unroll
   for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
@@ -70,8 +73,8 @@ __device__ __forceinline__ void store_block_sums(const AttentionTask& task, cons
   if (column >= task.head_size) return;
   float sum = 0.0F;
 #pragma unroll
-  for (int warp = 0; warp < kWarps; ++warp) sum += of_warp[warp * kColumns + column];
-  block_sums(task, head, part)[column] = sum;
+  for (int warp = 0; warp < kWarps; ++warp) sum += warp_sums[warp * kColumns + column];
+  partial_sums(task, head, part)[column] = sum;
 }
 
 }  // namespace podium::ops::cuda::backward

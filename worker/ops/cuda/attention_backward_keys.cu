@@ -129,11 +129,11 @@ __device__ __forceinline__ void add_queries(const AttentionTask& task, const Att
   multiply(left, queries, rows.dkeys);
 }
 
-// Rows of keys that nobody may look at become 0. `tile` is the warp's own, `of_warp` as store_block_sums()
-// has it, for the keys and behind them for the values.
+// Rows of keys that nobody may look at become 0. `tile` is the warp's own, `warp_sums` as
+// store_partial_sums() has it, for the keys and behind them for the values.
 template <class T, class Tiling>
 __device__ __forceinline__ void store_gradients(const AttentionTask& task, const AttentionHead& head,
-                                                const KeyRows<T, Tiling>& rows, T* tile, float* of_warp,
+                                                const KeyRows<T, Tiling>& rows, T* tile, float* warp_sums,
                                                 T* dqkv) {
   const int hidden = task.hidden(), wide = 3 * hidden;
   float key_factors[2], value_factors[2];
@@ -147,8 +147,9 @@ __device__ __forceinline__ void store_gradients(const AttentionTask& task, const
   const int count = head.rows - rows.first;
   store_rows<T>(rows.dkeys[0], key_factors, tile, to, wide, count, task.head_size);
   store_rows<T>(rows.dvalues[0], value_factors, tile, to + hidden, wide, count, task.head_size);
-  store_block_sums(task, head, 1, rows.dkeys[0], key_factors, of_warp);
-  store_block_sums(task, head, 2, rows.dvalues[0], value_factors, of_warp + kWarps * Tiling::kHeadSize);
+  store_partial_sums(task, head, Part::keys, rows.dkeys[0], key_factors, warp_sums);
+  store_partial_sums(task, head, Part::values, rows.dvalues[0], value_factors,
+                     warp_sums + kWarps * Tiling::kHeadSize);
 }
 
 template <class T, class Tiling>
@@ -158,8 +159,8 @@ __global__ void __launch_bounds__(kThreads, Tiling::kBlocks)
   const AttentionHead head = head_of_block(task);
   const int block_key = static_cast<int>(blockIdx.x) * kRows;
   if (block_key >= head.rows) {
-    clear_block_sums(task, head, 1);
-    return clear_block_sums(task, head, 2);
+    clear_partial_sums(task, head, Part::keys);
+    return clear_partial_sums(task, head, Part::values);
   }
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * 16;
   const int hidden = task.hidden(), wide = 3 * hidden;

@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Ten
   const AttentionHead head = head_of_block(task);
   // Where causal the last queries have the most to do, and so go first.
   const int block_query = static_cast<int>(gridDim.x - 1 - blockIdx.x) * kRows;
-  if (block_query >= head.rows) return clear_block_sums(task, head, 0);
+  if (block_query >= head.rows) return clear_partial_sums(task, head, Part::queries);
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * 16;
   const int keys = task.causal ? min(head.keys, block_query + kRows) : head.keys;
   const int hidden = task.hidden(), wide = 3 * hidden;
@@ -160,7 +160,8 @@ __global__ void __launch_bounds__(kThreads) query_kernel(AttentionTask task, Ten
   __syncthreads();  // the stages are free
   const float factors[2] = {rows.first + fragment_row() < head.rows ? task.scale : 0.0F,
                             rows.first + fragment_row() + 8 < head.rows ? task.scale : 0.0F};
-  store_block_sums(task, head, 0, rows.sums[0], factors, reinterpret_cast<float*>(stages + Tiling::kTile));
+  store_partial_sums(task, head, Part::queries, rows.sums[0], factors,
+                     reinterpret_cast<float*>(stages + Tiling::kTile));
   store_rows<T>(rows.sums[0], factors, stages + warp_row * tile_stride(kHeadSize),
                 tensors.dqkv + head.at(rows.first, wide), wide, head.rows - rows.first, task.head_size);
 }

@@ -26,7 +26,7 @@ bool split_keys(const AttentionTask& task, std::int64_t sequences, DType qkv);
 void split_attention_forward(Context& context, const AttentionTask& task, std::int64_t sequences,
                              ConstTensorView qkv, TensorView out, float out_scale);
 // Each block of the two kernels below computes the gradients of so many rows of a head, and leaves their
-// column sums as one row of the task's.
+// column sums as its row of the task's partial sums, where the task has an address for these.
 inline constexpr int kGradientRows = 64;
 // The queries' gradient and the task's deltas, from which comes the keys' and values'.
 void tiled_attention_backward_queries(Context& context, const AttentionTask& task, std::int64_t sequences,

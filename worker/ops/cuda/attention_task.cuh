@@ -21,7 +21,7 @@ struct AttentionTask {
   std::uint16_t* kept;                // [sequences * heads, padded / 16, padded]; null: nothing is dropped
   float* statistics;                  // [sequences, heads, length]: log2 of the sum of 2^(score * scale_log2)
   float* deltas;                      // [sequences, heads, length], in backward: dot(dout, out)
-  float* column_sums;  // [blocks, 3 * hidden], in tiled backward: of each block's rows of dqkv; or null
+  float* partial_sums;  // [row blocks, 3 * hidden], in tiled backward: a block's column sums of dqkv; or null
   int length, padded, heads, head_size;
   bool causal;
   float scale;  // 1 / sqrt(head_size)

@@ -17,7 +17,7 @@ template <std::size_t kSums>
 __global__ void __launch_bounds__(kWarps * 32)
     add_partials_kernel(const float* partials, unsigned rows, std::int64_t columns, std::int64_t wanted,
                         Targets<kSums> targets) {
-  __shared__ float of_warp[kWarps][32];
+  __shared__ float warp_sums[kWarps][32];
   float* const to = targets.to[blockIdx.y];
   if (to == nullptr) return;
   const std::int64_t column = std::int64_t{blockIdx.x} * 32 + threadIdx.x;
@@ -27,11 +27,11 @@ __global__ void __launch_bounds__(kWarps * 32)
     for (unsigned row = threadIdx.y; row < rows; row += kWarps)
       sum += partials[(row * kSums + blockIdx.y) * columns + column];
   }
-  of_warp[threadIdx.y][threadIdx.x] = sum;
+  warp_sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.y > 0 || column >= wanted) return;
 #pragma unroll
-  for (unsigned warp = 1; warp < kWarps; ++warp) sum += of_warp[warp][threadIdx.x];
+  for (unsigned warp = 1; warp < kWarps; ++warp) sum += warp_sums[warp][threadIdx.x];
   to[column] += sum;
 }
 
