@@ -52,8 +52,10 @@ void attention_forward(Context& context, const AttentionShape& shape, ConstTenso
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out);
 // With forward's arguments and results. Where `column_sums` is given, f32 [3 * hidden], the column sums of
-// dqkv are added to it: the gradient of the bias of the projection before. Rows of dqkv that belong to no
-// sequence must then be zero.
+// dqkv are added to it: the gradient of the bias of the projection before. The CPU sums dqkv as it is
+// written, rounded to its type; a device sums it before it is rounded where tensor cores compute it (16-bit
+// types, head sizes that are multiples of 8 up to 128), else as it is written. What is summed as it is
+// written includes the rows that belong to no sequence, which must therefore be zero.
 void attention_backward(Context& context, const AttentionShape& shape, ConstTensorView dout,
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv,

@@ -301,6 +301,45 @@ TEST(Attention, PaddingHasNoInfluence) {
   EXPECT_EQ(attention(c, context, DType::f32, {qkv}, {}).y, before);
 }
 
+// Rows behind the last sequence fill a batch up to a size that others have, too.
+TEST(Attention, LeavesRowsOfNoSequenceAlone) {
+  Context context = make_context(2);
+  constexpr float kUntouched = 5.0F;
+  constexpr std::int64_t kFiller = 3;
+  for (const std::int64_t head_size : {4, 8}) {  // by each way of the device
+    for (const DType type : {DType::f32, DType::bf16}) {
+      SCOPED_TRACE(std::to_string(head_size) + " " + std::string(to_string(type)));
+      ops::AttentionShape s{.sequences = 2, .length = 6, .heads = 2, .head_size = head_size};
+      s.row_begins = kBegins, s.packed_rows = kBegins.back() + kFiller;
+      const std::int64_t wide = 3 * s.hidden();
+      const auto with_filler = [&](std::int64_t width, float filler) {
+        Values values(static_cast<std::size_t>(s.rows() * width));
+        std::fill(values.end() - kFiller * width, values.end(), filler);
+        return tensor_of(values, type, {s.rows(), width});
+      };
+      const auto expect_filler = [&](const Tensor& tensor, std::int64_t width, float filler) {
+        const Values all = values_of(tensor);
+        EXPECT_EQ(Values(all.end() - kFiller * width, all.end()),
+                  Values(static_cast<std::size_t>(kFiller * width), filler));
+      };
+      const Tensor qkv = tensor_of(random_qkv(s), type, {s.rows(), wide});
+      const Tensor dout = tensor_of(random_values(s.rows() * s.hidden(), 3), type, {s.rows(), s.hidden()});
+      Tensor out = with_filler(s.hidden(), kUntouched), dqkv = with_filler(wide, kUntouched);
+      ops::attention_forward(context, s, qkv.view(), {}, {}, {}, out.view());
+      expect_filler(out, s.hidden(), kUntouched);
+      ops::attention_backward(context, s, dout.view(), out.view(), qkv.view(), {}, {}, {}, dqkv.view());
+      expect_filler(dqkv, wide, kUntouched);
+
+      Tensor summed = with_filler(wide, 0.0F);
+      Tensor sums = tensor_of(Values(static_cast<std::size_t>(wide), kSumsBefore), DType::f32, {wide});
+      ops::attention_backward(context, s, dout.view(), out.view(), qkv.view(), {}, {}, {}, summed.view(),
+                              sums.view());
+      expect_filler(summed, wide, 0.0F);
+      expect_column_sums(values_of(summed), values_of(sums), type);
+    }
+  }
+}
+
 TEST(Attention, WithoutPaddingIsThatOfTheValidRows) {
   Context context = make_context(2);
   const Values qkv = random_qkv(kShape);
