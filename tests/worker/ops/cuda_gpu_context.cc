@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "tests/worker/build_folder.h"
 #include "tests/worker/ops/inference_product.h"
@@ -20,6 +23,10 @@ namespace {
 
 constexpr std::size_t kHeapBytes = std::size_t{1} << 30;
 
+void check(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
 // Where the program's heap begins, as the kernel tells it.
 std::uintptr_t heap_begin() {
   std::ifstream maps("/proc/self/maps");
@@ -28,26 +35,54 @@ std::uintptr_t heap_begin() {
   throw std::runtime_error("/proc/self/maps names no heap");
 }
 
-// From now on all memory comes from one heap, as large as it will ever be, that the GPU reads and writes too.
-void show_heap_to_device() {
+// Before the first thread starts, which would get a heap of its own.
+void take_memory_from_one_heap() {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, -1);
-  void* volatile all = std::malloc(kHeapBytes);  // volatile: a compiler may leave out what is freed at once
-  std::free(all);
-  const std::uintptr_t begin = heap_begin(), end = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  if (all == nullptr || end - begin < kHeapBytes) throw std::runtime_error("the heap cannot grow to 1 GiB");
-  const cudaError_t error =
-      cudaHostRegister(reinterpret_cast<void*>(begin), end - begin, cudaHostRegisterDefault);
-  if (error != cudaSuccess)
-    throw std::runtime_error(std::string("cannot show the heap to the GPU: ") + cudaGetErrorString(error));
 }
+
+// What the heap has taken from the system, also where it could not grow in one piece.
+std::size_t heap_bytes() { return mallinfo2().arena; }
+
+void expect_seen_by_device(std::uintptr_t address) {
+  void* const memory = reinterpret_cast<void*>(address);
+  cudaPointerAttributes seen{};
+  check(cudaPointerGetAttributes(&seen, memory), "cannot ask how the GPU sees the heap");
+  if (seen.type != cudaMemoryTypeHost || seen.devicePointer != memory)
+    throw std::runtime_error("the GPU does not see the heap under the heap's own addresses");
+}
+
+// Makes the heap as large as it may become, for the GPU to read and write all of it.
+void show_heap_to_device() {
+  void* volatile all = std::malloc(kHeapBytes);  // volatile: a compiler may leave out what is freed at once
+  if (all == nullptr) throw std::runtime_error("the heap cannot grow to 1 GiB");
+  const auto block = reinterpret_cast<std::uintptr_t>(all);
+  const std::uintptr_t begin = heap_begin(), end = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  std::free(all);
+  if (block < begin || block + kHeapBytes > end)
+    throw std::runtime_error("the heap cannot grow to 1 GiB in one piece");
+  check(cudaHostRegister(reinterpret_cast<void*>(begin), end - begin, cudaHostRegisterDefault),
+        "cannot show the heap to the GPU");
+  for (const std::uintptr_t address : {begin, block + kHeapBytes / 2, end - 1})
+    expect_seen_by_device(address);
+}
+
+// A test for which the heap had to grow again fails by this name: what lies there is not the GPU's to read.
+class HeapWatch final : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& /*test*/) override {
+    EXPECT_LE(heap_bytes(), shown_) << "the heap has outgrown the " << shown_ << " bytes that the GPU sees";
+  }
+
+  const std::size_t shown_ = heap_bytes();
+};
 
 // The device that the tests use, or why there is none.
 class Gpu final : public testing::Environment {
  public:
   void SetUp() override {
     setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    take_memory_from_one_heap();
     try {
       ops::DeviceLibrary& library = ops::open_device_library(cuda_library());
       device_ = library.open(library.devices().front().index);
@@ -56,7 +91,9 @@ class Gpu final : public testing::Environment {
       if (std::getenv("PODIUM_TEST_GPU")) FAIL() << reason.what();  // tests/gpu/run: there is one
       GTEST_SKIP() << "skipped: no GPU (" << reason.what() << ")";
     }
+    check(cudaSetDevice(device_->description().index), "cannot use the GPU that the library has opened");
     show_heap_to_device();
+    testing::UnitTest::GetInstance()->listeners().Append(new HeapWatch);  // GoogleTest deletes it
   }
 
   const DeviceDescription& description() const { return device_->description(); }
