@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "common/spec/defaults.h"
 #include "worker/commands/commands.h"
@@ -114,10 +116,12 @@ std::string text_of(const Measured& m) {
       m.latency.median_ms, m.latency.p90_ms, m.latency.p99_ms, m.latency.sequences_per_second);
 }
 
-// With the ranges that one random sequence has on the CPU in fp32.
-SourceModel quantised_by_a_batch(const SourceModel& model, const InferenceOptions& options, int length,
-                                 int threads) {
+// With the ranges that one random sequence has on the CPU in fp32: the first that is timed, of the longest
+// shape, so that every position which is computed has been seen.
+SourceModel quantised_by_a_batch(const SourceModel& model, const InferenceOptions& options,
+                                 const std::vector<SessionShape>& shapes, int threads) {
   Compute cpu({.precision = "fp32", .threads = threads});
+  const int length = std::ranges::max(shapes, {}, &SessionShape::length).length;
   BertWeights weights = make_bert_weights(cpu.context, model, {.sparse = options.sparse});
   const SessionShape shape{.sequences = 1, .length = length};
   BertSession session(cpu.context, weights, shape);
@@ -125,24 +129,37 @@ SourceModel quantised_by_a_batch(const SourceModel& model, const InferenceOption
   return quantise_model(model, observe_inputs(cpu.context, session), {options.precision, options.sparse});
 }
 
+// Of a batch's first and last sequence, to look at both ends of what the device wrote: of all of them the CPU
+// would take too long.
 struct Checked {
   InferenceBatch batch;
   SessionShape shape;
-  FirstResults results;
+  std::map<int, SequenceResults> results;  // by sequence
 };
 
-// On the CPU, in the same precision. A line each; throws after the last where one is too far from it.
+Checked take_results(const Context& context, const BertSession& session, const InferenceBatch& batch) {
+  Checked taken{batch, session.shape(), {}};
+  for (const int sequence : {0, taken.shape.sequences - 1})
+    taken.results[sequence] = results_of(context, session, sequence);
+  return taken;
+}
+
+// With the CPU's, in the same precision. A line each; throws after the last where one is too far from it.
 void check(const Arguments& arguments, const SourceModel& model, const InferenceOptions& options,
            const std::vector<Checked>& computed) {
   Compute cpu({.precision = arguments.compute.precision, .threads = arguments.compute.threads});
   BertWeights weights = make_bert_weights(cpu.context, model, options);
   const double tolerance = distance_tolerance(options.precision);
-  std::map<int, FirstResults> expected;  // by length: a batch of more sequences begins as that of one
+  // By length and sequence: of two batches of a length random_batch() begins the longer as the shorter.
+  std::map<std::pair<int, int>, SequenceResults> expected;
   bool all_passed = true;
   for (const Checked& c : computed) {
-    const int length = c.shape.length;
-    if (!expected.contains(length)) expected[length] = compute_first(cpu.context, weights, c.batch, length);
-    const double error = relative_distance(c.results, expected[length]);
+    double error = 0;
+    for (const auto& [sequence, found] : c.results) {
+      const auto [place, is_new] = expected.try_emplace({c.shape.length, sequence});
+      if (is_new) place->second = compute_alone(cpu.context, weights, c.batch, c.shape.length, sequence);
+      error = std::max(error, relative_distance(found, place->second));
+    }
     const bool passed = error <= tolerance;
     all_passed = all_passed && passed;
     const nlohmann::json line{{"batch", c.shape.sequences},
@@ -169,7 +186,7 @@ void run(const Arguments& arguments) {
   const InferenceOptions options{.precision = precision_of(arguments.compute, model),
                                  .sparse = arguments.sparse};
   if (preset && ops::is_quantised(product_type(options.precision)))
-    model = quantised_by_a_batch(model, options, shapes.front().length, arguments.compute.threads);
+    model = quantised_by_a_batch(model, options, shapes, arguments.compute.threads);
   Compute compute(arguments.compute);
   compute.context.deterministic = false;  // products may be timed, and the fastest way chosen
   BertWeights weights = make_bert_weights(compute.context, model, options);
@@ -189,7 +206,7 @@ void run(const Arguments& arguments) {
     measured.latency = measure_latency(compute.context, session, arguments.warmup, arguments.repeats);
     std::fputs((arguments.json ? json_of(measured) : text_of(measured)).c_str(), stdout);
     std::fflush(stdout);
-    if (arguments.check) computed.push_back({batch, shape, first_results(compute.context, session)});
+    if (arguments.check) computed.push_back(take_results(compute.context, session, batch));
   }
   if (arguments.check) check(arguments, model, options, computed);
 }
@@ -216,8 +233,9 @@ void add_latency(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--sparse", arguments->sparse, "Prune the encoder's products to 2:4");
-  command->add_flag("--check", arguments->check,
-                    "Compare the first sequence's results with the CPU's; fail where they differ");
+  command->add_flag(
+      "--check", arguments->check,
+      "Compare the first and the last sequence's results with the CPU's; fail where they differ");
   command->add_flag("--json", arguments->json, "One JSON object a line");
   command->callback([arguments] { run(*arguments); });
 }

@@ -1,6 +1,7 @@
 #include "worker/infer/result_check.h"
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "common/base/check.h"
@@ -10,9 +11,17 @@
 namespace podium {
 namespace {
 
-std::vector<std::int32_t> first(const std::vector<std::int32_t>& values, int length) {
-  if (values.empty()) return {};
-  return {values.begin(), values.begin() + length};
+std::vector<std::int32_t> values_of(const std::vector<std::int32_t>& all, int length, int sequence) {
+  if (all.empty()) return {};
+  const auto begin = all.begin() + std::ptrdiff_t{length} * sequence;
+  return {begin, begin + length};
+}
+
+std::vector<float> rows_of(const Context& context, ConstTensorView all, std::int64_t rows, int sequence) {
+  if (all.address == nullptr) return {};
+  ConstTensorView own{all.address, all.dtype, all.shape.with(0, rows)};
+  own.address = static_cast<const std::byte*>(all.address) + own.bytes() * static_cast<std::size_t>(sequence);
+  return downloaded(context, own);
 }
 
 struct Squares {
@@ -28,22 +37,21 @@ struct Squares {
 
 }  // namespace
 
-FirstResults first_results(const Context& context, const BertSession& session) {
-  FirstResults results{downloaded(context, session.hidden()), downloaded(context, session.pooled())};
-  const auto sequences = static_cast<std::size_t>(session.shape().sequences);
-  results.hidden.resize(results.hidden.size() / sequences);
-  results.pooled.resize(results.pooled.size() / sequences);
-  return results;
+SequenceResults results_of(const Context& context, const BertSession& session, int sequence) {
+  return {rows_of(context, session.hidden(), session.shape().length, sequence),
+          rows_of(context, session.pooled(), 1, sequence)};
 }
 
-FirstResults compute_first(Context& cpu, BertWeights& weights, const InferenceBatch& batch, int length) {
+SequenceResults compute_alone(Context& cpu, BertWeights& weights, const InferenceBatch& batch, int length,
+                              int sequence) {
   BertSession session(cpu, weights, {.sequences = 1, .length = length});
-  session.set_inputs({.ids = first(batch.ids, length), .types = first(batch.types, length)});
+  session.set_inputs(
+      {.ids = values_of(batch.ids, length, sequence), .types = values_of(batch.types, length, sequence)});
   session.run();
-  return first_results(cpu, session);
+  return results_of(cpu, session, 0);
 }
 
-double relative_distance(const FirstResults& found, const FirstResults& expected) {
+double relative_distance(const SequenceResults& found, const SequenceResults& expected) {
   Squares squares;
   squares.add(found.hidden, expected.hidden);
   squares.add(found.pooled, expected.pooled);
