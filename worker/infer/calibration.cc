@@ -47,23 +47,26 @@ struct Comparison {
   }
 };
 
+// Adds what products read to their ranges.
+ProductObserver observer_of(const Context& context, InputRanges& ranges) {
+  return [&](const std::string& product, ConstTensorView input) {
+    ranges[product].add(downloaded(context, input));
+  };
+}
+
 }  // namespace
 
 InputRanges observe_inputs(Context& context, TextInference& inference, Batch text, int batch) {
   InputRanges ranges;
   for_each_batch(text, batch, [&](Batch, std::span<const TextSequence> sequences) {
-    inference.run(sequences, 1, [&](const std::string& product, ConstTensorView input) {
-      ranges[product].add(downloaded(context, input));
-    });
+    inference.run(sequences, 1, observer_of(context, ranges));
   });
   return ranges;
 }
 
 InputRanges observe_inputs(Context& context, BertSession& session) {
   InputRanges ranges;
-  session.run([&](const std::string& product, ConstTensorView input) {
-    ranges[product].add(downloaded(context, input));
-  });
+  session.run(observer_of(context, ranges));
   return ranges;
 }
 
