@@ -1,7 +1,7 @@
 // The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019): the first spreads
 // its outputs over the ranks, the second takes inputs spread that way and sums over the ranks.
 //
-// Where the pass asks for FP8 they multiply in it: x, W and dy are converted on each rank as it holds them,
+// Where the pass asks for FP8 they multiply in it: each rank converts the x, W and dy that it multiplies,
 // with scales of its own. dy is converted once for both of its products.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace podium {
 
-// Who adds up the gradient of the bias: the layer's own backward, or that of the op behind it, which has it
-// in hand anyway (LayerNormGradients::branch_bias).
+// Which backward adds the column sums of dy to the gradient of the bias: the layer's own (here), or that of
+// the op which reads the layer's output and writes dy (behind). The latter saves a pass over dy.
 enum class BiasGradient { here, behind };
 
 // The gradient of a layer's output, in the form or forms that its products read.
@@ -20,8 +20,9 @@ struct OutputGradient {
   ops::Float8Matrix in_float8;  // where the pass multiplies in FP8
 };
 
-// x [own rows, in] -> y [all rows, this rank's outputs]. The gradient of the bias is added up by the op
-// behind (ProductOptions::column_sums, ops::attention_backward).
+// x [own rows, in] -> y [all rows, this rank's outputs]. backward() leaves the gradient of the bias out: that
+// is up to the op behind, to which the caller gives bias_gradient() (ops::attention_backward for queries,
+// keys and values; ProductOptions::column_sums where a GELU is behind).
 class ColumnParallelLinear {
  public:
   ColumnParallelLinear(ParameterStore& store, const TensorGroup& tensor,
@@ -43,7 +44,8 @@ class ColumnParallelLinear {
   Linear linear_;
 };
 
-// x [all rows, this rank's inputs] -> y [own rows, out].
+// x [all rows, this rank's inputs] -> y [own rows, out]. With BiasGradient::behind a norm is behind it
+// and adds to the gradient of the bias (LayerNormGradients::branch_bias).
 class RowParallelLinear {
  public:
   RowParallelLinear(ParameterStore& store, const TensorGroup& tensor, const std::string& name,
