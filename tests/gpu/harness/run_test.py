@@ -51,6 +51,23 @@ class Run(unittest.TestCase):
         self.assertIn("[  PASSED  ] DeviceInference", (self.kept / "tests.log").read_text())
         self.assertFalse((self.kept / "again.log").exists())
 
+    def test_what_an_earlier_run_left_is_kept(self):
+        for when in ("*Rows*) exit 1 ;;", "*Attention*) exit 1 ;;", ""):
+            self.run_suites(when=when)
+        for number, suite in ((".1", "Rows."), (".2", "Attention.")):
+            self.assertIn(f"FAILED   worker_ops_gpu_test {suite}", (self.kept / f"summary.txt{number}").read_text())
+            self.assertIn(suite, (self.kept / f"again.log{number}").read_text())
+            for name in ("tests.log", "tests.xml"):
+                self.assertTrue((self.kept / (name + number)).exists(), name)
+        self.assertNotIn("FAILED", (self.kept / "summary.txt").read_text())
+        self.assertEqual(len(list(self.kept.iterdir())), 4 + 4 + 3)
+
+    def test_without_pytorch_all_else_is_run(self):
+        code, said, summary = self.run_suites(torch=False)
+        self.assertEqual(code, 0, said)
+        self.assertIn("skipped  gradients and training against PyTorch: no python3 here has it", summary)
+        self.assertIn("passed   worker_device_gpu_test DeviceInference.", summary)
+
     def test_a_fault_ends_its_own_suite_alone_and_is_looked_at_again(self):
         sanitizer = self.machine.folder / "path" / "compute-sanitizer"
         self.machine.add(sanitizer, 'echo "========= Invalid __global__ read of size 4"; exit 3\n')
