@@ -13,10 +13,9 @@ import sys
 import time
 from contextlib import closing
 
-import models
 from plan import WHOLE_SECONDS, Plan
 from report import Failed, Report, lines_of
-from table import table
+from table import table, verdict
 
 
 def print_plan(parts, limit):
@@ -32,9 +31,8 @@ def print_plan(parts, limit):
 def tell(report, part, figure):
     report.figure(**figure)
     if "value" in figure:
-        goal = models.goal_of(figure)
-        note = "" if goal is None else f"   goal {goal:,.2f}: {'reached' if models.reaches(figure, goal) else 'MISSED'}"
-        print(f"{part.name} {figure.get('shape', '')}: {figure['value']:,.3f} {figure['unit']}{note}", flush=True)
+        about = f"{part.name} {figure.get('shape', '')}: {figure['value']:,.3f} {figure['unit']}"
+        print(f"{about}   {verdict(figure, None)}".rstrip(), flush=True)  # a check comes after the times
     elif figure["what"] == "check" and not figure["passed"]:
         report.fail(f"{part.name} {figure['shape']}", f"differs from the CPU by {figure['error']:.2g}, "
                     f"more than {figure['tolerance']:.2g} of its norm: the time above is that of wrong results")

@@ -2,10 +2,15 @@
 // by bucket as a worker does it (its own stream, events, the watchdog), beside one copy of as many bytes
 // within the device. Prints one line of JSON.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
+#include <stdexcept>
+#include <vector>
 
 #include "bench/figure.h"
 #include "worker/comm/nccl_connection.h"

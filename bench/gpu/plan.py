@@ -22,7 +22,7 @@ def flags(options):
     return [word for name, value in options.items() for word in (f"--{name}", value)]
 
 
-def training_taker(name, options, side):
+def training_taker(name, way, options, side):
     """From a program's blocks to their median so far: what was last said stands."""
     speeds, flops = [], 0
 
@@ -35,7 +35,7 @@ def training_taker(name, options, side):
         if len(speeds) < options["blocks"]:
             return
         speed = sorted(speeds)[len(speeds) // 2]
-        figure = {"what": "training", "name": name, "side": side, "value": speed, "unit": "sequences/s",
+        figure = {"what": "training", "name": name, "way": way, "side": side, "value": speed, "unit": "sequences/s",
                   "tokens_per_second": speed * options["length"], "blocks": speeds, "model": options}
         if flops:
             figure["flops_per_second"] = speed * flops / options["batch"]
@@ -44,13 +44,13 @@ def training_taker(name, options, side):
     return take
 
 
-def block_taker(name, options, side):
+def block_taker(name, way, options, side):
     """Each block as it comes, then the figure."""
-    median = training_taker(name, options, side)
+    median = training_taker(name, way, options, side)
 
     def take(line):
         if "sequences_per_second" in line:
-            yield {"what": "block", "name": name, "side": side, **line}
+            yield {"what": "block", "name": name, "way": way, "side": side, **line}
         yield from median(line)
 
     return take
@@ -88,11 +88,16 @@ class Plan:
                          for name, options in (models.TINY_TRAINING if cpu else models.TRAINING).items()}
         self.inference = models.TINY_INFERENCE if cpu else models.INFERENCE
 
-    def train(self, name, seconds):
+    def train(self, name, seconds, way=""):
+        """As a job does; the way "timed products" is that of one with training.timed_products."""
         options = self.training[name]
         where = ["--threads", 2] if self.cpu else ["--gpu", "--precision", "bf16"]
         command = [self.bin / "bench_training", *where, "--dropout", 0.1, *flags(options)]
-        return Part(f"Podium {name} training", command, block_taker(name, options, "Podium"), seconds)
+        part = f"Podium {name} training"
+        if way:
+            command.append("--" + way.replace(" ", "-"))
+            part += f", {way}"
+        return Part(part, command, block_taker(name, way, options, "Podium"), seconds)
 
     def infer(self, name, way, seconds):
         precision, *sparse = way.split()
@@ -105,9 +110,10 @@ class Plan:
         if self.cpu:
             return [*(self.train(name, 60) for name in self.training),
                     *(self.infer(name, way, 60) for name in self.inference for way in models.WAYS)]
-        goals = [self.train("BERT-Large 512", 25), self.train("BERT-Large 128", 25), self.train("GPT-2 1558M", 60),
+        goals = [self.train("BERT-Large 512", 25), self.train("BERT-Large 128", 25), self.train("GPT-2 1558M", 45),
                  *(self.infer("BERT-Large", way, 18) for way in models.WAYS[:3])]
-        return [*goals, self.train("BERT-Large 384", 25),
+        timed = [self.train(name, seconds, "timed products") for name, seconds in zip(models.TRAINING_GOALS, (28, 28, 50))]
+        return [*goals, *timed, self.train("BERT-Large 384", 25),
                 Part("Podium NCCL", [self.bin / "bench_nccl"], nccl_taker("Podium"), 12),
                 *(self.infer("BERT-Large", way, 18) for way in models.WAYS[3:]),
                 *(self.infer("BERT-base", way, 9) for way in models.WAYS)]
@@ -116,7 +122,7 @@ class Plan:
         def train(name, way, seconds):
             options = self.training[name]
             return Part(f"PyTorch {way} {name} training", [python, HERE / "torch_peer.py", "--way", way, *flags(options)],
-                        block_taker(name, options, f"PyTorch {way}"), seconds)
+                        block_taker(name, "", options, f"PyTorch {way}"), seconds)
 
         def infer(name, way, seconds):
             sizes = flags({key: self.inference[name][key] for key in ("layers", "hidden", "heads")})

@@ -26,9 +26,25 @@ def ratio(figure, sides, side):
     return f"{faster:.2f}"
 
 
-def verdict(figure):
+def checks_of(figures):
+    """Whether results were found right, by the place of their time, behind which a run's check comes."""
+    latest, passed = {}, {}
+    for place, figure in enumerate(figures):
+        key = tuple(figure.get(word) for word in ("name", "shape", "way", "side"))
+        if figure["what"] == "inference":
+            latest[key] = place
+        elif figure["what"] == "check" and key in latest:
+            passed[latest[key]] = figure["passed"]
+    return passed
+
+
+def verdict(figure, passed):
+    """Beside the goal. `passed`: whether a time's results were found right, without which it reaches none; None: unknown."""
     goal = models.goal_of(figure)
-    return "" if goal is None else f"goal {goal:,.2f}: {'reached' if models.reaches(figure, goal) else 'MISSED'}"
+    about = "" if goal is None else f"goal {goal:,.2f}: "
+    if figure["what"] == "inference" and figure["side"] == "Podium" and not passed:
+        return about + ("not checked" if passed is None else "check FAILED")
+    return about and about + ("reached" if models.reaches(figure, goal) else "MISSED")
 
 
 def share(figure, sides, best):
@@ -39,11 +55,11 @@ def share(figure, sides, best):
     return f"{figure['value'] * counted['flops_per_second'] / counted['value'] / best:.1%}"
 
 
-def row(figure, sides, best):
+def row(figure, sides, passed, best):
     about = " ".join(str(figure[key]) for key in ("name", "shape", "way") if figure.get(key))
     ratios = "".join(f"{ratio(figure, sides, side):>12}" for side in PEERS.values())
     return (f"{figure['what']:11}{about:32}{figure['side']:18}{figure['value']:12,.3f} {figure['unit']:12}"
-            f"{share(figure, sides, best):>7}{ratios}  {verdict(figure)}")
+            f"{share(figure, sides, best):>7}{ratios}  {verdict(figure, passed)}")
 
 
 def table(figures):
@@ -51,7 +67,9 @@ def table(figures):
     sides = {(key_of(figure), figure["side"]): figure for figure in measured}
     ceilings = next((figure for figure in figures if figure["what"] == "ceilings"), {})
     head = f"{'':61}{'':12} {'':12}{'share':>7}" + "".join(f"{'x ' + name:>12}" for name in PEERS)
-    rows = [row(figure, sides, ceilings.get("bf16_flops")).rstrip() for figure in measured]
+    passed = checks_of(figures)
+    rows = [row(figure, sides, passed.get(place), ceilings.get("bf16_flops")).rstrip()
+            for place, figure in enumerate(figures) if "value" in figure]
     wrong = [f"{figure['name']}: {figure['why']}" for figure in figures if figure["what"] == "failure"]
     return [head, *rows, *wrong]
 

@@ -7,7 +7,7 @@ import time
 import unittest
 from unittest import mock
 
-from made_up import ROOT, Machine
+from made_up import ROOT, TIMES, Machine
 
 sys.path.insert(0, str(ROOT / "bench" / "gpu"))
 import measure  # noqa: E402
@@ -48,7 +48,10 @@ class Bench(unittest.TestCase):
         for call, words in zip(first, ("--length 512", "--length 128", "--family gpt", "fp16", "int8", "fp8")):
             self.assertIn(words, call)
         self.assertLessEqual(GOALS, measured(figures, "Podium"))
-        self.assertEqual(sum(f["what"] == "block" and f["side"] == "Podium" for f in figures), 12)
+        self.assertEqual(sum(f["what"] == "block" and f["side"] == "Podium" for f in figures), 21)
+        timed = [f["name"] for f in figures if f["what"] == "training" and f["way"] == "timed products"]
+        self.assertEqual(timed, ["BERT-Large 512", "BERT-Large 128", "GPT-2 1558M"])
+        self.assertEqual(sum("--timed-products" in call for call in self.machine.calls()), 3)
 
     def test_a_figure_is_the_median_beside_goal_peers_and_ceiling(self):
         _, said, figures = self.run_bench()
@@ -139,10 +142,21 @@ class Bench(unittest.TestCase):
             self.assertIn(("NCCL", "one rank"), measured(figures_in(self.json.with_name(name)), "Podium"))
 
     def test_times_of_wrong_results_are_called_so(self):
-        when = """*'--precision int8'*) echo '{"batch": 1, "length": 128, "error": 0.7, "tolerance": 0.1, "passed": false}' ;;"""
-        code, said, _ = self.run_bench("--parts", "Podium BERT-Large inference", when=when)
+        when = f"""*'--precision int8'*) {TIMES}
+          echo '{{"batch": 1, "length": 128, "error": 0.7, "tolerance": 0.1, "passed": false}}'; exit 1 ;;"""
+        code, said, figures = self.run_bench("--parts", "Podium BERT-Large inference", when=when)
         self.assertEqual(code, 1)
         self.assertIn("inference, int8 1x128: differs from the CPU by 0.7", said)
+        self.assertRegex(said, r"inference +BERT-Large 1x128 int8 .*goal 0.60: check FAILED")
+        self.assertNotRegex(said, r"1x128 int8.*reached|, int8 1x128: 0.500 ms.*reached")
+        later = [{**figure, "passed": True} if figure["what"] == "check" else figure for figure in figures]
+        rows = [row for row in table.table(figures + later) if "BERT-Large 1x128 int8 " in row and "sparse" not in row]
+        self.assertEqual([row.split("goal 0.60: ")[1] for row in rows], ["check FAILED", "reached"])
+
+    def test_a_time_whose_check_never_came_reaches_no_goal(self):
+        code, said, _ = self.run_bench("--parts", "BERT-Large inference, fp8", when=f"*'--precision fp8'*) {TIMES} exit 1 ;;")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"inference +BERT-Large 1x128 fp8 .*goal 0.60: not checked")
 
     def test_figures_that_were_cut_off_are_left_out_of_the_table(self):
         self.json.parent.mkdir()
