@@ -3,6 +3,8 @@
 // which takes longer to draw than to read.
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "common/base/check.h"
 #include "worker/ops/cuda/attention_kernels.h"
@@ -19,11 +21,18 @@ bool tiled(const AttentionShape& shape, DType dtype) {
   return dtype != DType::f32 && shape.head_size % 8 == 0 && shape.head_size <= kMaxTiledHeadSize;
 }
 
-void check_limits(const AttentionShape& shape) {
+// The dropout's words of a head are counted in 32 bits.
+constexpr std::int64_t kMaxLengthWithDropout = 1 << 17;
+static_assert(kMaxLengthWithDropout / kStripKeys * kMaxLengthWithDropout <=
+              std::numeric_limits<std::int32_t>::max());
+
+void check_limits(const AttentionShape& shape, const Dropout& dropout) {
   constexpr std::int64_t kMaxGridYz = 65535, kMaxLength = 1 << 20;
   PODIUM_CHECK(shape.head_size <= kMaxHeadSize, "CUDA attention holds heads of at most 256 columns");
   PODIUM_CHECK(shape.heads <= kMaxGridYz && shape.sequences <= kMaxGridYz && shape.length <= kMaxLength,
                "CUDA attention takes at most 65535 sequences and heads, and 1048576 rows of a sequence");
+  PODIUM_CHECK(!dropout.active() || shape.length <= kMaxLengthWithDropout,
+               "CUDA attention takes at most 131072 rows of a sequence where it drops out");
 }
 
 std::int64_t padded_length(const AttentionShape& shape) {
@@ -79,13 +88,14 @@ void forward(Context& context, const AttentionShape& shape, const AttentionTask&
 
 AttentionSaved attention_saved(const Context& /*context*/, const AttentionShape& shape, DType /*qkv*/,
                                const Dropout& dropout) {
+  check_limits(shape, dropout);
   return {DType::f32, saved_floats(shape, dropout)};
 }
 
 void attention_forward(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                        std::span<const std::int32_t> valid_lengths, const Dropout& dropout, TensorView saved,
                        TensorView out) {
-  check_limits(shape);
+  check_limits(shape, dropout);
   if (qkv.size() == 0) return;
   float* const to =
       saved.address == nullptr ? scratch(context, saved_floats(shape, dropout)) : elements<float>(saved);
@@ -98,7 +108,7 @@ bool attention_quantises(const Context& /*context*/, const AttentionShape& shape
 
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
-  check_limits(shape);
+  check_limits(shape, {});
   if (qkv.size() == 0) return;
   const AttentionTask task = make_task(shape, valid_lengths, {}, nullptr);
   if (split_keys(task, shape.sequences, qkv.dtype))
@@ -112,7 +122,7 @@ void attention_backward(Context& context, const AttentionShape& shape, ConstTens
                         ConstTensorView out, ConstTensorView qkv, std::span<const std::int32_t> valid_lengths,
                         ConstTensorView saved, const Dropout& dropout, TensorView dqkv,
                         TensorView column_sums) {
-  check_limits(shape);
+  check_limits(shape, dropout);
   if (qkv.size() == 0) return;
   const bool again = saved.address == nullptr, in_tiles = tiled(shape, qkv.dtype);
   const bool sums = column_sums.address != nullptr;

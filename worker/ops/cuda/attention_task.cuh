@@ -56,7 +56,7 @@ __device__ __forceinline__ AttentionHead head_of_block(const AttentionTask& task
 }
 
 // The head's words of `kept`, [padded / 16, padded]: bit i of word (strip, query) says whether key
-// 16 * strip + i is kept for the query.
+// 16 * strip + i is kept for the query. attention.cu bounds the length, so that an int counts them.
 __device__ __forceinline__ const std::uint16_t* kept_words(const AttentionTask& task,
                                                            const AttentionHead& head) {
   return task.kept + head.index * (std::int64_t{task.padded} / kStripKeys * task.padded);
