@@ -1,6 +1,5 @@
-// The decision: a command and the state give events, or a refusal that says why. Pure; the same arguments
-// give the same answer. The caller applies the events, plans, enacts the plan and commits all of it as one
-// turn:
+// Decides: turns a command into events, or refuses it with a reason. Pure: equal arguments give equal
+// results. The caller applies the events, plans, enacts the plan and commits all of it as one turn:
 //
 //   events = handle(state, command, now);  apply_all(state, events);
 //   plan   = make_plan(state, now);
@@ -19,8 +18,8 @@ namespace podium {
 
 Result<Events> handle(const ClusterState& state, const Command& command, Time now);
 
-// When a Tick next has something to do: a job's time, a deadline or a maintenance window runs out, or a
-// node's silence begins to mean something.
+// When the next Tick has something to do: a job's timer, a deadline or a maintenance window ends, or a node's
+// silence changes its state.
 std::optional<Time> next_tick(const ClusterState& state, Time now);
 
 }  // namespace podium

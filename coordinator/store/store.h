@@ -1,8 +1,8 @@
-// The coordinator's disk: event log, projections for the API, metric series, checkpoints, logs; all under one
-// home. One thread owns the writing connection and commits what has queued up together. Callbacks run where
-// `Post` puts them. A commit that fails is tried again until it is written, for the state in memory is ahead
-// of the disk by it, and failure() says so. An ingest that fails is an answer (`unavailable`), because the
-// agent keeps what it could not deliver.
+// The coordinator's disk: event log, projections for the API, metric series, checkpoints and logs, all in one
+// home folder. One thread owns the writing connection and commits all queued work in one transaction.
+// Callbacks run where `Post` puts them. A commit that fails is repeated until it succeeds, because the state
+// in memory already contains it; meanwhile failure() returns the reason. An ingest that fails is answered
+// with `unavailable`, because the agent keeps what it could not deliver.
 #pragma once
 
 #include <atomic>
@@ -28,13 +28,13 @@ namespace podium {
 
 class LogKeeper;
 
-// What the log does not hold of a new experiment.
+// The parts of a new experiment that the event log does not hold.
 struct ExperimentText {
   ExperimentId experiment;
-  std::string spec;                    // the YAML as it came
+  std::string spec;                    // the YAML as submitted
   std::string file;                    // its name
   std::string source;                  // JSON: repository, commit, path, dirty; "" without
-  std::string idempotency_key;         // "" without; never one that exists or is on its way
+  std::string idempotency_key;         // "": none; else one that no experiment has, written or queued
   std::vector<std::string> job_specs;  // normalised JSON of each job, in the order of their ids
 };
 
@@ -47,9 +47,8 @@ struct AttemptSecret {
 struct Commit {
   Events events;
   std::optional<ExperimentText> experiment;
-  std::vector<AttemptSecret> secrets;  // one for each AttemptCreated
-  std::shared_ptr<const ClusterState>
-      snapshot;  // after these events, when wants_snapshot() said so; else none
+  std::vector<AttemptSecret> secrets;            // one for each AttemptCreated
+  std::shared_ptr<const ClusterState> snapshot;  // the state after these events; null unless wants_snapshot()
   std::vector<WaitMark> waits = {};
   std::vector<DrawnEnergy> energy = {};
   std::vector<RetentionChange> retention = {};
@@ -63,7 +62,7 @@ struct Loaded {
   std::map<JobId, std::string> waits = {};  // for WaitLog
 };
 
-// Who this database is, and where its jobs are in the nodes' shared folder.
+// The identity of this database's cluster, and the folder of its jobs in the nodes' shared folder.
 struct ClusterRecord {
   ClusterName name;
   std::string folder;
@@ -81,39 +80,40 @@ class Store {
 
   // Creates or migrates `home`/podium.db. Throws SqliteError or std::system_error naming the file.
   Store(std::filesystem::path home, Post post, const StoreOptions& options = {});
-  ~Store();  // finishes what is queued
+  ~Store();  // writes what is queued first
 
-  // Once, before load: raises the generation. A database that is no cluster's yet becomes that of the id
+  // Call once, before load: raises the generation. A new database becomes that of the cluster with the id
   // `fresh`.
   ClusterRecord begin(const std::string& fresh);
 
-  // Before the first commit: at the start of this coordinator, `to`, the cluster's time made a step.
+  // Call before the first commit: records that the cluster's time stepped at the start of this coordinator
+  // (`to`).
   void note_clock_step(Time from, Time to, Duration step);
 
-  // Once, before the first commit. The limits are the daemon's, not the disk's.
+  // Call once, before the first commit. Limits come from `empty`, not from the disk.
   Loaded load(const ClusterState& empty);
 
   void commit(Commit turn, std::function<void()> done);
 
-  // Its positions are filled in and durable when `done` runs, and so is every turn that was committed before
-  // this call. Errors: `unavailable` when the queue or the disk is full.
+  // When `done` runs, the batch's positions are filled in and durable, and so is every turn committed before
+  // this call. Error: `unavailable` when the queue or the disk is full.
   using IngestDone = std::function<void(const std::optional<Error>&)>;
   void ingest(std::shared_ptr<StreamBatch> streams, IngestDone done);
 
-  // Why turns cannot be written at the moment; they wait.
+  // Why turns cannot be written at present, if so; they wait.
   std::optional<Error> failure() const;
 
-  // Why nothing more may be taken in that can wait, streams and submissions: failure(), the disk is nearly
-  // full, or the home is gone. Orders, agents' reports and users' commands go on, for which the reserve is
-  // kept.
+  // Why streams and submissions, which can wait, are refused at present, if so: failure(), a disk that is
+  // nearly full, or a home that is gone. Orders, reports and commands continue: the disk reserve is kept for
+  // them.
   std::optional<Error> refusal() const;
 
-  // Enough events since the last snapshot that the next commit should bring one.
+  // Whether so many events followed the last snapshot that the next commit should carry one.
   bool wants_snapshot() const;
 
   const StoreOptions& options() const { return options_; }
 
-  // A new read-only view with its own connection; use each from one thread at a time.
+  // A new reader with a connection of its own. Use each reader from one thread at a time.
   std::unique_ptr<Reader> open_reader() const;
 
  private:

@@ -1,6 +1,7 @@
-// One POST of streams on its way from an agent to tables, logs and the live stream. It is parsed on a pool;
-// the loop decides what the core must know of it, LogKeeper puts its output on disk, the store's thread
-// writes its rows, and the loop answers the agent and tells the live stream. One of them has it at a time.
+// One POST of streams on its way from an agent to tables, logs and the live stream. A pool parses it; the
+// loop passes the core what it must know; LogKeeper writes the output to disk; the store's thread writes the
+// rows; the loop then answers the agent and feeds the live stream. Exactly one of them holds the batch at any
+// time.
 #pragma once
 
 #include <algorithm>
@@ -19,45 +20,46 @@
 
 namespace podium {
 
-// By which clock the lines of a batch were written, and the cluster's time.
+// The clock of the node that wrote a batch's lines, and the cluster's time.
 struct WriterClock {
   Time now;
   Duration ahead{};  // of that clock
 
-  // A time of that clock in the cluster's; nothing happens in the time to come.
+  // Converts a time of that clock to the cluster's time, at most now: nothing happens in the future.
   Time correct(Time told) const { return std::min(told - ahead, now); }
 };
 
-// Jobs that streams have changed, with the new points of each metric: at most a few hundred, for the live
-// stream. The tables have all of them.
+// For the live stream: the jobs that a batch changed, with the newest points of each metric, a few hundred at
+// most. The tables have all points.
 using StreamNews = std::map<JobId, std::map<std::string, Series, std::less<>>>;
 
 struct StreamBatch {
-  NodeId node;  // whose agent sent it
+  NodeId node;  // that sent it
   WriterClock clock;
   std::string body;
-  std::vector<StreamChunk> chunks;  // borrow from body
+  std::vector<StreamChunk> chunks;  // views into body
   std::vector<Command> for_core;    // what the core must know of it
 
-  // What has become of it. LogKeeper sets the first, the store's thread the others.
-  std::vector<bool> on_disk;  // of each chunk of output: its bytes follow what was there and are on disk
-  std::size_t taken = 0;      // chunks whose rows are written
+  // The results. LogKeeper sets on_disk; the store's thread sets the others.
+  std::vector<bool> on_disk;              // by chunk of output: its bytes continue the file and are on disk
+  std::size_t taken = 0;                  // chunks whose rows are written
   std::vector<StreamPosition> positions;  // for the agent
-  std::vector<std::string> notes;         // for the agent's own log
+  std::vector<std::string> notes;         // for the agent's log, in the order of the chunks
   StreamNews news;
 };
 
-// `body` as common/model/stream_chunk.h describes. Error: `invalid` for a malformed one.
+// `body` has the format of common/model/stream_chunk.h. Error: `invalid` where it is malformed.
 Result<std::shared_ptr<StreamBatch>> read_streams(NodeId node, std::string body);
 
-// The newest checkpoint of each attempt that the streams name, for the core. It is committed before the rows,
-// so that no offset ever passes a checkpoint that the core could forget; a line that comes twice changes
-// nothing. `is_own` says whether a task was given to the node: lines of other tasks are left out.
+// The newest checkpoint of each attempt in the streams, for the core. The core's event is committed before
+// the rows: otherwise a crash between the two could move an offset past a checkpoint that the core never
+// learnt of. Reading a line twice changes nothing. `is_own` says whether the node was given a task; lines of
+// other tasks are ignored.
 std::vector<CheckpointSaved> checkpoints_in(const StreamBatch& streams,
                                             const std::function<bool(TaskId)>& is_own);
 
-// For the trials of sweeps, the first value of the watched metric at the step of each watched rung or later.
-// It is committed before the rows, too.
+// For the trials of sweeps: the first value of the watched metric at or after the step of each watched rung.
+// The core's event is committed before the rows, for the same reason.
 using RungWatches = std::map<JobId, RungWatch>;
 std::vector<RungTold> rungs_in(const StreamBatch& streams, const RungWatches& watches,
                                const std::function<bool(TaskId)>& is_own);

@@ -1,5 +1,5 @@
-// Who may have how many devices: quotas and limits of the account tree (state/account.h) against what
-// accounts hold, as a plan would change it.
+// How many devices each account may have: the quotas and limits of the account tree (state/account.h), and
+// what accounts hold, as a plan would change it.
 #pragma once
 
 #include <functional>
@@ -21,30 +21,30 @@ class AccountLedger {
 
   const std::string& kind() const { return kind_; }
   int allocated(const std::string& account) const;
-  // Jobs of `account` get so many devices more; less, where negative.
+  // Jobs of `account` get `devices` more; fewer where negative.
   void change(const std::string& account, int devices);
 
-  // The limit that so many more would break.
+  // The limit that `devices` more would exceed, if any.
   std::optional<Blocker> over_limit(const std::string& account, int devices) const;
-  // The innermost account around it (or itself) whose quota covers so many devices more.
+  // The deepest account, at or above `account`, whose quota covers `devices` more.
   std::optional<std::string> guaranteed_by(const std::string& account, int devices) const;
-  // The innermost account around it (or itself) that has a quota, and how much.
+  // The deepest account, at or above `account`, that has a quota, and the quota.
   struct Quota {
     std::string account;
     int devices = 0;
   };
   std::optional<Quota> nearest_quota(const std::string& account) const;
-  // How deep in the tree there are quotas, the deepest first.
+  // The depths in the tree at which accounts have quotas, the deepest first.
   std::set<int, std::greater<>> quota_depths() const;
-  // Whether work of `account` on so many devices may be stopped for `taker`: it is borrowed, or `taker` goes
-  // before it once both wait.
+  // Whether work of `account` on `devices` may be stopped for `taker`: the devices are borrowed, or `taker`
+  // would go first if both waited.
   bool may_take(const std::string& account, int devices, const JobRequest& taker) const;
 
  private:
   const ClusterState& state_;
   std::string kind_;
   bool quotas_ = false, limits_ = false;  // whether any account has one of this kind
-  std::map<std::string, int> changes_;    // against the state
+  std::map<std::string, int> changes_;    // relative to the state
 };
 
 }  // namespace podium

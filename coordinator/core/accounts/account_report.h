@@ -1,4 +1,4 @@
-// What every account holds, has borrowed and used, and waits for: the figures that people and monitoring see.
+// What every account holds, has borrowed, has used and waits for: the figures for people and monitoring.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace podium {
 
-// Of devices of one kind, of the account and all below it.
+// For devices of one kind, of the account and all accounts below it.
 struct AccountFigures {
   int devices = 0;            // allocated now
   int borrowed = 0;           // of them, those that accounts with quotas may reclaim

@@ -1,5 +1,4 @@
-// The parts of `apply` that concern one job or one sweep alone, so that `handle` can look ahead on a copy of
-// it.
+// The parts of `apply` that concern a single job or sweep, so that `handle` can look ahead on a copy of it.
 #pragma once
 
 #include "coordinator/core/events/events.h"

@@ -1,4 +1,4 @@
-// What may be asked of the cluster. A command is a wish: `handle` turns it into events or refuses it.
+// Requests to the cluster. `handle` turns a command into events or refuses it.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ namespace podium {
 struct SubmitExperiment {
   std::string name;
   std::vector<JobRequest> jobs;
-  // How those jobs ended that `after` names and that the state has forgotten; only the store knows.
+  // How jobs ended that `after` names and that the state has forgotten; the store looks it up.
   std::map<JobId, JobState> ended = {};
-  bool in_turn = false;           // each job waits until those before it have ended, however they do
-  std::optional<Asha> asha = {};  // the jobs are trials, of which those that lose are ended
+  bool in_turn = false;           // each job waits for the end, successful or not, of those before it
+  std::optional<Asha> asha = {};  // the jobs are trials; losing trials are ended
 };
 
 struct CancelJob {
   JobId job;
 };
 
-// A job that runs goes on, and does not start again.
+// A running job goes on but does not start again.
 struct HoldJob {
   JobId job;
 };
@@ -44,7 +44,7 @@ struct PrioritiseJob {
   int priority = 0;
 };
 
-// Of a job that the state has forgotten; only the store knows.
+// A job that the state has forgotten; the store looks it up.
 struct EndedJob {
   ExperimentId experiment;
   JobRequest request;
@@ -54,22 +54,21 @@ struct EndedJob {
   bool lacks_code = false;        // what was packed for it is no longer kept
 };
 
-// A running job stops at a checkpoint and queues again; a waiting one forgets its back-off and the nodes it
-// avoids; one that failed or was cancelled goes on from its checkpoint, with all its retries.
+// A running job stops at a checkpoint and queues again. A waiting job drops its back-off and the nodes that
+// it avoids. A job that failed or was cancelled continues from its checkpoint, with all its retries.
 struct RequeueJob {
   JobId job;
   std::optional<EndedJob> ended = {};
   std::map<JobId, JobState> ends = {};  // of the jobs that its `after` names, as in SubmitExperiment
 };
 
-// Its attempts, the one that runs too, may take so long from their start.
+// Sets how long the job's attempts, the running one included, may take from their start.
 struct ExtendJob {
   JobId job;
   Duration walltime{};
 };
 
-// Makes the account, where there is none. What is absent stays as it is; a quota or limit of nothing is
-// lifted.
+// Makes the account where there is none. Absent values stay as they are; a null quota or limit is removed.
 struct ChangeAccount {
   std::string account;
   std::optional<int> share;
@@ -84,7 +83,7 @@ struct NodeReported {
   NodeReport report;
 };
 
-// Nothing new starts on the node: from now on, or in a maintenance window.
+// Nothing new starts on the node, from now on or in a maintenance window.
 struct DrainNode {
   NodeId node;
   std::string reason;
@@ -96,7 +95,7 @@ struct ResumeNode {
   NodeId node;
 };
 
-// Of those that do not run yet, the node takes the account's jobs only.
+// Only jobs of the account start on the node.
 struct ReserveNode {
   NodeId node;
   std::string account;
@@ -109,26 +108,25 @@ struct UnreserveNode {
   NodeId node;
 };
 
-// Sets and, where the value is absent, removes labels that operators gave; the agent's own stay under
-// them.
+// Sets labels of operators or, where the value is absent, removes them. The agent's labels stay below them.
 struct LabelNode {
   NodeId node;
   std::map<std::string, std::optional<std::string>> labels;
 };
 
-// The node's unknown tasks run to their end, or are stopped now; then it works for this cluster.
+// The node's unknown tasks run to their end, or are stopped now; then the node gets work again.
 struct AdoptNode {
   NodeId node;
   bool stop = false;
 };
 
-// A task's events.jsonl told of a checkpoint that is whole and on disk.
+// A task's events.jsonl reports a checkpoint that is whole and on disk.
 struct CheckpointSaved {
   AttemptId attempt;
   std::int64_t step = 0;
 };
 
-// A trial of a sweep told its metric at a rung's step, or later.
+// A trial of a sweep reports its metric at a rung's step or later.
 struct RungTold {
   JobId job;
   int rung = 1;
@@ -139,7 +137,7 @@ struct RungTold {
 // Time passed. Due at next_tick() and at Plan::stale_at, and at least every five seconds.
 struct Tick {};
 
-// The coordinator has just rebuilt its state: the silence while it was down is nobody's fault.
+// The coordinator has just rebuilt its state: silence while it was down does not count against nodes.
 struct CoordinatorUp {};
 
 using Command =

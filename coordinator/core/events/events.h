@@ -1,6 +1,5 @@
-// What happened, in the past tense. Events are the only thing that changes a ClusterState, and the log of
-// them is the truth on disk: a published event never changes its meaning; codec changes raise its "v" and
-// keep the old reader.
+// What happened, in the past tense. Only events change a ClusterState, and their log is the truth on disk.
+// The meaning of a released event never changes; a change of its codec raises "v" and keeps the old reader.
 #pragma once
 
 #include <cstdint>
@@ -46,13 +45,13 @@ struct TaskExited {
   bool operator==(const TaskExited&) const = default;
 };
 
-// Its node reports without it; found again, or lost after Limits::missing_after.
+// The node's report lacks the task. It is found again, or lost after Limits::missing_after.
 struct TaskMissed {
   TaskId task;
   bool operator==(const TaskMissed&) const = default;
 };
 
-// Its agent has it, though it does not run yet: no other may start it any more.
+// The agent has the task, though it does not run yet: no other agent may start it any more.
 struct TaskListed {
   TaskId task;
   bool operator==(const TaskListed&) const = default;
@@ -101,13 +100,13 @@ struct AccountChanged {
   bool operator==(const AccountChanged&) const = default;
 };
 
-// With all that it has used.
+// With its usage.
 struct AccountDeleted {
   std::string account;
   bool operator==(const AccountDeleted&) const = default;
 };
 
-// The job will be queued again: what its last attempt taught. JobStateChanged follows.
+// The job is queued again, with what its last attempt taught. JobStateChanged follows.
 struct RetryPlanned {
   JobId job;
   RetryCounts retries;
@@ -125,11 +124,11 @@ struct JobStateChanged {
   bool operator==(const JobStateChanged&) const = default;
 };
 
-// Does not start, or start again, until it is released.
+// The job does not start, or start again, until it is released.
 struct JobHeld {
   JobId job;
-  std::string reason = {};  // "": an operator wishes it; else what nodes know and this database does not
-  int attempts = 0;         // the newest that they have told of
+  std::string reason = {};  // "": an operator held it; else what nodes know and this database lacks
+  int attempts = 0;         // the newest that nodes have reported
   bool operator==(const JobHeld&) const = default;
 };
 
@@ -144,14 +143,15 @@ struct JobPrioritised {
   bool operator==(const JobPrioritised&) const = default;
 };
 
-// `on` ended as `job` demanded, which waits for it no longer.
+// `on` ended as `job` demands; `job` no longer waits for it.
 struct DependencyMet {
   JobId job;
   JobId on;
   bool operator==(const DependencyMet&) const = default;
 };
 
-// The core had forgotten it, for it had ended; an operator lets it go on. JobStateChanged to queued follows.
+// An operator continues a job that had ended and that the core had forgotten. JobStateChanged to queued
+// follows.
 struct JobRecalled {
   JobId job;
   ExperimentId experiment;
@@ -168,7 +168,7 @@ struct JobExtended {
   bool operator==(const JobExtended&) const = default;
 };
 
-// The experiment's jobs are trials of a sweep that ends those that lose; these are numbered from `first` on.
+// The experiment's jobs, numbered from `first` on, are trials of a sweep that ends losing trials.
 struct SweepBegun {
   ExperimentId experiment;
   Asha rule;
@@ -177,7 +177,7 @@ struct SweepBegun {
   bool operator==(const SweepBegun&) const = default;
 };
 
-// The first word of a trial on a rung; it may have ended meanwhile.
+// The first report of a trial at a rung; the trial may have ended meanwhile.
 struct RungReached {
   ExperimentId experiment;
   JobId job;
@@ -186,7 +186,7 @@ struct RungReached {
   bool operator==(const RungReached&) const = default;
 };
 
-// Others do better at the rung. AttemptStopping follows where the trial has an attempt.
+// Other trials do better at the rung. AttemptStopping follows where the trial has an attempt.
 struct TrialPaused {
   JobId job;
   int rung = 1;
@@ -194,7 +194,7 @@ struct TrialPaused {
   bool operator==(const TrialPaused&) const = default;
 };
 
-// It goes on from the rung to the next, or to its end.
+// The trial goes on from the rung to the next, or to its end.
 struct TrialPromoted {
   JobId job;
   int rung = 1;
@@ -213,7 +213,7 @@ struct NodeJoined {
   bool operator==(const NodeJoined&) const = default;
 };
 
-// Its devices, address, labels, version or agent process are others now.
+// The node's devices, address, labels, version or agent process have changed.
 struct NodeChanged {
   NodeDescription node;
   bool operator==(const NodeChanged&) const = default;
@@ -233,7 +233,7 @@ struct NodeStraysCounted {
   bool operator==(const NodeStraysCounted&) const = default;
 };
 
-// Replaces the drain it had.
+// Replaces an earlier drain.
 struct NodeDrained {
   NodeId node;
   Drain drain;
@@ -246,7 +246,7 @@ struct NodeResumed {
   bool operator==(const NodeResumed&) const = default;
 };
 
-// Replaces the reservation it had.
+// Replaces an earlier reservation.
 struct NodeReserved {
   NodeId node;
   NodeReservation reservation;
@@ -259,37 +259,38 @@ struct NodeUnreserved {
   bool operator==(const NodeUnreserved&) const = default;
 };
 
-// All labels its operators have given it.
+// All labels that operators have given the node.
 struct NodeLabelled {
   NodeId node;
   Labels labels;
   bool operator==(const NodeLabelled&) const = default;
 };
 
-// Every node's silence counts from now: the coordinator was away.
+// The coordinator was away: every node's silence counts from now.
 struct SilenceForgiven {
   std::string reason;
-  bool started = false;  // and its database may be an older copy now
+  bool started = false;  // the database may be an older copy now
   bool operator==(const SilenceForgiven&) const = default;
 };
 
-// Not durable: only what is of the newest report follows from it.
+// Not durable: it updates only what comes from the newest report.
 struct NodeSeen {
   NodeId node;
-  std::optional<ClockMeasure> clock = {};  // the newest; neither is written, nor the next two
+  std::optional<ClockMeasure> clock = {};  // the newest; like the next two fields not written to disk
   std::vector<TaskId> unknown = {};        // Node::unknown
   std::string stranger = {};               // Node::stranger
   bool operator==(const NodeSeen&) const = default;
 };
 
-// An operator's word on a node's unknown tasks. Not durable either: after a restart they are parked again.
+// An operator's decision on a node's unknown tasks. Not durable either: after a restart they are parked
+// again.
 struct NodeAdopted {
   NodeId node;
   bool stop = false;
   bool operator==(const NodeAdopted&) const = default;
 };
 
-// The nodes know of jobs that this database never had: their numbers are not given again.
+// The nodes know jobs that this database never had: their numbers are not assigned again.
 struct JobNumbersSkipped {
   JobId next;
   bool operator==(const JobNumbersSkipped&) const = default;
@@ -315,17 +316,17 @@ struct Event {
 
 using Events = std::vector<Event>;
 
-// The only mutator. An event that does not fit the state is a bug and ends the process.
+// The only mutator of ClusterState. An event that does not fit the state is a bug and ends the process.
 void apply(ClusterState& state, const Event& event);
 void apply_all(ClusterState& state, const Events& events);
 
-// Whether it belongs in the log; the rest only moves clocks.
+// Whether the event belongs in the log; the others only move clocks.
 bool is_durable(const Event& event);
 
 // "job_queued": its name in the log and in the API.
 std::string_view type_of(const Event& event);
 
-// The job or node that it is about, if any.
+// The job or node that the event is about, if any.
 std::optional<JobId> job_of(const Event& event);
 std::optional<NodeId> node_of(const Event& event);
 
@@ -336,9 +337,9 @@ std::string describe(const Event& event);
 nlohmann::json to_json(const Event& event);
 Event event_from_json(const nlohmann::json& json);
 
-// A whole state, for snapshots; without what is not durable.
+// A whole state, for snapshots, without what is not durable.
 nlohmann::json to_json(const ClusterState& state);
-// Limits and scheduling are those of `empty`, a state without nodes and jobs.
+// Takes limits and scheduling from `empty`, a state without nodes and jobs.
 ClusterState cluster_state_from_json(const nlohmann::json& json, const ClusterState& empty);
 
 }  // namespace podium

@@ -1,22 +1,24 @@
-// Which device is allocated to which job: written by `apply` alone. A device is granted once, and it is its
-// job's for as long as Attempt::is_allocated says.
+// Which device is allocated to which job; only `apply` calls this. A device is granted to one job at a time
+// and stays allocated as long as Attempt::is_allocated.
 #pragma once
 
 #include "coordinator/core/state/state.h"
 
 namespace podium {
 
-// What the agent reports now. Devices it no longer reports stay while a job holds them, unusable.
+// Takes over what the agent reports. A device that it no longer reports stays, unusable, while a job holds
+// it.
 void describe_node(Node& node, const NodeDescription& description);
 
-// Of a new attempt: grants its devices, charges its account and tells its nodes.
+// For a new attempt: grants its devices, charges its account and raises its nodes' orders versions.
 void grant_devices(ClusterState& state, const Job& job, Time at);
 
-// Returns the devices of the attempt's tasks that are over, and of one of them alone.
+// return_devices: returns the devices of all tasks of the attempt that are over. return_devices_of: of one
+// rank.
 void return_devices(ClusterState& state, const Job& job, Time at);
 void return_devices_of(ClusterState& state, const Job& job, std::size_t rank, Time at);
 
-// So many devices more are allocated to the job's accounts from `at` on; fewer, where negative.
+// From `at` on the job's accounts have `devices` more allocated; fewer where negative.
 void charge_account(ClusterState& state, const Job& job, int devices, Time at);
 
 }  // namespace podium

@@ -1,5 +1,4 @@
-// The part of `apply` that holds failures against nodes and clears them again; nodes/suspicion.h has the
-// rule.
+// The part of `apply` that records failures against nodes and clears them; nodes/suspicion.h has the rule.
 #pragma once
 
 #include "coordinator/core/events/events.h"
@@ -8,7 +7,7 @@ namespace podium {
 
 inline constexpr Duration kSuspectFor = std::chrono::hours(1);
 
-// The attempt that the job still has ends.
+// Call before the ended attempt is removed from the job.
 void judge_nodes(ClusterState& state, const Job& job, const AttemptEnded& ended, Time at);
 void forgive_node(ClusterState& state, const NodeId& node);
 

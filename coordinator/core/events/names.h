@@ -1,4 +1,4 @@
-// The wire names of the enums of events; private to the core and to those that keep its events.
+// The wire names of the enums of events, for codecs and for the store, which keeps the events.
 #pragma once
 
 #include "common/model/codec.h"

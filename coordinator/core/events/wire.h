@@ -1,4 +1,5 @@
-// JSON of the values that events, snapshots and the API have in common.
+// JSON of the values that events, snapshots and the API share. Events and snapshots lie on disk: a change
+// here must still read what older versions wrote (tests/golden).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,7 +29,7 @@ NodeReservation reservation_from(const nlohmann::json& json);
 nlohmann::json report_json(const RungReport& report);
 RungReport report_from(const nlohmann::json& json);
 
-// Absent is null.
+// null where there is no time.
 nlohmann::json time_json(std::optional<Time> time);
 std::optional<Time> optional_time_from(const nlohmann::json& json);
 

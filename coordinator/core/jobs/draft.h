@@ -1,5 +1,5 @@
-// Looking ahead while deciding: the jobs a command touches are copied, events are applied to the copies as
-// they are emitted, and `settle` carries each job as far as its tasks now allow.
+// Looks ahead while `handle` decides: the jobs that a command touches are copied, each event is applied to
+// the copy as it is emitted, and `settle` moves a job on as far as its tasks allow.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ class JobDraft {
 
   void emit(decltype(Event::body) body);
   void change_state(JobState to, std::string reason);
-  // Stops the attempt, unless it already stops for a reason at least as strong.
+  // Stops the attempt, unless it is already being stopped for a reason at least as strong.
   void stop(StopCause cause, const std::string& reason);
   void settle(const ClusterState& state);
 

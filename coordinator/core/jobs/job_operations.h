@@ -1,5 +1,5 @@
-// What users do to jobs: submit, cancel, hold, release, prioritise, requeue; and what the end of a job means
-// to those that wait for it. Asking for what already is changes nothing and is no mistake.
+// What users do to jobs: submit, cancel, hold, release, prioritise, requeue, extend; and what the end of a
+// job means for jobs that wait for it. A request for what is already so changes nothing and is no mistake.
 #pragma once
 
 #include "common/base/error.h"
@@ -16,8 +16,8 @@ Result<Events> prioritise(const ClusterState& state, const PrioritiseJob& comman
 Result<Events> requeue(const ClusterState& state, const RequeueJob& command, Time now);
 Result<Events> extend(const ClusterState& state, const ExtendJob& command, Time now);
 
-// Adds what follows for the jobs that wait for one that ends in `events`: it is one less to wait for, or it
-// ended otherwise than they demand, and they are cancelled, with those that wait for them.
+// Adds the consequences for jobs that wait for a job that ends in `events`: they have one less to wait for
+// or, where it did not end as they demand, they are cancelled, together with the jobs that wait for them.
 void settle_dependents(const ClusterState& state, Events& events, Time now);
 
 }  // namespace podium

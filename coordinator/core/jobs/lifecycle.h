@@ -1,4 +1,4 @@
-// What becomes of a job when its tasks are over: whether to try again and when. Each class of exit
+// Decides what becomes of a job when its tasks are over: whether it is retried, and when. Each class of exit
 // (state/exits.h) has its own budget, so that a lost node never costs a restart.
 #pragma once
 
@@ -23,8 +23,8 @@ inline constexpr Duration kShortestWait = std::chrono::seconds(30);  // of Retry
 struct Verdict {
   AttemptEnd end = AttemptEnd::succeeded;
   JobState next = JobState::succeeded;        // succeeded, queued, failed or cancelled
-  std::string attempt_reason;                 // why the attempt ended; "" when it succeeded
-  std::string job_reason;                     // that, and what follows from it
+  std::string attempt_reason;                 // why the attempt ended; "" where it succeeded
+  std::string job_reason;                     // the same, and its consequence for the job
   RestartCause restart = RestartCause::none;  // of a job that is queued again
   RetryCounts retries;                        // as they will be
   std::optional<Time> not_before;
@@ -32,7 +32,7 @@ struct Verdict {
   std::optional<Time> avoid_until;
 };
 
-// For a job all of whose tasks are over.
+// All tasks of the job must be over.
 Verdict conclude(const ClusterState& state, const Job& job, Time now);
 
 }  // namespace podium

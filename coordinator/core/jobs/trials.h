@@ -1,6 +1,6 @@
-// The trials of sweeps as jobs: what halving.h decides becomes events. A pause is a graceful stop, after
-// which the job is queued and not in line; a promotion lets it start again from its checkpoint. When a sweep
-// has decided, those that are paused end as `stopped`.
+// The trials of sweeps as jobs: turns the decisions of halving.h into events. A pause is a graceful stop,
+// after which the job is queued but not in line; a promotion lets it start again from its checkpoint. When a
+// sweep has decided, its paused trials end as `stopped`.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace podium {
 
-// A trial told its metric. The first word on each rung counts; what else comes is nothing new.
+// A trial reported its metric. Only its first report at a rung counts.
 Result<Events> take_rung(const ClusterState& state, const RungTold& told, Time now);
 
-// Adds what follows from `events` for the sweeps whose trials they are about; after a Tick, for all.
+// Adds the decisions of the sweeps whose trials `events` are about; after a Tick, of all sweeps.
 void settle_sweeps(const ClusterState& state, Events& events, Time now);
 
-// Null where the job is no trial of a sweep that still decides.
+// Null unless the job is a trial of a sweep that is still undecided.
 const Halving* sweep_of(const ClusterState& state, const Job& job);
 
 // "is paused: 7th of 9 at rung 2 (step 400) …; 3 trials have yet to tell there"
 std::string why_paused(const ClusterState& state, const Job& job);
 
-// The metric that is looked for in what a job tells, and from which step on, by rung. Empty: nothing.
+// The metric to look for in a job's events and, by rung, the step from which it counts. Empty: none.
 struct RungWatch {
   std::string metric;
   std::map<int, std::int64_t> steps;

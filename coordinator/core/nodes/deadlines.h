@@ -1,7 +1,7 @@
-// Nothing waits for ever for a node that reports but does not do what it was told: a task that it has not
-// started in time sends its job elsewhere, and one that it has not ended in time counts as lost. Its device is
-// safe from others: the node is drained until an operator has looked at it, and gets no work as long as it
-// still runs what it should not (Node::strays). A node that is silent is not judged here, but by its silence.
+// Deadlines for nodes that report but do not follow their orders. If a node does not start a task in time,
+// the job starts elsewhere. If it does not end a task in time, the task counts as lost; no other job gets its
+// device, because the node is drained until an operator has looked at it, and gets no work while it runs
+// tasks that no order covers (Node::strays). Silent nodes are judged by their silence instead (handle.cc).
 #pragma once
 
 #include "coordinator/core/jobs/draft.h"

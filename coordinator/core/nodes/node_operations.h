@@ -1,5 +1,5 @@
-// What operators ask of nodes: to take no new work, to take it again, to keep to an account, to carry labels.
-// Kept when the node leaves and joins again.
+// What operators do to nodes: drain, resume, reserve for an account, label, adopt. Drains, reservations and
+// labels stay when the node leaves and joins again.
 #pragma once
 
 #include "common/base/error.h"
@@ -15,7 +15,7 @@ Result<Events> unreserve_node(const ClusterState& state, const UnreserveNode& co
 Result<Events> label_node(const ClusterState& state, const LabelNode& command, Time now);
 Result<Events> adopt_node(const ClusterState& state, const AdoptNode& command, Time now);
 
-// Ends the maintenance windows and reservations of nodes whose time is over.
+// Ends maintenance windows and reservations whose time is over.
 void end_windows(const ClusterState& state, Time now, Events& events);
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// What a node's report, which report_limits.h has let through, means. Fencing is here: only the current
-// attempt's tasks count, on the node they were given to; every other live task is a stray, which its orders
-// lack and its agent therefore kills.
+// Turns a node's report, which has passed report_limits.h, into events. Fencing is here: a task counts only
+// if it belongs to a current attempt and its node was given it. Every other live task is a stray: no order
+// covers it, so its agent kills it.
 #pragma once
 
 #include "common/base/error.h"

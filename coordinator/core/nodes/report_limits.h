@@ -1,6 +1,6 @@
-// What an agent may say of its node: bounded numbers, lengths and characters, so that no report can cost more
-// than a large node does, and no name of one can break a line, a header or a path. Checked where a
-// report comes in, before anything of it counts; a state that was restored, or is a forecast's, is trusted.
+// Bounds on an agent's report: numbers, lengths and characters, so that no report costs more than that of a
+// large node, and no name breaks a line, a header or a path. Checked when a report arrives, before it has any
+// effect. Restored states and those of forecasts are trusted.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace podium {
 
-// Of its agent; of its operators so many again.
+// From its agent; operators may add as many again.
 inline constexpr std::size_t kMostNodeLabels = 64;
 
 Errors check_report(const NodeReport& report);
 
-// A task's last words as they are kept: cut where a program was long-winded, never a reason to refuse.
+// A task's last message as it is kept: a long one is cut, never refused.
 TaskExit cut_exit(TaskExit exit);
 
 }  // namespace podium

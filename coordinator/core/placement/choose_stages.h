@@ -1,6 +1,6 @@
-// A pipelined gang that no leaf switch holds: which stages go under which switch. The ranks of a stage are
-// neighbours and sum their gradients over all of it, which is most of what a gang sends, so that a stage
-// stays under one switch where it can; between stages only activations cross.
+// Places the stages of a pipelined gang that fits under no single leaf switch. A stage stays under one switch
+// where it can: its ranks sum their gradients, which is most of a gang's traffic, while stages exchange only
+// activations.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ namespace podium {
 
 struct LeafStages {
   std::size_t leaf = 0;
-  int stages = 0;  // that it takes
+  int stages = 0;  // how many go under it
 };
 
-// On few switches, under one spine where one holds all. Empty where the gang has no stages, their ranks do
-// not fill their nodes, or switches near enough do not hold every stage whole. `whole`: as for Need.
+// Chooses few switches, under one spine where possible. Empty where the gang has no stages, where their ranks
+// do not fill nodes, or where near switches cannot hold every stage whole. `whole`: as for Need.
 std::vector<LeafStages> spread_stages(const FreeDevices& free, const Shape& shape, bool whole);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// What choose.cc and choose_stages.cc compare groups of nodes by.
+// What choose.cc and choose_stages.cc use to compare groups of nodes.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 
 namespace podium {
 
-// What a gang asks of a group of nodes, of which it knows how many have how many devices free.
+// What a gang needs from a group of nodes, which is given as counts of nodes by free devices.
 class Need {
  public:
-  // `whole`: nodes give devices in whole tensor groups only.
+  // `whole`: a node's devices are used in whole tensor groups only.
   Need(const Shape& shape, bool whole)
       : devices_(shape.devices),
         per_node_(shape.per_node),
@@ -30,14 +30,14 @@ class Need {
     if (!even()) return size_of(counts) >= devices_;
     return at_least(counts, per_node_) >= full_ && (rest_ == 0 || at_least(counts, rest_) >= full_ + 1);
   }
-  // How much of the gang a group could hold, to compare groups.
+  // How much of the gang a group could hold, for comparing groups.
   std::int64_t size_of(NodeCounts counts) const {
     if (even()) return at_least(counts, per_node_);
     std::int64_t devices = 0;
     for (std::size_t i = 0; i < counts.size(); ++i) devices += counts[i] * usable(static_cast<int>(i) + 1);
     return devices;
   }
-  // The fewest nodes of a group that hold it.
+  // The fewest nodes of a group that hold the gang.
   int nodes_of(NodeCounts counts) const {
     if (even()) return full_ + (rest_ > 0);
     int nodes = 0, left = devices_;
@@ -67,8 +67,8 @@ inline std::int64_t devices_in(NodeCounts counts) {
   return devices;
 }
 
-// The first node to join of those under a switch that have a device free: what decides between equals, for
-// the numbers of switches are not the same after a replay.
+// For each switch, the node that joined first of those with a free device. It decides between equal switches,
+// because a replay may number switches differently.
 class FirstNodes {
  public:
   explicit FirstNodes(const FreeDevices& free) : free_(free) {}

@@ -1,5 +1,5 @@
-// Where a gang fits, which devices of its nodes it takes, and how its ranks are laid over them. choose.cc
-// says what is preferred; ranks follow the network, so that neighbours in rank are neighbours there.
+// Where a gang fits, which devices it takes, and how its ranks are laid over them. choose.cc says what is
+// preferred. Ranks follow the network, so that neighbouring ranks are near each other.
 #pragma once
 
 #include <map>
@@ -13,18 +13,18 @@
 
 namespace podium {
 
-// Whether `choose` would find a place; costs little, however many nodes there are.
+// Whether `choose` would find a place. Its cost does not depend on the number of nodes.
 bool fits(const FreeDevices& free, const Shape& shape);
-// The nodes a gang would take; nothing when it does not fit whole.
+// The nodes that a gang would take; nothing where it does not fit whole.
 std::optional<NodeSlices> choose(const FreeDevices& free, const Shape& shape);
 
 // Whether the job's gang could ever be placed without these nodes.
 bool fits_without(const ClusterState& state, const JobRequest& request, const std::vector<NodeId>& nodes);
 
-// The pool less the nodes that the job avoids, while there are others that could hold it.
+// The pool without the nodes that the job avoids, if the others could hold the job.
 DevicePool without_avoided(const ClusterState& state, const DevicePool& pool, const Job& job);
 
-// The pool less the nodes against which a failure of the job is held (nodes/suspicion.h).
+// The pool without the nodes against which a failure of the job is recorded (nodes/suspicion.h).
 DevicePool without_suspects(const ClusterState& state, const DevicePool& pool, const Job& job);
 
 // The devices and ports that a plan has granted so far.
@@ -33,19 +33,18 @@ struct Granted {
   std::map<NodeId, std::set<int>> ports;         // the first of each attempt whose rank 0 is there
 };
 
-// Names the devices and the ports, and counts them as given. The search for ports that no attempt on the node
-// has begins at a place of the cluster's own with those of `nth_attempt`, so that they come back late. Ranks
-// count by spine, switch and node; tensor groups stay within an island where the free devices allow it, and
-// on a network with rails the nodes give the same devices where they can.
+// Chooses the devices and the ports, and adds them to `granted`. The search for free ports begins at a place
+// that depends on the cluster and on `nth_attempt`, so that ports are not reused soon. Ranks count by spine,
+// switch and node. Tensor groups stay within an island where the free devices allow it. On a network with
+// rails, the same devices of each node are taken where possible.
 Allocation allocate(const ClusterState& state, const JobRequest& request, const NodeSlices& slices,
                     Granted& granted, std::int64_t nth_attempt);
 
 // "needs 2 free cpu devices on nodes that are up; 1 is free".
 Blocker shortage(const FreeDevices& free, const JobRequest& request);
 
-// Why the nodes known, with all their devices free, could not hold it: "asks for 16 gpu devices; the cluster
-// has 8 on 1 node". Nothing when they could, or when no node has joined yet and the cluster's size is
-// unknown.
+// Why the known nodes could not hold the gang even with all devices free: "asks for 16 gpu devices; the
+// cluster has 8 on 1 node". Nothing where they could, or where no node has joined yet.
 std::optional<std::string> never_fits(const ClusterState& state, const JobRequest& request);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
 // Where a job's gang fits into what a pass has left: on as many devices as the job may have, within its quota
-// and limits, and so that no reservation is delayed.
+// and limits, and without a delay of any reservation.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@ class GangFit {
  public:
   GangFit(const ClusterState& state, const Remaining& remaining) : state_(state), remaining_(remaining) {}
 
-  // For a job of `job_class` that starts in `around` now and ends at `end`. A job that failed soon after its
-  // start goes elsewhere if it can at once: that shows whose fault it was. `quota_depth`: of the quotas whose
-  // jobs are being looked at (QuotaWalk::depth).
+  // A place in `around` for a job of `job_class` that starts now and ends at `end`. A job that failed soon
+  // after its start goes to other nodes if they have room now, which shows whether the node or the job was to
+  // blame. `quota_depth`: QuotaWalk::depth.
   std::optional<NodeSlices> find(const DevicePool& around, const JobClass& job_class, const Job& job,
                                  Time end, int quota_depth) const;
-  // For an elastic job: on the most devices that it may have, and more than are allocated to it.
+  // For an elastic job: a place with the most devices that it may have, which are more than it has now.
   std::optional<NodeSlices> find_largest(const FreeDevices& free, const Job& job, Time end,
                                          int quota_depth) const;
 

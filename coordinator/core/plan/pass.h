@@ -1,5 +1,5 @@
-// One pass over one kind's queue, best job first, until nothing more can start: what it decides goes into the
-// plan's buckets. The order of its steps is the order of who goes first:
+// One pass over the queue of one kind, best job first, until nothing more can start. Its decisions go into
+// the plan's buckets. Earlier steps have priority over later ones:
 //
 //   jobs that stopped for another size   start on the devices set aside for them
 //   the queue (quota_walk.h)             each job starts where its gang fits (gang_fit.h), or waits: then
@@ -21,8 +21,8 @@
 
 namespace podium {
 
-// The classes of which a job showed that no other can start in this pass, and why. While nodes are reserved
-// for accounts it speaks for its class alone; else for all of its shape.
+// The job classes of which no further job can start in this pass, and why: one of their jobs was tried. While
+// nodes are reserved for accounts, a job stands for its class alone, otherwise for all classes of its shape.
 class ClosedClasses {
  public:
   explicit ClosedClasses(const ClusterState& state);
@@ -30,7 +30,7 @@ class ClosedClasses {
   bool empty() const { return closed_.empty(); }
   const Blocker* find(const JobClass& job_class) const;
   void close(const JobClass& job_class, const Blocker& why) { closed_.try_emplace(key(job_class), why); }
-  // How many jobs did not start for the reservations alone, with this one.
+  // Counts a job that only reservations keep from starting; returns how many there are.
   int count_kept_back(const JobClass& job_class) { return ++kept_back_[key(job_class)]; }
 
  private:
@@ -43,14 +43,14 @@ class ClosedClasses {
 
 class Pass {
  public:
-  // `granted`: by the passes before it.
+  // `granted`: what the passes before this one granted; this pass adds to it.
   Pass(const ClusterState& state, const std::string& kind, Time now, Plan& plan, Granted& granted);
   Pass(const Pass&) = delete;  // its parts refer to one another
 
   void run();
 
  private:
-  // Who may be tried after a job.
+  // Which jobs may be tried after this one.
   enum class Next { its_class, other_classes, nobody };
 
   void resume_resized();
@@ -74,7 +74,7 @@ class Pass {
   GangFit gang_fit_;
   RoomMaker room_;
   ClosedClasses closed_;
-  std::set<JobId> resumed_;  // started with their new size
+  std::set<JobId> resumed_;  // resized jobs that this pass started
   bool starved_ = false;     // a job waits for devices
 };
 

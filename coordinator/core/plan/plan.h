@@ -1,7 +1,7 @@
-// What to do next with the state as it is: which waiting jobs start where, which attempts make room or change
-// their size, until when that holds, and why every other job waits. Pure. The policy ranks the jobs
-// (policy.h); under every policy gangs start whole or not at all, and a job that fills a gap never delays one
-// that was promised its start.
+// What to do next in the present state: which waiting jobs start and where, which attempts make room or
+// change their size, until when this holds, and why every other job waits. Pure. The policy ranks the jobs
+// (policy.h). Under every policy gangs start whole or not at all, and a backfilled job never delays a
+// reservation.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace podium {
 struct Start {
   JobId job;
   Allocation allocation;
-  bool backfilled = false;  // it passes a job that is promised its start
+  bool backfilled = false;  // it passes a job that has a reservation
 };
 
 enum class PreemptionCause {
@@ -39,7 +39,7 @@ struct Resizing {
   Resize resize;
 };
 
-// What was decided, in buckets; each says what is true of all that it holds.
+// The decisions, in buckets; the comment of each says what holds for all its entries.
 struct Plan {
   // Waiting jobs that start now, each whole, on free devices that no other start has. No start delays a
   // reservation made before it.
@@ -50,18 +50,19 @@ struct Plan {
   // Running elastic jobs that stop to start again with another size: smaller, so that a waiting job fits, or
   // larger, where no job of their kind waits for devices.
   std::vector<Resizing> resize;
-  // Blocked jobs that are promised a start, highest first: where and when at the latest, if every running job
-  // takes all of its walltime.
+  // Reserved starts of blocked jobs, best job first: where, and when at the latest if every running job takes
+  // all of its walltime.
   std::vector<Reservation> reservations;
-  // Waiting jobs that were tried and cannot start, and why. Those that no plan came to are behind them.
+  // Waiting jobs that were tried and cannot start, and why. Jobs that were not tried are behind them in the
+  // queue.
   std::map<JobId, Blocker> blocked;
 
-  std::optional<Time> stale_at;  // when time alone changes what it would decide
+  std::optional<Time> stale_at;  // when the passing of time alone changes the decisions
   std::int64_t epoch = -1;       // of the state it was made for
-  bool conclusive = true;        // enacted, it leaves nothing to decide; with accounts in turn it may
+  bool conclusive = true;        // false: after it is enacted, another plan may decide more
 
   void stale_by(Time at) { stale_at = stale_at ? std::min(*stale_at, at) : at; }
-  // It was enacted, and nothing else happened to the state.
+  // Call when the plan was enacted and nothing else happened to the state.
   void carried_out(const ClusterState& state) {
     if (conclusive && preempt.empty() && resize.empty()) epoch = state.epoch;
   }
@@ -71,8 +72,8 @@ struct Plan {
   }
 };
 
-// By the state's policy. Nothing is decided while a node may yet report (awaits_reports): what it runs may be
-// news to a database that was restored. Its cost depends on how many jobs start and how many shapes of jobs
+// Plans by the state's policy. Decides nothing while reports are awaited (awaits_reports), because a restored
+// database may not know what nodes run. The cost depends on how many jobs start and how many shapes of jobs
 // wait, not on how many jobs wait.
 Plan make_plan(const ClusterState& state, Time now);
 

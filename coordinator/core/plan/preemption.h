@@ -13,13 +13,13 @@
 
 namespace podium {
 
-// Whether an attempt is left alone, because it will end soon.
+// Whether the attempt will end so soon that it is not stopped.
 bool almost_done(const Job& job, Time now);
 // Device time since its last checkpoint.
 Duration lost_work(const Job& job, Time now);
 
-// `pool` counts what those that leave already have as free, `ledger` as no longer allocated. Empty where
-// stopping every candidate would not do.
+// `pool` counts the devices of leaving jobs as free, `ledger` as no longer allocated. Empty where stopping
+// every candidate is not enough.
 std::vector<JobId> choose_victims(const ClusterState& state, const Policy& policy, DevicePool pool,
                                   AccountLedger ledger, const Job& blocked, Time now);
 // For a job that `account`'s quota covers.

@@ -1,7 +1,8 @@
-// In which order the waiting jobs of one kind are looked at. Those that a quota covers come first, those of
-// the deepest accounts before all, so that what is reclaimed for them becomes theirs; within that the best
-// job is next or, where the policy goes by account, the best of the account whose turn it is
-// (accounts/fair_share_tree.h). The order follows the ledger: whoever walks changes it as jobs get devices.
+// The order in which a plan tries the waiting jobs of one kind. Jobs that a quota covers come first, those of
+// the deepest quotas before the others, so that devices reclaimed for them go to them. Within such a tier the
+// best job is next or, where the policy goes by account, the best job of the account whose turn it is
+// (accounts/fair_share_tree.h). The order depends on the ledger, which the caller updates as jobs get
+// devices.
 #pragma once
 
 #include <map>
@@ -20,14 +21,14 @@ namespace podium {
 // The jobs of one class that are still to be looked at.
 struct Line {
   std::set<QueueKey>::const_iterator next, end;
-  const JobClass* job_class = nullptr;  // in the state, so that a line costs nothing to move
+  const JobClass* job_class = nullptr;  // points into the state, so that moving a line is cheap
 
   bool operator<(const Line& other) const {
     return *other.next < *next;
   }  // the best on top of a priority_queue
 };
 
-// The lines of one tier: all that one depth of quotas covers, or all others.
+// The lines of one tier: the jobs that quotas of one depth cover, or the jobs that no quota covers.
 class LineOrder {
  public:
   LineOrder(const ClusterState& state, const AccountLedger& ledger, Time now);
@@ -35,7 +36,7 @@ class LineOrder {
   bool empty() const { return lines_.empty(); }
   void add(Line line);
   Line take();
-  // Its account has got so many devices more.
+  // The line's account has got `devices` more.
   void charge(const Line& line, int devices);
 
  private:
@@ -48,17 +49,17 @@ class LineOrder {
 
 class QuotaWalk {
  public:
-  // The ledger outlives the walk.
+  // The ledger must outlive the walk.
   QuotaWalk(const ClusterState& state, const AccountLedger& ledger, Time now);
 
-  // The line whose best job is next, out of the walk; nothing at the end.
+  // Removes and returns the line whose best job is next; nothing at the end.
   std::optional<Line> next();
-  // Further jobs of a line that next() gave are to be looked at.
+  // Returns a line from next() to the walk, for its further jobs.
   void put_back(Line line) { order_->add(line); }
-  // The account of a line that next() gave has got so many devices more.
+  // The account of a line from next() has got `devices` more.
   void charge(const Line& line, int devices) { order_->charge(line, devices); }
 
-  // Of the quotas whose jobs come now; 0: the jobs that no quota covers.
+  // The depth of the quotas whose jobs come now; 0: jobs that no quota covers.
   int depth() const { return depth_; }
 
  private:
@@ -73,7 +74,7 @@ class QuotaWalk {
   std::vector<Line> later_;         // for later tiers
 };
 
-// How deep in the account tree the quota is that covers so many devices more; 0: none does.
+// The depth in the account tree of the quota that covers `devices` more; 0: none does.
 int depth_of_guarantee(const AccountLedger& ledger, const std::string& account, int devices);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
 // When and where blocked jobs will start if every running job takes all of its walltime, and what that leaves
-// to the jobs behind them: EASY backfill (Lifka, 1995) with several reservations and nodes told apart.
+// for the jobs behind them: EASY backfill (Lifka, 1995) with several reservations, by node.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct Reservation {
   struct Claim {
     std::size_t node = 0;
     int devices = 0;  // of the reservation, from `at` on
-    int spare = 0;    // that others may have at `at`
+    int spare = 0;    // free for others at `at`
   };
 
   JobId job;
@@ -24,12 +24,12 @@ struct Reservation {
   std::vector<Claim> claims;
 };
 
-// Adds to a pool's free devices those of it that are allocated to a job, but for unhealthy devices and nodes
-// that get no work.
+// Adds the devices that are allocated to a job to the pool's free devices, without unhealthy devices and
+// nodes that get no work.
 void add_devices(const ClusterState& state, const Job& job, DevicePool& pool);
 // Undoes add_devices.
 void remove_devices(const ClusterState& state, const Job& job, DevicePool& pool);
-// Both for a job of the state's index, without looking at the job itself where its nodes are in order.
+// The same for a job of the state's index; the job itself is read only where a node of it is impaired.
 void add_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool);
 void remove_devices(const ClusterState& state, const RunningJob& job, DevicePool& pool);
 // Takes out of `free` the nodes whose maintenance window or reservation forbids a job of `account` from
@@ -37,7 +37,7 @@ void remove_devices(const ClusterState& state, const RunningJob& job, DevicePool
 void close_windows(const ClusterState& state, const std::string& account, Time start, Time end,
                    FreeDevices& free);
 
-// Whether the job fits into what is free in the pool from now to its end, those windows considered.
+// Whether the job fits into the pool's free devices from now to its end, outside of those windows.
 bool has_room(const ClusterState& state, const DevicePool& pool, const Job& job, Time now);
 
 // The reservations of one kind's queue, highest first.
@@ -49,20 +49,20 @@ class Reservations {
   std::size_t size() const { return reservations_.size(); }
   const std::vector<Reservation>& list() const { return reservations_; }
 
-  // Whether any of them, or a node's window, may concern a job that ends at `end`.
+  // Whether a reservation or a node's window may affect a job that ends at `end`.
   bool bind(Time end) const;
-  // Of the devices in `free` at present, those a job of `account` may take that ends at `end` without
-  // delaying any of them or running into a node's window.
+  // The devices of `free` that a job of `account` that ends at `end` may take now without delaying a
+  // reservation or running into a node's window.
   FreeDevices open_to(const FreeDevices& free, const std::string& account, Time end) const;
-  // A job starts now on these, and ends at `end`.
+  // A job starts on `slices` now and ends at `end`.
   void start(const NodeSlices& slices, Time end);
-  // A running job is going to leave, as those do that are leaving already.
+  // A running job will leave; it is treated as those that are leaving already.
   void expect_leaving(JobId job) { leaving_.insert(job); }
-  // One is going to shrink and frees these.
+  // A running job will shrink and free `surplus`.
   void expect_shrinking(JobId job, NodeSlices surplus) { shrinking_[job] = std::move(surplus); }
 
-  // Reserves, of the pool, the earliest start after those already reserved. Nothing where the job can never
-  // start with the nodes that are up.
+  // Reserves the earliest start in the pool that delays no earlier reservation. Null where the job can never
+  // start on the nodes that are up.
   const Reservation* reserve(const DevicePool& pool, const Job& job);
 
  private:

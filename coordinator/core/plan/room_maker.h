@@ -1,7 +1,7 @@
 // Makes room for a job that does not fit: elastic jobs shrink or, where that is not enough, running jobs
-// stop. What it asks to leave goes into the plan's buckets and is expected by the reservations.
+// stop. Its decisions go into the plan's buckets, and the reservations take them into account.
 //
-// For one job at a time: what leaves for it must not be counted on by another.
+// It serves one job at a time, so that no second job counts on the same devices.
 #pragma once
 
 #include <string>
@@ -23,17 +23,17 @@ class RoomMaker {
         remaining_(remaining),
         plan_(plan) {}
 
-  // Whether jobs shrink or leave for a waiting one already.
+  // Whether jobs already shrink or leave for a waiting job.
   bool engaged() const { return engaged_; }
 
-  // For a job that a quota covers: work that others run beyond theirs shrinks or leaves. Nothing where it
-  // will fit in any case once all that leaves has left. `around` is the pool that the job may use.
+  // For a job that a quota covers: borrowed work of other accounts shrinks or stops. Does nothing where the
+  // job will fit once the leaving jobs have left. `around`: the pool that the job may use.
   void reclaim(const Job& job, const DevicePool& around);
-  // For a job that the policy lets take the place of others.
+  // For a job for which the policy may stop others.
   void preempt(const Job& job, const DevicePool& around);
 
  private:
-  // Devices and accounts as they will be once all that leaves has left.
+  // Devices and accounts once all leaving jobs have left.
   struct Outlook {
     DevicePool pool;
     AccountLedger ledger;

@@ -1,6 +1,6 @@
-// The jobs that wait for devices of one kind, in the order in which they would start if devices came free for
-// one job at a time: each job is charged to its account as it is passed. A plan walks in the same order, and
-// looks at devices as well.
+// The jobs that wait for devices of one kind, in the order in which they would start if devices became free
+// for one job at a time: each job is charged to its account as it is passed. A plan uses the same order
+// (quota_walk.h) and also looks at devices.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class StartOrder {
   StartOrder(const ClusterState& state, const std::string& kind, Time now);
   StartOrder(const StartOrder&) = delete;  // the walk refers to the ledger
 
-  // Costs as little as the order of its lines; nothing at the end.
+  // The next job; nothing at the end.
   std::optional<QueuePlace> next();
 
  private:

@@ -1,11 +1,10 @@
-// What each waiting job waits for, as it changes: the code of its first blocker, for the ledger of its time
-// (coordinator/tracking/ledger.h). Pure; looked at in every turn. What a turn costs depends on how many jobs
-// it touched and on how many a plan has tried, not on how many wait: a job that no plan tried waits in the
-// queue.
+// Records what each waiting job waits for: the code of its first blocker, for the job's ledger
+// (coordinator/tracking/ledger.h). Pure; called in every turn. The cost of a turn depends on how many jobs it
+// touched and how many a plan tried, not on how many wait: a job that no plan tried waits in the queue.
 //
-// A wait that begins, and one that a person, a dependency or a back-off changes, is told at once. What plans
-// find may flicker: it is told, from when it began, once it has stood for ten seconds and for a 200th of the
-// time that the job has waited. So a job's wait makes a few thousand marks at most, however long it is.
+// The beginning of a wait, and a change by a person, a dependency or a back-off, is recorded at once. What
+// plans find may flicker: it is recorded, with the time when it began, once it has lasted for ten seconds and
+// for a 200th of the job's waiting time. So even a long wait makes a few thousand marks at most.
 #pragma once
 
 #include <map>
@@ -28,10 +27,10 @@ struct WaitMark {
 class WaitLog {
  public:
   WaitLog() = default;
-  // The codes told last, of jobs that wait.
+  // `told`: the last recorded codes of waiting jobs.
   explicit WaitLog(std::map<JobId, std::string> told) : told_(std::move(told)) {}
 
-  // After a turn: `events` are all of it, `planned` whether `plan` was made in it.
+  // Call after each turn: `events` are all its events, `planned` says whether it made `plan`.
   std::vector<WaitMark> look(const ClusterState& state, const Plan& plan, bool planned, const Events& events,
                              Time now);
 
@@ -51,14 +50,14 @@ class WaitLog {
   void note(const ClusterState& state, const Plan& plan, JobId job, Time now);
 
   std::map<JobId, std::string> told_;
-  std::map<JobId, Pending> pending_;  // found by plans, and not told yet
-  std::set<JobId> tried_;             // that the last plan found blocked
+  std::map<JobId, Pending> pending_;  // found by plans, not recorded yet
+  std::set<JobId> tried_;             // blocked in the last plan
   std::set<JobId> backing_off_;
-  bool looked_ = false;          // at every job that waits, with a plan
+  bool looked_ = false;          // every waiting job was looked at once, with a plan
   std::vector<WaitMark> marks_;  // of this turn
 };
 
-// The code of what `podium why` names first: BlockerCode::queue where no plan came to the job.
+// The code of the first reason that `podium why` gives; BlockerCode::queue where no plan tried the job.
 BlockerCode waits_for(const ClusterState& state, const Plan& plan, const Job& job, Time now);
 
 }  // namespace podium

@@ -1,14 +1,14 @@
-// Why a plan leaves a job waiting that would fit, or that is not to be tried yet.
+// Reasons for jobs that would fit but wait, or that are not tried yet.
 #pragma once
 
 #include "coordinator/core/plan/reservations.h"
 
 namespace podium {
 
-// It failed several times soon after its start.
+// The job failed several times soon after its start and waits until then.
 Blocker backs_off(Time until);
 
-// It would fit from now to `end`, were it not for reservations and the windows of nodes.
+// The job would fit from now to `end` without the reservations and the windows of nodes.
 Blocker would_delay(const ClusterState& state, const Reservations& reservations, const Job& job, Time now,
                     Time end);
 

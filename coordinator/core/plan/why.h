@@ -1,6 +1,6 @@
-// Why a job waits: everything that stands between it and its start, from the plan and the state it was made
-// for. Pure. Costs a walk over the queue and the running jobs of the job's kind, so it is asked for one job
-// at a time; waiting_reason is the one line of it that lists show.
+// Why a job waits: every reason, from the plan and the state that it was made for. Pure. blockers_of walks
+// over the queue and the running jobs of the job's kind, so it is called for one job at a time;
+// waiting_reason is the one line that lists show.
 #pragma once
 
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace podium {
 
-// Empty for a job that does not wait. What to know first comes first.
+// The most important reason comes first. Empty for a job that does not wait.
 std::vector<Blocker> blockers_of(const ClusterState& state, const Plan& plan, JobId job, Time now);
 
-// The best job of each kind (and account, where the policy goes by them) that was tried and is blocked: whom
-// all that come after it wait behind. Looks at every blocked job once, so a list of many jobs makes one.
+// The best blocked job of each kind (and of each account, where the policy goes by account), which all jobs
+// after it wait behind. The constructor visits every blocked job, so make one object for a whole list.
 class Foremost {
  public:
   Foremost(const ClusterState& state, const Plan& plan, Time now);
-  // Null when none is ahead of the job. `state` is that of the plan.
+  // Null where none is ahead of the job. `state` must be that of the plan.
   const Job* ahead_of(const ClusterState& state, const Job& job) const;
 
  private:
@@ -31,14 +31,14 @@ class Foremost {
   std::map<Lane, QueueKey> best_;
 };
 
-// "needs 2 free cpu devices on nodes that are up; 1 is free"; "" for a job that does not wait. Plans only try
-// the head of each queue, so this is asked for where it is shown.
+// "needs 2 free cpu devices on nodes that are up; 1 is free"; "" for a job that does not wait. Plans try only
+// the head of each queue, so call this for the jobs that are shown.
 std::string waiting_reason(const ClusterState& state, const Plan& plan, const Foremost& foremost, JobId job);
 
-// What keeps a queued job out of its line.
+// What keeps a queued job from being in line.
 BlockerCode blocker_apart(const Job& job);
 
-// A duration in round numbers, never less than it is: "2h11m", "45s".
+// A duration, rounded up: "2h11m", "45s".
 std::string about(Duration duration);
 
 }  // namespace podium

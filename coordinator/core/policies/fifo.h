@@ -1,5 +1,5 @@
-// First come, first served: the oldest waiting job is next, and while it cannot start nobody behind it does.
-// What the others are measured against.
+// First come, first served: the oldest waiting job is next, and while it cannot start no job behind it does.
+// The baseline for the other policies.
 #pragma once
 
 #include "coordinator/core/policies/policy.h"

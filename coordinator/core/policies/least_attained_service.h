@@ -1,7 +1,6 @@
-// Least attained service in discrete levels, as Tiresias (Gu et al., NSDI 2019): a job begins at the top and
-// sinks as the device time it has had passes each threshold; higher levels go first and may take a running
-// job's place, within a level the older goes first. Short jobs finish soon without anybody knowing how long
-// jobs are.
+// Least attained service in discrete levels, as Tiresias (Gu et al., NSDI 2019): a job begins at the top
+// level and sinks when its device time passes a threshold. Higher levels go first and may preempt lower ones;
+// within a level the older job goes first. Short jobs finish soon although no job's length is known.
 #pragma once
 
 #include "coordinator/core/policies/policy.h"

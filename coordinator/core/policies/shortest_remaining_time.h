@@ -1,5 +1,6 @@
-// Shortest remaining time, by the walltime a job asks for less what it has run. A running job gives way only
-// to one with less than half of what it still needs, so that two of a length do not take turns.
+// Shortest remaining time: the walltime that a job asks for, less the time that it has run. A running job is
+// preempted only by one that needs less than half of its remaining time, so that two jobs of equal length do
+// not take turns.
 #pragma once
 
 #include "coordinator/core/policies/policy.h"

@@ -1,8 +1,8 @@
-// The account tree. A job belongs to an account, "nlp/bert", and so to everything above it, "nlp"; operators
-// make accounts, for a limit that a new name evades is none, and give them shares, guaranteed devices
-// (quotas) and hard limits. `apply` keeps what is allocated to accounts and what they have used; usage decays
-// exponentially, and is settled only when an allocation changes, so that a replay adds the same numbers in
-// the same order.
+// The account tree. A job belongs to an account, such as "nlp/bert", and to all accounts above it, here
+// "nlp". Only operators make accounts, because otherwise a new name would evade a limit; they set shares,
+// guaranteed devices (quotas) and hard limits. `apply` maintains what is allocated to accounts and what they
+// have used. Usage decays exponentially and is settled only when an allocation changes, so that a replay adds
+// the same numbers in the same order.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ namespace podium {
 
 // What operators set. Quota and limit are devices by kind.
 struct AccountRules {
-  int share = 1;                     // of what its parent gets, against the account's siblings
-  std::map<std::string, int> quota;  // guaranteed: work beyond it is borrowed, and can be reclaimed
+  int share = 1;                     // of what the parent gets, relative to siblings
+  std::map<std::string, int> quota;  // guaranteed; devices beyond it are borrowed and can be reclaimed
   std::map<std::string, int> limit;  // never more than this at a time
 
   bool operator==(const AccountRules&) const = default;
@@ -50,10 +50,10 @@ std::string parent_of(const std::string& account);
 // 1 for "nlp", 2 for "nlp/bert".
 int depth_of(const std::string& account);
 bool is_at_or_below(const std::string& account, const std::string& above);
-// Why it cannot be an account's name; nothing when it can.
+// Why `name` cannot be an account's name; nothing where it can.
 std::optional<std::string> bad_account_name(const std::string& name);
 
-// Device seconds with decay, as of `now`: what was used `half_life` ago counts half.
+// Decayed device seconds as of `now`: usage of `half_life` ago counts half.
 double used(const Usage& usage, Duration half_life, Time now);
 
 }  // namespace podium

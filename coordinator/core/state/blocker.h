@@ -1,4 +1,4 @@
-// What keeps a job from starting, as values: a code for programs, numbers, and a sentence for people.
+// A reason why a job does not start: a code for programs, numbers, and a sentence for people.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 namespace podium {
 
 enum class BlockerCode {
-  held,         // by an operator, or because it may have ended: an older copy of the database was restored
-  paused,       // by its sweep: other trials do better so far
-  follows,      // it waits for the end of `job`, and perhaps of others
-  limit,        // its account would hold `needs` devices of at most `has`
-  quota,        // its account would hold `needs` devices, of `has` that it is guaranteed: it can only borrow
-  share,        // accounts that have used less of their fair share go first
-  back_off,     // it failed several times soon after its start, and waits until `until`
-  too_large,    // the nodes known could not hold it, were they empty
-  devices,      // too few are free
-  reserved,     // they are free, but it would delay `job`, which was promised its start at `until`
-  maintenance,  // they are free, but its walltime runs into the maintenance windows of `nodes`
-  reserved_nodes,  // they are free, but its walltime runs into the time for which `nodes` are an account's
+  held,            // by an operator, or because a restored older database does not know whether it ended
+  paused,          // by its sweep: other trials do better so far
+  follows,         // it waits for the end of `job`, and perhaps of others
+  limit,           // its account would hold `needs` devices of at most `has`
+  quota,           // its account would hold `needs` devices and is guaranteed `has`: it can only borrow
+  share,           // accounts that have used less of their fair share go first
+  back_off,        // it failed several times soon after its start, and waits until `until`
+  too_large,       // the known nodes could not hold it even if they were empty
+  devices,         // too few are free
+  reserved,        // they are free, but it would delay `job`, whose start is reserved for `until`
+  maintenance,     // they are free, but its walltime runs into the maintenance windows of `nodes`
+  reserved_nodes,  // they are free, but its walltime runs into the reservation of `nodes` for an account
   running,         // `job` holds what it needs, on `nodes`, until `until` at the latest
   unavailable,     // `nodes` have devices of its kind and get no work
   avoided,         // `nodes` failed it: it goes elsewhere while it can
-  queue,           // `has` jobs go before it, `job` first; of whose accounts, `accounts` tells
+  queue,           // `has` jobs go before it, `job` first; `accounts` counts them by account
   planning,        // the scheduler has not looked since
 };
 
 struct Blocker {
   BlockerCode code = BlockerCode::planning;
-  std::string sentence;  // without a full stop, the job being its subject where it has none of its own
-  // Of `devices`; too few are where has < needs. They count nodes with `per_node` free devices each where
-  // `per_node` > 0, else devices.
+  std::string sentence;  // without a full stop; its subject, where missing, is the job
+  // For the code `devices`, has < needs. The numbers count devices or, where `per_node` > 0, nodes with
+  // `per_node` free devices each.
   std::int64_t needs = 0;
   std::int64_t has = 0;
   int per_node = 0;

@@ -1,5 +1,5 @@
-// What the exit of a task means: whom to blame, whether to try again, and in words. The retry rules are one
-// table for Podium's worker and one for programs of the user's own.
+// What the exit of a task means: whom to blame, whether to retry, and a description. There are two tables of
+// retry rules: one for podium-worker, one for users' own programs.
 #pragma once
 
 #include <optional>
@@ -11,30 +11,30 @@
 
 namespace podium {
 
-// An attempt that fails so soon after it began may have failed by its node's fault.
+// An attempt that fails within this time of its start may have failed because of its node.
 inline constexpr Duration kQuick = std::chrono::seconds(60);
 
-// May the job be started again after this exit, and at whose expense?
+// Whether the job is started again after an exit, and which budget pays for it.
 enum class Retry {
   never,    // it can never work as written
   failure,  // counts against JobRequest::max_restarts
   requeue,  // it asked to be started again; kRequeues
   move,     // again on other nodes; kMoves
-  lacking,  // its node has not what it needs: again on one other node, where there is one
-  wait,     // again after a pause, in which somebody may make room; kRequeues
+  lacking,  // its node lacks what it needs: once more on another node, where there is one
+  wait,     // again after a pause, in which an operator may free room; kRequeues
 };
 
 Retry retry_after(const TaskExit& exit, bool user_program);
 
-// Whether other jobs are warned of the node on which it ended so soon after its start.
+// Whether the exit, soon after the start, makes its node a suspect.
 bool may_be_the_nodes_fault(const TaskExit& exit, bool user_program);
 
-// `stopping`: the exit came after the attempt was told to stop.
+// `stopping`: the attempt had been told to stop before.
 Blame blame_for(const TaskExit& exit, bool stopping, bool user_program);
 
 // "exit code 65 (unreadable or malformed input): corpus/a.txt: No such file", "killed by signal 9 (SIGKILL)",
-// "stopped because the coordinator was silent for longer than its lease". What a code means depends on whose
-// program it was; without `user_program` only the code is told.
+// "stopped because the coordinator was silent for longer than its lease". The meaning of a code depends on
+// the program; without `user_program` only the code is given.
 std::string describe_exit(const TaskExit& exit, std::optional<bool> user_program);
 
 }  // namespace podium

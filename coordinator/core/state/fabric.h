@@ -1,5 +1,5 @@
-// The cluster's network as its nodes' labels tell it: "switch" names a node's leaf switch, "spine" that
-// switch's parent. Switches of one name under two spines are two. "rails" counts a node's links to its switch
+// The cluster's network, from its nodes' labels: "switch" names a node's leaf switch, "spine" that switch's
+// parent. Equal switch names under two spines are two switches. "rails" counts a node's links to its switch
 // (where every rail has a switch of its own, "switch" names all of them together) and "rail_gbps" is the
 // bandwidth of one; "uplink_gbps" is a node's part of what its switch has to the spine.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace podium {
 
-// A node's links to its switch, by its labels; 1 where they do not say.
+// The number of a node's links to its switch; 1 where its labels do not say.
 std::uint32_t rails_of(const std::map<std::string, std::string>& labels);
 
 class Fabric {

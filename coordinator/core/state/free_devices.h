@@ -1,5 +1,5 @@
-// How many devices of one kind each node has free, sorted into buckets by that number, for the whole and for
-// each leaf switch: what placement searches. A plain value; a plan works on a copy.
+// How many devices of one kind each node has free, with nodes sorted into buckets by that number, for the
+// whole cluster and for each leaf switch. Placement searches it. A plain value: a plan works on a copy.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace podium {
 
-// Where a node is in the network: under which leaf switch, and that one under which spine. Numbers as
-// Fabric gives them; 0: unknown. Bandwidths are in Gb/s.
+// Where a node is in the network: its leaf switch and that switch's spine. Fabric assigns the numbers; 0 is
+// unknown. Bandwidths are in Gb/s.
 struct NetworkPlace {
   std::uint16_t leaf = 0;
   std::uint16_t spine = 0;
   std::uint32_t gbps = 0;         // to its leaf switch, over all rails
-  std::uint32_t uplink_gbps = 0;  // its part of what the switch has to its spine
+  std::uint32_t uplink_gbps = 0;  // its part of the switch's bandwidth to the spine
 
   bool operator==(const NetworkPlace&) const = default;
 };
@@ -33,12 +33,12 @@ struct NodeSlice {
 
 using NodeSlices = std::vector<NodeSlice>;
 
-// Nodes by how many devices they have free.
+// Element i counts the nodes with i + 1 free devices.
 using NodeCounts = std::span<const std::int32_t>;
 
 class FreeDevices {
  public:
-  // Nodes that were never set have none.
+  // Nodes that were never set have no free devices.
   void set(std::size_t node, int free);
   void add(std::size_t node, int devices) { set(node, free(node) + devices); }
   // Nodes that were never placed are under no known switch.
@@ -52,7 +52,7 @@ class FreeDevices {
   std::size_t leaf(std::size_t node) const;
   std::size_t leaves() const { return places_ ? places_->leaves.size() : 1; }  // numbers below it exist
   std::size_t spine_of(std::size_t leaf) const { return places_ ? places_->leaves[leaf].spine : 0; }
-  // Of the slowest node under it, to the switch and on to its spine; 0: unknown.
+  // Bandwidth of the slowest node under the switch, to the switch and beyond it to the spine; 0: unknown.
   std::uint32_t gbps_in(std::size_t leaf) const;
   std::uint32_t gbps_beyond(std::size_t leaf) const;
   NodeCounts in_leaf(std::size_t leaf) const;
@@ -64,7 +64,7 @@ class FreeDevices {
            with_[static_cast<std::size_t>(free)].nodes.each(body);
   }
 
-  // By what is free; the numbers of switches are names, and differ between equal states.
+  // Compares what is free. The numbers of switches are only names and differ between equal states.
   bool operator==(const FreeDevices& other) const;
 
  private:
@@ -90,7 +90,8 @@ class FreeDevices {
   std::vector<std::int16_t> free_;  // by node
   std::vector<Bucket> with_;        // by number of free devices; none for 0
   std::int64_t total_ = 0;
-  // Shared by copies, because plans copy often and nodes move hardly ever; written only while unshared.
+  // Shared by copies, because plans copy often and nodes hardly ever move. Copied before a write while it is
+  // shared.
   std::shared_ptr<Places> places_;
   std::size_t width_ = 0;              // of a leaf's part of in_leaf_: the most free ever seen on a node
   std::vector<std::int32_t> in_leaf_;  // (leaf × width_ + free − 1) → nodes

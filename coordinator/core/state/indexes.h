@@ -1,5 +1,5 @@
-// What is derived from nodes and jobs, so that a plan looks at neither one by one. Written by `apply` alone
-// (events/keep_indexes.h, pools.h), never saved, and equal after every replay.
+// Indexes derived from nodes and jobs, so that a plan does not visit them one by one. Only `apply` writes
+// them (events/keep_indexes.h, pools.h). They are never saved, and every replay gives equal ones.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@
 
 namespace podium {
 
-// The order in which jobs of one kind may start: by the policy's rank (Policy::rank), smaller first, then
-// age.
+// The order in which jobs of one kind may start: the policy's rank (Policy::rank), smaller first, then age.
 struct QueueKey {
   std::int64_t rank = 0;
   Time submitted;
@@ -31,7 +30,7 @@ struct QueueKey {
 
 using Queue = std::map<JobClass, std::set<QueueKey>>;
 
-// Of which kind, and on nodes with which labels.
+// Devices of a kind on nodes with these labels.
 struct PoolKey {
   std::string kind;
   Labels nodes;
@@ -39,7 +38,7 @@ struct PoolKey {
   auto operator<=>(const PoolKey&) const = default;
 };
 
-// Whose devices of which kind.
+// Jobs of an account on devices of a kind.
 struct RunningKey {
   std::string kind;
   std::string account;
@@ -48,23 +47,23 @@ struct RunningKey {
 };
 
 struct DevicePool {
-  FreeDevices free;        // healthy devices that nobody holds, on nodes that are usable
-  FreeDevices capacity;    // all there are; a node with none is not of the pool
-  std::int64_t users = 0;  // jobs that live and ask for these labels; without any the pool goes
+  FreeDevices free;        // healthy devices that no job holds, on usable nodes
+  FreeDevices capacity;    // all devices; nodes without any are outside the pool
+  std::int64_t users = 0;  // live jobs that ask for these labels; the pool is dropped with the last
 
   bool operator==(const DevicePool&) const = default;
 };
 
 struct Indexes {
-  std::vector<NodeId> node_ids;                    // by ordinal
-  Fabric fabric;                                   // what the switches' numbers in pools stand for
-  std::map<PoolKey, DevicePool> pools;             // one for each kind, and those that live jobs ask for
-  std::map<std::string, Queue> queues;             // by device kind; the jobs in line
-  std::set<std::pair<Time, JobId>> timers;         // next_timer of every job that has one
+  std::vector<NodeId> node_ids;             // by ordinal
+  Fabric fabric;                            // names the switches whose numbers are in the pools
+  std::map<PoolKey, DevicePool> pools;      // one for each kind, and one for each set of labels of live jobs
+  std::map<std::string, Queue> queues;      // by device kind; the jobs in line
+  std::set<std::pair<Time, JobId>> timers;  // next_timer of every job that has one
   std::set<std::pair<Time, JobId>> deadlines;      // next_deadline of every job that has one
-  std::set<std::pair<JobId, JobId>> dependents;    // a job, and one that waits for its end
+  std::set<std::pair<JobId, JobId>> dependents;    // a job, and a job that waits for its end
   std::set<JobId> leaving;                         // jobs whose attempt is being stopped
-  std::map<RunningKey, RunningJobs> running;       // jobs with an attempt that is not
+  std::map<RunningKey, RunningJobs> running;       // jobs whose attempt is not being stopped
   std::set<JobId> resizing;                        // jobs with Job::resize
   std::map<std::string, std::set<JobId>> elastic;  // by device kind; elastic jobs that run
   std::set<NodeId> suspects;                       // nodes with suspicions

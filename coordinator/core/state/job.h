@@ -1,6 +1,6 @@
-// A job that has not ended: what it asks for, its attempt with the task of each rank, and what its earlier
-// attempts taught. Plain values. The job's devices are its attempt's, and stay allocated to it until the task
-// on them is over; in an attempt that is not being stopped, until that ends.
+// A job that has not ended: its request, its attempt with the task of each rank, and what its earlier
+// attempts taught. Plain values. A device stays allocated to the job until the attempt ends or, once the
+// attempt is being stopped, until the task on the device is over.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ struct Placement {
   int local_rank = 0;
   int local_world_size = 1;
   int node_rank = 0;
-  int threads = 0;  // that come with the device; 0: unknown
-  // Further devices of the node that the rank drives: those of JobRequest::process_per_node.
+  int threads = 0;  // CPU threads for the device; 0: unknown
+  // Further devices of the node that the rank drives, where JobRequest::process_per_node.
   std::vector<int> more_devices = {};
 
   int devices() const { return 1 + static_cast<int>(more_devices.size()); }
@@ -44,7 +44,7 @@ struct Allocation {
   std::vector<Placement> ranks;  // by rank
   int nodes = 0;
   std::string master_address;
-  int master_port = 0;  // and the two above it are this attempt's alone
+  int master_port = 0;  // this port and the next two belong to this attempt alone
 
   int devices() const;
   bool operator==(const Allocation&) const = default;
@@ -56,9 +56,9 @@ enum class TaskPhase { ordered, running, exited, lost };
 struct Task {
   TaskPhase phase = TaskPhase::ordered;
   std::int64_t pid = 0;
-  bool listed = false;                // its node's agent has reported it: from then on it is never started
-  std::optional<TaskExit> exit;       // when exited; when lost, only its message says something
-  std::optional<Time> missing_since;  // it ran, and its node reports, but does not list it
+  bool listed = false;                // the agent has reported it; it is never started again
+  std::optional<TaskExit> exit;       // when exited; when lost, only the message has a meaning
+  std::optional<Time> missing_since;  // since when its node's reports lack it, after it ran
 
   bool over() const { return phase == TaskPhase::exited || phase == TaskPhase::lost; }
   bool operator==(const Task&) const = default;
@@ -78,11 +78,11 @@ enum class StopCause {
   not_started  // a node did not begin with its part in time
 };
 
-// How surely a task's exit is the root cause of its attempt's failure; between equals the first to arrive.
-// A task that was told to stop and left by SIGTERM is hardly guilty; one that had to be killed may have hung;
-// one that lost a peer is a victim, but the best there is when nobody else failed. A task that was taken from
-// its job, by its agent, its node or a SIGTERM of no order, excuses the job from whatever else its ranks did;
-// one that saved and left without an order does too, but often because another was told to.
+// How likely a task's exit is the root cause of its attempt's failure, in ascending order; of equal exits the
+// first to arrive counts. stopped: it was told to stop and left on SIGTERM. peer_lost: it is a victim, and
+// counts only where no other rank failed. killed: it may have hung. left: it saved and left without an order,
+// often because another rank was told to; like taken, this excuses the job. taken: its agent, its node or a
+// SIGTERM that Podium did not send ended it, so the job is not to blame for anything that its ranks did.
 enum class Blame { none, stopped, peer_lost, killed, failed, left, taken };
 
 struct Attempt {
@@ -96,15 +96,15 @@ struct Attempt {
   std::optional<Time> stopping;  // since when it is being stopped
   std::optional<int> culprit;    // the rank to blame if this attempt fails
   Blame blame = Blame::none;     // and how surely
-  bool fenced = false;           // a task of an older attempt may still run: starts behind a fence
+  bool fenced = false;  // a task of an older attempt may still run, so this one starts behind a fence
 
-  // Whether the rank's devices are still its job's: an attempt that is being stopped returns them task by
-  // task.
+  // Whether the rank's devices are still allocated to the job: an attempt that is being stopped returns them
+  // task by task.
   bool is_allocated(std::size_t rank) const { return stop == StopCause::none || !tasks[rank].over(); }
   bool operator==(const Attempt&) const = default;
 };
 
-// Retries are counted apart, each against its own budget; see lifecycle.h.
+// Each kind of retry has its own count and budget; see lifecycle.h.
 struct RetryCounts {
   int failures = 0;   // against JobRequest::max_restarts
   int requeues = 0;   // the task asked to be started again
@@ -116,8 +116,8 @@ struct RetryCounts {
   bool operator==(const RetryCounts&) const = default;
 };
 
-// An elastic job on its way to another size: its attempt is stopped for it, and it starts again before any
-// other job, on devices that no other may have meanwhile (plan/elastic.h).
+// An elastic job that changes its size: its attempt is stopped, and the job starts again before any other, on
+// devices that are kept for it meanwhile (plan/elastic.h).
 struct Resize {
   int from = 0, to = 0;                   // devices
   std::map<NodeId, int> restart_on = {};  // devices by node on which it starts again, `to` together
@@ -132,33 +132,35 @@ struct Job {
   ExperimentId experiment;
   JobRequest request;
   JobState state = JobState::queued;
-  Time submitted;  // its age; kept over restarts
+  Time submitted;  // its age counts from it, across restarts
   int attempts = 0;
   RetryCounts retries;
-  Duration served{};                // that its ended attempts ran
-  Duration attained{};              // device time of these
+  Duration served{};                // run time of its ended attempts
+  Duration attained{};              // device time of its ended attempts
   std::int64_t checkpoint = -1;     // step of its newest checkpoint
   std::optional<Time> saved;        // when the core learnt of that checkpoint
   std::optional<Time> not_before;   // queued, but backing off
   std::vector<NodeId> avoid;        // nodes that failed it
-  std::optional<Time> avoid_until;  // when these are forgiven
+  std::optional<Time> avoid_until;  // until when they are avoided
   std::optional<Attempt> attempt;   // while starting, running or stopping
   std::optional<Resize> resize;     // until it has started with its new size
   bool held = false;                // does not start until it is released
   std::string held_because;         // "": an operator wishes it
   bool paused = false;              // by its sweep: does not start until it is promoted
-  int attempts_told = 0;            // the newest that nodes told of and a restored database did not know
+  int attempts_told = 0;            // newest attempt that nodes reported and a restored database lacked
   bool astray = false;              // a task of an ended attempt was lost, and none has started since
 
   bool avoids(Time now) const { return !avoid.empty() && avoid_until && now < *avoid_until; }
   // Whether it may start as soon as there is room.
   bool in_line() const { return state == JobState::queued && !held && !paused && request.after.empty(); }
-  // That its attempt was given; of a job without one, the fewest it may start on.
+  // The devices of its attempt; for a job without one, the fewest that it may start on.
   int devices() const { return attempt ? attempt->allocation.devices() : request.devices; }
-  // Of these, those that are still allocated to it.
+  // Those of them that are still allocated to the job.
   int allocated_devices() const;
   AttemptId attempt_id() const { return {id, attempts}; }
-  int newest_attempt() const { return std::max(attempts, attempts_told); }  // that was ever given a number
+  int newest_attempt() const {
+    return std::max(attempts, attempts_told);
+  }  // including those that only nodes knew
   bool operator==(const Job&) const = default;
 };
 
@@ -167,13 +169,14 @@ std::string_view to_string(StopCause cause);
 // "from 4 to 8 devices", "from 8 to 4 devices for job 12"
 std::string describe(const Resize& resize);
 
-// Null where that rank has another node, or the attempt no such rank.
+// Null where the attempt has no such rank, or has it on another node.
 const Task* find_task(const Attempt& attempt, int rank, const NodeId& node);
 
-// When a job next needs a Tick: its walltime or its back-off runs out.
+// When the job next needs a Tick: at the end of its walltime or of its back-off.
 std::optional<Time> next_timer(const Job& job);
 
-// When the job's attempt must have started or, if it is being stopped, must be gone (nodes/deadlines.h).
+// By when the job's attempt must have started or, if it is being stopped, must have ended
+// (nodes/deadlines.h).
 std::optional<Time> next_deadline(const Job& job, const Limits& limits);
 
 // How long the tasks of an attempt wait behind their fence, and by when its nodes must have started them.

@@ -1,4 +1,4 @@
-// The wire names of the state's enums; private to the core and its codecs.
+// The wire names of the state's enums, for codecs.
 #pragma once
 
 #include "common/model/codec.h"

@@ -1,5 +1,5 @@
-// A node: its devices and who holds each, what its agent reports, and what operators and failures have said
-// of it. Plain values.
+// A node: its devices and the job that holds each, what its agent reports, what operators set, and the
+// failures held against it. Plain values.
 #pragma once
 
 #include <array>
@@ -27,8 +27,8 @@ struct DeviceSlot {
   bool operator==(const DeviceSlot&) const = default;
 };
 
-// An operator's wish: what runs on a node goes on, and nothing new starts. With a time it is a maintenance
-// window: a job that ends before it may still start there.
+// An operator's drain: what runs on the node goes on, and nothing new starts. With a time it is a maintenance
+// window: a job that ends before the window may still start.
 struct Drain {
   std::string reason;
   std::optional<Time> from;   // none: at once
@@ -40,8 +40,8 @@ struct Drain {
   bool operator==(const Drain&) const = default;
 };
 
-// An operator keeps a node for the jobs of an account and those below it. What runs there goes on; a job of
-// others may still start if it ends before.
+// An operator reserves a node for the jobs of an account and of the accounts below it. What runs there goes
+// on. A job of another account may still start if it ends before the reservation begins.
 struct NodeReservation {
   std::string account;
   std::string reason;
@@ -55,7 +55,7 @@ struct NodeReservation {
   bool operator==(const NodeReservation&) const = default;
 };
 
-// A job's attempt failed soon after it began, by what may be its node's fault.
+// A job's attempt failed soon after its start, possibly because of the node.
 struct Suspicion {
   ExperimentId experiment;
   Time at;
@@ -65,13 +65,13 @@ struct Suspicion {
   bool operator==(const Suspicion&) const = default;
 };
 
-// A node's wall clock beside the cluster's time, as far as a sync shows it: off by half the round trip at
-// most.
+// A node's wall clock against the cluster's time, as a sync measures it, with an error of half the round trip
+// at most.
 struct ClockMeasure {
   Duration ahead{};  // of the cluster's time; negative: behind
   Duration round_trip{};
 
-  bool off() const { return ahead > kFar || ahead < -kFar; }  // worth telling
+  bool off() const { return ahead > kFar || ahead < -kFar; }  // by enough to be reported
   static constexpr Duration kFar = std::chrono::seconds(1);
   bool operator==(const ClockMeasure&) const = default;
 };
@@ -85,24 +85,23 @@ struct Node {
   Time last_seen;
   Time heard_since;                   // its agent has reported without a gap since then
   std::optional<ClockMeasure> clock;  // as last_seen not on disk
-  std::int64_t orders_version = 1;    // but for what is_withheld changes
-  std::int64_t withheld_version = 0;  // that, not on disk
-  int strays = 0;  // live tasks it reports that no order covers; it gets no work until they are gone
+  std::int64_t orders_version = 1;    // without changes of is_withheld
+  std::int64_t withheld_version = 0;  // changes of is_withheld; not on disk
+  int strays = 0;  // live tasks that no order covers; the node gets no work while there are any
   std::optional<Drain> drain;
   std::optional<NodeReservation> reservation;
   std::map<JobId, Suspicion> suspicions;  // suspicion.h
-  Labels operator_labels;                 // go before its agent's
-  // Of its newest report, and the operator's word on them; none of it is on disk.
+  Labels operator_labels;                 // override its agent's
+  // From its newest report, and the operator's decision on it; not on disk.
   std::vector<TaskId> unknown;  // live tasks that this database never ordered: parked
-  std::string
-      stranger;  // the other cluster whose tasks they are; "": this one's, from before it was restored
-  std::optional<bool> adopted;  // whether they shall be stopped
+  std::string stranger;  // the other cluster that the tasks belong to; "": this one, before it was restored
+  std::optional<bool> adopted;  // an operator's decision: whether they are stopped
   NetworkPlace place;           // by its labels
 
   std::int64_t version() const { return orders_version + withheld_version; }  // of its orders
-  // Whether it gets work; for a node with a maintenance window, of those jobs that end before it.
+  // Whether it gets work; with a maintenance window only from jobs that end before it.
   bool usable() const { return state == NodeState::up && strays == 0 && (!drain || drain->is_window()); }
-  // Whether it is closed to some jobs at some time, though it gets work.
+  // Whether it gets work but is closed to some jobs at some time.
   bool has_windows() const { return reservation || (drain && drain->is_window()); }
   bool forbids(const std::string& account, Time start, Time end) const {
     return (drain && drain->forbids(start, end)) ||
@@ -115,10 +114,10 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-// A node's labels: its operators' and, where they say nothing, its agent's.
+// A node's labels: its agent's, overridden by its operators'.
 Labels labels_of(const Node& node);
 
-// How many of a rank's devices, which its node has, are healthy.
+// How many of a rank's devices on its node are healthy.
 int healthy_devices(const Node& node, const Placement& place);
 
 // The jobs that hold devices of a node, by id.

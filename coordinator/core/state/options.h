@@ -1,4 +1,4 @@
-// What the daemon's configuration sets once: how the scheduler decides, and how long it waits.
+// Settings of the daemon's configuration: how the scheduler decides, and how long the coordinator waits.
 #pragma once
 
 #include "common/base/time.h"
@@ -19,7 +19,7 @@ enum class PolicyKind {
 struct SchedulingOptions {
   PolicyKind policy = PolicyKind::priority_backfill;
   bool preempt = false;                       // priority_backfill may stop running jobs of lower priority
-  Duration ageing = std::chrono::hours(1);    // of waiting that weighs as much as one point of priority
+  Duration ageing = std::chrono::hours(1);    // waiting that weighs as much as a point of priority
   double walltime_weight = 1;                 // hours of waiting that weigh as much as one of walltime
   int walltime_points = 20;                   // of priority that a walltime weighs at most
   Duration half_life = std::chrono::days(7);  // of what accounts have used
@@ -31,17 +31,18 @@ struct SchedulingOptions {
   bool operator==(const SchedulingOptions&) const = default;
 };
 
-// How long the coordinator waits before it believes something. Set once by the daemon's configuration.
+// How long the coordinator waits before it acts on silence. Set once by the daemon's configuration.
 struct Limits {
   bool shared = true;                     // the nodes have one shared folder, and with it a fence
   Duration lease = lease::kUsual;         // common/model/lease.h
-  Duration orphan = lease::kUsualOrphan;  // tasks go on for so long without the coordinator, by the fence
+  Duration orphan = lease::kUsualOrphan;  // how long tasks go on without the coordinator, by the fence
   Duration unknown_after = lease::unknown_after(lease::kUsual);  // silence that makes a node unknown
   Duration lost_after = lease::lost_after(lease::kUsual, true);  // and lost, at least lease::lost_after
-  Duration missing_after = std::chrono::seconds(15);             // of reports that lack a task make it lost
-  Duration longest_pause = std::chrono::seconds(10);  // without a look for so long, silence is our own fault
-  // In which a node that reports must have started what it was given, and ended what it was told to stop: its
-  // tasks have 30 s to leave before they are killed, the rest is the kernel's. See deadlines.h.
+  Duration missing_after = std::chrono::seconds(15);  // of reports that lack a task; then it is lost
+  Duration longest_pause =
+      std::chrono::seconds(10);  // a longer gap between turns is the coordinator's own: no silence counts
+  // How long a reporting node may take to start a task, and to end one: of stop_within, tasks have 30 s to
+  // leave before they are killed, and the kernel has the rest. See nodes/deadlines.h.
   Duration start_within = std::chrono::minutes(2);
   Duration stop_within = std::chrono::minutes(2);
 

@@ -1,5 +1,5 @@
-// Indexes::pools, written by apply: one for every device kind, and one for every set of node labels that
-// live jobs ask for, so that a plan never looks at nodes one by one.
+// Indexes::pools, written by `apply`: one pool for every device kind, and one for every set of node labels
+// that live jobs ask for, so that a plan never visits nodes one by one.
 #pragma once
 
 #include "coordinator/core/state/state.h"
@@ -8,16 +8,16 @@ namespace podium {
 
 bool matches(const Node& node, const Labels& wanted);
 
-// Brings the pools up to date with a node about which anything may have changed.
+// Updates the pools after any change of a node.
 void count_node(ClusterState& state, const Node& node);
-// The same where only its devices changed hands.
+// The same, faster, where only the holders of its devices changed.
 void count_allocated(ClusterState& state, const Node& node);
 
-// A job that lives asks for a pool; the last that leaves takes it along.
+// A live job joins the pool that it asks for; the pool is dropped when the last leaves.
 void join_pool(ClusterState& state, const JobRequest& request);
 void leave_pool(ClusterState& state, const JobRequest& request);
 
-// All devices that `request` may ever get, where no live job asks for the same and no pool counts them.
+// All devices that `request` could ever get, for a request that no pool counts yet.
 FreeDevices count_capacity(const ClusterState& state, const JobRequest& request);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// The jobs that run, packed: choosing which of them make room compares them all, and the jobs themselves lie
+// The running jobs in one array: the choice of jobs to stop compares all of them, and the jobs themselves are
 // scattered over memory.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace podium {
 struct ClusterState;
 struct Job;
 
-// What a policy ranks a job by.
+// The values by which a policy ranks a job.
 struct Standing {
   Time submitted;
   int priority = 0;
@@ -61,7 +61,7 @@ class RunningJobs {
   std::map<JobId, std::size_t> place_;  // in jobs_
 };
 
-// Brings `state.indexes.running` in step with a job that changed.
+// Updates `state.indexes.running` after a change of a job.
 void follow_running(ClusterState& state, const Job& job);
 
 }  // namespace podium

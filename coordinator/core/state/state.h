@@ -50,30 +50,30 @@ struct ClusterState {
 const Job* find_job(const ClusterState& state, JobId job);
 const Node* find_node(const ClusterState& state, const NodeId& node);
 
-// Whether jobs may name it: an operator made it, or it has held devices under a coordinator that let accounts
-// make themselves; the default one always.
+// Whether jobs may name the account: an operator made it, it is the default one, or it held devices under an
+// older coordinator, which made accounts on demand.
 bool account_exists(const ClusterState& state, const std::string& account);
 const AccountRules& rules_of(const ClusterState& state, const std::string& account);
 
-// The coordinator was away, and nodes that it has not heard since may know more than its database.
+// Whether nodes that have not reported since the coordinator was away may know more than its database.
 bool awaits_reports(const ClusterState& state);
-// While it listens, a task that no agent has listed is not ordered: it may have been started elsewhere since
-// a copy of the database was taken, and no fence would stop it.
+// Without a fence, and while the coordinator awaits reports, a task that no agent has listed is not ordered:
+// it may have been started elsewhere after a copy of the database was taken.
 bool is_withheld(const ClusterState& state, const Attempt& attempt, const Task& task);
 
 struct UnknownTask {
   NodeId node;
   TaskId task;
 };
-// A live task of the job that this database never ordered, on a node that can still be told to end it.
+// A live task of the job that this database never ordered, on a node that can still end it.
 std::optional<UnknownTask> find_unknown(const ClusterState& state, JobId job);
 
-// When the first maintenance window or reservation of a node ends, of those that end by themselves.
+// The next time at which a maintenance window or a reservation of a node ends by itself.
 std::optional<Time> next_window_end(const ClusterState& state);
 
-// What the agent of `node` shall do (nodes/orders.cc). Launches lack what the core does not know: spec and
-// secret. `version` changes when the rest does, but for start becoming keep: that only says what the agent
-// has said.
+// The orders for the agent of `node` (nodes/orders.cc). Launches lack the spec and the secret, which the core
+// does not know. `version` changes with every other change, except from start to keep, which only repeats
+// what the agent has reported.
 NodeOrders node_orders(const ClusterState& state, const NodeId& node);
 
 }  // namespace podium
