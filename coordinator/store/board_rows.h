@@ -1,4 +1,4 @@
-// Runs that have reached their target, as the store has them.
+// Runs that have reached their target, as rows of the store.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct BoardRow {
   BoardRun run;
 };
 
-// With where it comes from.
+// A run with its origin.
 struct BoardRunView {
   BoardRun run;
   std::string name;
   ExperimentId experiment;
   std::string file;    // of the experiment
-  std::string spec;    // of the job, normalised, without what it waited for and what it repeats
+  std::string spec;    // of the job, normalised, without `after` and the label reproduces
   std::string source;  // JSON or ""
   std::optional<std::int64_t> seed;
   int attempts = 1;  // until the target

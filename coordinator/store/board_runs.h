@@ -1,6 +1,5 @@
-// Puts a run that has reached its target on the record board; once a job, for what it was until then never
-// changes. After the target was taken in, and again when the job ends: its start may come to be known after
-// its target.
+// Puts a run that has reached its target on the record board, once for each job. Called when the target is
+// reached and again when the job ends, because the start of the run may become known after its target.
 #pragma once
 
 #include "common/base/id.h"

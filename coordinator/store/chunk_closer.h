@@ -1,6 +1,6 @@
-// Closes the open chunks of jobs that have ended: as rows they take about twice the room. On the writer's
-// thread, in transactions small enough that a turn never waits long behind one. What comes for such a job
-// later is closed when the walk comes by again; what cannot be is left to that as well.
+// Closes the open chunks of ended jobs, because rows take about twice the room of chunks. Runs on the
+// writer's thread, in transactions so small that no turn waits long behind one. Points that arrive for such a
+// job later, and chunks that could not be closed, are left to the next walk.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class ChunkCloser {
  public:
   explicit ChunkCloser(Database& database);
 
-  // A piece of the walk through all series with open points; false at its end.
+  // Does a piece of the walk through all series with open points; false at its end.
   bool walk_on();
 
  private:

@@ -1,6 +1,6 @@
-// Series from the tables of chunk_writer.h, on a reader's connection and within one moment of the database.
-// Of a damaged chunk the points that its row and its roll-ups tell of are there, and the rest are counted as
-// lost; of a damaged open row all are.
+// Reads series from the tables of chunk_writer.h, on a reader's connection and in one read transaction. Of a
+// damaged chunk it returns the points that its row and its roll-ups hold and counts the others as lost; of a
+// damaged open row it counts all as lost.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace podium {
 
-// A closed chunk, unread.
+// A closed chunk whose points have not been read.
 struct ChunkRow {
   StoredPoint first, last;  // without their attempts
   RollUp all;
@@ -31,7 +31,7 @@ class ChunkReader {
   std::vector<StoredPoint> points(const ChunkRow& chunk, const StepRange& range);
   std::vector<StoredPoint> open(const StepRange& range);
 
-  // From this step on, at most so many.
+  // At most `most` points, from this step on.
   std::vector<StoredPoint> some(std::int64_t from_step, std::size_t most);
 
   std::int64_t lost() const { return lost_; }  // of what was read so far

@@ -1,8 +1,8 @@
-// The tables `open_points`, `chunks` and `chunk_data`, in the caller's transaction. Closed chunks are
-// disjoint and lie below the open points, so that to read a series is to read one after the other. Points
-// that come in order are written once when they come and once when their chunk is closed; points among those
-// that are there replace the rows and chunks that their steps fall into: where they are few a piece of these,
-// so that steps that are logged again one by one cost no more than a piece each. Many rows become one.
+// Writes the tables `open_points`, `chunks` and `chunk_data`, in the caller's transaction. Closed chunks are
+// disjoint and lie below the open points, so a series is read one after the other. Points that arrive in
+// order are written twice: when they arrive and when their chunk is closed. Points at steps that exist
+// already replace the rows and chunks that they fall into; a few points replace only a piece of a chunk, so
+// that steps that are logged again one by one cost no more than a piece each. Many rows become one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace podium {
 
-// Of the open chunk of a series.
+// Size of the open chunk of a series.
 struct OpenChunk {
   std::int64_t rows = 0;
   std::int64_t points = 0;
@@ -29,22 +29,21 @@ class ChunkWriter {
 
   OpenChunk open_chunk(std::int64_t series);
 
-  // Points by step, each step once, all beyond those that the series has. Closes the open chunk when it is
-  // full. Returns by how many points the series grew: by fewer than came, or less than none, where damage was
-  // found.
+  // `points`: by step, each step once, all beyond the steps of the series. Closes the open chunk when it is
+  // full. Returns by how many points the series grew; damage makes this fewer than `points`, even negative.
   std::int64_t append(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
 
-  // Points by step, each step once. A point that is there stays where the new one is of an earlier attempt.
+  // `points`: by step, each step once. An existing point stays where the new one is of an earlier attempt.
   // Returns by how many points the series grew.
   std::int64_t merge(std::int64_t series, OpenChunk& open, std::span<const StoredPoint> points);
 
-  // Closes what is open. What damage takes from it stays counted among the points of the series.
+  // Closes the open chunk. Points lost to damage stay in the count of the series.
   void close_open(std::int64_t series);
 
-  // Makes a chunk of points by step that lie between two others.
+  // Makes a chunk of points, by step, that lie between two other chunks.
   void close(std::int64_t series, std::span<const StoredPoint> points);
 
-  // Takes out the first closed chunk from this step on; empty where there is none.
+  // Removes and returns the first closed chunk from this step on; empty where there is none.
   std::vector<StoredPoint> take_chunk(std::int64_t series, std::int64_t from_step);
 
  private:

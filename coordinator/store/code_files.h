@@ -1,5 +1,6 @@
-// The code of jobs, each snapshot one file `<folder>/<sha256>` that holds what its name says. Together they
-// stay within a bound: those that no living job needs go first, the longest unused before the others.
+// The code of jobs: each snapshot is a file `<folder>/<sha256>`, named by the hash of its content. Their
+// total size is bounded: snapshots that no live job needs are deleted first, the longest unused before the
+// others.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ inline constexpr std::int64_t kMostCodeFiles = std::int64_t{1} << 30;  // bytes 
 
 bool has_code(const std::filesystem::path& folder, const std::string& sha256);
 
-// False where it finds no room beside what living jobs need, which `in_use` is asked for only then. Throws
+// False where there is no room beside the code of live jobs; `in_use` is only called then. Throws
 // std::system_error where it cannot be written.
 bool keep_code(const std::filesystem::path& folder, const std::string& sha256, std::string_view packed,
                const std::function<std::set<std::string>()>& in_use, std::int64_t most = kMostCodeFiles);

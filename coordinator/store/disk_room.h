@@ -1,5 +1,5 @@
-// Whether what is written now will last: the database is the file that was opened, and its disk has more than
-// the reserve to spare. Below the reserve whatever can wait is refused, so that what cannot wait still finds
+// Whether writes are safe at present: the database is still the file that was opened, and its disk has more
+// than the reserve free. Below the reserve, work that can wait is refused, so that work that cannot wait has
 // room.
 #pragma once
 
@@ -13,12 +13,11 @@ namespace podium {
 
 class DiskRoom {
  public:
-  // `home`/podium.db is there. `reserve` in bytes; by default 256 MB, or a tenth of a disk of which that is
-  // less.
+  // `home`/podium.db must exist. `reserve` is in bytes; by default 256 MB or a tenth of the disk, whichever
+  // is less.
   DiskRoom(std::filesystem::path home, std::optional<std::int64_t> reserve);
 
-  // `unavailable`, with what to do; nothing while all is well. Looks afresh, for a disk gets room again by
-  // itself.
+  // `unavailable`, with the remedy; nothing where writes are safe. Checks the disk in every call.
   std::optional<Error> refusal() const;
 
  private:

@@ -1,5 +1,5 @@
-// The table `energy`: what an attempt's devices drew from its start to the end of each minute. Sums so far,
-// so that to read them is to read a row, or the few around a time. On the writer's thread.
+// The table `energy`: the energy that an attempt's devices drew from its start to the end of each minute. The
+// rows are running sums, so a reader needs one row, or the few around a time. Runs on the writer's thread.
 #pragma once
 
 #include "coordinator/store/sqlite.h"
@@ -7,8 +7,8 @@
 
 namespace podium {
 
-// How many minutes up to a time say exactly what was drawn until then: a report may reach into the minute
-// after its own, and of the two before it their sum is needed.
+// How many minutes up to a time give the exact energy until then: a report may reach into the minute after
+// its own, and the sum of the two minutes before is needed.
 inline constexpr int kMinutesAround = 3;
 static_assert(EnergyMeter::kLongestGap <= std::chrono::minutes(1));
 
@@ -18,9 +18,9 @@ class EnergyRows {
 
   void add(const DrawnEnergy& drawn);
 
-  // Deletes a piece of what nobody reads of jobs that ended a week ago: of each attempt all but the last
-  // minute and those around the time at which the job reached its target, or else its end. False when there
-  // is none at the moment.
+  // Deletes a piece of the rows, no longer read, of jobs that ended a week ago: of each attempt all but the
+  // last minute and the minutes around the time at which the job reached its target, or else its end. False
+  // where there is none at present.
   bool thin(Time now);
 
  private:

@@ -1,5 +1,5 @@
-// A fast path through events.jsonl: metrics lines in their plain form, the only kind that comes by the
-// thousand, are read without building a JSON document. Everything else is worker_event_from_json's.
+// A fast path for events.jsonl: metrics lines in their plain form, the only lines that come by the thousand,
+// are parsed without a JSON document. worker_event_from_json parses all others.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace podium {
 struct MetricsLine {
   std::int64_t time_ms = 0;
   std::int64_t step = 0;
-  std::vector<std::pair<std::string_view, double>> values;  // keys borrow from the line
+  std::vector<std::pair<std::string_view, double>> values;  // keys are views into the line
 };
 
-// Reuses `out`. False when the line is anything but a plain metrics line: then `out` means nothing, and the
-// line may still be a good one.
+// Reuses `out`. False where the line is not a plain metrics line: `out` is then meaningless, and the line may
+// still be valid.
 bool parse_metrics_line(std::string_view line, MetricsLine& out);
 
 }  // namespace podium

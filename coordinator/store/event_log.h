@@ -1,7 +1,7 @@
-// The table of events and the snapshots that shorten its replay. The two newest snapshots stay, with every
-// event after the older one: a start that finds the newest damaged goes on from the one before. Events before
-// that are read by nothing (what people see of them is in the table `history`) and are deleted in small
-// pieces, but never the newest, because the next one's number follows from it.
+// The table of events, and the snapshots that shorten its replay. The two newest snapshots are kept, with all
+// events after the older one, so that a start that finds the newest snapshot damaged uses the one before.
+// Older events are not read any more (people read the table `history`) and are deleted in small pieces. The
+// newest event is never deleted, because the next number follows from it.
 #pragma once
 
 #include "coordinator/core/events/events.h"
@@ -17,13 +17,13 @@ class EventLog {
   std::int64_t last();  // the number of the newest event, 0 without one
   Time newest();        // when it happened, by the cluster's clock; Time{} without one
 
-  // Inside the caller's transaction; the number that the event got.
+  // Runs in the caller's transaction; returns the event's number.
   std::int64_t append(const Event& event);
 
   // The state after event `seq`, in a transaction of its own.
   void write_snapshot(std::int64_t seq, const std::string& state);
 
-  // Deletes some of what nothing reads; false when nothing was left.
+  // Deletes some events that are not read any more; false where none were left.
   bool prune();
 
   struct Replayed {

@@ -1,4 +1,4 @@
-// Rows of the table `history`: what happened to a job, for people.
+// The table `history`: what happened to a job, for people.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class History {
   explicit History(Database& database);
 
   void add(JobId job, Time time, const std::string& type, const std::string& level, const std::string& text);
-  // Those of the log's events that tell people something new.
+  // Adds a row for an event that is news for people; ignores the others.
   void add(const Event& event);
 
  private:

@@ -1,6 +1,6 @@
-// Streams of tasks into tables, each byte once: what a chunk says takes effect in the same transaction that
-// moves the stream's offset over it. Output is on disk already (log_keeper.h) when its chunk comes here; only
-// its offset moves. Lives on the writer's thread.
+// Writes the streams of tasks into tables, each byte once: a chunk takes effect in the same transaction that
+// moves the stream's offset past it. Output is on disk already (log_keeper.h) when its chunk arrives here, so
+// only its offset moves. Lives on the writer's thread.
 #pragma once
 
 #include <set>
@@ -23,12 +23,12 @@ class Ingestor {
  public:
   explicit Ingestor(Database& database);
 
-  // Takes about `budget` bytes of what is new in the batch, inside a transaction, and lowers `budget` by what
-  // that costs. False while there is more to take in a later transaction. A node may write the streams of
-  // tasks that were given to it.
+  // Takes about `budget` new bytes of the batch, in the caller's transaction, and lowers `budget` by their
+  // cost. False while a later transaction has more to take. A node may write only the streams of tasks that
+  // it was given.
   bool take(StreamBatch& batch, std::size_t& budget);
 
-  // The transaction was rolled back: what is cached may never have happened.
+  // Call after a rollback: drops the caches, which may hold what was never written.
   void forget();
 
  private:
@@ -39,7 +39,7 @@ class Ingestor {
   };
   struct Stream {
     std::int64_t next = 0;
-    bool skipping = false;      // a line that is too long goes on at `next`
+    bool skipping = false;      // `next` is within a line that is too long
     std::int64_t left_out = 0;  // lines
   };
   struct Target {
@@ -47,8 +47,8 @@ class Ingestor {
     double at_least = 0, at_most = 0;
   };
 
-  // Where a value of a metrics line goes. Most lines of a task name the same metrics in the same order, so
-  // the slot at a value's place in the line before is tried first.
+  // The series of a value in a metrics line. Most lines of a task name the same metrics in the same order, so
+  // the slot of the same position in the previous line is tried first.
   struct Slot {
     std::string_view key;
     SeriesTable::State* series = nullptr;  // null: refused
@@ -88,12 +88,12 @@ class Ingestor {
   Statement put_text_;
   Statement was_refused_;
   std::unordered_map<JobId, Target> targets_;
-  std::set<JobId> refused_;  // jobs that were told that they have too many metrics
+  std::set<JobId> refused_;  // jobs with too many metrics, reported once
 
-  // Of the piece at hand.
+  // Of the piece being taken.
   struct PieceProgress {
     std::int64_t step = 0;
-    std::optional<std::int64_t> steps;  // unless it said how many there will be
+    std::optional<std::int64_t> steps;  // in all; none: not reported
     Time updated;
   };
   std::optional<PieceProgress> progress_;

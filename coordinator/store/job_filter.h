@@ -1,4 +1,4 @@
-// Which jobs a list has, in which order, and which part of it is asked for.
+// Which jobs a list has, their order, and the part of the list that is requested.
 #pragma once
 
 #include <array>

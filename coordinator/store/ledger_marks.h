@@ -1,7 +1,6 @@
-// The marks that the ledger (coordinator/tracking/ledger.h) is made of, as rows: those of the core's events
-// and of what a waiting job waits for, written with the turn, and the phases that rank 0 of an attempt tells,
-// written with the offset of its stream. A job whose marks have changed is open: its totals are not stored,
-// or no longer true.
+// Rows of the marks from which ledgers are made (coordinator/tracking/ledger.h). Marks of the core's events
+// and of waits are written with the turn; the phases that rank 0 of an attempt reports are written with the
+// offset of its stream. A job whose marks have changed is open: its stored totals are missing or outdated.
 #pragma once
 
 #include <map>
@@ -15,7 +14,7 @@
 
 namespace podium {
 
-// Of one attempt; what it tells beyond is `unknown` to the ledger.
+// For one attempt; later phases are `unknown` in the ledger.
 inline constexpr int kMostPhaseMarks = 20'000;
 
 struct MarkOfJob {
@@ -23,7 +22,7 @@ struct MarkOfJob {
   JobMark mark;
 };
 
-// Where the job is from this event on, if that is news.
+// The job's new place from this event on, if the event changes it.
 std::optional<MarkOfJob> mark_of(const Event& event);
 
 class LedgerMarks {
@@ -34,7 +33,7 @@ class LedgerMarks {
   void take(const WaitMark& wait);
   void take(JobId job, const PhaseMark& mark);
 
-  // What each job that waits was last said to wait for.
+  // The last recorded reason of each waiting job.
   std::map<JobId, std::string> waits();
 
  private:

@@ -1,5 +1,5 @@
-// What a job's ledger is made of, from its rows, and its totals by day: stored for jobs that have ended, so
-// that the ledgers of many are added up without making them.
+// The rows from which a job's ledger is made, and its totals by day. Totals of ended jobs are stored, so that
+// the ledgers of many jobs are added up without making each.
 #pragma once
 
 #include "common/base/id.h"
@@ -12,7 +12,7 @@ class LedgerRowsReader {
  public:
   explicit LedgerRowsReader(Database& database);
 
-  // Empty for a job that is not there.
+  // Empty for an unknown job.
   LedgerRows read(JobId job);
 
  private:
@@ -23,8 +23,8 @@ class LedgerTotals {
  public:
   explicit LedgerTotals(Database& database);
 
-  // Stores the totals of a few jobs that are open and have ended; false where there is none. The times of
-  // tasks may come late: they open the job again.
+  // Stores the totals of a few open jobs that have ended; false where there is none. Times of tasks that
+  // arrive late open the job again.
   bool settle();
 
  private:

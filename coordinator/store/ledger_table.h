@@ -1,4 +1,4 @@
-// Ledgers of many jobs added up: what GET /ledger answers with, as values.
+// The sums of many jobs' ledgers, as values: the answer to GET /ledger.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LedgerFilter {
 };
 
 struct LedgerRow {
-  std::string key;   // of a wait by node: "", for it holds none
+  std::string key;   // "" for waits by node, which hold none
   std::string name;  // of a job or an experiment
   std::int64_t jobs = 0;
   LedgerSums sums;  // device milliseconds

@@ -1,8 +1,8 @@
-// The stdout and stderr of tasks, as files `<home>/logs/<job>/<attempt>/<rank>.<stream>`: a log is a row of
-// pieces of kLogPiece bytes, the first without a number, the others with ".1", ".2", … behind the name. A
-// piece that is not there, or ends early, was left out; a reader says so in its place. Where a log's bytes
-// are follows from their offset alone, so writing the same again changes nothing. Failures throw
-// std::system_error naming the file.
+// The stdout and stderr of tasks, as files `<home>/logs/<job>/<attempt>/<rank>.<stream>`. A log is a sequence
+// of pieces of kLogPiece bytes: the first has no number, the names of the others end in ".1", ".2", …. A
+// piece that is missing or ends early was not kept; the reader says so in its place. The offset alone
+// determines where bytes lie, so writing them again changes nothing. Failures throw std::system_error naming
+// the file.
 #pragma once
 
 #include <filesystem>
@@ -20,22 +20,22 @@ inline constexpr std::int64_t kLogPiece = std::int64_t{1} << 20;
 
 std::filesystem::path log_path(const std::filesystem::path& home, TaskId task, StreamKind stream);
 
-// Of all tasks of the job.
+// The folder of all logs of the job.
 std::filesystem::path logs_of(const std::filesystem::path& home, JobId job);
-// In bytes; they may go meanwhile.
+// In bytes; logs may be deleted meanwhile.
 std::int64_t size_of_logs(const std::filesystem::path& home, JobId job);
 
 class LogWriter {
  public:
-  // Of one log at most about `limit` bytes stay: a quarter from its beginning, the rest from its end.
+  // About `limit` bytes at most stay of each log: a quarter from its beginning, the rest from its end.
   LogWriter(std::filesystem::path home, std::int64_t limit);
 
-  // `from`: where the log ended before. Returns how much larger the log's files are now; less than 0 when
-  // older pieces went.
+  // `from`: the end of the log before. Returns the growth of the log's files in bytes; negative where older
+  // pieces were deleted.
   std::int64_t write(TaskId task, StreamKind stream, std::int64_t from, std::int64_t offset,
                      std::string_view bytes);
 
-  // Everything written is on disk when it returns; each file is synced once.
+  // When it returns, everything written is on disk; each file is synced once.
   void sync();
 
  private:
@@ -53,11 +53,12 @@ struct LogPart {
   std::int64_t next = 0;  // the offset after it
 };
 
-// Bytes from `offset`, at most `limit`; `end`: where the log ends. What was left out is told in the text.
+// At most `limit` bytes from `offset`; `end`: where the log ends. The text says what was not kept.
 LogPart read_log(const std::filesystem::path& log, std::int64_t offset, std::int64_t limit, std::int64_t end);
 
-// Where the last `lines` lines begin, of which the last may have no end yet; 0 when there are not so many.
-// What was not kept counts as nothing. Takes what it read off `budget`; nothing once that is used up.
+// The offset at which the last `lines` lines begin; the last line may have no end yet; 0 where there are
+// fewer. Bytes that were not kept do not count. Lowers `budget` by the bytes read; nothing once it is used
+// up.
 std::optional<std::int64_t> start_of_lines(const std::filesystem::path& log, std::int64_t lines,
                                            std::int64_t end, std::int64_t& budget);
 

@@ -1,8 +1,8 @@
-// Puts the output in streams on disk, on a thread of its own, so that no turn waits behind its fsyncs: what
-// has queued up is written together and every file synced once. Only then is a batch handed on, to have its
-// offsets moved. Removes logs when their time is over, and keeps them within the quota: those of the jobs
-// that ended longest ago go first; where only running jobs' logs are left, new output is left out until there
-// is room again.
+// Writes the output in streams to disk, on a thread of its own, so that no turn waits for its fsyncs. It
+// writes all queued batches together and syncs each file once; then each batch goes on, and its offsets are
+// moved. It also deletes logs whose time is over and keeps all logs within the quota: logs of the jobs that
+// ended longest ago are deleted first; where only logs of running jobs are left, new output is dropped until
+// there is room again.
 #pragma once
 
 #include <chrono>
@@ -26,14 +26,14 @@ class LogKeeper {
  public:
   using Done = std::function<void(const std::optional<Error>&)>;
 
-  // The database is there. `usual`: how long logs are kept that no rule is for.
+  // The database must exist. `usual`: how long logs are kept without a rule.
   LogKeeper(std::filesystem::path home, const LogLimits& limits, Duration usual);
   ~LogKeeper();  // writes what is queued
 
-  // `done` is called on the keeper's thread, or at once when the streams hold no output. Sets on_disk.
+  // Sets on_disk. `done` is called on the keeper's thread, or at once where the streams hold no output.
   void write(std::shared_ptr<StreamBatch> streams, Done done);
 
-  // Looks soon for logs that are no longer kept: the rules have changed.
+  // Call after the rules changed: soon looks for logs to delete.
   void rules_changed();
 
  private:
@@ -60,7 +60,7 @@ class LogKeeper {
   Statement find_task_, find_end_, due_jobs_, is_due_, ended_jobs_, has_ended_, newest_event_;
   std::map<JobId, std::int64_t> sizes_;  // of the logs of each job, in bytes
   std::int64_t total_ = 0;
-  bool full_ = false;  // new output is left out
+  bool full_ = false;  // new output is dropped
   std::chrono::steady_clock::time_point next_house_{};
 
   std::mutex mutex_;  // guards the next three

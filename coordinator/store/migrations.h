@@ -1,4 +1,5 @@
-// schemas/sql/NNN_*.sql, compiled in. The database's user_version counts those it has had.
+// The migrations schemas/sql/NNN_*.sql, compiled in. The database's user_version counts those that were
+// applied.
 #pragma once
 
 #include <string_view>
@@ -11,8 +12,8 @@ namespace podium {
 // Migration N is at index N-1. Generated from schemas/sql by CMake.
 const std::vector<std::string_view>& migrations();
 
-// Brings the database to the newest schema, or to `up_to`, each step in its own transaction, and packs the
-// points that are rows (row_packer.h). Throws SqliteError when the database is newer than this program.
+// Migrates the database to the newest schema, or to `up_to`, each step in a transaction of its own, and packs
+// points that are rows (row_packer.h). Throws SqliteError where the database is newer than this program.
 void migrate(Database& database, int up_to = static_cast<int>(migrations().size()));
 
 int schema_version(Database& database);

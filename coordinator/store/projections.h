@@ -1,4 +1,4 @@
-// Keeps the tables the API reads in step with the log. Runs inside the transaction that appends the events.
+// Updates the tables that the API reads, in the transaction that appends the events.
 #pragma once
 
 #include "coordinator/core/events/events.h"
@@ -15,7 +15,7 @@ class Projections {
   explicit Projections(Database& database);
 
   void take(const Event& event);
-  // After the events that created what they belong to.
+  // Call these after the events that create the experiment or the attempt.
   void take(const ExperimentText& text);
   void take(const AttemptSecret& secret);
 

@@ -1,7 +1,7 @@
-// Thins the curves of jobs that ended long ago, and deletes their history, in transactions small enough that
-// a turn never waits long behind one. Counts, ends and extremes of a series stay (series_table.h), and so
-// does the job. On the writer's thread; jobs are taken in the order in which they ended, those of each rule
-// once a process and once more when the rules have changed. A job that is queued again meanwhile is let be.
+// Thins the curves of jobs that ended long ago and deletes their history, in transactions so small that no
+// turn waits long behind one. The job stays, and so do the count, ends and extremes of each series
+// (series_table.h). Runs on the writer's thread. Takes jobs in the order in which they ended, those of each
+// rule once in a process and again after the rules change. A job that is queued again meanwhile is skipped.
 #pragma once
 
 #include <compare>
@@ -21,10 +21,10 @@ class Pruner {
  public:
   Pruner(Database& database, const Retention& usual);
 
-  // A piece of work; false when there is none at the moment.
+  // Does a piece of work; false where there is none at present.
   bool prune(Time now);
 
-  // The table of rules is another from the next piece on, also for the job at hand.
+  // The rules have changed: from the next piece on the new ones apply, also to the current job.
   void rules_changed();
 
  private:
@@ -37,7 +37,7 @@ class Pruner {
   };
   // Walks through the jobs of a rule by their end.
   struct Walk {
-    std::optional<std::string> experiment;  // none: of those that no rule is for
+    std::optional<std::string> experiment;  // none: all that have no rule
     Retention keep;
     Place history = {}, points = {};
   };
@@ -61,7 +61,7 @@ class Pruner {
   ChunkWriter chunks_;
   std::vector<Walk> rules_;        // empty: not read yet
   std::size_t next_walk_ = 0;      // of rules_
-  Place history_, points_;         // the jobs at hand
+  Place history_, points_;         // the current jobs
   bool deleting_ = false;          // of history_.job there may be more
   std::deque<LongSeries> series_;  // of points_.job
 };

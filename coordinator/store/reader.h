@@ -1,5 +1,6 @@
-// What the API reads: plain rows from a read-only connection, as of the last commit. One thread at a time.
-// Throws SqliteError. What only memory knows (why a job waits, who holds a device) is the caller's to add.
+// What the API reads: plain rows from a read-only connection, as of the last commit. Use it from one thread
+// at a time. Throws SqliteError. The caller adds what only memory knows (why a job waits, who holds a
+// device).
 #pragma once
 
 #include <cstdint>
@@ -65,13 +66,13 @@ struct AttemptView {
   std::vector<TaskView> tasks;
 };
 
-// Why a job was started again, over all its attempts: together as many as its restarts, or one more while it
+// Why a job was started again, counted over all its attempts. The sum is its restarts, or one more while it
 // waits to start again.
 struct RestartCounts {
   int failures = 0;
   int requeues = 0;     // its program or an operator asked for it
-  int moves = 0;        // its program asked for other hardware, or was not there to run
-  int node_losses = 0;  // its nodes were lost, could not start it, or took its tasks from it
+  int moves = 0;        // its program asked for other hardware, or could not run there
+  int node_losses = 0;  // its nodes were lost, could not start it, or ended its tasks
   int preemptions = 0;  // it made room for another job
   int resizes = 0;
   int promotions = 0;
@@ -87,16 +88,16 @@ struct JobView {
   std::string labels;  // JSON object
   Time submitted;
   std::optional<Time> started, ended;  // of the first attempt; of the job
-  int devices = 0;  // that it holds or last held; while it waits, the fewest it may start on
+  int devices = 0;  // that it holds or last held; while queued, the fewest that it may start on
   int attempt = 0;
   int restarts = 0;  // attempts after the first
   RestartCounts restart_counts;
   int restarts_used = 0;  // failures that count against JobRequest::max_restarts; 0 again after a requeue
-  Duration ran{};         // of the attempts that have ended: they ran for so long
-  std::optional<Time> running_since;  // the one that has not
+  Duration ran{};         // run time of the attempts that have ended
+  std::optional<Time> running_since;  // start of the attempt that has not ended
   std::string reason;                 // why it failed, or was queued again; "" otherwise
   std::optional<Progress> progress;
-  std::map<std::string, double> latest;  // by metric; of many the first that the job wrote, and the target's
+  std::map<std::string, double> latest;  // by metric; the first few that the job wrote, and the target's
   std::optional<TargetView> target;
   std::optional<double> time_to_train_seconds;
 };
@@ -124,18 +125,18 @@ struct StudyView {
   std::map<JobState, int> states;  // of its jobs
 };
 
-// What a sweep that ends losing trials has decided so far.
+// The decisions so far of a sweep that ends losing trials.
 struct TrialView {
   int rung = 1;  // that it trains to; one more than there are: to its end
   bool paused = false;
-  std::map<int, RungReport> reports;  // what it told, by rung
+  std::map<int, RungReport> reports;  // by rung
 };
 struct SweepView {
   Asha rule;
   std::map<JobId, TrialView> trials;
 };
 
-// While `job` held devices of the node, `other` did as well.
+// `other` held devices of the node while `job` did.
 struct SharedNode {
   JobId job;
   NodeId node;
@@ -158,16 +159,16 @@ struct MetricSummary {
   std::int64_t first_step = 0, last_step = 0;
   Time last_time;
   double last = 0, min = 0, max = 0;
-  std::int64_t lost = 0;  // points, set aside because they could not be read
+  std::int64_t lost = 0;  // points that were set aside because they could not be read
 };
 
 struct SeriesView {
-  Series points;  // thinned to about as many as were asked for, extremes and the first break among them
+  Series points;  // thinned to about the requested number, with the extremes and the first NaN
   std::int64_t lost =
       0;  // to damage of the database, of what had to be read: beside those that have been set aside
 };
 
-// Of metric points, over all jobs: what was set aside because it could not be read.
+// Metric points of all jobs that were set aside because they could not be read.
 struct DamageView {
   std::int64_t chunks = 0;
   std::int64_t points = 0;
@@ -178,10 +179,10 @@ struct SubmittedJob {
   Time at;           // first
 };
 
-// What jobs are compared by besides their settings.
+// What a comparison of jobs reads besides their settings.
 struct ComparisonQuery {
   std::vector<std::string> metrics;  // patterns (tracking/comparison.h, matches)
-  Time now;                          // until when attempts that have not ended have held their devices
+  Time now;                          // running attempts count until then
 };
 
 class Reader {
@@ -193,14 +194,14 @@ class Reader {
   JobPage jobs(const JobFilter& filter);
   std::map<JobState, std::int64_t> job_counts();
   std::vector<AttemptView> attempts(JobId job);
-  std::optional<TextIdentity> text_of(JobId job);  // that it trained on; nothing where it has not told
+  std::optional<TextIdentity> text_of(JobId job);  // that it trained on; nothing where it has not reported it
   std::optional<std::string> job_spec(JobId job);  // normalised JSON
-  int newest_attempt(JobId job);  // that was given a number, also those that only nodes know of; 0: none
+  int newest_attempt(JobId job);                   // including those that only nodes know of; 0: none
   std::optional<SubmittedJob> submitted(JobId job);
   std::set<std::string> code_in_use();  // sha256 of the code of jobs that have not ended
 
   std::optional<ExperimentView> experiment(ExperimentId experiment);
-  // Newest first, without the YAML. `before`: the last of the page before.
+  // Newest first, without the YAML. `before`: the last of the previous page.
   std::vector<ExperimentView> experiments(int limit, std::optional<ExperimentId> before);
   std::optional<ExperimentId> experiment_by_key(const std::string& idempotency_key);
 
@@ -208,42 +209,42 @@ class Reader {
   // Newest first, as experiments().
   std::vector<StudyView> studies(int limit, std::optional<ExperimentId> before);
   std::optional<SweepView> sweep(ExperimentId experiment);
-  // Of the experiment's jobs, by job, node and other.
+  // For the experiment's jobs, sorted by job, node and other.
   std::vector<SharedNode> shared_nodes(ExperimentId experiment);
 
   // All runs that have reached a target.
   std::vector<BoardRow> board();
-  // Those of one benchmark, by its identity, the latest first.
+  // The runs of the benchmark with this identity, the latest first.
   std::vector<BoardRunView> board_runs(const std::string& identity);
 
   // Oldest first; entries after `after`.
   std::vector<HistoryEntry> history(JobId job, std::int64_t after, int limit);
 
-  // Oldest first: all that were ever saved, also those that the job has deleted since.
+  // All that were ever saved, including those that the job has deleted since; oldest first.
   std::vector<CheckpointView> checkpoints(JobId job);
 
   std::vector<MetricSummary> metrics(JobId job);
   DamageView damage();
-  // Of a job that this reader has read. Of long series the points of a few chunks are read, spread evenly.
+  // For a job that this reader has read. Of a long series it reads a few evenly spread chunks.
   ComparedJob compared(const JobView& job, const ComparisonQuery& query);
   // Empty for an unknown key.
   SeriesView series(JobId job, const std::string& key, int points, const StepRange& range = {});
 
-  // Of a job that is there.
+  // For a job that exists.
   LedgerRows ledger(JobId job);
   LedgerTable ledger_table(const LedgerFilter& filter, Time now);
-  bool has_energy(JobId job);  // something was measured of what its devices drew
+  bool has_energy(JobId job);  // whether any energy of its devices was measured
   EnergySum energy(JobId job, std::optional<Time> until);
-  // Of each attempt the devices that it held, by the models that its nodes had then.
+  // The devices that each attempt held, with the models that its nodes had then.
   std::vector<HeldDevices> held_devices(JobId job);
 
   RetentionRules retention_rules();
   bool has_experiment(const std::string& name);
   RetentionDue due(const DueQuery& query);
 
-  bool is_task_of(TaskId task, const NodeId& node);  // it was given to the node
+  bool is_task_of(TaskId task, const NodeId& node);  // whether the node was given it
 
-  // Bytes from `offset`, about `limit` at most; a line in their place tells what was not kept.
+  // About `limit` bytes at most, from `offset`; a line in their place says what was not kept.
   LogPart log(TaskId task, StreamKind stream, std::int64_t offset, std::int64_t limit);
   // The last `bytes` bytes.
   LogPart log_tail(TaskId task, StreamKind stream, std::int64_t bytes);

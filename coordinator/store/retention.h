@@ -19,13 +19,13 @@ struct LogLimits {
   std::int64_t all = 10'000'000'000;  // bytes of all logs
 };
 
-// What of a job is kept for a time after its end. Everything else stays: the job, its results, its ledger,
-// the count, ends and extremes of its curves, records.
+// Data of a job that is kept for a time after its end. Everything else stays: the job, its results, its
+// ledger, records, and the count, ends and extremes of its curves.
 enum class Kept {
-  points,      // all of a curve; later about kPointsKept points of it
+  points,      // all points of a curve; afterwards about kPointsKept of them stay
   history,     // what happened, line by line
   logs,        // the output of its tasks
-  checkpoints  // they lie with the nodes: those that are due are told, and nobody deletes them
+  checkpoints  // on the nodes: due ones are listed, and Podium deletes none
 };
 
 inline constexpr std::array kAllKept{Kept::points, Kept::history, Kept::logs, Kept::checkpoints};
@@ -47,13 +47,14 @@ inline constexpr Duration kForever = kLongestDuration;
 inline constexpr Retention kUsualRetention{
     {std::chrono::days(90), std::chrono::days(365), std::chrono::days(90), kForever}};
 
-// Of the experiments of a name; what is not said is as of all others.
+// For the experiments of a name; an absent value is that of all other experiments.
 using RetentionRule = PerKept<std::optional<Duration>>;
 
 struct RetentionChange {
   std::string experiment;
   bool remove = false;
-  PerKept<std::optional<std::optional<Duration>>> to = {};  // none: as it is; of nothing: as of all others
+  PerKept<std::optional<std::optional<Duration>>> to =
+      {};  // none: unchanged; nullopt within: as for all others
 };
 
 inline constexpr int kPointsKept = 2000;

@@ -1,5 +1,5 @@
-// What is no longer kept by a time, of jobs that have ended: what the pruner and the log keeper take, and
-// the checkpoints that nobody deletes.
+// Data of ended jobs that is due for deletion by a time: what the pruner and the log keeper delete, and
+// checkpoints, which Podium does not delete.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct CheckpointView {
 struct DueQuery {
   Retention usual;
   Time by;
-  std::string experiment;              // the name of those that are asked for; "": all
-  std::optional<RetentionRule> as_if;  // of that experiment, in place of its rule
+  std::string experiment;              // the name of the experiments; "": all
+  std::optional<RetentionRule> as_if;  // a rule for that experiment, in place of its own
   std::size_t limit = 100;             // jobs
 };
 
@@ -37,16 +37,16 @@ struct DueJob {
   std::int64_t history = 0;  // lines
   std::int64_t log_bytes = 0;
   std::vector<CheckpointView> checkpoints;  // that a job has not deleted itself
-  std::optional<JobId> needed_by;           // which job goes on from them, so that none of them is due
+  std::optional<JobId> needed_by;           // the job that continues from them: none is due
 };
 
 struct DueSums {
-  std::int64_t jobs = 0;  // of which anything goes
+  std::int64_t jobs = 0;  // with any data due
   std::int64_t points = 0, history = 0, log_bytes = 0, checkpoints = 0, checkpoint_bytes = 0;
 };
 
 struct RetentionDue {
-  std::vector<DueJob> jobs;  // the first to end first
+  std::vector<DueJob> jobs;  // in the order of their ends
   DueSums all;               // also those beyond the limit
 };
 

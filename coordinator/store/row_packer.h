@@ -1,12 +1,12 @@
-// The points of a database from before chunks, a row each, packed into chunks: by pieces, each in a
-// transaction that writes its chunks and deletes its rows, so that a kill costs no more than a piece.
+// Packs the points of an older database, one row each, into chunks. Each piece is a transaction that writes
+// its chunks and deletes its rows, so a kill loses no more than a piece.
 #pragma once
 
 #include "coordinator/store/sqlite.h"
 
 namespace podium {
 
-// Where there is none of their table any more, it has been done.
+// Does nothing once the table of rows is gone.
 void pack_rows(Database& database);
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// The table `series`, and the points of series (chunk_writer.h). A series keeps its own count, ends and
-// extremes, so that nothing ever counts points to show a job; they cover every value that was written, also
-// those that a later attempt replaced.
+// The table `series`, and the points of series (chunk_writer.h). A series row has the count, ends and
+// extremes, so that showing a job never counts points. They cover every value that was written, including
+// values that a later attempt replaced.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class SeriesTable {
  public:
   explicit SeriesTable(Database& database);
 
-  // Of one series.
+  // The state of one series.
   struct State {
     std::int64_t id = 0;
     int attempt = 0;
@@ -29,17 +29,17 @@ class SeriesTable {
     double last = 0, min = 0, max = 0;
     std::int64_t points = 0, first_step = 0, top_step = 0;
     OpenChunk open;
-    std::vector<StoredPoint> fresh;  // to be written, as they came
+    std::vector<StoredPoint> fresh;  // to be written, in the order of arrival
   };
 
-  // Null when the name is new and the job may have no more, or too long. Good until the next write().
+  // Null where the name is too long, or new and the job may have no more. Valid until the next write().
   State* find(AttemptId attempt, std::string_view key);
-  // To be written with the next write(); all of one job.
+  // Adds a point for the next write(). All points between two writes must be of one job.
   void add(State& series, AttemptId attempt, const SeriesPoint& point);
-  // What was added, in the caller's transaction.
+  // Writes what was added, in the caller's transaction.
   void write();
 
-  // The transaction was rolled back: what is remembered may never have happened.
+  // Call after a rollback: drops the cache, which may hold what was never written.
   void forget();
 
  private:
@@ -58,7 +58,7 @@ class SeriesTable {
   Statement count_series_, find_series_, insert_series_, update_series_;
   ChunkWriter chunks_;
   std::unordered_map<JobId, JobSeries> jobs_;
-  std::vector<State*> changed_;  // in known, which never moves what it holds
+  std::vector<State*> changed_;  // in `known`, whose values never move
 };
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// A thin, typed skin over SQLite: connections, prepared statements and transactions that clean up after
-// themselves. Every failure throws SqliteError naming the file and the statement, and, where the file is
-// damaged, the remedy.
+// Thin, typed wrappers of SQLite: connections, prepared statements and transactions that clean up after
+// themselves. Every failure throws SqliteError naming the file, the statement and, where the file is damaged,
+// the remedy.
 #pragma once
 
 #include <sqlite3.h>
@@ -46,7 +46,7 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// Bytes that are no text.
+// Bytes that are not text.
 struct Blob {
   std::string_view bytes;
 };
@@ -57,7 +57,7 @@ class Statement {
  public:
   Statement(Database& database, std::string_view sql);
 
-  // Begins anew with these parameters, ?1 first. Texts must live until the statement has run.
+  // Starts the statement with these parameters, ?1 first. Texts must outlive its run.
   template <class... Values>
   Statement& start(const Values&... values) {
     sqlite3_reset(handle_.get());
@@ -118,7 +118,7 @@ class Transaction {
   Database& database_;
 };
 
-// All statements within see the database as of one moment.
+// All statements within it see one state of the database.
 class ReadTransaction {
  public:
   explicit ReadTransaction(Database& database) : database_(database) { database_.run("BEGIN"); }

@@ -1,7 +1,7 @@
 // The store's one writing thread. Turns of the loop go first and are committed together; streams follow in
-// pieces small enough that a turn never waits long behind them. A turn that the disk refuses is tried until
-// it is written, because memory is ahead of the disk by it; meanwhile failure() says why. A snapshot is put
-// into words on a thread of its own, and written when it is done.
+// pieces so small that no turn waits long behind them. A turn that the disk refuses is repeated until it is
+// written, because the state in memory already contains it; meanwhile failure() returns the reason. A
+// snapshot is serialised on a thread of its own and then written here.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,7 @@ class Store::Writer {
   };
 
   struct Snapshot {
-    std::int64_t seq = 0;  // of the last event it has
+    std::int64_t seq = 0;  // of the last event that it includes
     std::string state;
   };
 
@@ -91,7 +91,8 @@ class Store::Writer {
   std::optional<Snapshot> snapshot_;  // to be written
   std::string failure_;               // why turns wait; "" while they do not
   bool stopping_ = false;
-  // The writing thread's own. Not before the first turn: load() uses the database.
+  // Used by the writing thread alone. House-keeping waits for the first turn, because load() uses the
+  // database.
   std::chrono::steady_clock::time_point keep_house_at_ =
       std::chrono::steady_clock::now() + std::chrono::hours(24);  // until the first turn
 

@@ -1,5 +1,5 @@
-// Bytes to and from packed columns. A reader that meets damage stays damaged and gives zeros, so that its
-// callers need to look once, at the end; they bound every count before they trust it.
+// Reads and writes the bytes of packed columns. A reader that meets damage stays damaged and returns zeros,
+// so callers check it once, at the end. They must bound every count before they use it.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace podium {
 
 static_assert(std::endian::native == std::endian::little, "packed words are little-endian");
 
-// Small magnitudes of either sign become small: 0, -1, 1, -2, …
+// Maps small magnitudes of either sign to small numbers: 0, -1, 1, -2, … become 0, 1, 2, 3, …
 constexpr std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }

@@ -1,6 +1,6 @@
-// Points of one series as bytes, exactly: NaN, infinities and every bit of a value are the same when they are
-// read. A version, the columns (steps, times, attempts, values), and a checksum, so that damage is told and
-// never believed. Golden bytes are in the test: a format that has been written is read for ever.
+// Encodes the points of one series as bytes, exactly: NaN, infinities and every bit of a value survive. The
+// format is a version, the columns (steps, times, attempts, values) and a checksum, which detects damage. The
+// test has golden bytes: every format that was ever written must stay readable.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ std::string encode_points(std::span<const StoredPoint> points);
 // Error: what is wrong with the bytes.
 Result<std::vector<StoredPoint>> decode_points(std::string_view bytes);
 
-// What frames the columns, here and of roll-ups.
+// The frame around the columns of points and of roll-ups.
 std::string framed(std::uint8_t version, std::size_t count, std::string_view columns);
 struct Frame {
   std::size_t count = 0;

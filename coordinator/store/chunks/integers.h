@@ -1,7 +1,7 @@
-// Integers packed in blocks of 64: of each its distance from the block's base, in as many bits as the block
-// needs, and those few that would need many more apart (frames of reference with patches: Zukowski et al.,
-// ICDE 2006). What is packed are the integers, their differences or the differences of those, whichever
-// takes least: steps that follow each other take next to nothing, noise no more than its bits.
+// Packs integers in blocks of 64: each as its distance from the block's base, in as many bits as the block
+// needs, and the few that would need many more bits apart (frames of reference with patches: Zukowski et al.,
+// ICDE 2006). It packs the integers, their differences or their second differences, whichever is smallest:
+// consecutive steps take almost nothing, noise no more than its bits.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace podium {
 
 void pack_integers(std::span<const std::int64_t> values, std::string& out);
 
-// `count` of them, whatever the bytes are; those of damaged ones mean nothing.
+// Always returns `count` integers; those of damaged bytes are meaningless.
 std::vector<std::int64_t> unpack_integers(ByteReader& in, std::size_t count);
 
 }  // namespace podium

@@ -10,7 +10,7 @@ struct StoredPoint {
   std::int64_t step = 0;
   std::int64_t time_ms = 0;
   double value = 0;
-  int attempt = 0;  // that told it
+  int attempt = 0;  // that reported it
 };
 
 inline constexpr std::size_t kPointsInBlock = 64;

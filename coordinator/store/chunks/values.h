@@ -1,6 +1,6 @@
-// Doubles packed as integers, bit by bit the same when they are unpacked: as decimals where a program told
-// few digits (after Afroozeh et al., SIGMOD 2023), else as their bits in numerical order, less the zeros that
-// all end in, as those of floats do.
+// Packs doubles as integers, without loss of a bit: as decimals where the values have few digits (after
+// Afroozeh et al., SIGMOD 2023), else as their bits in numerical order, without the trailing zeros that all
+// have, such as those of floats.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace podium {
 
 void pack_values(std::span<const double> values, std::string& out);
 
-// `count` of them, whatever the bytes are; those of damaged ones mean nothing.
+// Always returns `count` values; those of damaged bytes are meaningless.
 std::vector<double> unpack_values(ByteReader& in, std::size_t count);
 
 }  // namespace podium
