@@ -39,7 +39,7 @@ struct Config {
   bool loopback_only() const;
 };
 
-// Nothing when the program has said all there is to say (help, a mistake); `exit_code` is then set.
+// Nothing where the program has printed help or a mistake and must end with `exit_code`.
 std::optional<Config> read_config(int argc, char** argv, int& exit_code);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// The daemon, wired in dependency order. It lives on one io_context and one thread, run() being that thread.
+// The daemon, wired in dependency order. It lives on one io_context and on the thread that calls run().
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -24,11 +24,11 @@ struct Tokens {
 
 class Coordinator {
  public:
-  // Opens the store and listens. Throws when the world does not allow it.
+  // Opens the store and listens. Throws where either fails.
   Coordinator(const Config& config, const Tokens& tokens);
 
-  // Serves until SIGTERM or SIGINT, then lets answers under way finish. A second signal ends the process at
-  // once.
+  // Serves until SIGTERM or SIGINT, then finishes the answers that have begun. A second signal ends the
+  // process at once.
   void run();
 
   std::string address() const;  // "http://127.0.0.1:7070"

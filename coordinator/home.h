@@ -10,19 +10,20 @@
 
 namespace podium {
 
-// Makes the folder (0700) and holds it for this process until the Fd closes; an error when another process
+// Makes the folder (0700) and locks it for this process until the Fd closes; an error where another process
 // has it.
 Result<Fd> claim_home(const std::filesystem::path& home);
 
 // Reads the token in `file`, or makes one there (0600) when the file does not exist.
 Result<std::string> read_or_make_token(const std::filesystem::path& file);
 
-// Refuses a home whose database is gone while what it wrote is there: a new one would give the numbers of
-// jobs again that nodes may still run. With `begin_anew` it is set aside instead. Before the database is
-// opened.
+// Refuses a home whose database is gone although its other files are there: a new database would assign
+// numbers of jobs again that nodes may still run. With `begin_anew` the files are set aside instead. Call it
+// before the database is opened.
 Result<bool> check_history(const std::filesystem::path& home, bool begin_anew);
 
-// Keeps the cluster's name beside its database. Throws when another's is there, unless told to begin anew.
+// Keeps the cluster's name beside its database. Throws where another cluster's name is there, unless
+// `begin_anew`.
 void check_cluster(const std::filesystem::path& home, const ClusterName& name, bool begin_anew);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// The code of a spec that a repository holds: the folder that it names, as the spec's commit has it, or the
-// one under code.git.
+// The code of a spec in a repository: the folder that it names, as of the spec's commit or of the commit
+// under code.git.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ struct KeptCode {
   std::string commit;  // that code.git means; "" without it
 };
 
-// Packs it and keeps it under `home`. Empty for a spec without code or with mistakes, which its submission
-// tells. Throws where there is no room, or a disk fails: the look at the repository is then repeated.
+// Packs the code and keeps it under `home`. Empty for a spec without code, or with mistakes, which its
+// submission reports. Throws where there is no room or a disk fails; the sync then repeats the commit.
 Result<KeptCode> keep_spec_code(const SpecSubmission& submission, const std::filesystem::path& home);
 
 }  // namespace podium

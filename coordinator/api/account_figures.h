@@ -1,4 +1,4 @@
-// What accounts hold, used and wait for, summed up on a thread of the readers' pool: there may be thousands.
+// What accounts hold, have used and wait for, computed on the readers' pool, because there may be thousands.
 #pragma once
 
 #include "coordinator/api/api.h"

@@ -1,5 +1,5 @@
-// What every resource of the REST API works with. One Api a daemon; it outlives every request. On the loop's
-// thread.
+// What every resource of the REST API works with. A daemon has one Api, which outlives every request. On the
+// loop's thread.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -53,12 +53,12 @@ struct Api {
   JobCounts& counts;
   WorkPool& pool;     // what people read
   WorkPool& checks;   // specs
-  WorkPool& agents;   // agents' reports and orders: they wait for nobody else
-  WorkPool& streams;  // what tasks have written, of which much may come at once
+  WorkPool& agents;   // agents' reports and orders, which wait for no other work
+  WorkPool& streams;  // the streams of tasks, of which much may arrive at once
   LongPolls& long_polls;
   LiveStream& live;
   LiveFeed& feed;
-  StateMirror& mirror;  // for what takes long, on a pool
+  StateMirror& mirror;  // for long work on a pool
   Explainer& explainer;
   KeyLock keys;  // idempotency keys whose experiment is being submitted
   Time started;
@@ -67,7 +67,7 @@ struct Api {
   std::map<NodeId, std::vector<DeviceReading>>
       readings{};                       // of the last report of each node that has reported
   EnergyMeter energy{};                 // of those reports
-  std::vector<DrawnEnergy> measured{};  // that is not on its way to the store yet
+  std::vector<DrawnEnergy> measured{};  // not yet passed to the store
 };
 
 // A request that has found its route.

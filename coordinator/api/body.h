@@ -1,5 +1,5 @@
-// The JSON body of a request that an operator or a tool wrote. What is wrong with it is told at once, each
-// mistake with its JSON pointer (RFC 6901); of a body that is nothing but mistakes the first of them.
+// The JSON body of a request that an operator or a tool wrote. All mistakes are reported together, each with
+// its JSON pointer (RFC 6901), up to kMostMistakes.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@
 
 namespace podium {
 
-inline constexpr std::size_t kMostMistakes =
-    20;  // of one body; who asks is not to make an answer of any size
+inline constexpr std::size_t kMostMistakes = 20;  // reported of one body, which bounds the answer
 
-// One JSON object (RFC 8259) in which no key is given twice and little is nested deep. In time and memory
-// that grow with the text alone.
+// Parses one JSON object (RFC 8259); refuses repeated keys and deep nesting. Time and memory are linear in
+// the text.
 Result<nlohmann::json> parse_object(std::string_view text);
 
-// What is wrong with the value at `pointer`.
+// The error for the value at `pointer`.
 Error malformed(const std::string& message, const std::string& pointer);
-// It has that many, and says that there are more.
+// Whether `errors` has kMostMistakes, and says that there are more.
 bool is_full(const Errors& errors);
-// Adds it; once there are kMostMistakes, only that there are more.
+// Adds the mistake; at kMostMistakes adds instead that there are more.
 void refuse(Errors& errors, const std::string& message, const std::string& pointer);
 
-// A key that the object at `at` must have and does not.
+// Adds a mistake where the object at `at` lacks the key.
 void need(const nlohmann::json& object, std::string_view key, const std::string& what, Errors& errors,
           const std::string& at = "");
-// Keys of the object at `at` that are none of `known`.
+// Adds a mistake for each key of the object at `at` that is not in `known`.
 void refuse_unknown(const nlohmann::json& object, std::initializer_list<std::string_view> known,
                     Errors& errors, const std::string& at = "");
 

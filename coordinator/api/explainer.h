@@ -1,7 +1,7 @@
-// Why jobs wait and when they start, answered off the loop's thread. Forecasts are dear where many jobs wait:
-// at most kAtOnce run, on a pool of their own, one of a job, and few wait; each stops after a few seconds and
-// says how far it saw; and an answer is given again while nothing has changed, or for a while that follows
-// from what it cost.
+// Answers why jobs wait and when they start, off the loop's thread. Forecasts are expensive where many jobs
+// wait. Therefore at most kAtOnce run, on a pool of their own, one for each job, and few wait; each stops
+// after a few seconds and says how far it saw; and an answer is reused while nothing has changed, or for a
+// time proportional to its cost.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ class Explainer {
   static constexpr int kAtOnce = 2;
   static constexpr int kMostAsked = 32;
 
-  // The references outlive it.
+  // The references must outlive it.
   Explainer(boost::asio::any_io_executor executor, CommandLoop& loop, StateMirror& mirror, WorkPool& pool);
 
-  // The members of GET /jobs/{job}/why from `now_ms` on, of a job that waits. Throws Busy.
+  // The members of GET /jobs/{job}/why from `now_ms` on, for a waiting job. Throws Busy.
   boost::asio::awaitable<nlohmann::json> explain(JobId job);
 
  private:

@@ -1,5 +1,6 @@
-// Who is let in: tokens, and the Host and Origin checks that keep other sites' pages out of a browser beside
-// the coordinator. Each gives the refusal, or nothing to let the request pass.
+// Access control: tokens, and the checks of Host and Origin that keep pages of other sites, in a browser on
+// the coordinator's machine, from using the API. Each function returns the refusal, or nothing to let the
+// request pass.
 #pragma once
 
 #include <optional>

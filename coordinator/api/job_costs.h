@@ -28,7 +28,8 @@ struct JobCosts {
   std::optional<JobCost> cost;      // none without prices, or where nothing was held
 };
 
-// With less of the device time covered a figure per sample, or to the target, would be too small to be told.
+// Below this coverage of the device time, figures per sample and to the target would be too small, so they
+// are absent.
 inline constexpr double kEnoughCovered = 0.95;
 
 JobCosts costs_of(Reader& reader, const JobView& job, const std::vector<LedgerPiece>& pieces,

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "common/base/time.h"
-
 #include "coordinator/core/state/blocker.h"
 #include "coordinator/core/state/state.h"
 #include "coordinator/loop/command_loop.h"
@@ -24,14 +23,13 @@ inline nlohmann::json millis_or_null(const std::optional<Time>& time) {
   return time ? nlohmann::json(to_millis(*time)) : nlohmann::json(nullptr);
 }
 
-// With what only the loop knows: why it waits, whether it is held. `revision`: LiveStream::take_id() before
-// it was read.
+// Includes what only the loop knows: why the job waits, whether it is held. `revision`: LiveStream::take_id()
+// from before the job was read.
 nlohmann::json job_json(const JobView& job, const CommandLoop& loop, std::int64_t revision);
 nlohmann::json attempt_json(const AttemptView& attempt);
 // `folder`: ClusterState::folder.
 nlohmann::json checkpoint_json(const CheckpointView& checkpoint, JobId job, const std::string& folder);
-// `heard`: LiveFeed::has_heard() of it. A node's own last_seen counts from the coordinator's start before
-// that.
+// `heard`: LiveFeed::has_heard() of the node. Until then its last_seen is the coordinator's start.
 nlohmann::json node_json(const Node& node, bool heard, std::int64_t revision);
 nlohmann::json blocker_json(const Blocker& blocker);
 nlohmann::json experiment_json(const ExperimentView& experiment);

@@ -1,5 +1,5 @@
-// Turns what happened into messages of the live stream: the job or node as it is now, and new metric points.
-// Changes that come fast are told together. On the loop's thread.
+// Turns events into messages of the live stream: jobs and nodes as they are now, and new metric points.
+// Changes in quick succession become one message. On the loop's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,7 +23,7 @@ class LiveFeed {
   void start();
   void stop();
 
-  void notice(const Events& decided);  // of which some are never committed
+  void notice(const Events& decided);  // some may never be committed
   void follow(const Events& committed);
   void add_points(const StreamNews& ingested);
 
@@ -48,7 +48,7 @@ class LiveFeed {
   std::set<std::string> changed_accounts_;
   std::set<NodeId> changed_nodes_;
   std::map<NodeId, NodeSeen> seen_;  // the last of each node that was heard
-  // Of jobs that have an attempt, because the event of its end does not name its nodes.
+  // For jobs with an attempt: the event of its end does not name its nodes.
   std::map<JobId, std::vector<NodeId>> nodes_of_jobs_;
   boost::asio::steady_timer pending_;  // expires when there is something to tell
   bool stopped_ = false;

@@ -1,6 +1,6 @@
-// The live stream's memory: a bounded ring of messages that every subscriber reads at its own pace by message
-// id, so a slow browser costs nothing but its own position. A subscriber the ring has outrun gets `reset`. On
-// the loop's thread.
+// The messages of the live stream: a bounded ring that every subscriber reads at its own pace by message id,
+// so that a slow browser costs only its position. A subscriber whose next message has left the ring gets
+// `reset`. On the loop's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -30,28 +30,28 @@ class LiveStream {
     std::chrono::milliseconds linger{60'000};  // after the last subscriber left, for it to come back
   };
 
-  // Ids grow. They begin at `now` in milliseconds: higher than any that an earlier process gave, so theirs
-  // are seen to be gone.
+  // Ids ascend. They begin at `now` in milliseconds, above all ids of earlier processes, so that those are
+  // known to be gone.
   LiveStream(boost::asio::any_io_executor executor, Time now, Limits limits);
   LiveStream(boost::asio::any_io_executor executor, Time now);
 
-  // `job` is the one it is about, for subscribers of one job.
+  // `job`: the job that the message is about, for subscribers of one job.
   void publish(std::string_view name, std::optional<JobId> job, const std::string& data);
-  // An id for what is read from now on: greater than those of all that was told or read before, smaller than
-  // those of all that comes later. Whoever resumes after it misses nothing that the reading lacks.
+  // An id for a reading that begins now: greater than all ids before it, smaller than all later ones. A
+  // client that resumes after it misses nothing that the reading lacks.
   std::int64_t take_id() { return next_id_++; }
-  // There was something to publish that nobody is there to read: whoever resumes later must fetch everything
+  // Call instead of publish() where there is no subscriber: clients that resume later must fetch everything
   // again.
   void skip();
   // Whether messages are worth making.
   bool watched() const;
 
   std::int64_t last_id() const { return next_id_ - 1; }
-  // Of the newest message, or of what was skipped: unlike last_id it stays while things are only read.
+  // The id of the newest message or skip. Unlike last_id, readings do not change it.
   std::int64_t told_id() const { return told_id_; }
 
-  // Pieces of text/event-stream after message `last_id` (default: from now on), of one job where given. An id
-  // this process cannot continue from begins with `reset`.
+  // Pieces of text/event-stream after message `last_id` (default: from now on), for one job where given.
+  // Where the process cannot continue from that id, the first piece is `reset`.
   Pieces subscribe(std::optional<std::int64_t> last_id, std::optional<JobId> job);
 
   void close();  // ends all subscriptions

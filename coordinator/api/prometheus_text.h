@@ -1,5 +1,5 @@
-// Metrics as Prometheus reads them: its text format 0.0.4, in which the samples of a family stand together
-// under one # HELP and # TYPE.
+// Metrics in the text format 0.0.4 of Prometheus, in which the samples of a family stand together under one #
+// HELP and # TYPE.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class PrometheusText {
  public:
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
-  // What follows belongs to it. A counter's name ends in _total.
+  // Begins a family; the samples that follow belong to it. A counter's name ends in _total.
   void counter(std::string_view name, std::string_view help) { family(name, "counter", help); }
   void gauge(std::string_view name, std::string_view help) { family(name, "gauge", help); }
   void sample(const Labels& labels, double value) { line("", labels, value); }

@@ -9,10 +9,10 @@
 
 namespace podium {
 
-// Of one benchmark; "": of all. Nothing where there is none of that name.
+// Rows of one benchmark, or of all for "". Nothing where no benchmark has that name.
 std::optional<nlohmann::json> published_rows(const Api& api, const std::string& benchmark);
 
-// What to say then: "names none of …; did you mean …?"
+// The error message for that case.
 std::string no_benchmark(const Api& api, const std::string& benchmark);
 
 }  // namespace podium

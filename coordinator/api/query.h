@@ -1,5 +1,5 @@
-// The query part of a request, read field by field. Mistakes are collected, unknown names are mistakes too;
-// problems() has them all once every field has been asked for.
+// The query part of a request, read field by field. Mistakes are collected, and unknown names are mistakes;
+// problems() has all of them once every field has been read.
 #pragma once
 
 #include <cstdint>

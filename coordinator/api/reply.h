@@ -1,4 +1,4 @@
-// Replies as every resource makes them.
+// Replies that every resource uses.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,15 +21,15 @@ ServerReply bad_request(const Call& call, const Errors& errors);
 // 404: "there is no job 12".
 ServerReply no_such(const Call& call, std::string_view what, const std::string& which);
 
-constexpr std::size_t kSmallBody = 64 * 1024;  // of an operator's wish
+constexpr std::size_t kSmallBody = 64 * 1024;  // of an operator's request
 constexpr std::size_t kLargestBody = 8 * 1024 * 1024;
 
-// The reply for a body that is not of `type` or longer than `most`, if it is: what is read on the loop's
-// thread holds up everybody.
+// The refusal of a body that is not of `type` or is longer than `most`; nothing where it is acceptable.
+// Bodies are read on the loop's thread, which long ones would delay.
 std::optional<ServerReply> refuse_type(const Call& call, std::string_view type,
                                        std::size_t most = kSmallBody);
 
-// The reply for a body that says something, where nothing is read of it.
+// The refusal of a body that is not empty, for operations that read none.
 std::optional<ServerReply> refuse_body(const Call& call);
 
 // Idempotency-Key, "" without.

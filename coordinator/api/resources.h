@@ -1,4 +1,4 @@
-// One function an operation, one file a resource. routes.cc says which method and path leads where.
+// One function for each operation, one file for each resource. routes.cc maps methods and paths to functions.
 #pragma once
 
 #include "coordinator/api/api.h"

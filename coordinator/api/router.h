@@ -1,5 +1,5 @@
-// From method and path to the function that answers. The table of all operations is in routes.cc; a test
-// holds it and schemas/openapi.yaml to each other.
+// Finds the function that answers a method and path. The table of all operations is in routes.cc; a test
+// compares it with schemas/openapi.yaml.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,7 @@ struct Route {
 
 const std::vector<Route>& routes();
 
-// What can be refused by a request's header alone, before its body is read: host, path, method, token.
+// The refusal of a request by its header alone (host, path, method, token), before its body is read.
 std::optional<ServerReply> refuse_request(Api& api, const ServerRequest& head);
 
 // Answers a request that refuse_request() let through.

@@ -1,5 +1,5 @@
-// What the scheduler has against the jobs of a spec, told as mistakes of the spec are: with its line, and
-// what many jobs of a study have in common once.
+// The scheduler's objections to the jobs of a spec, reported as mistakes of the spec: each with its line, and
+// only once where many jobs of a study share it.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace podium {
 // `errors` name values of the spec by JSON pointers in Error.where. Reads the spec again: for a pool.
 Errors told_of_spec(Errors errors, const Submission& submission);
 
-// The spec without the values that its own check refuses, so that the scheduler can be asked about the rest;
-// nothing where that is no spec, or where what its jobs ask for is among them.
+// The spec without the values that its own check refuses, so that the scheduler can judge the rest; nothing
+// where the remainder is no spec, or where a refused value is part of what its jobs request.
 std::optional<std::string> sound_part(const Submission& submission, const Errors& errors);
 
 }  // namespace podium

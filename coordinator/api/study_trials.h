@@ -1,5 +1,5 @@
-// The trials of a sweep that ends those that lose, as JSON: what each told at its rungs, the best so far, and
-// what was spent beside what all trials would have taken to their ends.
+// The trials of a sweep that ends losing trials, as JSON: the reports of each at its rungs, the best so far,
+// and the device time spent next to that of all trials trained to their ends.
 #pragma once
 
 #include <nlohmann/json.hpp>

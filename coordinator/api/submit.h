@@ -1,4 +1,5 @@
-// From the text of a spec to an experiment on disk: the one way in, for the API and for git repositories.
+// Turns the text of a spec into an experiment on disk, for the API and for git repositories. There is no
+// other way.
 #pragma once
 
 #include <string>
@@ -9,26 +10,26 @@
 
 namespace podium {
 
-// Checks the spec, on a pool for that.
+// Checks the spec, on the pool `checks`.
 awaitable<Result<LoadedExperiment>> load_submission(Api& api, const Submission& submission);
-// With what only the store knows: how the jobs ended that it waits for and that the state has forgotten. Good
-// for a turn taken before the caller suspends again.
+// Adds what only the store knows: how jobs ended that the spec waits for and that the state has forgotten.
+// Valid for a turn that is taken before the caller suspends again.
 awaitable<SubmitExperiment> wish_of(Api& api, const LoadedExperiment& loaded);
 
-// What the scheduler has against its jobs, with the lines of the spec.
+// The scheduler's objections to its jobs, with the lines of the spec.
 awaitable<Errors> told(Api& api, Errors errors, Submission submission);
 
-// The mistakes of a spec, and what the scheduler has against the rest of it: one round tells all.
+// The mistakes of a spec together with the scheduler's objections to the rest of it.
 awaitable<Errors> all_told(Api& api, Errors mistakes, Submission submission);
 
 struct Accepted {
   ExperimentId experiment;
-  bool fresh = true;  // false: the key was known, and this is the experiment it made then
+  bool fresh = true;  // false: the key was known; this is the experiment that it made
 };
 
-// Errors: mistakes in the spec, a job that can never run, or a coordinator that is busy or stopping.
-// With a `key`, the same key never makes two experiments; `conflict` when it made one of another spec or
-// other code.
+// Errors: mistakes in the spec, a job that can never run, or a coordinator that is busy or stopping. With a
+// `key`, the same key never makes two experiments; `conflict` where it made one of another spec or other
+// code.
 awaitable<Result<Accepted>> submit_experiment(Api& api, Submission submission, std::string key);
 
 }  // namespace podium

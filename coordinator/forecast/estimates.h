@@ -1,5 +1,5 @@
-// How long jobs still run: by their steps where those are known, else by what jobs usually take of the
-// walltime they asked for. Pure.
+// Estimates how long jobs still run: from their steps where those are known, else from the fraction of the
+// walltime that jobs usually take. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace podium {
 
-// Which future: every job takes all of its walltime; what is to be expected; every job is as quick as the
-// quickest tenth.
+// latest: every job takes all of its walltime. expected: jobs take what they usually take. earliest: every
+// job is as quick as the quickest tenth.
 enum class Outlook { latest, expected, earliest };
 
 // The fractions of their walltime that jobs take. The defaults are for a cluster without a history: users ask
@@ -29,8 +29,8 @@ struct EndedRun {
   bool succeeded = false;
 };
 
-// Of those that ran to their end, or for all of their walltime: what failed or was cancelled before says
-// nothing of how long a training takes. The defaults where they are fewer than kEnoughJobs.
+// Uses runs that succeeded or took all of their walltime; runs that failed or were cancelled earlier do not
+// show how long a training takes. Returns the defaults where there are fewer than kEnoughJobs.
 inline constexpr std::size_t kEnoughJobs = 10;
 WalltimeFractions learn_fractions(const std::vector<EndedRun>& runs);
 
@@ -40,17 +40,17 @@ struct StepsDone {
   Time at;                 // when it was at `step`
 };
 
-// What is left at the pace of its attempt so far, less than nothing where it is overdue; nothing where it has
-// no pace yet.
+// The time left at the pace of the attempt so far, negative where it is overdue; nothing where there is no
+// pace yet.
 std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time now);
 
 struct Estimates {
   WalltimeFractions fractions;
   std::map<JobId, Duration> by_pace;  // left_at_pace of running jobs
 
-  // How long a job would run from now on. One that is overdue by its pace is expected to be so for as long
-  // again; one that has outlived what is usual, too, or to take that part of the walltime that is left which
-  // jobs usually take of the whole.
+  // How long a job would run from now on. A job that is overdue by its pace is expected to run for as long
+  // again as it is overdue. So is a job that has outlived the usual fraction of its walltime, or else it
+  // takes that fraction of the walltime that is left, whichever is longer.
   Duration left(const Job& job, Outlook outlook, Time now) const;
 };
 

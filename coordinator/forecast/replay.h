@@ -1,5 +1,5 @@
-// A trace of jobs, lived through on a cluster under the real scheduler: when each job started and ended, and
-// how busy the devices were. Pure.
+// Replays a trace of jobs on a cluster under the real scheduler: when each job started and ended, and how
+// busy the devices were. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace podium {
 
 struct TraceJob {
   Time submit;
-  Duration work{};  // how long it runs on request.devices when nothing stops it
+  Duration work{};  // how long it runs on request.devices if nothing stops it
   JobRequest request;
 };
 
@@ -28,7 +28,7 @@ struct JobOutcome {
   std::string refusal;  // why the coordinator would not take it
 };
 
-// What changed at a moment: devices that jobs hold, and jobs that wait.
+// The load from a time on: devices that jobs hold, and jobs that wait.
 struct LoadChange {
   Time at;
   std::int64_t busy = 0;
@@ -49,7 +49,8 @@ struct ReplayOptions {
   std::function<void(std::size_t ended)> progress = nullptr;  // called after every step
 };
 
-// `cluster` has its nodes and no jobs. The trace need not be sorted; nothing in it is before state.clock.
+// `cluster` has its nodes and no jobs. The trace need not be sorted; no job of it is submitted before
+// state.clock.
 Replay replay(ClusterState cluster, const std::vector<TraceJob>& trace, const ReplayOptions& options);
 
 }  // namespace podium

@@ -1,9 +1,8 @@
-// A virtual clock around the very core: given how much work each job still has to do, it jumps from one
-// moment to the next (a submission, the end of a job, a time the plan asked for) and lets handle, make_plan,
-// enact and apply decide what happens, as the coordinator's loop would. Nodes never fall silent, start what
-// they are told at once and report it. What nobody ordered stays where it is, for when it ends is not known,
-// and its node gets no work. Deterministic; a step costs by what happens in it, not by how many nodes or jobs
-// there are.
+// A virtual clock around the real core. Given the remaining work of each job, it jumps from one moment to the
+// next (a submission, the end of a job, a time that the plan asks for) and lets handle, make_plan, enact and
+// apply decide, as the coordinator's loop does. Nodes never fall silent; they start tasks at once and report
+// it. Tasks that no order covers stay, because their end is not known, and their nodes get no work.
+// Deterministic. The cost of a step depends on what happens in it, not on the number of nodes or jobs.
 #pragma once
 
 #include <functional>
@@ -21,8 +20,8 @@ namespace podium {
 
 // What happens to jobs besides the scheduler's decisions.
 struct RunModel {
-  // The work a job has done since a multiple of this is lost when it is stopped to make room, as a whole or
-  // in part; 0: none is. A job that grows does so at a checkpoint and loses none.
+  // A job that is stopped or shrunk to make room loses its work since the last multiple of this; 0: it loses
+  // none. A job grows at a checkpoint and loses none.
   Duration checkpoint_every = std::chrono::minutes(30);
   // From the order to stop until the tasks have left. At least 1 ms, so that jobs that stop one another in
   // turn do not hold the clock.
@@ -33,29 +32,28 @@ struct RunModel {
 
 class VirtualCluster {
  public:
-  // How long a job would run from now on, on the devices it has or may start on, if nothing stopped it. An
-  // elastic job is as much faster as it has more devices.
+  // How long a job would run from now on, on the devices that it has or may start on, if nothing stopped it.
+  // The speed of an elastic job is proportional to its devices.
   using Work = std::function<Duration(const Job&)>;
   // Called with every event before it is applied: the state still holds the job that ends with it.
   using Observer = std::function<void(const Event&)>;
-  // Called with what the coordinator would answer, before it is applied.
+  // Called with the coordinator's answer to a submission, before it is applied.
   using Answer = std::function<void(const Result<Events>&)>;
 
-  // Goes on from `state` at `now`, which is not before state.clock. `work` is asked once for each of its
-  // jobs. Nodes whose silence makes them unknown are taken to be back with the next thing that happens on
-  // them.
+  // Continues from `state` at `now`, which must not be before state.clock. `work` is called once for each of
+  // its jobs. Unknown nodes count as up from the next thing that happens on them.
   VirtualCluster(ClusterState state, Time now, const Work& work, const RunModel& model = {});
 
   void observe(Observer observer) { observer_ = std::move(observer); }
 
-  // `at` is not before now(); one piece of work for each of the experiment's jobs. At one moment submissions
-  // are taken in the order of these calls.
+  // `at` must not be before now(). `work` has one entry for each of the experiment's jobs. Submissions of one
+  // moment are taken in the order of the calls.
   void submit(Time at, SubmitExperiment experiment, std::vector<Duration> work, Answer answer = {});
 
-  // Jumps to the next moment at which something happens and lives through it; everything that happens at a
-  // moment is told before the scheduler looks. False when nothing will ever happen again: jobs that still
-  // wait then wait for ever. With a leap it jumps at least so far, and what happens until then happens at
-  // that moment: coarser, and as much cheaper as plans are fewer.
+  // Jumps to the next moment at which something happens and simulates it; everything that happens at that
+  // moment is reported before the scheduler plans. False where nothing will ever happen again: jobs that
+  // still wait then wait for ever. With a leap it jumps at least that far, and everything until then happens
+  // at that moment, which is coarser and cheaper, because there are fewer plans.
   bool step(Duration leap = {});
   // The moment step() would jump to.
   std::optional<Time> next() const;

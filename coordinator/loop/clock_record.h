@@ -1,6 +1,6 @@
-// How the cluster's time stood to the machine's boot clock, in `home`/clock.json: what a coordinator that
-// starts takes the wall clock for may be another time than the one before it went by, and this tells by how
-// much. Nobody can tell across a restart of the machine.
+// The offset of the cluster's time from the machine's boot clock, in `home`/clock.json. A starting
+// coordinator takes its time from the wall clock, which may differ from the time of the previous coordinator;
+// the record says by how much. It is of no use across a restart of the machine.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ namespace podium {
 
 class ClockRecord {
  public:
-  // `boot`: boot_id(). A file that is not there or says nothing is as none.
+  // `boot`: boot_id(). A missing or unreadable file counts as no record.
   ClockRecord(const std::filesystem::path& home, std::string boot);
 
-  // By how much cluster time that is `ahead` of the boot clock is ahead of the one on record; nothing where
-  // they are within a second, or nothing is on record of this boot.
+  // By how much a cluster time that is `ahead` of the boot clock is ahead of the recorded one; nothing where
+  // they differ by less than a second, or where there is no record of this boot.
   std::optional<Duration> step(Duration ahead) const;
 
-  // Written where it has moved by a tenth of a second. Throws std::system_error.
+  // Writes the record if it has moved by a tenth of a second. Throws std::system_error.
   void keep(Duration ahead);
 
  private:

@@ -1,7 +1,6 @@
-// The cluster's time: the machine's wall clock when the coordinator started, and steady from then on. Whoever
-// sets the machine's clock moves no walltime, no lease and no window with it: the cluster's time only drifts
-// towards the wall clock, by a thousandth. Never before the newest event of the log. Safe from several
-// threads.
+// The cluster's time: it starts with the machine's wall clock and is steady from then on. Setting the
+// machine's clock moves no walltime, lease or window: the cluster's time drifts towards the wall clock by a
+// thousandth at most. It is never before the newest event of the log. Thread-safe.
 #pragma once
 
 #include <mutex>
@@ -12,10 +11,10 @@ namespace podium {
 
 class ClusterClock final : public Clock {
  public:
-  // `boot` never jumps; both outlive this.
+  // `boot` never jumps. Both clocks must outlive this one.
   ClusterClock(const Clock& wall, const Clock& boot);
 
-  // The log knows of this time: from now on it is past.
+  // Keeps the cluster's time at or after `time`, which the log contains.
   void not_before(Time time);
 
   Time now() const override;

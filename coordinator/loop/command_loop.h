@@ -1,6 +1,6 @@
-// The one place where the cluster's state changes: a command a turn, on one thread. A turn is handle, apply,
-// make_plan, enact, apply and one store.commit of all of it. Nothing learnt from the state may leave the
-// process before durable() returns: no reply, no order, no live update.
+// The only place where the cluster's state changes: one command in each turn, on one thread. A turn is
+// handle, apply, make_plan, enact, apply, and one store.commit of all of it. Nothing that comes from the
+// state may leave the process before durable() returns: no reply, no order, no live update.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -22,7 +22,7 @@
 
 namespace podium {
 
-// Turns were taken that the disk refuses. They are tried again: what was asked for may still happen.
+// The disk refuses turns that were taken. They are repeated, so the commands may still take effect.
 class NotDurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,33 +33,34 @@ class CommandLoop {
   using Listener = std::function<void(const Events&)>;
   using NewsListener = std::function<void(const StreamNews&)>;
 
-  // Continues with what the store loaded. The references outlive the loop.
+  // Continues with what the store loaded. The references must outlive the loop.
   CommandLoop(boost::asio::any_io_executor executor, Store& store, const Clock& clock, Loaded loaded);
 
-  // The first turn, and from then on a Tick whenever one is due.
+  // Takes the first turn, and from then on a Tick whenever one is due.
   void start();
   // Commands are refused from now on; turns already taken are still committed.
   void stop();
 
-  // Takes one turn. Its events are on disk when it returns; a refusal says why.
+  // Takes one turn. When it returns, its events are on disk; a refusal gives the reasons.
   boost::asio::awaitable<Result<Events>> run(Command command);
-  // As run(), of many in one turn: each is decided on what those before it left, and one that is refused
-  // keeps none of the others from being done. A command's errors; none: done.
+  // As run(), for many commands in one turn: each sees the effect of those before it, and a refused command
+  // does not stop the others. Returns the errors of each command; none: it was done.
   boost::asio::awaitable<std::vector<Errors>> run_each(std::vector<Command> commands);
-  // As run(), with what the event log does not hold; `text.experiment` is filled in here.
+  // As run(), with the parts that the event log does not hold. Sets `text.experiment`.
   boost::asio::awaitable<Result<Events>> submit(SubmitExperiment experiment, ExperimentText text);
-  // Takes a turn for what the core must know of the streams. An error says why none can be taken now.
+  // Takes a turn for what the core must know of the streams. An error says why no turn can be taken now.
   std::optional<Error> tell_core(const StreamBatch& streams);
-  // tell_core(), and then the rows: they are committed after the turn, so that no offset ever passes a word
-  // that the core could forget. Without an error, both are on disk when it returns.
+  // tell_core(), and then the rows. The rows are committed after the turn: otherwise a crash between the two
+  // could move an offset past an event that the core never learnt of. Without an error, both are on disk when
+  // it returns.
   boost::asio::awaitable<std::optional<Error>> ingest(std::shared_ptr<StreamBatch> streams);
-  // Returns when every node that may know more than a restored database was heard, or was silent for long
-  // enough: from then on a number of a job can be given that nobody had. Throws Busy where
-  // kMostWaitForNodes wait, and where the daemon stops.
+  // Returns when every node that may know more than a restored database has reported or has been silent for
+  // long enough: from then on new job numbers are unused ones. Throws Busy where kMostWaitForNodes callers
+  // wait, or where the daemon stops.
   static constexpr int kMostWaitForNodes = 256;
   boost::asio::awaitable<void> heard();
   void stop_waiting() { waits_end_ = true; }
-  // Returns when every turn taken so far is on disk; throws NotDurable when the disk refuses them.
+  // Returns when every turn taken so far is on disk. Throws NotDurable where the disk refuses them.
   boost::asio::awaitable<void> durable();
 
   const ClusterState& state() const { return state_; }
@@ -67,10 +68,10 @@ class CommandLoop {
   const LoopCounters& counters() const { return counters_; }
   Time now() const { return clock_.now(); }
   std::string waiting_reason(JobId job) const;
-  // Of an attempt that has not ended; "" for any other.
+  // The secret of an attempt that has not ended; "" for any other.
   std::string secret(AttemptId attempt) const;
 
-  // Called in the turn, before it is on disk, and once it is.
+  // on_decided: called in the turn, before it is on disk. on_committed: called once it is.
   void on_decided(Listener listener) { decided_listeners_.push_back(std::move(listener)); }
   void on_committed(Listener listener) { committed_listeners_.push_back(std::move(listener)); }
   // Called when the rows of streams are on disk.

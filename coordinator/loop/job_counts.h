@@ -1,5 +1,5 @@
-// How many jobs there are on disk, by state: read once, and from then on counted by what is committed. So the
-// question that everybody may ask costs nothing. On the loop's thread.
+// The number of jobs on disk, by state: read once, then updated by what is committed, so that this frequent
+// question costs nothing. On the loop's thread.
 #pragma once
 
 #include <cstdint>

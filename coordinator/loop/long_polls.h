@@ -1,6 +1,6 @@
-// The syncs of agents are long polls: the coordinator answers one when the node's orders are no longer those
-// that its agent has seen, when a newer sync of the node arrives, or after the longest wait. At most one a
-// node waits. On the loop's thread.
+// The syncs of agents are long polls: the coordinator answers one when the node's orders differ from those
+// that its agent has seen, when a newer sync of the node arrives, or after the longest wait. At most one sync
+// of each node waits. On the loop's thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,8 +20,8 @@ class LongPolls {
       : executor_(std::move(executor)), state_(state), longest_(longest) {}
 
   boost::asio::awaitable<void> wait(NodeId node, std::int64_t orders_seen);
-  // After each turn, with its events: answers the nodes to which they give new orders. A node that told of an
-  // exit or fell silent is left out: none of its syncs waits.
+  // Call after each turn with its events: answers the nodes whose orders they change. A node that reported an
+  // exit or fell silent is skipped, because none of its syncs waits.
   void check(const Events& events);
   void answer_all();  // for good: later waits return at once
 

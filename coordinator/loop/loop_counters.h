@@ -12,7 +12,7 @@
 
 namespace podium {
 
-// Counts of durations up to each bound, as Prometheus has them.
+// Counts of durations up to each bound, as Prometheus defines histograms.
 struct DurationHistogram {
   static constexpr std::array kBounds{0.00001, 0.0001, 0.001, 0.01, 0.1, 1.0, 10.0};  // seconds
 

@@ -1,5 +1,5 @@
-// A second state that follows the loop's by the same events, for work that takes long and runs elsewhere: the
-// loop's thread copies its state once, when this is first asked for, and from then on only hands events over.
+// A copy of the loop's state that follows it by the same events, for long work on other threads. The loop's
+// thread copies its state once, at the first use, and from then on only hands over events.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@ class StateMirror {
   struct Copy;
 
  public:
-  // On any thread. One looks at a time.
+  // Use it on any thread; one thread looks at a time.
   class View {
    public:
     explicit View(std::shared_ptr<Copy> copy) : copy_(std::move(copy)) {}
 
-    // `look(state)` of the state as of now or later.
+    // Calls `look(state)` with the state as of now or later.
     template <class Look>
     auto look(const Look& look) const {
       const std::lock_guard applying(copy_->applying);
@@ -31,10 +31,10 @@ class StateMirror {
     std::shared_ptr<Copy> copy_;
   };
 
-  // The loop's own, which outlives this.
+  // `state`: the loop's; must outlive the mirror.
   explicit StateMirror(const ClusterState& state) : state_(state) {}
 
-  // On the loop's thread, after every turn, with its events.
+  // Call on the loop's thread after every turn, with its events.
   void follow(const Events& events);
 
   View view();  // on the loop's thread

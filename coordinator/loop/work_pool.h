@@ -1,8 +1,8 @@
-// Work that would hold up the loop's thread: reading history from the store, checking specs, reading files.
-// It runs on a few threads; its result, or what it threw, comes back to the awaiting coroutine on the loop's
-// thread. Of each kind of work there is a pool of its own, so that one kind never waits for another; each
-// takes a bounded number of pieces and throws Busy beyond it. Name a lambda that captures strings or
-// containers before the co_await: GCC 12 destroys one written inside it twice.
+// Runs work that would delay the loop's thread: reads of the store, checks of specs, reads of files. It runs
+// on a few threads; its result or exception comes back to the awaiting coroutine on the loop's thread. Each
+// kind of work has a pool of its own, so that no kind waits for another. A pool takes a bounded number of
+// pieces and throws Busy beyond it. Name a lambda that captures strings or containers before the co_await:
+// GCC 12 destroys one written inside it twice.
 #pragma once
 
 #include <boost/asio/co_spawn.hpp>
@@ -21,7 +21,7 @@
 
 namespace podium {
 
-// So much waits already that more would only make all of it late: 503, and the client tries again.
+// Too much work is waiting already: the answer is 503, and the client tries again.
 class Busy : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,7 +29,7 @@ class Busy : public std::runtime_error {
 
 class WorkPool {
  public:
-  // `what` it is for, as a client is told; at most `most` pieces run or wait.
+  // `what`: the kind of work, for messages to clients. At most `most` pieces run or wait.
   WorkPool(const Store& store, std::string what, std::size_t threads, std::size_t most);
   ~WorkPool();  // waits for what is running
 
@@ -80,7 +80,7 @@ class WorkPool {
   const std::size_t most_;
   std::size_t taken_ = 0;  // on the loop's thread
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Reader>> idle_;  // guarded by mutex_; opened as they are asked for
+  std::vector<std::unique_ptr<Reader>> idle_;  // guarded by mutex_; opened on demand
   boost::asio::thread_pool pool_;
 };
 

@@ -1,6 +1,6 @@
-// A bare copy of one branch of a repository, and of what its specs name under code.git. Only its objects are
-// read: nothing is ever checked out, so nothing in the repository (hooks, filters, links, submodules) can run
-// or reach a file. Throws GitError when git fails.
+// A bare copy of one branch of a repository, and of the commits that its specs name under code.git. Only
+// objects are read and nothing is checked out, so nothing in the repository (hooks, filters, links,
+// submodules) can run or reach a file. Throws GitError where git fails.
 #pragma once
 
 #include <atomic>
@@ -33,18 +33,18 @@ struct SpecChanges {
 
 class GitMirror {
  public:
-  // Opens or makes the copy in `folder`. Setting `stop` ends a fetch under way.
+  // Opens or makes the copy in `folder`. Setting `stop` aborts a running fetch.
   GitMirror(SpecRepository repository, const std::filesystem::path& folder, const std::atomic<bool>& stop);
   ~GitMirror();
 
-  // Brings the branch up to date and returns its commit.
+  // Fetches the branch and returns its commit.
   std::string fetch();
 
-  // The commit that a spec of commit `at` means by a tag or branch of the repository, a commit of this
-  // branch, or HEAD, which is `at`. An error says what there is instead.
+  // The commit that a spec of commit `at` names: a tag or branch of the repository, a commit of this branch,
+  // or HEAD, which is `at`. An error suggests what there is instead.
   Result<std::string> fetch_revision(const std::string& revision, const std::string& at);
 
-  // The commit up to which changes were dealt with, kept in the copy; "" at first.
+  // The commit up to which changes were handled, kept in the copy; "" at first.
   std::string done() const;
   void set_done(const std::string& commit);
 
@@ -52,7 +52,8 @@ class GitMirror {
   // the branch was rewritten.
   std::vector<std::string> commits(const std::string& from, const std::string& to) const;
 
-  // From one commit to another, with the files as `to` has them; all of them are added when `from` is "".
+  // The changes from one commit to another, with the files as `to` has them; where `from` is "", all files
+  // are added.
   SpecChanges changes(const std::string& from, const std::string& to) const;
 
   // As files_in of common/git/commit_files.h.

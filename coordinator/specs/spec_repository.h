@@ -1,4 +1,4 @@
-// One git repository whose specs become experiments by being committed.
+// A git repository whose committed specs become experiments.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace podium {
 
 struct SpecRepository {
   std::string name;    // of its folder and in idempotency keys: letters, digits, . _ -
-  std::string url;     // a local path or anything git can fetch; without a password, for it is told
+  std::string url;     // a local path or anything git can fetch; without a password, because it is shown
   std::string branch;  // "": the repository's own default
   std::string files =
       "*.yaml";  // a git pathspec; "*" also crosses folders: "specs/*.yaml" takes specs/a/b.yaml
-  bool submit_existing = false;  // also those that are there at the first look
-  std::string remote = "";       // what is fetched from: url, with the password that was given; "": url
+  bool submit_existing = false;  // also the specs that are there at first
+  std::string remote = "";       // the URL to fetch from, with its password; "": url
 };
 
 // "URL[,branch=NAME][,files=PATHSPEC][,name=NAME][,existing=leave|submit]"; the name is the URL's last part

@@ -1,5 +1,5 @@
-// What became of the specs of a repository: told by the API, and kept in a file, so that a spec that was
-// refused is still shown after a restart.
+// What became of the specs of a repository. The API shows it, and a file keeps it, so that a refused spec is
+// still shown after a restart.
 #pragma once
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // Watches git repositories and submits every spec that a commit adds or changes, once, under the idempotency
-// key "<repository>@<commit>:<path>". A commit is noted as done only after all its specs were answered; after
-// a crash in between the key is asked first, for the branch that code.git names may have moved since. Specs
-// that are there at the first look are left, unless the repository says otherwise; a spec that is moved stays
-// the experiment that it is.
+// key "<repository>@<commit>:<path>". A commit is marked as done only after all its specs were answered.
+// After a crash in between, the key is looked up first, because the branch that code.git names may have
+// moved. Specs that are there at first are skipped, unless submit_existing; a spec that is moved keeps its
+// experiment.
 #pragma once
 
 #include <chrono>
@@ -36,17 +36,17 @@ struct SpecSubmission {
 
 class SpecSync {
  public:
-  // Answers once the submission is on disk or refused. Called on the sync's own thread; may block; throws
-  // when the daemon is stopping, and then the spec is submitted again after the next start.
+  // Returns once the submission is on disk or refused. Called on the sync's own thread; may block. Throws
+  // where the daemon is stopping; the spec is then submitted again after the next start.
   using Submit = std::function<Result<ExperimentId>(const SpecSubmission&)>;
-  // What a key has made, whatever its code would be now. Likewise.
+  // The experiment that a key has made, whatever its code would be now. Called in the same way.
   using Known = std::function<std::optional<ExperimentId>(const std::string& key)>;
 
   // Copies live in `folder`/<name>. Starts looking at once and then every `interval`.
   SpecSync(std::vector<SpecRepository> repositories, std::filesystem::path folder,
            std::chrono::milliseconds interval, Known known, Submit submit, const Clock& clock);
-  // Breaks off a fetch under way and waits for the thread; but git cannot be called off while it connects, so
-  // after kPatience that is left to itself, and touches nothing of its owner's any more.
+  // Aborts a running fetch and waits for the thread. git cannot be aborted while it connects, so after
+  // kPatience the thread is left to end by itself; it no longer touches its owner.
   ~SpecSync();
 
   static constexpr std::chrono::seconds kPatience{2};

@@ -2,9 +2,8 @@
 // fell. Times count as MLPerf counts them: from the first start to the target, restarts and waits between
 // included, never paused (MLPerf training rules, "Timing rules"). Pure.
 //
-// A benchmark is what a time-to-train is compared within: model, task, data, held-out data and target; of a
-// program of the user's own its command and target. Everything else (precision, batch, optimizer, layout) is
-// what runs compete with.
+// Runs of one benchmark share model, task, data, held-out data and target; users' own programs share command
+// and target. In everything else (precision, batch, optimizer, layout) runs compete.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -28,10 +27,10 @@ std::string benchmark_name(const nlohmann::json& identity);
 
 struct BoardRun {
   JobId job;
-  std::vector<int> devices;                // of its attempts until the target, different ones, ascending
-  std::vector<std::string> device_models;  // different ones, sorted
+  std::vector<int> devices;                // distinct sizes of its attempts until the target, ascending
+  std::vector<std::string> device_models;  // distinct, sorted
   bool artificial = false;                 // some of them were made up
-  // Jobs that held devices of its nodes at the same time; nothing where that is not known.
+  // Jobs that held devices of its nodes at the same time; none: not known.
   std::optional<std::vector<JobId>> shared_with;
   Time started, reached;
   std::vector<Duration> clock_steps = {};  // of the cluster's time within the run; forward above 0

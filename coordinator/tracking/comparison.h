@@ -1,6 +1,5 @@
-// What several jobs differ in and what came of it: settings, code and hardware against metrics and costs.
-// Pure. Nothing is called best by a guess: the better direction of a metric is told by a target or by its
-// name.
+// How several jobs differ, and their results: settings, code and hardware, metrics and costs. Pure. The
+// better direction of a metric is never guessed: it comes from a target or from the metric's name.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ struct ComparedJob {
   JobId id;
   nlohmann::json spec;               // normalised
   nlohmann::json source;             // {"repository","commit","path","dirty"}; null where it was not recorded
-  std::optional<TextIdentity> text;  // that it trained on, where it told
+  std::optional<TextIdentity> text;  // that it trained on, where reported
   std::optional<TargetSpec> target;
   // Of its newest attempt; 0 and empty before the first.
   int devices = 0;
@@ -103,18 +102,18 @@ struct Comparison {
   std::vector<Outcome> outcomes;
 };
 
-// `base`: the place of the job that the others are compared with.
+// `base`: the index of the job that the others are compared with.
 Comparison compare(const std::vector<ComparedJob>& jobs, std::size_t base);
 
 // {"a":{"b":1},"c":[1,2]} is a.b = 1 and c = [1,2]: a list is one value. By key.
 std::vector<std::pair<std::string, nlohmann::json>> flattened(const nlohmann::json& object);
 
-// Which way a metric is better: as the jobs' targets say, where those that name it agree; else less where its
-// name ends in loss, perplexity, error or error_rate, and more where it ends in accuracy, f1, exact_match,
-// mcc, pearson or spearman.
+// The better direction of a metric: that of the jobs' targets, where those that name it agree; else less for
+// names that end in loss, perplexity, error or error_rate, and more for those that end in accuracy, f1,
+// exact_match, mcc, pearson or spearman.
 std::optional<Direction> direction_of(std::string_view metric, const std::vector<ComparedJob>& jobs);
 
-// Whether `name` is what `pattern` says, in which * is any text.
+// Whether `name` matches `pattern`, in which * stands for any text.
 bool matches(std::string_view pattern, std::string_view name);
 
 std::string_view to_string(FieldSection section);

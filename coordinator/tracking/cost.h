@@ -1,5 +1,5 @@
-// What the devices that a job held cost, at a price per device-hour. Pure. A part that has no price leaves
-// the whole without one: a cost that is told is all of it.
+// The cost of the devices that a job held, at a price per device-hour. Pure. Where a part has no price the
+// whole cost is absent: a cost is never partial.
 #pragma once
 
 #include <optional>
@@ -32,10 +32,10 @@ Result<Price> parse_price(const std::string& text);
 
 bool of_same_devices(const Price& a, const Price& b);
 
-// Null where there is none. A model is found without regard to case.
+// Null where there is none. Models are compared without regard to case.
 const Price* price_of(const Prices& prices, const std::string& kind, const std::string& model);
 
-// That an attempt held on one node.
+// Devices that an attempt held on one node.
 struct HeldDevices {
   int attempt = 0;
   int devices = 0;
@@ -59,7 +59,7 @@ struct Cost {
   std::vector<std::string> unpriced;  // "gpu NVIDIA H200"
 };
 
-// Of what was held until then, or so far.
+// The cost of what was held until `until`, or so far.
 Cost cost_of(const std::vector<LedgerPiece>& pieces, const std::vector<HeldDevices>& held,
              const Prices& prices, std::optional<Time> until);
 

@@ -1,4 +1,4 @@
-// What devices compute at most, dense, by their data sheets: the denominator of MFU. Pure.
+// Peak dense throughput of devices by their data sheets: the denominator of MFU. Pure.
 #pragma once
 
 #include <array>

@@ -1,10 +1,10 @@
-// What the devices of jobs drew, from the reports of nodes as they come. Pure.
+// The energy that the devices of jobs drew, from the reports of nodes. Pure.
 //
-// A GPU's energy is the area under its power, on a straight line from one report to the next. CPU slots share
-// the packages of their node: what these drew between two reports is a job's where it alone held devices of
-// the node; else nobody can say whose it was. Of the time between reports that are more than kLongestGap
-// apart, or of which one lacks the reading, nothing is known and nothing is guessed: energy comes with the
-// device time that it covers.
+// A GPU's energy is the integral of its power, interpolated linearly between reports. CPU slots share the
+// processor packages of their node: the energy of these between two reports belongs to a job if it alone held
+// devices of the node; otherwise it cannot be attributed. Between reports that are more than kLongestGap
+// apart, or of which one lacks the reading, nothing is guessed: every energy comes with the device time that
+// it covers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace podium {
 
-// What an attempt's devices of one node drew from one report to the next.
+// The energy that an attempt's devices on one node drew between two reports.
 struct DrawnEnergy {
   AttemptId attempt;
   Time from, to;
@@ -46,7 +46,8 @@ struct PowerReport {
 
 class EnergyMeter {
  public:
-  // `holders`: from the node's report before until this one. What began in between counts from its begin.
+  // `holders`: the attempts that held devices between the node's previous report and this one. An attempt
+  // that began in between counts from its beginning.
   std::vector<DrawnEnergy> take(const NodeId& node, Time now, PowerReport report,
                                 const std::vector<HolderOnNode>& holders);
 
@@ -67,7 +68,7 @@ struct EnergySum {
   bool operator==(const EnergySum&) const = default;
 };
 
-// What was drawn across `until` counts in part.
+// An interval that contains `until` counts in part.
 EnergySum sum_of(const std::vector<DrawnEnergy>& all, std::optional<Time> until);
 
 }  // namespace podium

@@ -1,8 +1,8 @@
-// Laws by which a metric falls with the steps that were trained, and their robust fit: a + b·g(x), with x the
-// steps as a fraction of those trained so far and less the better. Pure; the same points give the same fit.
-// The laws are those of Domhan, Springenberg and Hutter, "Speeding up automatic hyperparameter optimization
-// of deep neural networks by extrapolation of learning curves" (IJCAI 2015), table 1, of which four suffice;
-// and a curve of before, stretched.
+// Laws by which a metric falls with training steps, and their robust fit: a + b·g(x), where x is the steps as
+// a fraction of those trained so far, and less is better. Pure: equal points give equal fits. The laws are
+// those of Domhan, Springenberg and Hutter, "Speeding up automatic hyperparameter optimization of deep neural
+// networks by extrapolation of learning curves" (IJCAI 2015), table 1, of which four suffice; and a curve of
+// before, stretched.
 #pragma once
 
 #include <limits>
@@ -18,10 +18,11 @@ struct CurvePoint {
 };
 using Curve = std::vector<CurvePoint>;  // by x
 
-// At most `most` points, each the median of as many of the curve's as the others: a spike moves none of them.
+// At most `most` points, each the median of an equal number of the curve's points, so that a spike has no
+// effect.
 Curve condense(std::span<const CurvePoint> curve, std::size_t most);
 
-// The noise of one point, from how it lies to its neighbours; at least a millionth of the curve's range.
+// The noise of a point, estimated from its neighbours; at least a millionth of the curve's range.
 double noise_of(std::span<const CurvePoint> curve);
 
 enum class LawKind {
@@ -51,7 +52,7 @@ struct FitOptions {
 std::optional<CurveLaw> fit(LawKind kind, std::span<const CurvePoint> points, const FitOptions& options,
                             const Curve* earlier = nullptr);
 
-// From a law that fits points much like these.
+// Fits from the parameters of a law that fits similar points.
 CurveLaw fit_near(const CurveLaw& law, std::span<const CurvePoint> points, const FitOptions& options);
 
 }  // namespace podium

@@ -1,9 +1,9 @@
 // The time ledger: every device-second of a job, from its submission to its end, in exactly one bucket. Pure.
 //
-// The coordinator marks where a job is (JobMark); rank 0 of an attempt tells what training does (PhaseMark),
-// which refines the time from its attempt's creation until the attempt is told to stop or ends. A job that
-// waits counts with the fewest devices that it asks for, an attempt with all of its devices until its end.
-// The pieces of a job that has not ended sum up to devices × time, to the millisecond.
+// The coordinator marks where a job is (JobMark). Rank 0 of an attempt reports what training does
+// (PhaseMark), which refines the time from the attempt's creation until it is told to stop or ends. A waiting
+// job counts with the fewest devices that it asks for, an attempt with all its devices until its end. The
+// pieces sum up to devices × time, to the millisecond.
 //
 //   held    = all but waiting and backing_off: is_held
 //   goodput = stepping / (held − running − unknown), of device time: of the programs that tell no steps, and
@@ -25,19 +25,19 @@ namespace podium {
 enum class LedgerKind {
   waiting,        // for its start; the detail is the code of its first blocker (core/blocker.h)
   backing_off,    // it failed several times soon after its start
-  launching,      // until all of its tasks run, or rank 0 has said something
+  launching,      // until all of its tasks run, or rank 0 has reported
   rendezvous,     // the ranks meet
   loading,        // text, weights, a checkpoint
   stepping,       // steps that count
   lost,           // steps that a later attempt took again
   evaluating,     // on held-out data
   checkpointing,  // only what training waited for
-  running,        // a program that does not tell what it does
+  running,        // a program that does not report what it does
   stopping,       // the detail is why (StopCause); "" where the program left by itself
-  unknown         // nobody told
+  unknown         // not recorded
 };
 
-bool is_held(LedgerKind kind);  // devices were
+bool is_held(LedgerKind kind);  // whether devices are held in it
 
 std::string_view to_string(LedgerKind kind);
 LedgerKind ledger_kind_from(std::string_view text);  // throws std::invalid_argument
@@ -47,7 +47,7 @@ enum class JobMarkKind { waiting, launching, started, stopping, ended };
 std::string_view to_string(JobMarkKind kind);
 JobMarkKind job_mark_kind_from(std::string_view text);  // throws std::invalid_argument
 
-// From this moment on the job is there.
+// The job's place from this moment on.
 struct JobMark {
   Time at;
   JobMarkKind kind = JobMarkKind::waiting;
@@ -58,7 +58,7 @@ struct JobMark {
   bool operator==(const JobMark&) const = default;
 };
 
-// From this moment on training does this, by the word of rank 0. `step`: that are finished by then.
+// What training does from this moment on, as rank 0 reports it. `step`: steps finished by then.
 struct PhaseMark {
   int attempt = 0;
   Time at;
@@ -69,10 +69,10 @@ struct PhaseMark {
 };
 
 struct LedgerRows {
-  bool command = false;           // a program of the user's own: `running` until it tells phases
+  bool command = false;           // a user's own program: `running` until it reports phases
   int devices = 1;                // the fewest that the job asks for
   std::vector<JobMark> marks;     // in the order in which they were made
-  std::vector<PhaseMark> phases;  // by attempt, and in the order in which they were told
+  std::vector<PhaseMark> phases;  // by attempt, in the order of the reports
 };
 
 struct LedgerPiece {
@@ -82,18 +82,19 @@ struct LedgerPiece {
   int attempt = 0;  // 0: while it waits
   int devices = 1;
   std::optional<std::int64_t> first_step = {}, last_step = {};  // finished at its begin and at its end
-  int merged = 1;  // so many pieces in one, of whose kinds the longest is told
+  int merged = 1;  // how many pieces it stands for; its kind is that of the longest
 
   Duration wall() const { return to - from; }
   std::int64_t device_ms() const { return wall().count() * devices; }
   bool operator==(const LedgerPiece&) const = default;
 };
 
-// By time. What does not grow is left out: a time that goes back (a clock that was set) counts nothing. Of a
-// stepping of which the end is not known, nothing is lost that did not begin beyond the step gone back to.
+// Returns the pieces by time. Pieces without length are left out; time that runs backwards (a clock that was
+// set) counts as nothing. Where the last step of a stepping piece is not known, it counts as lost only if it
+// began beyond the step from which training was resumed.
 std::vector<LedgerPiece> make_ledger(const LedgerRows& rows, Time now);
 
-// Where there are more than `most`, neighbours that are short become one until about so many are left.
+// Where there are more than `most` pieces, short neighbours are merged until about `most` are left.
 std::vector<LedgerPiece> merge_short(const std::vector<LedgerPiece>& pieces, int most);
 
 struct LedgerTotal {
@@ -108,7 +109,7 @@ struct LedgerTotal {
   bool operator==(const LedgerTotal&) const = default;
 };
 
-// By kind, and of a kind by detail.
+// Sorted by kind, then by detail.
 std::vector<LedgerTotal> totals_of(const std::vector<LedgerPiece>& pieces);
 
 // Device milliseconds of any jobs, by kind and detail.
@@ -116,7 +117,7 @@ using LedgerSums = std::map<std::pair<LedgerKind, std::string>, std::int64_t>;
 
 LedgerSums sums_of(const std::vector<LedgerPiece>& pieces);
 std::int64_t held_ms(const LedgerSums& sums);
-// Nothing where no device time is known to have trained or not.
+// Nothing where it is not known of any device time whether it was stepping.
 std::optional<double> goodput(const LedgerSums& sums);
 
 // A job's time in one bucket on one day (UTC, since 1970).

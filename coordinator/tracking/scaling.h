@@ -1,10 +1,9 @@
-// How well a training scales over devices: what its runs did in, a table by size out. Pure.
+// How well a training scales over devices: from the figures of its runs to a table by size. Pure.
 //
-// Steady part of a run: the points of its rate after the first tenth of its steps, by the last step that it
-// told. podium-worker's rates are of the time that steps took, so evaluations and checkpoints are left out of
-// them. Of a size with several runs (seeds) the points are taken together; its T and S are the medians of its
-// runs'. Runs that failed or were cancelled count for nothing; those that have not ended only at sizes where
-// none has.
+// Steady part of a run: the points of its rate after the first tenth of its steps, up to the last step that
+// it reported. podium-worker's rates cover the time of steps alone, without evaluations and checkpoints. The
+// points of all runs (seeds) of a size are taken together; T and S are medians over the runs. Runs that
+// failed or were cancelled are left out; runs that have not ended count only at sizes where none has.
 //
 //   n               devices
 //   r               samples a second: median over the steady part; of programs that tell tokens alone, tokens
@@ -81,15 +80,14 @@ struct ScalingTable {
 
 ScalingTable scaling_table(const std::vector<ScalingRun>& runs);
 
-// "64 devices: 91 % of linear from 8, 4h12m to train": of the largest size that has ended, else what is
-// missing.
+// "64 devices: 91 % of linear from 8, 4h12m to train": for the largest size that has ended; otherwise a
+// sentence about what is missing.
 std::string scaling_sentence(const ScalingTable& table);
 
-// Of the points of the steady part; nothing where no finite one lies there.
+// The rate over the steady parts of the runs; nothing where these have no finite point.
 std::optional<SteadyRate> steady_rate(const std::vector<Series>& runs);
 
-// The value below which the fraction `q` of the values lies, between neighbours by straight line. At least
-// one value.
+// The `q`-quantile of the values, interpolated linearly. Needs at least one value.
 double quantile(std::vector<double> values, double q);
 
 }  // namespace podium

@@ -27,14 +27,15 @@ struct StepRange {
   bool holds(std::int64_t step) const { return first <= step && step <= last; }
 };
 
-// What a run of points comes to.
+// The extremes of consecutive points.
 struct SeriesRun {
   std::optional<SeriesPoint> low, high, broken;  // the first lowest and highest numbers, and the first NaN
 };
 
-// Keeps about `points` of `total`: the first, the last, and of buckets of equal count each one's minimum,
-// maximum and first NaN, for a curve that breaks should be seen to break. Holds only what it keeps, so a long
-// series can be streamed through it. It thins runs of points likewise, of which it keeps the marks.
+// Keeps about `points` of `total` points: the first, the last and, of buckets of equal count, the minimum,
+// the maximum and the first NaN, so that a broken curve is seen to break. It holds only what it keeps, so a
+// long series can be streamed through it. It thins runs of points in the same way and keeps their marked
+// points.
 class Thinner {
  public:
   Thinner(std::size_t total, int points);

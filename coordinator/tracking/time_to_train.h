@@ -1,5 +1,5 @@
-// Time-to-train: from the start of a job's first attempt to its target, restarts and waits between included.
-// A job without a target is trained when it has succeeded. Pure.
+// Time-to-train: from the start of a job's first attempt to its target, including restarts and the waits
+// between. A job without a target is trained once it has succeeded. Pure.
 #pragma once
 
 #include <optional>
