@@ -1,4 +1,4 @@
-// Chooses what to send next of the tasks' files: bounded, every task in turn, events before output.
+// Chooses the part of the tasks' files to send next: bounded, with tasks in turn and events before output.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ struct Batch {
   TaskId last;                        // the task to go on after
 };
 
-// Begins with the task after `after`. An empty body: nothing new. Events go in whole lines, but for one that
-// is too long and the last of a task that has ended. Output that is no longer on disk is passed over.
+// Begins with the task after `after`. An empty body: nothing new. Events are sent in whole lines, except a
+// line that is too long and the last line of an ended task. Output that is no longer on disk is skipped.
 Batch next_batch(const std::map<TaskId, SupervisedTask>& tasks, TaskId after);
 
-// Bytes on disk that the coordinator does not have.
+// Bytes on disk that the coordinator has not acknowledged.
 std::int64_t undelivered_bytes(const SupervisedTask& task);
 
 }  // namespace podium

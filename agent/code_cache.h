@@ -1,5 +1,5 @@
-// The code of tasks that are ordered: fetched from the coordinator once, kept packed under <home>/code, and
-// unpacked anew for each task, all of it off the agent's own thread.
+// The code of ordered tasks: fetched from the coordinator once, kept packed under <home>/code, and unpacked
+// for each task, all off the agent's own thread.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,23 +21,24 @@ namespace podium {
 
 class CodeCache {
  public:
-  // The packed bytes; nothing where the coordinator has no such code. Throws where it cannot be asked.
+  // Returns the packed bytes; nothing where the coordinator has no such code. Throws where it cannot be
+  // reached.
   using Fetch = std::function<boost::asio::awaitable<std::optional<std::string>>(std::string sha256)>;
-  // `done` tells of a task whose code is there, or how the task ends without it.
+  // Called when a task's code is there, or with the exit of a task that cannot have it.
   using Done = std::function<void(TaskId task, const std::optional<TaskExit>& failure)>;
 
   CodeCache(boost::asio::any_io_executor executor, const std::filesystem::path& home, Fetch fetch, Done done);
 
-  // Prepares it, unless it was asked for before.
+  // Prepares the task's code, unless it was wanted before.
   void want(TaskId task, const std::string& sha256);
   std::vector<TaskId> wanted() const;
-  // Moves what was prepared to `folder`.
+  // Moves the prepared code to `folder`.
   void give(TaskId task, const std::filesystem::path& folder);
-  // Of a task that will not start.
+  // Drops the code of a task that will not start.
   void drop(TaskId task);
 
  private:
-  // A task that is dropped may be wanted again while what was begun for it goes on: each time in a folder of
+  // A dropped task may be wanted again while its earlier preparation still runs, so each want has a folder of
   // its own.
   struct Want {
     TaskId task;

@@ -1,5 +1,5 @@
-// How the agent reaches its coordinator: one connection's address, token and failure handling, shared by the
-// link and the shipper, which each have a connection of their own.
+// A connection of the agent to its coordinator: address, token and failure handling. The link and the shipper
+// each have one.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,14 +26,15 @@ class CoordinatorConnection {
   CoordinatorConnection(boost::asio::any_io_executor executor, const CoordinatorConfig& config,
                         std::string path);
 
-  // The body of a 200. Throws NetError, or std::runtime_error with the answer's own words on any other
+  // Returns the body of a 200. Throws NetError, or std::runtime_error with the answer's text for any other
   // status.
   boost::asio::awaitable<std::string> post(Headers headers, std::string body,
                                            std::chrono::milliseconds timeout);
 
   void cancel() { client_.cancel(); }
 
-  // Counts failures and logs the first of a row and every change of its words; returns how long to wait.
+  // Counts a failure and logs it if it is the first in a row or differs from the last; returns how long to
+  // wait.
   std::chrono::milliseconds failed(const std::string& what);
   void succeeded();
 

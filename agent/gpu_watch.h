@@ -1,6 +1,5 @@
-// Looks at the node's GPUs every 10 s, at once after an XID error, and when asked. On a thread of its own,
-// because the driver of a broken GPU takes its time, or never answers; what it sees is handed to the agent's
-// executor.
+// Examines the node's GPUs every 10 s, after an XID error, and on request. Runs on a thread of its own,
+// because the driver of a broken GPU may answer late or never; results go to the agent's executor.
 #pragma once
 
 #include <atomic>
@@ -23,15 +22,15 @@ struct GpuLook {
 
 class GpuWatch {
  public:
-  // `seen` is called on the executor, never after this object's end; after `silence` without a look with what
-  // can be said then: no GPU answers.
+  // `seen` is called on the executor, never after this object is destroyed. After `silence` without a
+  // finished look it is called with all GPUs unreachable.
   GpuWatch(boost::asio::any_io_executor executor, std::unique_ptr<GpuMonitor> monitor,
            std::function<void(GpuLook)> seen, std::chrono::milliseconds silence = std::chrono::minutes(1));
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
   ~GpuWatch();  // waits for a look that is under way
 
-  // Looks soon. The looks that begin after this call carry the number returned, or a larger one.
+  // Requests a look soon. Looks that begin after this call carry the returned number or a larger one.
   std::uint64_t request_look() { return ++requested_; }
 
  private:

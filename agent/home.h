@@ -1,4 +1,4 @@
-// The agent's home folder: made private, and held by one agent at a time.
+// The agent's home folder: private, and locked by one agent at a time.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace podium {
 
-// The lock, held as long as the Fd lives. An Error when another agent has it; throws std::system_error when
-// the folder cannot be made.
+// Returns the lock, held as long as the Fd lives. An Error where another agent has it. Throws
+// std::system_error where the folder cannot be made.
 Result<Fd> take_home(const std::filesystem::path& home);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// What goes wrong again and again for a reason that lasts: said when it begins, every minute while it lasts,
-// and when it is over. Else the log of an agent whose disk is full would fill it further.
+// Failures that repeat for a lasting reason. Each is logged when it begins, every minute while it lasts, and
+// when it is over; otherwise the log of an agent whose disk is full would fill it further.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class LastingTroubles {
     std::vector<std::string> to_say, over;
   };
 
-  // In this pass over things that are tried again in every one.
+  // Notes a failure in this pass; each pass tries the same things again.
   void failed(std::string text) { now_.insert(std::move(text)); }
 
-  // The pass is through: what there is to say of it.
+  // Ends the pass; returns what to log.
   News passed(Time now);
   void log_passed(Time now);
 

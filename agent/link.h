@@ -1,4 +1,4 @@
-// The agent's side of the sync: one request always open, carrying the whole report up and the whole orders
+// The agent's side of the sync: one request is always open, with the whole report up and the whole orders
 // down. A change on the node cancels it and sends the new report at once.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace podium {
 
 class Link {
  public:
-  // `node` but for its devices, which are those of `devices` whenever a report is written.
+  // Reports `node` with the devices that `devices` has at that time.
   Link(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, NodeDescription node,
        const NodeDevices& devices, PackageEnergy& energy, Supervisor& supervisor);
 
   boost::asio::awaitable<void> run();  // until the executor stops
 
-  void report_now();  // the report is no longer what was last sent
+  void report_now();  // call when the report has changed
 
  private:
   boost::asio::awaitable<void> sync();

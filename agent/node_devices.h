@@ -1,6 +1,6 @@
-// The node's devices as the agent reports them: what was found at the start, with health and readings as last
-// seen. Decides which GPUs must not get a task yet: one whose memory is still held is not free, whoever
-// holds it. On the agent's executor.
+// The node's devices as the agent reports them: those found at the start, with their last health and
+// readings. Decides which GPUs must not get a task yet: a GPU whose memory any process holds is not free. On
+// the agent's executor.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,26 @@ class NodeDevices {
  public:
   explicit NodeDevices(std::vector<Device> devices);
 
-  // The GPUs are watched from now on, and occupied until they were seen; `request_look` as GpuWatch has it.
-  // Without a watch none is ever occupied.
+  // Watches the GPUs from now on; they count as occupied until the first look. `request_look`:
+  // GpuWatch::request_look. Without a watch no GPU is ever occupied.
   void set_watch(std::function<std::uint64_t()> request_look);
 
   const std::vector<Device>& list() const { return devices_; }
-  // As the coordinator hears of them: none is healthy on a node that cannot start tasks.
+  // For reports: on a node that cannot start tasks no device is healthy.
   std::vector<Device> reported() const;
-  // Why the node cannot start tasks; "": it can. True when that was another reason before.
+  // Sets why the node cannot start tasks; "": it can. Returns whether the reason changed.
   bool set_node_health(const std::string& reason);
   const std::vector<DeviceReading>& readings() const { return readings_; }
   const Device* find(const std::string& kind, int index) const;  // nullptr: there is none
 
-  // A task's processes have ended: its GPU is occupied until a later look finds its memory free.
+  // Call when a task's processes have ended: its GPU stays occupied until a later look finds its memory free.
   void left(const std::string& kind, int index);
 
   // GPUs that must not get a task, by index.
   std::set<int> occupied() const;
 
-  // `in_use`: GPUs that tasks hold, on which other processes are not looked for. True when a health changed.
+  // `in_use`: GPUs that tasks hold; other processes on them are ignored. Returns whether a device's health
+  // changed.
   bool take(const GpuLook& look, const std::set<int>& in_use);
 
  private:

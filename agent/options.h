@@ -34,7 +34,7 @@ struct AgentOptions {
   bool stop_tasks_on_exit = false;
 };
 
-// What main is to do: run with the options, or end with this exit code because everything has been said.
+// What main does: run with the options, or end with this exit code because help or a mistake was printed.
 struct ParsedOptions {
   AgentOptions options;
   std::optional<int> exit_code;
@@ -42,10 +42,10 @@ struct ParsedOptions {
 
 ParsedOptions parse_options(int count, char** arguments);
 
-// All that is wrong with the options' meaning. Makes the paths absolute.
+// All mistakes in the options' meaning. Makes the paths absolute.
 Errors settle(AgentOptions& options);
 
-// This machine's address on the way to the coordinator. Throws std::system_error when there is no way.
+// This machine's address on the route to the coordinator. Throws std::system_error where there is none.
 std::string find_address(const Url& coordinator);
 
 }  // namespace podium

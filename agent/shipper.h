@@ -1,5 +1,5 @@
-// Delivers the tasks' files to the coordinator, on a connection of its own so that logs never hold up a sync.
-// The files are the spool: nothing is kept in memory but the batch under way, and an offset advances only on
+// Delivers the tasks' files to the coordinator, on a connection of its own so that logs never delay a sync.
+// The files are the spool: memory holds only the batch being sent, and an offset advances only on
 // acknowledgement.
 #pragma once
 
@@ -14,15 +14,15 @@ namespace podium {
 
 class Shipper {
  public:
-  // `spool_limit`: bytes of ended tasks that may wait for delivery; beyond it the oldest are given up, with a
-  // warning. `log_limit`: of a task's stdout and stderr so much stays on disk each, delivered or not: a
-  // quarter from the beginning and half from the end.
+  // `spool_limit`: bytes of ended tasks that may wait for delivery; beyond it the oldest are dropped with a
+  // warning. `log_limit`: bytes of each task's stdout and of its stderr that stay on disk, delivered or not:
+  // a quarter from the beginning and half from the end.
   Shipper(boost::asio::any_io_executor executor, const CoordinatorConfig& coordinator, Supervisor& supervisor,
           std::int64_t spool_limit, std::int64_t log_limit);
 
   boost::asio::awaitable<void> run();  // until the executor stops
 
-  void look_now();  // there may be news before the next look is due
+  void look_now();  // looks for news before the next look is due
 
  private:
   boost::asio::awaitable<void> pause(std::chrono::milliseconds duration);

@@ -1,6 +1,6 @@
-// Whether this node can start tasks: whether its agent's home can be written, and whether starts went wrong
-// for a reason that is no job's fault (a full disk, no process to be had). A node that cannot is reported
-// with unhealthy devices, so that jobs go elsewhere, until a look finds that it can again.
+// Whether this node can start tasks: its agent's home can be written, and starts do not fail for reasons that
+// are not the jobs' (a full disk, no more processes). A node that cannot is reported with unhealthy devices,
+// so that jobs go elsewhere, until a look finds that it can again.
 #pragma once
 
 #include <exception>
@@ -12,28 +12,29 @@
 
 namespace podium {
 
-// Of what every start needs, and no job can do without: room on the disk; memory, processes, descriptors.
+// A shortage of what every start needs: room on the disk (room); memory, processes or descriptors (other).
 enum class Shortage { none, room, other };
 Shortage shortage_of(const std::exception& error);
 
-// What the error says, and of a full disk which folder lies on it.
+// The error's text, and for a full disk the folder on it.
 std::string shortage_text(const std::exception& error, const std::filesystem::path& folder);
 
 class StartHealth {
  public:
-  // `probe_shared` asks for a try to write in the shared folder, of which `probed` hears: such a folder may
-  // hang, and nobody here waits for it.
+  // `probe_shared` requests a test write to the shared folder, whose result comes to `probed`: the folder may
+  // hang, so nothing waits for it.
   StartHealth(const std::filesystem::path& home, std::function<void()> probe_shared);
 
   const std::string& reason() const { return reason_; }  // "": it can
 
-  // A start went wrong: the node's fault where it lacks something that every start needs (`shortage`), or
-  // where a look or a probe finds so.
+  // Call when a start failed. The node is at fault where it lacks something that every start needs
+  // (`shortage`), or where a look or a probe finds so.
   void failed(const std::string& why, Shortage shortage, Time now);
   void succeeded() { pause_ = kShortestPause; }
-  // Tries again what a start needs, if that is due; true when the reason is another one now.
+  // Checks again what a start needs, if that is due. Returns whether the reason changed.
   bool look(Time now);
-  // What came of a probe; "": the shared folder can be written. Likewise.
+  // Call with the result of a probe; "": the shared folder can be written. Returns whether the reason
+  // changed.
   bool probed(const std::string& trouble, Time now);
 
  private:

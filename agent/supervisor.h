@@ -1,6 +1,6 @@
-// Keeps the node's tasks as the orders say: runs reconcile whenever something changes, carries out its
-// actions, watches the processes. Everything runs on one executor, without locks; the only blocking calls are
-// on small local files.
+// Makes the node's tasks follow the orders: runs `reconcile` whenever something changes, carries out its
+// actions and watches the processes. Everything runs on one executor, without locks; the only blocking calls
+// are on small local files.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -36,24 +36,24 @@ struct SupervisorConfig {
   std::filesystem::path data;            // where a spec's relative data paths begin
   std::filesystem::path worker;          // podium-worker
   std::filesystem::path shim;            // podium-shim
-  std::vector<std::string> environment;  // the agent's own, of which tasks get the kept part
-  std::int64_t kept_bytes = 0;           // of folders of forgotten tasks that stay, at most
+  std::vector<std::string> environment;  // the agent's own; tasks get the variables that is_kept names
+  std::int64_t kept_bytes = 0;           // most bytes of the folders of forgotten tasks
   CodeCache::Fetch fetch_code;
 };
 
-// What the agent holds of one task beside its entry in the process table.
+// What the agent keeps of a task besides its entry in the process table.
 struct SupervisedTask {
   TaskRecord record;
   TaskRecord saved;                  // what task.json holds
   std::optional<TaskFolder> folder;  // none: refused or failed before anything was on disk
-  std::optional<TaskLease> lease;    // none: its shim is of before, or it has none
+  std::optional<TaskLease> lease;    // none: an older shim started it, or no shim
   std::optional<boost::asio::posix::stream_descriptor> pidfd;  // of the shim, while it is watched
   pid_t shim = -1;                                             // when it is this agent's own child
   std::optional<TaskExit> failed_start;
-  std::optional<ExitCause> asked;  // to leave, and why, where this agent did
-  Time tell_exit_at{};             // at the latest; before that when its events are delivered
+  std::optional<ExitCause> asked;  // why this agent told it to leave, if it did
+  Time tell_exit_at{};             // at the latest; earlier once its events are delivered
   bool exit_told = false;          // the reports say exited
-  bool settled = false;            // exited and delivered: nobody looks at its files again
+  bool settled = false;            // exited and delivered: its files are not read again
 
   bool is_delivered(std::size_t stream) const {
     return settled || !folder || record.delivered[stream] >= folder->stream_size(kStreams[stream]);
@@ -62,43 +62,45 @@ struct SupervisedTask {
 
 class Supervisor {
  public:
-  // `on_change`: the reports are no longer what they were.
+  // `on_change` is called when the reports have changed.
   Supervisor(boost::asio::any_io_executor executor, SupervisorConfig config, NodeDevices& devices,
              const Clock& clock, std::function<void()> on_change);
 
-  // Takes up the tasks an earlier agent left in this home. Once, before anything else.
+  // Adopts the tasks that an earlier agent left in this home. Call once, before anything else.
   void adopt();
 
-  // The coordinator's answer to the report that was sent at `sent`, which also renews the lease. It has
-  // passed check_orders.
+  // Follows the coordinator's answer to the report that was sent at `sent`; the answer also renews the lease.
+  // `orders` must have passed check_orders.
   void follow(NodeOrders orders, Time sent);
   Time now() const { return clock_.now(); }
-  // The coordinator fell silent, or is back: with an older database it gives numbers again that are not told.
+  // Call when the coordinator falls silent or is back: with an older database it would assign numbers again
+  // that it has not been told of.
   void touch_changed() { fences_.count(); }
 
-  std::set<int> gpus_in_use() const;   // by tasks whose processes live, by index
-  void devices_seen() { act_soon(); }  // what is occupied may have changed
+  std::set<int> gpus_in_use() const;   // by index; those of tasks whose processes live
+  void devices_seen() { act_soon(); }  // call when occupied GPUs may have changed
 
   std::int64_t orders_seen() const { return orders_.version; }
   const ClusterName& cluster() const { return cluster_.name; }
-  std::int64_t highest_job() const;                               // that is known here of the cluster's
+  std::int64_t highest_job() const;                               // of the cluster's jobs known here
   std::vector<AttemptId> ended_attempts(bool interrupted) const;  // NodeReport::ended
   std::vector<TaskReport> reports() const;
 
-  // For the shipper: what there is to deliver, and that it has been.
+  // For the shipper: what to deliver, and what has been delivered.
   const std::map<TaskId, SupervisedTask>& tasks() const { return tasks_; }
   void set_delivered(TaskId task, StreamKind stream, std::int64_t next);
-  void give_up_delivery(TaskId task);  // all of it counts as delivered from now on
+  void give_up_delivery(TaskId task);  // drops the task's undelivered files
   void save_records();
 
-  // Every few seconds, for nothing tells of it: wakes shims that their programs have stopped, collects those
-  // that nobody watched, and looks whether the node can start tasks.
+  // Call every few seconds, for changes that cause no event: wakes shims that their programs have stopped,
+  // collects shims that nothing watches, and checks whether the node can start tasks.
   void look_after();
 
-  void leave();  // before an end in order: all is on disk, nothing empty stays behind
+  void leave();  // before an orderly end: saves everything and removes empty folders
 
-  // SIGTERM to every task, for an agent that leaves with its tasks; none is started from now on. Then wait
-  // until `running` is 0, and for a while until the coordinator has taken note and none is `held`.
+  // Sends SIGTERM to every task and starts none from now on, for an agent that ends with its tasks. The
+  // caller then waits until `running` is 0, and for a while until the coordinator has noted it and none is
+  // `held`.
   void stop_all();
   std::size_t running() const;
   std::size_t held() const { return tasks_.size(); }

@@ -1,5 +1,5 @@
-// What a task's process is started with: program, arguments and environment, as agent/README.md lists them.
-// Pure. The environment is built from nothing: only kept variables of the agent's own reach a task.
+// The program, arguments and environment of a task's process, as agent/README.md lists them. Pure. The
+// environment starts empty: of the agent's own variables only those of is_kept reach a task.
 #pragma once
 
 #include <map>
@@ -29,17 +29,17 @@ struct TaskCommand {
   std::vector<std::string> environment;  // NAME=value; PODIUM_WORKDIR is where podium-shim starts it
 };
 
-// The order's launch with the agent's part filled in: what launch.json holds.
+// The launch of the order, completed with the agent's part: the content of launch.json.
 Launch complete_launch(const Launch& order, const TaskPaths& paths);
 
 // `inherited` is the agent's own environment; `gpus` the uuids of the node's GPUs by index, where known.
-// Fails when the spec's text cannot be passed to a process.
+// Fails where the spec's text cannot be passed to a process.
 Result<TaskCommand> make_command(const StartTask& start, const TaskPaths& paths,
                                  const std::vector<std::string>& inherited,
                                  const std::map<int, std::string>& gpus = {});
 
-// Whether a variable of the agent's environment goes on to its tasks: where programs and libraries are,
-// language, and how the node's network is set up for NCCL and Gloo.
+// Whether tasks inherit a variable of the agent's environment: paths of programs and libraries, language, and
+// the network settings of NCCL and Gloo.
 bool is_kept(std::string_view variable);
 
 }  // namespace podium

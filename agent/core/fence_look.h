@@ -1,4 +1,4 @@
-// What a look at the shared fence of a job found (agent/process/shared_fence.h). Times are on the agent's
+// The result of looks at the shared fence of a job (agent/process/shared_fence.h). Times are on the agent's
 // clock.
 #pragma once
 
@@ -12,7 +12,8 @@
 namespace podium {
 
 struct FenceLook {
-  // The newest attempt that may run; one more than the newest here where another of its number stands there.
+  // The newest attempt that may run; one more than the newest here where the fence holds another attempt of
+  // that number.
   std::int32_t epoch = 0;
   Time read{};            // when the newest look that found it began
   Time since{};           // when the first look that found it was over

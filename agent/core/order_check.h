@@ -1,5 +1,5 @@
-// The boundary: orders are checked here once, before anything acts on them. Ids become folder names, so what
-// passes is safe to use as such. Pure.
+// Checks orders once, before anything acts on them. Ids become folder names, and those that pass are safe as
+// such. Pure.
 #pragma once
 
 #include "common/base/error.h"
@@ -7,7 +7,7 @@
 
 namespace podium {
 
-// Every reason not to act on these orders, which were sent to `node`. Empty: they are sound.
+// Every reason not to follow these orders, which were sent to `node`. Empty: they are valid.
 Errors check_orders(const NodeOrders& orders, const NodeId& node);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// What the agent knows of the tasks on its node: what `reconcile` compares with the orders. A task is in the
-// table from before its process is started until it is forgotten, so that it can never be started twice.
+// What the agent knows of the tasks on its node; `reconcile` compares it with the orders. A task is in the
+// table from before its process starts until it is forgotten, so that it is never started twice.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace podium {
 
-// How far the agent has gone in stopping a task; it never turns back.
+// How far the agent has gone in stopping a task; it only advances.
 //
 //   none → terminating (SIGTERM sent) → killing (podium-shim was told to kill it) → destroying (the agent
 //   did)
@@ -29,7 +29,7 @@ struct Process {
   std::vector<int> more_devices;  // that it drives as well
   Stopping stopping = Stopping::none;
   Time next_at{};          // when terminating or killing: the next of these is due
-  Time granted{};          // until when the agent before this one let it run
+  Time granted{};          // until when the previous agent let it run
   bool delivered = false;  // when exited: the coordinator has every byte of the task's files
 };
 
@@ -39,7 +39,7 @@ struct ProcessTable {
       forgotten;                // the highest attempt of a job whose tasks are no longer in the table
   std::set<int> occupied_gpus;  // whose memory is not known to be free: no task starts on them
   FenceLooks fences;            // the newest looks at the shared fences of the jobs here
-  // Of tasks that need code: how they end without it; nothing when it is there.
+  // For tasks that need code: none where the code is there, else the exit of a task that cannot have it.
   std::map<TaskId, std::optional<TaskExit>> code;
   Time last_sync{};      // when the report was sent that was answered last, on the clock of `now`
   bool leaving = false;  // the agent stops, and its tasks with it

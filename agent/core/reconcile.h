@@ -1,4 +1,4 @@
-// The agent's decisions: what to do so that the node's tasks become what the orders say. Pure.
+// The agent's decisions: the actions that make the node's tasks follow the orders. Pure.
 //
 // Rules it keeps, whatever the orders:
 // - a task is started at most once: only when its orders say start, which they do until it was first
@@ -38,15 +38,15 @@ struct TerminateTask {
   ExitCause cause;
 };
 
-// By podium-shim, which has until `destroy_at` for it.
+// podium-shim kills the task, and has until `destroy_at` to do so.
 struct KillTask {
   TaskId task;
   Time destroy_at;
   std::string reason;
 };
 
-// Its shim does not do it, for instance because the program has stopped it: the agent kills both, and all
-// that belongs to the task.
+// The shim does not kill the task, for instance because the program has stopped it: the agent kills both,
+// with all that belongs to the task.
 struct DestroyTask {
   TaskId task;
 };
@@ -63,11 +63,11 @@ struct Actions {
   std::optional<Time> wake_at;  // reconcile again then, even if nothing else happens
 };
 
-// Until when a task of the table may run as things stand: the lease after the last sync, what the agent
-// before this one had granted it, or what its shared fence grants beyond both.
+// Until when a task of the table may run at present: the latest of the lease after the last sync, the time
+// that the previous agent granted, and the time that its shared fence grants.
 Time right_ends(const NodeOrders& orders, const ProcessTable& table, TaskId task);
 
-// Orders of version 0 are "none heard yet": then only the lease acts.
+// Orders of version 0 mean that none have arrived yet: then only the lease acts.
 Actions reconcile(const NodeOrders& orders, const ProcessTable& table, Time now);
 
 }  // namespace podium

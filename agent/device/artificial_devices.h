@@ -1,5 +1,5 @@
-// Made-up GPUs, to try schedules of a large cluster on a small one. They are marked as such wherever they
-// appear.
+// Artificial GPUs, to try schedules of a large cluster on a small one. They are marked as artificial wherever
+// they appear.
 #pragma once
 
 #include "agent/device/device_probe.h"

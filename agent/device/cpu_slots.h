@@ -10,7 +10,7 @@ namespace podium {
 
 class CpuSlots final : public DeviceProbe {
  public:
-  // `threads_per_slot` 0: an equal share of the threads that the agent itself may run on.
+  // `threads_per_slot` 0: the threads that the agent may run on, divided evenly.
   explicit CpuSlots(int slots, int threads_per_slot = 0)
       : slots_(slots), threads_per_slot_(threads_per_slot) {}
   Discovery discover() override;

@@ -1,5 +1,5 @@
-// Finds the devices a node offers. One probe a kind of device; `find_devices` joins them and numbers the
-// result, GPUs first, so that a GPU's index on its node is NVML's.
+// Finds the devices of a node. Each kind of device has a probe; `find_devices` joins their results and
+// numbers the devices, GPUs first, so that a GPU's index on its node is NVML's.
 #pragma once
 
 #include <memory>

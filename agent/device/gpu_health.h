@@ -1,6 +1,6 @@
-// Whether a GPU may be given work, from what its driver tells: the answer is the sentence that Device::health
-// holds, which says what is wrong and what to do. Pure. Numbers and remedies follow NVIDIA's "XID Errors" and
-// "GPU Memory Error Management" guides.
+// Whether a GPU may get work, judged from its driver's data. The result is the sentence in Device::health,
+// which says what is wrong and what to do. Pure. Numbers and remedies follow NVIDIA's "XID Errors" and "GPU
+// Memory Error Management" guides.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct GpuFaults {
   int critical_xid = 0;    // the newest that the agent has seen since it started; 0: none
 };
 
-// Whether an XID condemns the device, rather than the program that ran on it.
+// Whether an XID error is the device's fault rather than the program's.
 bool is_critical_xid(int xid);
 
 // "" when healthy. `index`: of the device on its node, for the remedy.

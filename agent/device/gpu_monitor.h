@@ -1,6 +1,5 @@
-// The NVIDIA GPUs of a node while the agent runs: what they measure, whether they are healthy, who holds
-// their memory, and XID errors as they come. Keeps NVML open. One thread at a time; calls may block (see
-// nvml.h).
+// Monitors the NVIDIA GPUs of a node while the agent runs: readings, health, processes that hold their
+// memory, and XID errors. Keeps NVML open. Use it from one thread at a time; calls may block (see nvml.h).
 #pragma once
 
 #include <chrono>
@@ -36,7 +35,7 @@ class GpuMonitor {
 
   std::vector<GpuState> look();
 
-  // Waits at most so long for an XID error and takes it up; false when there was none.
+  // Waits at most `longest` for an XID error and records it; false where there was none.
   bool wait_for_xid(std::chrono::milliseconds longest);
 
  private:

@@ -1,4 +1,4 @@
-// How the GPUs of one node reach each other, from what NVML tells of each. Pure.
+// How the GPUs of one node reach each other, from NVML's data of each. Pure.
 #pragma once
 
 #include <string>

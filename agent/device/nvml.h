@@ -1,6 +1,6 @@
 // NVML, the NVIDIA driver's own library, opened at run time: the agent builds and runs where there is none.
-// Only the calls that the agent needs; the C interface is stable across drivers, and calls that an older
-// driver lacks answer kFunctionNotFound. Calls may block for as long as a broken GPU makes the driver wait.
+// It has only the calls that the agent needs. The C interface is stable across drivers; calls that an older
+// driver lacks answer kFunctionNotFound. A broken GPU may block calls indefinitely.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr int kResetRequired = 16;
 
 inline constexpr unsigned kMaxLinks = 18;  // NVML_NVLINK_MAX_LINKS
 
-// What a call gave: a value, or the code of its failure.
+// The result of a call: a value, or the code of its failure.
 template <class T>
 struct Answer {
   int code = kSuccess;
@@ -93,9 +93,9 @@ class Nvml {
   Answer<std::vector<Process>> compute_processes(Handle device) const;
   Answer<std::string> process_name(int pid) const;
 
-  // From now on next_xid tells of this device.
+  // From now on next_xid reports this device's errors.
   int watch_xids(Handle device);
-  // Waits at most so long; kTimeout when there was none.
+  // Waits at most this long; kTimeout where there was none.
   Answer<Xid> next_xid(unsigned milliseconds) const;
 
  private:

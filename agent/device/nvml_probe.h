@@ -12,11 +12,11 @@ inline constexpr char kNvmlLibrary[] = "libnvidia-ml.so.1";
 
 class NvmlProbe final : public DeviceProbe {
  public:
-  // `pci_devices`: where the kernel tells the NUMA node of what drivers too old to know it list.
+  // `pci_devices`: the kernel's folder with the NUMA node of each device, for drivers that do not report it.
   explicit NvmlProbe(std::string library = kNvmlLibrary,
                      std::filesystem::path pci_devices = "/sys/bus/pci/devices")
       : library_(std::move(library)), pci_devices_(std::move(pci_devices)) {}
-  // A GPU that cannot be asked is listed with its `health` saying why, so that it is not used and not
+  // A GPU that does not answer is listed with the reason in its `health`, so that it is neither used nor
   // overlooked.
   Discovery discover() override;
 

@@ -1,7 +1,7 @@
-// What the node's processor packages draw, from the counters that the kernel keeps of them (RAPL, on Intel's
-// and AMD's processors): <folder>/intel-rapl:0/energy_uj, which begins anew after max_energy_range_uj.
-// Zones inside a package, and those of the whole machine, are left out: their energy would count twice. A
-// counter must be looked at before it has gone round; on a busy package that takes some minutes.
+// The energy that the node's processor packages draw, from the kernel's counters (RAPL, on Intel's and AMD's
+// processors): <folder>/intel-rapl:0/energy_uj, which wraps at max_energy_range_uj. Zones within a package
+// and zones of the whole machine are skipped, because their energy would count twice. A counter must be read
+// once before it has gone round, which takes some minutes on a busy package.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class PackageEnergy {
   // node has none.
   std::optional<double> look();
 
-  // For the log: what can be read, or why nothing can.
+  // For the log: what can be read, or why nothing can be.
   std::string note() const;
 
  private:

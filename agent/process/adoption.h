@@ -1,6 +1,7 @@
-// After its own restart the agent finds its tasks again. Whether a task's shim lives is decided by the lock
-// on shim.lock, which the kernel drops with the process: a pid alone could by now belong to anybody. And
-// whose shim it is by the file that it holds open: the folder may be a copy, with the original's pid in it.
+// Finds the tasks again after a restart of the agent. The lock on shim.lock, which the kernel releases with
+// the process, says whether a task's shim lives; a pid alone may belong to another process by now. The file
+// that the process holds open says whose shim it is, because the folder may be a copy that contains the
+// original's pid.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +13,7 @@
 namespace podium {
 
 enum class ShimState {
-  unborn,    // none lives, and none has got as far as running the program
+  unborn,    // none lives, and none has run the program
   starting,  // one lives and is about to write its pid: ask again shortly
   alive,
   gone,  // one has run the program, and lives no more
@@ -26,8 +27,8 @@ struct AdoptedShim {
 
 AdoptedShim adopt_shim(const std::filesystem::path& folder);
 
-// Whether the process is a shim of a task of `folder` that was moved elsewhere since, as with its whole home:
-// what has its place now is another.
+// Whether the process is a shim of a task of `folder` whose home has been moved elsewhere since: another
+// folder has its place now.
 bool has_moved_away(pid_t pid, const std::filesystem::path& folder);
 
 }  // namespace podium

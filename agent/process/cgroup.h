@@ -1,5 +1,5 @@
-// One cgroup v2 a task, where the system lets the agent make them: then not even a process that leaves its
-// group and session escapes the kill. Elsewhere the shim's process group and subreaping do the work.
+// A cgroup v2 for each task, where the system lets the agent make them: then even a process that leaves its
+// group and session is killed. Elsewhere the shim's process group and subreaping are used.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@ namespace podium {
 
 class Cgroups {
  public:
-  // Groups for the tasks of the agent whose home this is; nothing where there is no writable cgroup v2.
+  // Groups for the tasks of this home's agent; nothing where there is no writable cgroup v2.
   static std::optional<Cgroups> find(const std::filesystem::path& home);
 
   std::filesystem::path folder(TaskId task) const;
-  // "" when it cannot be made: the task then runs without.
+  // "" where it cannot be made: the task then runs without.
   std::filesystem::path make(TaskId task) const;
   void kill(TaskId task) const;
   void remove(TaskId task) const;  // leaves a group that still holds processes

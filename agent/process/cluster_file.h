@@ -1,5 +1,5 @@
-// <home>/cluster.json: whose jobs this home holds. The agent follows no other cluster's orders as long as one
-// of them runs.
+// <home>/cluster.json: the cluster whose jobs this home holds. The agent follows no other cluster's orders
+// while one of them runs.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,7 @@ struct FollowedCluster {
 FollowedCluster read_cluster(const std::filesystem::path& home);  // of no name where there is no file yet
 void write_cluster(const std::filesystem::path& home, const FollowedCluster& cluster);
 
-// What the home holds of the cluster's jobs goes where it is in nobody's way: another's have the same
-// numbers.
+// Moves the cluster's jobs in this home aside, because the jobs of another cluster have the same numbers.
 void set_jobs_aside(const std::filesystem::path& home, const FollowedCluster& cluster);
 
 }  // namespace podium

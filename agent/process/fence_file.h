@@ -16,8 +16,8 @@ using Fences = std::map<JobId, std::int32_t>;
 Fences read_fences(
     const std::filesystem::path& home);  // none where there is no file; throws on one it cannot read
 
-// Raises the fence of `attempt`'s job, drops the oldest jobs beyond a bound, and writes the file durably if
-// it changed.
+// Raises the fence of `attempt`'s job, drops the oldest jobs beyond a bound, and writes the file durably
+// where it changed.
 void raise_fence(HomeRoom& room, Fences& fences, AttemptId attempt);
 
 }  // namespace podium

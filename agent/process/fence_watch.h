@@ -1,6 +1,6 @@
-// Looks at the shared fences of the node's jobs again and again, and raises those that stand lower than the
-// attempt that this node was given. On a thread of its own, because a network file system may hang: then no
-// look comes. What takes long or may be late, the folder's listing and a try to write there, is on another.
+// Reads the shared fences of the node's jobs periodically, and raises those that are lower than the attempt
+// that this node was given. Runs on a thread of its own, because a network file system may hang; then no
+// results come. Slow work (listing the folder, test writes) is on another thread.
 #pragma once
 
 #include <chrono>
@@ -31,18 +31,19 @@ class FenceWatch {
  public:
   using Attempts = std::map<JobId, SharedFence>;
 
-  // `tell` is called on the watch's thread, and no more once the watch is gone; it must not wait.
+  // `tell` is called on the watch's thread, never after the watch is destroyed; it must not block.
   explicit FenceWatch(std::function<void(FenceNews)> tell);
-  ~FenceWatch();  // waits for what is under way, but not for what hangs
+  ~FenceWatch();  // waits for running work, but not for work that hangs
 
-  // The newest attempt of each job that runs here or shall, and the folder of that cluster's jobs; a change
-  // is looked at without delay, and each look is told as it is made. The folder is listed once in a while.
+  // Sets the newest attempt of each job that runs here or is ordered, and the folder of that cluster's jobs.
+  // A change is read at once, and each result is told when it arrives. The folder is listed from time to
+  // time.
   void watch(std::filesystem::path jobs, const std::string& cluster, Attempts attempts, Duration every);
-  // The shared folder that all this is in: another in its place has no fences.
+  // Sets the shared folder and its id: another folder in its place has no fences.
   void expect(std::filesystem::path folder, std::string id);
   // Lists the folder soon.
   void count();
-  // Tries soon to write in that folder, and tells what came of it.
+  // Tries soon to write in that folder, and tells the result.
   void probe();
 
  private:

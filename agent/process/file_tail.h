@@ -7,18 +7,16 @@
 
 namespace podium {
 
-// At most `limit` bytes from `offset`; "" at the end of the file or when there is none yet.
+// At most `limit` bytes from `offset`; "" at the end of the file or where there is no file yet.
 std::string read_range(const std::filesystem::path& path, std::int64_t offset, std::size_t limit);
 
-// The first bytes from `offset` on that are on disk and not in a hole; none at the file's end, where there
-// are none.
+// The first range from `offset` on that is not a hole; empty, at the file's end, where there is none.
 struct DataRange {
   std::int64_t begin = 0, end = 0;
 };
 DataRange next_data(const std::filesystem::path& path, std::int64_t offset);
 
-// Gives the disk back what lies between, where the file system can; the file keeps its size and its other
-// bytes.
+// Frees the disk space of the range, where the file system can; the file keeps its size and its other bytes.
 void free_range(const std::filesystem::path& path, std::int64_t begin, std::int64_t end);
 
 // Drops what follows the last line end, unless there is none or the text is `limit` long: then it is one huge

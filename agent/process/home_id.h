@@ -1,9 +1,9 @@
-// <home>/id: a random name of this home's own, made once. It is the agent's key, by which the coordinator
-// knows it from others of its name, and names its cgroups. Neither the home's path nor its inode would do:
-// both can come back with another home, while processes of the first still live.
+// <home>/id: a random name of this home, made once. It is the agent's key, by which the coordinator tells it
+// from other agents of its name, and it names the agent's cgroups. The home's path and inode are unsuitable:
+// another home may get both while processes of the first still live.
 //
-// <home>/place: which file on its disk `id` was made as, its inode and its birth. A copy of the home has
-// another one, and so is told from the original.
+// <home>/place: the inode and the birth time of the file `id` when it was made. They differ in a copy of the
+// home, which reveals the copy.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@ namespace podium {
 
 std::string home_id(const std::filesystem::path& home);
 
-// Whether its id is that of another home, of which it is a copy.
+// Whether the home is a copy: its id belongs to another home.
 bool has_copied_id(const std::filesystem::path& home);
 void renew_home_id(const std::filesystem::path& home);
 

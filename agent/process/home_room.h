@@ -1,6 +1,6 @@
-// Room in the agent's home, which the output of its tasks may fill, for its own records: the folders of
-// forgotten tasks, which stay for people to look into, go before a record finds none, and the reserve is
-// there for a record that must be written when nothing else can go.
+// Keeps room for the agent's records in its home, which the output of tasks may fill. Folders of forgotten
+// tasks, which are kept for people, are deleted first; the reserve serves a record that must be written when
+// nothing else can be deleted.
 //
 //   <home>/reserve  taken from the disk while there is room; becomes the record's file
 #pragma once
@@ -22,20 +22,20 @@ class HomeRoom {
 
   const std::filesystem::path& home() const { return home_; }
 
-  // Of a forgotten task: its folder stays, as long as it is among the newest and there is room for it. Those
-  // kept later are newer.
+  // Keeps the folder of a forgotten task as long as it is among the newest and there is room. Later calls are
+  // newer.
   void keep(TaskId task);
-  void drop_kept();  // they are no longer where they were
+  void drop_kept();  // forgets the kept folders, which were moved
 
-  // Every few seconds: a folder goes where they are too many or the disk is short of room, and the reserve is
-  // made anew.
+  // Call every few seconds: deletes a folder where there are too many or the disk is short of room, and makes
+  // the reserve anew.
   void look();
 
-  // Runs `write`, and again whenever there was no room for it and a kept folder could go. Throws what it
+  // Runs `write`; while it finds no room, deletes a kept folder and runs it again. Throws what `write`
   // throws.
   void make_room_for(const std::function<void()>& write);
 
-  // write_file_atomic of a file in the home itself, at the last in the place of the reserve.
+  // write_file_atomic for a file in the home itself; as a last resort it uses the blocks of the reserve.
   void write_file(const std::filesystem::path& path, std::string_view content);
 
  private:

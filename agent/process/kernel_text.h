@@ -1,4 +1,4 @@
-// Short texts that the kernel makes up when they are read (/proc, /sys). For the shim too: no C++ library, no
+// Reads short texts that the kernel generates (/proc, /sys). The shim uses it, so no C++ library and no
 // allocation.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// As much of the file as there is room for, ended by a zero; false where it cannot be opened.
+// Reads as much of the file as fits, with a terminating zero; false where it cannot be opened.
 template <std::size_t kBytes>
 bool read_kernel_text(const char* path, char (&text)[kBytes]) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);

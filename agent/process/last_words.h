@@ -1,4 +1,4 @@
-// Why a task ended, in its own words, for people.
+// Why a task ended, from its own output, for people.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace podium {
 // note, or "".
 std::string last_error_note(std::string_view events);
 
-// Whether its last word was that it left before it was through: `finished: preempted`.
+// Whether its last event says that it left before it was done: `finished: preempted`.
 bool says_preempted(std::string_view events);
 
 // The last line of `text` that is not blank, cut to a length that fits a table; "" when there is none.

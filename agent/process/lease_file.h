@@ -1,6 +1,6 @@
-// The ends of rights to run tasks, on disk, so that they also hold when the agent is dead. The agent writes
-// them; every podium-shim reads its task's, and the next agent goes on with what is left. Times are on the
-// clock that counts from the machine's start.
+// The times until which tasks may run, on disk, so that they hold even when the agent is dead. The agent
+// writes them; every podium-shim reads that of its task, and the next agent continues with them. Times are on
+// the clock that counts from the machine's start.
 //
 //   <task's folder>/lease  until when this task may run, and how long it has to leave then
 //   <home>/lease           how things stood with the coordinator. It begins with the end for tasks without a
@@ -37,15 +37,15 @@ class LeaseFile {
   Fd fd_;
 };
 
-// Opened by its path each time, as the shim does: a program that deletes the file or its folder runs on, and
-// the next write makes both anew.
+// The file is opened by its path each time, as the shim does: a program that deletes the file or its folder
+// runs on, and the next write makes both again.
 class TaskLease {
  public:
   explicit TaskLease(const std::filesystem::path& folder);
   static bool exists(const std::filesystem::path& folder);
 
   void set(Time end, Duration leave);  // `leave`: from SIGTERM to SIGKILL after the end
-  Time end() const;                    // as this agent or the one before has written; 0: never
+  Time end() const;                    // as this or the previous agent wrote it; 0: never
 
  private:
   std::filesystem::path path_;

@@ -1,4 +1,5 @@
-// Ends what tasks leave when their shim was killed, or the agent's memory of them is gone: nobody else does.
+// Kills processes that tasks leave when their shim was killed, or when the agent has no record of them.
+// Nothing else does.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +16,7 @@ int kill_marked(const std::string& variable);
 // The same for every process that has the variable `name` with a value that is `doomed`.
 int kill_marked(const std::string& name, const std::function<bool(const std::string& value)>& doomed);
 
-// Shows every process that has the variable `name`, but the caller, with its value.
+// Calls `look` for every process that has the variable `name`, except the caller.
 void each_marked(const std::string& name,
                  const std::function<void(pid_t pid, const std::string& value)>& look);
 

@@ -1,5 +1,5 @@
-// Keeps a program near its GPU: on the processors of one NUMA node, with its memory there as long as there is
-// any. By system calls, without libnuma; for the shim, so no C++ library.
+// Keeps a program near its GPU: on the processors of one NUMA node, with its memory there while there is any.
+// Uses system calls, without libnuma and without the C++ library, because the shim uses it.
 #pragma once
 
 #include <sched.h>
@@ -10,8 +10,8 @@ namespace podium {
 // one too high for a cpu_set_t.
 bool parse_cpu_list(const char* list, cpu_set_t* processors);
 
-// Of the calling thread and what it starts. What cannot be done is said on standard error, and the program
-// runs on without.
+// Binds the calling thread and the processes that it starts. Failures are printed on standard error, and the
+// program runs without the binding.
 void bind_to_numa_node(int node);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// What podium-shim and the agent agree on. Plain constants: the shim links no library.
+// The interface between podium-shim and the agent. Plain constants: the shim links no library.
 #pragma once
 
 #include <fcntl.h>
@@ -18,17 +18,17 @@ inline constexpr char kExitFile[] = "exit.json";  // {"code":n,"signal":n,"cause
 inline constexpr char kExitDraft[] = "exit.tmp";
 
 inline constexpr char kLeaseFile[] = "lease";  // a LeaseEnd, renewed by the agent
-// To read it with: whatever a program puts in its place makes nobody wait.
+// Flags for reading it: whatever a program puts in its place cannot block the reader.
 inline constexpr int kLeaseFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 struct LeaseEnd {
   std::int64_t end = 0;    // of the right to run the task, in milliseconds of CLOCK_BOOTTIME
   std::int64_t leave = 0;  // from SIGTERM to SIGKILL after it, in milliseconds
 };
 
-// Before the name of a variable that is for the program and not for the shim: what the loader reads (ld.so(8))
-// would change, or end, the shim itself.
+// Prefix of variables that are for the program and not for the shim: variables of the loader (ld.so(8)) would
+// change or end the shim itself.
 inline constexpr char kForProgram[] = "PODIUM_EXEC_";
 
-inline constexpr int kCannotRun = 127;  // exit code of a program that cannot be executed, as shells say it
+inline constexpr int kCannotRun = 127;  // exit code for a program that cannot be executed, as in shells
 
 }  // namespace podium::shim

@@ -1,5 +1,5 @@
-// Starts a task's program under podium-shim, in a session of its own: no terminal, no signal of the agent's
-// group, and no end of the agent reaches it.
+// Starts a task's program under podium-shim, in a session of its own, so that no terminal, no signal to the
+// agent's group and no end of the agent affects it.
 #pragma once
 
 #include <sys/types.h>
@@ -25,33 +25,33 @@ struct SpawnRequest {
 struct SpawnedShim {
   pid_t pid = -1;
   Fd pidfd;  // readable once the shim has ended
-  Fd ready;  // the shim's word, up to its end: see parse_ready
+  Fd ready;  // read it to its end, for parse_ready
 };
 
-// Throws std::system_error that names the file or call; then nothing runs.
+// Throws std::system_error naming the file or call; then nothing runs.
 SpawnedShim spawn_shim(const SpawnRequest& request);
 
-// Kills a shim that nobody will watch; its program dies with it. One that the kernel holds on to is not
-// waited for: collect_ended collects it.
+// Kills a shim that nothing will watch; its program dies with it. Does not wait for a shim that the kernel
+// cannot end yet; collect_ended collects it.
 void end_shim(pid_t shim);
 
-// Of this process's children.
+// Collects this process's ended children.
 void collect_ended();
 
-// What the shim said: the program's pid, or why it does not run.
+// The shim's message: the program's pid, or why it does not run.
 struct Ready {
   pid_t pid = -1;
   TaskExit exit;  // when pid < 0
 };
 Ready parse_ready(const std::string& text);
 
-// pidfd_open(2); an empty Fd when there is no such process.
+// pidfd_open(2); an empty Fd where there is no such process.
 Fd open_pidfd(pid_t pid);
 
 // pidfd_send_signal(2); a process that has ended is not an error.
 void signal_pidfd(int pidfd, int signal);
 
-// SIGTERM or SIGUSR1 to a shim, with what exit.json shall say; a shim that was stopped is woken for it.
+// Sends SIGTERM or SIGUSR1 to a shim, with the cause for exit.json; wakes a stopped shim for it.
 void tell_shim(int pidfd, int signal, ExitCause cause);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// One task's folder, <home>/jobs/<job>/<attempt>/<rank>: task.json is the proof that the task may never be
-// started again, so it is there before the process is, and goes last.
+// The folder of a task, <home>/jobs/<job>/<attempt>/<rank>. task.json proves that the task must never be
+// started again, so it is written before the process starts and deleted last.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ struct TaskRecord {
   std::vector<int> more_devices;            // that it drives as well
   std::int64_t pid = 0;                     // of the program; 0: not known yet
   std::optional<TaskExit> exit;             // once the agent has seen it
-  bool leased = false;                      // its shim reads its right in its folder
-  bool forgotten = false;                   // by the coordinator: kept for people alone
+  bool leased = false;                      // its shim reads the lease in its folder
+  bool forgotten = false;                   // by the coordinator; kept only for people
   std::array<std::int64_t, 3> delivered{};  // bytes of each of kStreams that the coordinator has
 
   bool operator==(const TaskRecord&) const = default;
@@ -51,7 +51,7 @@ class TaskFolder {
 
   std::int64_t stream_size(StreamKind stream) const;  // 0 when there is no such file
 
-  void empty_streams() const;  // of a task that is delivered, where its disk has no room
+  void empty_streams() const;  // of a delivered task, where the disk has no room
 
   // Deletes it all, task.json last, and the folders above it that are then empty.
   void remove() const;
@@ -62,11 +62,11 @@ class TaskFolder {
   std::filesystem::path path_;
 };
 
-// The task whose folder in some home a path can be, by its words alone: it may lie where a look hangs.
+// The task whose folder the path may be, judged by its text alone, because its file system may hang.
 std::optional<TaskId> task_named_by(const std::filesystem::path& folder);
 
-// Every task with a task.json under `home`, the one whose was written first before the others. What is not a
-// task's folder is left alone; its path goes to `strange`.
+// Every task with a task.json under `home`, in the order in which these were written. Other folders are left
+// alone; their paths go to `strange`.
 std::vector<TaskId> find_tasks(const std::filesystem::path& home,
                                std::vector<std::filesystem::path>& strange);
 

@@ -1,4 +1,4 @@
-// Whether a folder can be written: tried, for nothing else tells of a full disk, a quota or a lost mount.
+// Tests whether a folder can be written; only a write reveals a full disk, a quota or a lost mount.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,8 @@
 
 namespace podium {
 
-// Why nothing can be written there; "" when it can. Makes the folder. Takes as long as the file system does.
+// Why nothing can be written there; "" where it can. Makes the folder. Blocks as long as the file system
+// does.
 std::string why_not_writable(const std::filesystem::path& folder);
 
 }  // namespace podium
