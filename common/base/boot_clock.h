@@ -1,5 +1,5 @@
-// Time since the machine's start: runs on while it sleeps and never jumps, so that leases and grace periods
-// are what they say. Its times mean nothing on another machine.
+// Time since the machine's start. It runs while the machine sleeps and never jumps, so leases and grace
+// periods have their true length. Its times are meaningless on another machine.
 #pragma once
 
 #include <time.h>
@@ -10,7 +10,7 @@
 
 namespace podium {
 
-// Names the time since the machine was started; no process survives a change of it. Throws std::system_error.
+// An id of the machine's current boot; no process survives a change of it. Throws std::system_error.
 std::string boot_id();
 
 class BootClock final : public Clock {

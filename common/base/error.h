@@ -1,4 +1,4 @@
-// Errors a user can mend, as values. They are collected: a reply names every problem, never only the first.
+// Errors that a user can fix, as values. They are collected: a reply names every problem, not only the first.
 // Failures of the world (sockets, disks, SQLite) are exceptions instead; see docs/architecture.md, "Errors".
 #pragma once
 

@@ -1,4 +1,4 @@
-// Logging for the programs: one line an event on standard error, through spdlog.
+// Logging for the programs: one line for each event, on standard error, through spdlog.
 #pragma once
 
 #include <spdlog/spdlog.h>

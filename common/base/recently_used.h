@@ -1,5 +1,5 @@
-// A map that keeps its size: at most so many values, made when they are asked for; the one that nobody has
-// asked for longest goes first. For what can be made again and is dear to make. Used by one thread at a time.
+// A map of bounded size: values are made on demand, and the least recently used one is dropped first. For
+// values that can be made again at some cost. Use it from one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class RecentlyUsed {
     PODIUM_CHECK(most > 0, "what keeps nothing has nothing to return");
   }
 
-  // The value of `key`; made of make()'s result where there is none. Shared, for who uses it may ask for so
-  // many others meanwhile that this one is dropped here.
+  // The value of `key`, made from make()'s result where there is none. Shared, because the caller may request
+  // so many others meanwhile that the map drops this one.
   template <class Make>
   std::shared_ptr<Value> get(const Key& key, const Make& make) {
     const auto found = places_.find(key);
@@ -40,7 +40,7 @@ class RecentlyUsed {
   std::size_t size() const { return entries_.size(); }
 
  private:
-  using Entries = std::list<std::pair<Key, std::shared_ptr<Value>>>;  // the one used last comes first
+  using Entries = std::list<std::pair<Key, std::shared_ptr<Value>>>;  // most recently used first
 
   const std::size_t most_;
   Entries entries_;

@@ -6,7 +6,7 @@
 
 namespace podium {
 
-// At most so many bytes, and a mark behind what was cut; UTF-8 stays UTF-8.
+// Cuts the text to at most `most` bytes, with a mark where it was cut; UTF-8 stays valid.
 std::string cut_text(std::string text, std::size_t most);
 
 }  // namespace podium

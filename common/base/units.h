@@ -9,14 +9,14 @@
 
 namespace podium {
 
-// Far longer than anything waits or runs, and short enough that a time and several of these add up.
+// Far longer than anything waits or runs, and so short that a time plus several of these does not overflow.
 inline constexpr std::chrono::milliseconds kLongestDuration = std::chrono::days(36'500);
 
-// Units ms, s, m, h, d, each at most once and from large to small. Nothing for anything else, nor for more
-// than kLongestDuration.
+// Units ms, s, m, h, d, each at most once, from large to small. Nothing for other texts or for more than
+// kLongestDuration.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
-// The shortest form parse_duration reads back exactly: 90s -> "1m30s".
+// The shortest form that parse_duration reads back exactly: 90s -> "1m30s".
 std::string format_duration(std::chrono::milliseconds duration);
 
 // Units B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024).

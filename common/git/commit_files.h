@@ -1,5 +1,6 @@
-// What a git repository has in a commit, from its objects alone: nothing is checked out, so nothing in the
-// repository (hooks, filters, links, submodules) can run or reach a file. Throws GitError when git fails.
+// The files of a commit in a git repository, from its objects alone. Nothing is checked out, so nothing in
+// the repository (hooks, filters, links, submodules) can run or reach a file. Throws GitError where git
+// fails.
 #pragma once
 
 #include <git2.h>
@@ -42,23 +43,23 @@ struct GitObjects {
 // "main" of "refs/heads/main", "v1.2" of "refs/tags/v1.2"; "" of any other reference.
 std::string short_name(const std::string& reference);
 
-// All that a repository has, in full.
+// All references of a repository, in full.
 std::vector<std::string> references_of(const GitObjects& git, git_repository* repository);
 
-// Of the tags and branches among them, as people write them.
+// The names of the tags and branches among them, as people write them.
 std::vector<std::string> revision_names(const std::vector<std::string>& references);
 
-// Why a revision says too little: its name is a tag's and a branch's. Git takes the tag silently.
+// Why a revision is ambiguous: it names a tag and a branch. Git takes the tag silently.
 std::optional<std::string> ambiguity(const std::vector<std::string>& references, const std::string& revision);
 
-// The full hash of the commit that a revision is: a commit, tag or branch. Nothing where there is none, or
-// not one alone.
+// The full hash of the commit that a revision (a commit, tag or branch) names. Nothing where there is none,
+// or several.
 std::optional<std::string> commit_of(const GitObjects& git, git_repository* repository,
                                      const std::string& revision);
 
 // What a path is in a commit.
 struct CommitObject {
-  std::string id;                   // changes with every byte of it, and of what lies in it
+  std::string id;                   // changes with every byte of the object and of what it contains
   std::optional<std::string> text;  // of a file
 };
 
@@ -68,8 +69,8 @@ std::optional<CommitObject> object_at(const GitObjects& git, git_repository* rep
 
 constexpr std::size_t kMostFileBytes = 64 << 20;
 
-// All files and links below a folder ("" for the root) as a commit has them, by their paths from there, at
-// most kMostFileBytes. Of submodules there is nothing.
+// All files and links below a folder ("" for the root) as of a commit, with paths relative to it, at most
+// kMostFileBytes. Submodules are left out.
 std::vector<TarEntry> files_in(const GitObjects& git, git_repository* repository, const std::string& commit,
                                const std::string& folder);
 

@@ -35,7 +35,7 @@ struct Commit {
 };
 
 struct CommitRange {
-  std::vector<Commit> commits;  // newest first, no more than were asked for
+  std::vector<Commit> commits;  // newest first, at most `most`
   std::size_t count = 0;        // of all
 };
 

@@ -4,7 +4,7 @@
 
 namespace podium {
 
-// The address of a repository without the user and password that some carry: what may be told.
+// The address of a repository without user and password, fit to be shown.
 std::string without_credentials(const std::string& url);
 
 }  // namespace podium

@@ -1,6 +1,5 @@
-// What a sweep that ends its losing trials decides by: successive halving as ASHA does it
-// (coordinator/core/sweeps has the rule). Rungs are numbered from 1; rung k is at step min_steps ×
-// reduction^(k-1), below max_steps.
+// The rule of a sweep that ends its losing trials: successive halving as in ASHA (coordinator/core/sweeps).
+// Rungs are numbered from 1; rung k is at step min_steps × reduction^(k-1), below max_steps.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct Asha {
   bool operator==(const Asha&) const = default;
 };
 
-// The steps of the rungs, the first one's first.
+// The steps of the rungs, in ascending order.
 std::vector<std::int64_t> rung_steps(const Asha& asha);
 
 std::string_view to_string(Goal goal);

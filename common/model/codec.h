@@ -1,4 +1,4 @@
-// Small helpers the model's JSON codecs share: enums by name, and doubles that survive NaN and infinity.
+// Helpers that the model's JSON codecs share: enums by name, and doubles that survive NaN and infinity.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace podium {
 
-// A table of (value, name); the single place where an enum meets its wire names.
+// A table of (value, name): the only place with an enum's wire names.
 template <class Enum, std::size_t N>
 using EnumNames = std::array<std::pair<Enum, std::string_view>, N>;
 
@@ -28,7 +28,7 @@ Enum enum_value(const EnumNames<Enum, N>& names, std::string_view text, std::str
   throw std::invalid_argument(std::string(field) + " cannot be \"" + std::string(text) + "\"");
 }
 
-// As text, with U+FFFD for what is no UTF-8: a stray byte in what a program said must fail nothing.
+// JSON text with U+FFFD for bytes that are not UTF-8: a stray byte of a program must not cause a failure.
 std::string dump(const nlohmann::json& json);
 
 // JSON has no NaN or infinity: they travel as "NaN", "Infinity" and "-Infinity".

@@ -1,6 +1,6 @@
-// What a device measures at one moment, as its agent reports it beside the node's description: for
-// monitoring, not for decisions, so it never reaches the coordinator's state. What the device does not
-// measure is absent.
+// The measurements of a device at one moment, which its agent reports beside the node's description. They
+// serve monitoring, not decisions, so they are not part of the coordinator's state. A quantity that the
+// device does not measure is absent.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace podium {
 
 struct DeviceReading {
   int device = 0;                         // its index on the node
-  std::optional<double> utilisation;      // share of the time in which a kernel ran, 0 to 1
+  std::optional<double> utilisation;      // fraction of the time in which a kernel ran, 0 to 1
   std::optional<double> memory_used;      // bytes, with what the driver reserves
   std::optional<double> power;            // watts
   std::optional<double> temperature;      // degrees Celsius
@@ -24,7 +24,7 @@ struct DeviceReading {
   bool operator==(const DeviceReading&) const = default;
 };
 
-// The single place where a measured quantity meets its names: `name` in JSON, podium_device_<metric> for
+// The only place with the names of a measured quantity: `name` in JSON, podium_device_<metric> for
 // Prometheus.
 struct ReadingField {
   std::string_view name;

@@ -1,4 +1,4 @@
-// What ended a task. Only `program` is the program's own doing, and only with it can exit code 0 mean
+// What ended a task. Only with `program` did the program end by itself, and only then can exit code 0 mean
 // success. Plain constants: podium-shim, which writes the name into exit.json, links no library.
 #pragma once
 
@@ -15,12 +15,12 @@ enum class ExitCause {
   node_restarted,  // the machine was restarted
   shim_killed,     // podium-shim, which watched it, was killed or could not say how it ended
   not_started,     // the agent could not start it: no program ran
-  no_record,       // nobody knows how: its agent has no record of it, or its node is lost
+  no_record,       // not known: its agent has no record of it, or its node is lost
   refused,         // no attempt of it can ever run: its shared folder is another job's, or its code is gone
   cannot_run,      // its node lacks the program or its working folder, or may not run it
 };
 
-// By value; what they are called in exit.json, on the wire and on disk.
+// Indexed by value: the names in exit.json, on the wire and on disk.
 inline constexpr const char* kExitCauseNames[] = {
     "program",     "ordered",     "lease",     "agent_stopped", "signalled", "node_restarted",
     "shim_killed", "not_started", "no_record", "refused",       "cannot_run"};

@@ -1,6 +1,6 @@
-// What a spec's checks and defaults, the arithmetic and the reading of batches must know of a family of
-// models, as data: one row for each. How its layers compute is in worker/nn/families. Nothing else asks which
-// family a model is of.
+// What checks and defaults of specs, FLOP counts and batches must know of a family of models, as data: one
+// row for each family. How its layers compute is in worker/nn/families. No other code depends on a model's
+// family.
 #pragma once
 
 #include <span>
@@ -12,11 +12,10 @@ namespace podium {
 
 struct FamilyTraits {
   ModelFamily family;
-  std::span<const TrainingTask>
-      tasks;             // what it can be trained for; the first unless the spec says otherwise
-  bool wordpiece;        // reads WordPiece tokens, else byte pairs
-  int max_positions;     // unless the spec says otherwise
-  double adamw_epsilon;  // likewise
+  std::span<const TrainingTask> tasks;  // what it can be trained for; the first is the default
+  bool wordpiece;                       // reads WordPiece tokens, else byte pairs
+  int max_positions;                    // unless the spec says otherwise
+  double adamw_epsilon;                 // likewise
   // Predicts masked tokens of sequences that may be padded; else the next token at every position of full
   // ones.
   bool masked;

@@ -6,7 +6,7 @@
 //              ↓
 //            queued | cancelled | failed | succeeded
 //
-//   stopped: its sweep has ended it, for others did better
+//   stopped: its sweep has ended it, because others did better
 //   failed | cancelled | stopped → queued  (an operator requeues it: it goes on from its newest checkpoint)
 //
 #pragma once
@@ -38,11 +38,11 @@ struct Dependency {
   bool operator==(const Dependency&) const = default;
 };
 
-// How near each other a gang's devices must be. Nodes under one leaf switch share the label "switch" (and
+// How close to each other a gang's devices must be. Nodes under one leaf switch share the label "switch" (and
 // "spine", the switch's parent).
 enum class Within { anywhere, spine, leaf_switch, node };
 
-// What the scheduler needs to know of a job; everything else stays in the store.
+// What the scheduler must know of a job; everything else stays in the store.
 struct JobRequest {
   std::string name;
   int devices = 1;   // the fewest it may run on
@@ -56,19 +56,19 @@ struct JobRequest {
   std::vector<Dependency> after = {};  // jobs that must end first; in the core those that have not yet
   std::map<std::string, std::string> nodes = {};  // labels that its nodes must have
   Within within = Within::anywhere;
-  int tensor = 1;    // so many ranks in a row exchange most and belong into one island
-  int pipeline = 1;  // stages; the ranks of one, devices / pipeline in a row, belong under one switch
-  // Of an elastic job: on how many devices it may run, from `devices` up; empty where on `devices` alone.
+  int tensor = 1;    // ranks in a tensor group: they are consecutive and belong into one island
+  int pipeline = 1;  // stages; the devices / pipeline consecutive ranks of one belong under one switch
+  // For an elastic job: the numbers of devices on which it may run, from `devices` up; else empty.
   std::vector<int> sizes = {};
   bool saves = false;                // writes checkpoints as it goes, not only when it is told to stop
   std::optional<JobId> resume = {};  // starts from the newest checkpoint of that job
-  bool process_per_node = false;     // one rank a node, which drives all the job's devices there
+  bool process_per_node = false;     // one rank on each node, which drives all the job's devices there
 
   bool elastic() const { return !sizes.empty(); }
   bool operator==(const JobRequest&) const = default;
 };
 
-// What any spec may ask for; an operator may allow less.
+// The longest walltime of any spec; an operator may allow less.
 inline constexpr Duration kLongestWalltime = std::chrono::days(3650);
 
 bool may_follow(JobState from, JobState to);

@@ -1,5 +1,5 @@
-// What lists of jobs are chosen by, as people write it. What they write wrong is a std::invalid_argument
-// whose text can follow the name of the option or parameter.
+// Parses the filters of lists of jobs as people write them. A mistake is a std::invalid_argument whose text
+// can follow the name of the option or parameter.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace podium {
 
-// "queued,running"; what is empty between commas is passed over.
+// "queued,running"; empty items are skipped.
 std::vector<JobState> job_states_from(std::string_view list);
 
 // "team=nlp" or "team:nlp": key and value.

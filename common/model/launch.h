@@ -1,5 +1,5 @@
-// launch.json: everything one worker process is told, written by the agent into the task's folder, and the
-// exit codes the worker answers with. The worker also runs from a launch.json written by hand.
+// launch.json: all that a worker process is told, which the agent writes into the task's folder; and the exit
+// codes of the worker. The worker also runs from a launch.json that was written by hand.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +39,11 @@ struct Launch {
 
   std::string master_address = "127.0.0.1";
   int master_port = 0;  // rank 0 listens here; unused when world_size is 1
-  std::string secret;   // of this attempt: peers prove they belong to it
+  std::string secret;   // of this attempt: peers prove with it that they belong to it
 
   std::string device_kind = "cpu";  // cpu | gpu
   int device_index = 0;
-  std::vector<int> more_devices;  // of its node, where one process drives all of the job's there
+  std::vector<int> more_devices;  // further devices, where one process drives all of the job's on its node
   int threads = 0;  // CPU threads for this process; 0: all the node has, shared by its local ranks
 
   JobSpec spec;
@@ -57,7 +57,7 @@ struct Launch {
   Duration grace = std::chrono::seconds(30);  // from SIGTERM to SIGKILL
 };
 
-// All that the process drives, by index.
+// The indices of all devices that the process drives.
 std::vector<int> devices_of(const Launch& launch);
 
 nlohmann::json to_json(const Launch& launch);

@@ -1,5 +1,5 @@
-// How a model and its batches are cut over devices: what each number of a spec must be a multiple of. The
-// spec check, the sizes of elastic jobs and the worker ask these rules.
+// How a model and its batches are divided over devices: the divisors of the numbers in a spec. The spec
+// check, the sizes of elastic jobs and the worker use these rules.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace podium {
 
-// What a device computes of a product has so many columns, or a multiple: vectors and tensor cores take them.
+// The columns of a product on one device come in multiples of this, for vectors and tensor cores.
 inline constexpr int kColumnMultiple = 16;
 
 struct LayoutRules {
   int tensor = 1, pipeline = 1, interleave = 1;  // as in ParallelSpec
 
-  // The multiples below are of a layout that is possible.
+  // The functions below are for layouts that are possible.
   bool possible() const {
     return tensor >= 1 && pipeline >= 1 && interleave >= 1 && (interleave == 1 || pipeline > 1);
   }
@@ -24,8 +24,8 @@ struct LayoutRules {
   int layers() const { return pipeline * interleave; }      // model.layers
   int micro_batches() const { return interleave > 1 ? pipeline : 1; }  // of a step, on each copy of the model
 
-  // training.batch.global, on so many copies: each trains on as many sequences, in micro-batches that are all
-  // full, so that another number of copies changes nothing about the training.
+  // The divisor of training.batch.global with `copies` copies of the model: each copy trains on equally many
+  // sequences, in full micro-batches, so that the number of copies does not change the training.
   std::int64_t sequences(std::int64_t micro, std::int64_t copies) const {
     return micro * copies * micro_batches();
   }

@@ -1,7 +1,7 @@
-// Every number of the lease in one place, all following from the lease itself, and the sums that make a fence
-// of them: before a newer attempt of a job starts a task, every task of the older attempt is gone. Who
-// changes a number here changes it for coordinator, agent and shim at once; none of them may keep one of its
-// own.
+// All durations that follow from the lease, and the sums that prove fencing: before a newer attempt of a job
+// starts a task, every task of the older attempt has ended. adds_up() below checks the sums for the shortest,
+// the usual and the longest lease. A change here applies to coordinator, agent and shim at once; none of them
+// may have a number of its own.
 //
 // A node may run tasks for `lease` from the moment it sent the report that was answered last. Where the nodes
 // share a folder it may also go on for `fence_lease` from the moment it began to read there that its attempt
@@ -18,49 +18,49 @@ using namespace std::chrono_literals;
 
 inline constexpr Duration kUsual = 60s;
 inline constexpr Duration kUsualAlone = 30min;  // where the nodes share no folder
-inline constexpr Duration kLeast = 10s;  // the least with which everything below still has time to happen
+inline constexpr Duration kLeast = 10s;         // the shortest lease with which the sums below hold
 inline constexpr Duration kMost = 24h * 30;
 inline constexpr Duration kUsualOrphan = 12h;  // without the coordinator, by the fence alone
 
-// Of podium-shim, which judges by the same clock, from the end that the agent has written for it.
+// For podium-shim, which uses the same clock, from the end that the agent has written for it.
 inline constexpr Duration kAgentFirst = 2s;  // a living agent acts before its shims do
 inline constexpr Duration kShimLooks = 1s;
 // Timers that fire late.
 inline constexpr Duration kLate = 1s;
-// Two clocks go apart by one part in so many: the cluster's time follows a step of the coordinator's wall
-// clock by a thousandth (coordinator/loop/cluster_clock.h), and steady clocks of two machines go by less.
+// Two clocks differ by one part in kApart at most: the cluster's time follows a step of the wall clock by a
+// thousandth (coordinator/loop/cluster_clock.h), and steady clocks of two machines differ by less.
 inline constexpr int kApart = 500;
 
-// The coordinator's answer to a sync without news waits so long; the agent waits a little longer for it.
+// How long the coordinator delays its answer to a sync without news; the agent waits a little longer for it.
 constexpr Duration longest_poll(Duration lease) { return std::min<Duration>(15s, lease / 4); }
 constexpr Duration answer_timeout(Duration lease) {
   return longest_poll(lease) + std::min<Duration>(10s, lease / 6);
 }
-// Who can reach a coordinator that has started has reported to it by then: a sync of whatever lease that the
-// one before it left unanswered has run out, and agents wait no longer than kLongestRetry between two.
+// Every agent that can reach a new coordinator has reported to it by then: a sync that the previous one left
+// unanswered has timed out, whatever its lease, and agents wait at most kLongestRetry between two syncs.
 inline constexpr Duration kLongestRetry = 5s;
 inline constexpr Duration kReportWithin = answer_timeout(kMost) + kLongestRetry + 5s;
 // From SIGTERM to SIGKILL after the lease.
 constexpr Duration leave(Duration lease) { return std::min<Duration>(30s, lease / 2); }
-// The longest that a task lives after the end of its node's right, also when its agent is dead, by that
-// node's clock.
+// The longest that a task lives after the end of its node's lease, even with a dead agent, by the node's
+// clock.
 constexpr Duration last_of_task(Duration lease) {
   return kAgentFirst + kShimLooks + leave(lease) + kShimLooks + kLate;
 }
-// Likewise by another clock, which has gone apart over the lease before it as well.
+// The same by another clock, which may also have drifted over the lease before it.
 constexpr Duration overrun(Duration lease) { return last_of_task(lease) + lease * 5 / (2 * kApart); }
-// What another clock shows at least when so much has passed by one.
+// The least time that another clock shows when `passed` has passed by one.
 constexpr Duration at_least(Duration passed) { return passed - passed / kApart; }
 
 constexpr Duration fence_lease(Duration lease) { return std::min<Duration>(30s, lease / 2); }
 constexpr Duration fence_poll(Duration lease) { return fence_lease(lease) / 6; }
-// From the moment a fence was raised until the tasks behind it are gone: whoever read it just before may go
-// on for a fence lease.
+// The time from raising a fence until the tasks of older attempts have ended: an agent that read the fence
+// just before may go on for a fence lease.
 constexpr Duration fence_wait(Duration lease) { return fence_lease(lease) + overrun(lease); }
 
 constexpr Duration unknown_after(Duration lease) { return std::min<Duration>(20s, lease / 3); }
-// The least silence that makes a node lost: with a fence what is left of the lease ends while the newer
-// attempt waits behind it; without one it ends before.
+// The shortest silence that makes a node lost. With a fence, the rest of the lease ends while the newer
+// attempt waits behind the fence; without one, it has ended before.
 constexpr Duration lost_after(Duration lease, bool shared) { return shared ? lease : lease + overrun(lease); }
 
 constexpr bool adds_up(Duration lease, bool shared) {

@@ -30,7 +30,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// What an agent says of its node when it joins and whenever that changes.
+// What an agent reports of its node when it joins and whenever it changes.
 struct NodeDescription {
   NodeId id;
   std::string address;  // where this node's worker processes can be reached by the others
@@ -40,12 +40,12 @@ struct NodeDescription {
   std::vector<Device> devices;
   std::string key =
       {};  // of the agent: made at its first start, kept in its home; "" from before there was one
-  std::string shared = {};  // identity of its shared folder; "": it has not said
+  std::string shared = {};  // identity of its shared folder; "": not reported
 
   bool operator==(const NodeDescription&) const = default;
 };
 
-// Silence makes a node unknown, and longer silence lost, and its attempts with it (common/model/lease.h).
+// A silent node becomes unknown and later lost, and its attempts with it (common/model/lease.h).
 //
 //   up ⇄ unknown → lost → up
 //
@@ -54,8 +54,8 @@ enum class NodeState { up, unknown, lost };
 std::string_view to_string(NodeState state);
 NodeState node_state_from(std::string_view text);  // throws std::invalid_argument
 
-// What names may be, on the command line of an agent as in its reports: nothing that a line, a header or a
-// path could take for something else. The rules complete "… must".
+// Rules for names on an agent's command line and in its reports, so that no name breaks a line, a header or a
+// path. The texts complete "… must".
 inline constexpr std::string_view kNodeNameRule =
     "must have 1 to 63 letters, digits, \"-\", \"_\" and \".\", and neither begin with \".\" nor hold \"..\"";
 inline constexpr std::string_view kAddressRule =

@@ -1,5 +1,5 @@
-// The machines whose make Podium knows: how many GPUs they have and which of them NVLink joins. Clusters made
-// up for simulations are built of them, and agents on them know their islands.
+// Machine types that Podium knows: their number of GPUs and the islands that NVLink joins. Simulated clusters
+// are built of them, and agents on such machines know their islands.
 #pragma once
 
 #include <map>
@@ -24,10 +24,10 @@ struct NodePreset {
 const NodePreset* find_node_preset(std::string_view name);  // nullptr: there is none
 std::vector<std::string> node_preset_names();
 
-// Numbers the islands of a machine's GPUs, which come in the order of their index.
+// Numbers the islands of a machine's GPUs; `devices` is in the order of the index.
 void number_islands(const NodePreset& preset, std::vector<Device>& devices);
 
-// Adds what the machine tells the scheduler, where the labels do not say it: kind, rails and rail_gbps.
+// Adds the machine's labels kind, rails and rail_gbps where `labels` lacks them.
 void add_labels(const NodePreset& preset, std::map<std::string, std::string>& labels);
 
 // A healthy node of that make, with its labels and made-up GPUs.

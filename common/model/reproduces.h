@@ -1,5 +1,5 @@
-// The label of a job that repeats another (POST /jobs/{job}/reproduce), with that one's number. Nobody else
-// may give it: what it says of a job is true.
+// The label of a job that repeats another (POST /jobs/{job}/reproduce), with the other's number. Users cannot
+// set it, so it is always true.
 #pragma once
 
 namespace podium {

@@ -1,5 +1,5 @@
-// On how many devices an elastic job may run: every number in its range that its layout divides and for which
-// the global batch stays exactly as it is, so that a change of size changes nothing about the training.
+// The numbers of devices on which an elastic job may run: every number in its range that fits its layout and
+// keeps the global batch exactly, so that a change of size does not change the training.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ constexpr int kMostDevices = 65536;      // of one job, as the schema has it
 
 SizeRules size_rules(const JobSpec& spec);
 
-// Whether so many devices would do, within the range or not.
+// Whether `devices` fits the rules, within the range or not.
 bool permits(const SizeRules& rules, int devices);
 
-// Those within the range, from small to large; not more than `most`.
+// The permitted sizes within the range, ascending, at most `most`.
 std::vector<int> permitted_sizes(const SizeRules& rules, std::size_t most = kMostSizes);
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// What a user asks for, with every default filled in. The YAML form is described by
-// schemas/experiment.schema.json; common/spec reads, checks and normalises it. The JSON form written here is
-// itself a valid spec, and normalising it again changes nothing.
+// A user's request with every default filled in. schemas/experiment.schema.json describes the YAML form;
+// common/spec reads, checks and normalises it. The JSON form written here is itself a valid spec, and
+// normalising it again changes nothing.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ enum class TrainingTask { pretrain, squad, classify, lm };
 enum class Precision { fp32, bf16, fp16 };
 enum class OptimizerKind { adamw, lamb };
 enum class Decay { constant, linear, cosine, poly };
-// What backward computes again instead of keeping it: nothing, attention's probabilities, or all within a
-// layer.
+// What backward recomputes instead of storing it: nothing, the attention probabilities, or everything within
+// a layer.
 enum class Recompute { none, selective, full };
 // How many processes a command is started as: one for each device, or one on each node, which drives all the
 // job's devices there.
@@ -85,8 +85,8 @@ struct MaskingSpec {
   bool whole_word = false;
 };
 
-// A later phase of one training, as BERT's second at sequence length 512: what differs from the phase before
-// it. Its schedule starts anew, at its own peak learning rate.
+// A later phase of a training, such as BERT's second phase at sequence length 512. Its schedule starts anew,
+// at its own peak learning rate.
 struct PhaseSpec {
   ScheduleSpec schedule;
   double lr = 0;
@@ -110,7 +110,7 @@ struct TrainingSpec {
   Recompute recompute = Recompute::none;
   bool unpadded = false;          // bert: compute on valid tokens only
   bool timed_products = false;    // gpu: algorithms of products are chosen by time, and kept in checkpoints
-  std::vector<PhaseSpec> phases;  // after the first, which the fields above describe; optimizer state goes on
+  std::vector<PhaseSpec> phases;  // after the first, which the fields above describe; optimizer state is kept
 };
 
 struct ParallelSpec {
@@ -152,8 +152,8 @@ struct TargetSpec {
   bool reached(double value) const { return at_least ? value >= *at_least : value <= *at_most; }
 };
 
-// The files that a command runs in: a folder packed at submission, as it lies there or as a git commit has
-// it.
+// The files of a command: a folder that is packed at submission, either as it is on disk or as a git commit
+// of the repository has it.
 struct CodeSpec {
   std::string folder;    // relative to the spec's file
   std::string git;       // commit, tag or branch of the spec's repository; "": the files as they are
@@ -193,8 +193,8 @@ nlohmann::json after_json(const std::vector<Dependency>& after);
 std::vector<Dependency> after_from(const nlohmann::json& json);
 
 nlohmann::json to_json(const JobSpec& spec);
-// Reads what to_json(JobSpec) or normalisation wrote, also before the format had phases, recomputation,
-// 8-bit products and the finer points of layouts, which a coordinator's store may still hold; throws
+// Reads what to_json(JobSpec) or normalisation wrote. It also reads older forms, without phases,
+// recomputation, 8-bit products and some keys of layouts, which a coordinator's store may still hold. Throws
 // nlohmann::json::exception or std::invalid_argument naming the field on anything else.
 JobSpec job_spec_from_json(const nlohmann::json& json);
 

@@ -19,15 +19,15 @@ namespace podium {
 
 enum class StreamKind { events, out, err };  // "events", "stdout", "stderr" on the wire
 
-// A line of events is at most so long, its end included. One that is longer is sent in pieces of this size,
-// and the coordinator leaves it out up to its end.
+// The longest line of events, including its end. A longer line is sent in pieces of this size, and the
+// coordinator skips all of it.
 inline constexpr std::size_t kLongestEventLine = std::size_t{256} << 10;
 
 struct StreamChunk {
   TaskId task;
   StreamKind stream = StreamKind::events;
   std::int64_t offset = 0;
-  std::string_view bytes;  // borrowed from the body
+  std::string_view bytes;  // a view into the body
   bool final = false;
   bool after_gap = false;  // of output only
 };

@@ -30,17 +30,17 @@ struct TaskReport {
   bool operator==(const TaskReport&) const = default;
 };
 
-// Whose jobs an agent runs: numbers of jobs mean nothing without it. An id is made with a database; the
-// generation goes up at each start of its coordinator.
+// The cluster whose jobs an agent runs; job numbers are meaningless without it. The id is made with the
+// database; the generation rises at each start of its coordinator.
 struct ClusterName {
-  std::string id;  // "": of none yet
+  std::string id;  // "": none yet
   std::int64_t generation = 0;
 
   bool operator==(const ClusterName&) const = default;
 };
 
-// What the coordinator measures a node's wall clock by: when this report was sent and when the answer before
-// it was heard, both by that clock, and the coordinator's own time that the answer gave.
+// The data from which the coordinator measures a node's wall clock: when this report was sent and when the
+// previous answer arrived, both by that clock, and the coordinator's time in that answer.
 struct ClockTelling {
   Time sent{};
   Time heard{};
@@ -56,16 +56,16 @@ struct NodeReport {
   std::vector<TaskReport> tasks;
   std::int64_t orders_seen = 0;              // the version of the orders this report answers; 0: none yet
   std::vector<DeviceReading> readings = {};  // of the devices that measure anything
-  bool interrupted = false;  // the sync before it was not answered with orders, or there was none
-  ClusterName cluster = {};  // whose orders its tasks follow
+  bool interrupted = false;  // the previous sync was not answered with orders, or there was none
+  ClusterName cluster = {};  // whose orders the tasks follow
   std::optional<ClockTelling> clock = {};
   std::int64_t highest_job = 0;  // of those that this cluster has in the shared folder
-  // Of each job the newest attempt that has ended here and was forgotten, or that the shared fence forbids an
-  // order for (one more for another of its number): of jobs whose ordered attempt is no newer and, when
-  // `interrupted`, of the newest kMostEnded. The database behind the coordinator may be an older one now.
+  // For each job the newest attempt that has ended here and was forgotten, or for which the shared fence
+  // forbids an order (one more for another of that number): for jobs whose ordered attempt is no newer and,
+  // where `interrupted`, for the newest kMostEnded. The coordinator may have an older database now.
   std::vector<AttemptId> ended = {};
   // Joules that the processor packages of the node drew together since its agent started; absent where the
-  // kernel does not tell.
+  // kernel has no counters.
   std::optional<double> package_joules = {};
 
   bool operator==(const NodeReport&) const = default;
@@ -73,16 +73,16 @@ struct NodeReport {
 
 enum class TaskAction { start, keep, stop };
 
-// start: the process shall exist. keep: likewise, but an agent has reported it before: one that does not have
-// it says so (ExitCause::no_record) and never starts it. stop: SIGTERM, after the grace period SIGKILL. A
-// task the agent has and the orders lack is killed and, once its files are delivered, forgotten.
+// start: the process must exist. keep: the same, but an agent has reported it before; an agent that lacks it
+// reports ExitCause::no_record and never starts it. stop: SIGTERM, and SIGKILL after the grace period. A task
+// that the orders lack is killed and, once its files are delivered, forgotten.
 struct TaskOrder {
   TaskAction action = TaskAction::start;
   Launch launch;
-  Duration wait = {};  // from when the job's shared fence stands at this attempt until it may start
-  // A restored database may give numbers again; these tell what it gave from what was given before.
+  Duration wait = {};  // after the job's shared fence is at this attempt, until the task may start
+  // A restored database may assign numbers again; these times distinguish the two.
   Time born = {};   // when the job was first submitted
-  Time begun = {};  // when the attempt was decided: of two of one number the later goes before
+  Time begun = {};  // when the attempt was decided: of two of one number the later wins
 };
 
 struct NodeOrders {
@@ -90,7 +90,7 @@ struct NodeOrders {
   Duration lease = lease::kUsual;  // from the sending of a report that is answered: common/model/lease.h
   Duration orphan = {};            // likewise, how long tasks may go on by the shared fence alone
   std::vector<TaskOrder> tasks;
-  ClusterName cluster = {};     // whose tasks these are: an agent follows no other's
+  ClusterName cluster = {};     // whose tasks these are; an agent follows no other cluster's orders
   std::string folder = "jobs";  // of that cluster's jobs, in the shared folder
   Time clock = {};              // the coordinator's, when it answered
 };

@@ -10,14 +10,14 @@
 
 namespace podium {
 
-// By itself with `code`, or by `signal`.
+// Ended by itself with `code`, or by `signal`.
 struct TaskExit {
   int code = 0;
   int signal = 0;
   std::string message;  // the task's last error note, or why it could not be started
   ExitCause cause = ExitCause::program;
 
-  // The program was through with its work; one that left because it was told to was not, whatever its code.
+  // Whether the program finished its work. One that was told to leave did not, whatever its code.
   bool succeeded() const { return code == 0 && signal == 0 && cause == ExitCause::program; }
   bool operator==(const TaskExit&) const = default;
 };

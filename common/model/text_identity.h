@@ -1,5 +1,5 @@
-// What a text is wherever it lies: enough to notice that a run goes on with another one, or repeats one on
-// another.
+// The identity of a text, independent of where its files lie: it reveals that a run continues on another
+// text, or repeats a run on another text.
 #pragma once
 
 #include <cstdint>

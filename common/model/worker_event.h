@@ -1,4 +1,4 @@
-// events.jsonl: what a running task tells, one JSON object a line, appended and never rewritten.
+// events.jsonl: the reports of a running task, one JSON object on each line, appended and never rewritten.
 // The agent ships the file's bytes unread; the coordinator parses them here. Unknown fields are ignored.
 #pragma once
 
@@ -55,15 +55,15 @@ struct NoteEvent {
   std::string message;
 };
 
-// {"type":"finished","t":ms,"step":n,"status":"succeeded|preempted|failed"}: the last line of a task that
-// could say so.
+// {"type":"finished","t":ms,"step":n,"status":"succeeded|preempted|failed"}: the last line of a task, where
+// it could write it.
 struct FinishedEvent {
   std::int64_t step = 0;
   std::string status;
 };
 
-// What training does from t on, for the ledger of its time; rank 0 only. `started` begins stepping, too, and
-// `finished` ends whatever it was.
+// What training does from t on, for the job's ledger; rank 0 only. `started` also begins stepping, and
+// `finished` ends the current phase.
 enum class WorkerPhase { rendezvous, loading, stepping, evaluating, checkpointing };
 
 // {"type":"phase","t":ms,"phase":"rendezvous|loading|stepping|evaluating|checkpointing","step":n?}: so many

@@ -1,4 +1,5 @@
-// A job's code as it travels: a folder as tar, packed with zstd, named by the sha256 of the packed bytes.
+// A job's code in transport: a folder as a tar archive, packed with zstd, named by the sha256 of the packed
+// bytes.
 #pragma once
 
 #include <filesystem>
@@ -22,17 +23,17 @@ struct CodeSnapshot {
 std::string sha256_of(std::string_view bytes);
 bool is_sha256(std::string_view text);  // 64 lower-case hexadecimal digits
 
-// Throws std::invalid_argument for what does not unpack to what may be.
+// Throws std::invalid_argument for bytes that do not unpack to acceptable entries.
 std::vector<TarEntry> read_code(std::string_view packed);
 
-// Fails, and names the largest files, where they are too many bytes; `where` is the place of problems.
+// Fails, naming the largest files, where the entries are too large; `where` is the place of problems.
 Result<CodeSnapshot> pack_code(std::vector<TarEntry> entries, const std::string& where);
 
-// All below `folder` but .git and __pycache__.
+// Packs everything below `folder` except .git and __pycache__.
 Result<CodeSnapshot> pack_code_folder(const std::filesystem::path& folder, const std::string& where);
 
-// Into a folder that is made for it. Throws std::invalid_argument where the bytes are not what the name says
-// or hold what may not be, std::system_error where they cannot be written.
+// Unpacks into `folder`, which it makes. Throws std::invalid_argument where the bytes do not match the hash
+// or hold refused entries, std::system_error where they cannot be written.
 void unpack_code(std::string_view packed, const std::string& sha256, const std::filesystem::path& folder);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// Bodies for clients that accept them packed (RFC 1952).
+// Compressed bodies for clients that accept gzip (RFC 1952).
 #pragma once
 
 #include <string>

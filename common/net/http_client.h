@@ -1,6 +1,6 @@
-// The HTTP client of the agent (coroutines on its io_context) and of the command line (blocking calls).
-// In a coroutine give the HttpRequest a name first: GCC 12 destroys an aggregate built inside a co_await
-// twice. A status of 400 or more is an answer, not a failure: failures are what kept an answer from arriving.
+// The HTTP client of the agent (coroutines on its io_context) and of the command line (blocking calls). In a
+// coroutine give the HttpRequest a name first: GCC 12 destroys an aggregate built inside a co_await twice. A
+// status of 400 or more is an answer, not a failure: a failure means that no answer arrived.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -30,8 +30,8 @@ struct HttpRequest {
   std::string target = "/";  // path and query, percent-encoded as on the wire
   Headers headers;
   std::string body;
-  // Doing it twice is harmless, so it may be sent again when a kept connection turns out to be dead.
-  // GET and HEAD always are.
+  // Repeating the request is harmless, so it is sent again where a kept connection turns out to be dead. GET
+  // and HEAD are always repeatable.
   bool repeatable = false;
 };
 

@@ -1,5 +1,5 @@
-// The HTTP server: a listener and one coroutine a connection. It guards what every service needs guarded
-// (sizes, slow clients, the number of connections, exceptions) and leaves paths and meaning to the handler.
+// The HTTP server: a listener and a coroutine for each connection. It handles what every service needs
+// (limits on sizes, slow clients and connections; exceptions) and leaves paths and meaning to the handler.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,8 +23,8 @@ struct ServerOptions {
 
   std::uint32_t max_header = 16 * 1024;
   std::uint64_t max_body = 8 * 1024 * 1024;
-  // Larger bodies than `small_body` have `max_bodies` together, from their header to their answer; what does
-  // not fit gets a 503. Smaller ones are always taken.
+  // Bodies larger than `small_body` share `max_bodies` bytes, from their header to their answer; a body that
+  // does not fit gets a 503. Smaller bodies are always accepted.
   std::uint64_t small_body = 64 * 1024;
   std::uint64_t max_bodies = 512 * 1024 * 1024;
   std::size_t max_connections = 2048;
@@ -41,16 +41,16 @@ struct ServerRequest : HttpRequest {
 };
 
 struct ServerReply : HttpResponse {
-  // A streamed body: gives the next piece, nothing at the end. Piece n + 1 is asked for when piece n is on
-  // its way, so what a slow client makes wait must be bounded inside.
+  // A streamed body: returns the next piece, or nothing at the end. Piece n + 1 is requested once piece n has
+  // been sent, so the function must bound what it keeps for a slow client.
   std::function<boost::asio::awaitable<std::optional<std::string>>()> next_piece;
 };
 
-// Judges a request by its header alone: with a reply it is refused, and its body is never taken in. So what a
-// stranger sends costs nothing but the reading over it.
+// Checks a request by its header alone. With a reply the request is refused and its body is never stored, so
+// a stranger's request costs only the reading.
 using HeadCheck = std::function<std::optional<ServerReply>(const ServerRequest& head)>;
 
-// What a handler throws becomes a 500 that names only the request's id; the log has the rest.
+// An exception of the handler becomes a 500 that names only the request's id; the log has the details.
 using HttpHandler = std::function<boost::asio::awaitable<ServerReply>(ServerRequest)>;
 
 // Lives on one thread: the executor's.
@@ -65,8 +65,8 @@ class HttpServer {
   std::uint16_t port() const;
   std::size_t connections() const;
 
-  // Takes no more connections, closes the idle ones, lets answers under way finish within `grace`, then
-  // closes all. Streamed bodies must be ended by their owner.
+  // Accepts no more connections, closes idle ones, lets begun answers finish within `grace`, then closes all.
+  // The owner must end streamed bodies.
   boost::asio::awaitable<void> stop(std::chrono::milliseconds grace);
 
  private:

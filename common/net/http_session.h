@@ -14,7 +14,7 @@ struct SessionContext {
   const HttpHandler& handler;
   const HeadCheck& check;                      // may be empty
   const std::function<std::string()>& new_id;  // names requests
-  std::uint64_t& room_for_bodies;              // bytes of ServerOptions::max_bodies that nobody has taken
+  std::uint64_t& room_for_bodies;              // free bytes of ServerOptions::max_bodies
 };
 
 struct Received;

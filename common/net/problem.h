@@ -1,4 +1,4 @@
-// application/problem+json (RFC 9457): the one form in which a service says no.
+// application/problem+json (RFC 9457): the form of every refusal.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,10 +12,10 @@ namespace podium {
 // {"message", "where"}, and "pointer" where there is one.
 nlohmann::json error_json(const Error& error);
 
-// The one that there is, or how many there are.
+// The error's message, or the number of errors where there are several.
 std::string detail_of(const Errors& errors);
 
-// `errors` are listed one by one beside `detail`, which says it in one sentence.
+// `detail` is one sentence; `errors` are listed beside it.
 ServerReply problem(int status, const std::string& detail, const std::string& request_id,
                     const Errors& errors = {});
 

@@ -1,5 +1,5 @@
-// Starts a coroutine nobody waits for. Coroutines take their parameters by value: what they refer to may be
-// gone.
+// Starts a coroutine that nothing awaits. Coroutines take their parameters by value, because referenced
+// objects may be gone.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -10,7 +10,7 @@ namespace podium {
 
 using boost::asio::awaitable;
 
-// Whatever escapes the coroutine is logged under `name` as an error; being cancelled is not an error.
+// An exception that escapes the coroutine is logged under `name` as an error; cancellation is not an error.
 void spawn(boost::asio::any_io_executor executor, std::string name, awaitable<void> work);
 
 }  // namespace podium

@@ -8,13 +8,14 @@
 
 namespace podium {
 
-// In time that depends on the lengths alone, so that an answer's delay tells nothing of the secret.
+// Takes time that depends on the lengths alone, so that the delay of an answer reveals nothing about the
+// secret.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 // `bytes` random bytes of the kernel, as hex.
 std::string random_hex(std::size_t bytes);
 
-// What the file holds, without the white space behind it; "" where that is nothing. Throws std::system_error.
+// The file's content without trailing white space; may be "". Throws std::system_error.
 std::string read_token(const std::filesystem::path& file);
 
 }  // namespace podium

@@ -21,7 +21,7 @@ namespace beast = boost::beast;
 using boost::system::error_code;
 using Tcp = asio::ip::tcp;
 
-// Completion token of awaited operations that answer with an error code instead of throwing.
+// Completion token for awaited operations that return an error code instead of throwing.
 inline constexpr auto kAsTuple = asio::as_tuple(asio::use_awaitable);
 
 using PlainStream = beast::tcp_stream;
@@ -34,7 +34,7 @@ beast::tcp_stream& tcp_layer(Transport& transport);
 asio::ssl::context make_client_tls(const std::string& ca_file);
 asio::ssl::context make_server_tls(const std::string& certificate_file, const std::string& key_file);
 
-// TLS streams that end without close_notify are common and HTTP knows its own ends.
+// TLS streams often end without close_notify, and HTTP marks its own ends.
 bool is_end_of_stream(const error_code& error);
 
 template <class Fields>

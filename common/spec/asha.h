@@ -1,4 +1,4 @@
-// The rule of a sweep that ends its losing trials, with what the spec leaves out.
+// The rule of a sweep that ends its losing trials, with defaults filled in.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace podium {
 
-// Of a filled document without a problem; nothing where its sweep runs every trial to its end.
+// For a filled document without a problem; nothing where its sweep runs every trial to its end.
 std::optional<Asha> asha_of(const nlohmann::json& filled);
 
 }  // namespace podium

@@ -1,6 +1,5 @@
-// What a spec means where it says nothing: JobSpec's own defaults, the published model shapes, and the few
-// values that follow from others. Works on JSON, before a JobSpec can be made, and leaves null (a refused
-// value) alone.
+// Fills in what a spec leaves out: JobSpec's own defaults, published model shapes, and the few values that
+// follow from others. Works on JSON, before a JobSpec can be made, and leaves null (a refused value) alone.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,4 @@
-// A schema violation in a sentence a person can act on: what is wrong, with which key, and what to write
-// instead.
+// Explains a schema violation to a person: what is wrong, with which key, and what to write instead.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,14 +11,14 @@ namespace podium {
 // "/training/batch/micro" -> "training.batch.micro"; "the spec" for the root.
 std::string dotted(const std::string& pointer);
 
-// A value as it may stand in a sentence, shortened.
+// A value, shortened for a sentence.
 std::string shown(const nlohmann::json& value);
 
 // The "x-also-called" names of a property.
 const nlohmann::json& also_called(const nlohmann::json& property);
 
-// Adds a problem for each keyword of the schema at `pointer` that the value there breaks itself (not through
-// its children). False when there is nothing to say.
+// Adds a problem for each keyword of the schema at `pointer` that the value itself (not its children)
+// violates. False where there is none.
 bool explain(const nlohmann::json& document, const std::string& pointer, Problems& problems);
 
 // Adds a problem for each keyword of `schema`, which has no "$ref", that the document or a value within

@@ -1,5 +1,5 @@
-// Reads values out of a spec that may be partly wrong: what is absent or was refused is simply not there, so
-// that a rule speaks only when everything it compares is known.
+// Reads values of a spec that may be partly wrong: absent and refused values read as nothing, so that a rule
+// applies only where everything that it compares is known.
 #pragma once
 
 #include <algorithm>
@@ -53,11 +53,11 @@ class Facts {
   const nlohmann::json& filled_;
 };
 
-// One phase of the training: the first is written in `training` itself, the later ones in training.phases.
-// A rule speaks of a phase that `changes` a value it compares; what a phase inherits was judged before.
+// One phase of the training: the first is written in `training` itself, the later ones in training.phases. A
+// rule applies to a phase that `changes` a value that it compares; inherited values were judged before.
 class PhaseFacts {
  public:
-  // `before`: where the phase before is; "" for the first.
+  // `before`: the pointer of the previous phase; "" for the first.
   PhaseFacts(const Facts& facts, std::string at, std::string before)
       : facts_(facts), at_(std::move(at)), before_(std::move(before)) {}
 

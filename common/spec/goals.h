@@ -1,4 +1,4 @@
-// The metrics of podium-worker that can be a goal, and in which direction each is better.
+// The metrics of podium-worker that can be targets, and the better direction of each.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ struct GoalMetric {
 // Null for any other.
 const GoalMetric* find_goal(const std::string& key);
 
-// Whether a program of the user's own may report by this name.
+// Whether a user's own program may report a metric of this name.
 bool is_plausible_metric(const std::string& key);
 
-// Adds a problem at `pointer`, which names `metric`, unless podium-worker reports it of this family and will
-// in this job.
+// Adds a problem at `pointer`, which names `metric`, unless podium-worker reports this metric for the family
+// and in this job.
 void check_reported(const Facts& facts, const std::string& pointer, const std::string& metric,
                     Problems& problems);
 

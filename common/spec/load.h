@@ -1,6 +1,6 @@
-// The one door for experiment specs: YAML text in, jobs out, or every problem at once with its place in the
-// file. The command line, the API and the git sync all come through here, so a spec means the same thing
-// everywhere. Pure: reads no file and no clock, and refuses hostile input by limits instead of by luck.
+// Loads experiment specs: YAML text in, jobs out, or every problem at once with its place in the file. The
+// command line, the API and the git sync all use it, so a spec means the same everywhere. Pure: reads no file
+// and no clock, and refuses hostile input by explicit limits.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,11 @@ struct LoadedExperiment {
   std::string name;
   nlohmann::json normalised;  // every default filled in; a valid spec that normalises to itself
   std::vector<JobSpec> jobs;  // one, or a study's in the order of its values
-  bool in_turn = false;       // each job starts when those before it have ended, however they did
-  std::optional<Asha> asha;   // the jobs are trials, of which those that lose are ended
+  bool in_turn = false;       // each job starts when those before it have ended, successful or not
+  std::optional<Asha> asha;   // the jobs are trials; losing trials are ended
 };
 
-// A value that the command line puts in place of the file's: "training.schedule.steps" and "20", as YAML
-// would have it.
+// A value of the command line that replaces the file's: "training.schedule.steps" and "20", as in YAML.
 struct Override {
   std::string path;
   std::string value;
@@ -40,7 +39,7 @@ struct Override {
 Result<LoadedExperiment> load_experiment(std::string_view yaml, std::string_view file_name,
                                          const std::vector<Override>& overrides = {});
 
-// "spec.yaml:4:7": where such a text has the value at a JSON pointer, or else what is around it.
+// "spec.yaml:4:7": the place in the text of the value at a JSON pointer, or of the nearest value around it.
 std::string place_in(std::string_view yaml, std::string_view file_name, const std::string& pointer);
 
 }  // namespace podium

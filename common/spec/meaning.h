@@ -1,5 +1,5 @@
-// The rules that bind several values together, which the schema cannot say. Each names the values it compared
-// and what would satisfy it.
+// The rules that relate several values, which the schema cannot express. Each message names the values and
+// what would satisfy the rule.
 #pragma once
 
 #include <initializer_list>
@@ -34,8 +34,8 @@ void check_program(const Facts& facts, Problems& problems);    // a command's en
 void check_code(const Facts& facts, Problems& problems);       // the files that it comes with
 void check_supported(const Facts& facts, Problems& problems);  // what podium-worker of this version can train
 
-// How parallel cuts the model; nothing where a needed key of it is missing or was refused. Of the other keys,
-// those count as 1.
+// How `parallel` divides the model; nothing where a key in `needed` is missing or was refused. Any other such
+// key counts as 1.
 std::optional<LayoutRules> layout_rules(const Facts& facts, std::initializer_list<std::string> needed);
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// One parameter of a job by its dotted path, "training.optimizer.lr": what a sweep varies and the command
-// line overrides.
+// Parameters of a job by their dotted path, "training.optimizer.lr": sweeps vary them and the command line
+// overrides them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,10 +17,10 @@ std::string pointer_of(const std::string& path);
 // Whether `path` is one value of a job, or a label.
 bool is_parameter(const std::string& path);
 
-// What to say of a path that is none: "; did you mean …?"
+// The message for a path that is not a parameter: "; did you mean …?"
 std::string why_no_parameter(const std::string& path, const nlohmann::json& document);
 
-// Makes the mappings on the way; does nothing where something else is in the way.
+// Makes missing mappings on the path; does nothing where another value is in the way.
 void set_parameter(nlohmann::json& document, const std::string& path, nlohmann::json value);
 
 // Sets what the command line writes. Adds a problem for each path that is no parameter; from then on a

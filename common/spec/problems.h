@@ -1,5 +1,5 @@
-// Collects what is wrong with one document and gives each problem its place. A problem said twice is kept
-// once: the jobs of a study share most of their document.
+// Collects the problems of one document, each with its place. A repeated problem is kept once, because the
+// jobs of a study share most of their document.
 #pragma once
 
 #include <map>
@@ -19,16 +19,16 @@ class Problems {
   // Both must outlive this.
   Problems(std::string_view file_name, const SourceMap& places) : file_name_(file_name), places_(&places) {}
 
-  // With the value at `pointer`.
+  // A problem with the value at `pointer`.
   void add(const std::string& pointer, std::string message);
-  // With the key there.
+  // A problem with the key at `pointer`.
   void add_key(const std::string& pointer, std::string message);
-  // With a key that is not there; its place is the key around it.
+  // A problem with a missing key; its place is the key around it.
   void add_missing(const std::string& pointer, std::string message);
   void add_at(Place place, const std::string& pointer, std::string message);
 
-  // From now on, problems with the first of a pair are problems with the second, and the others tell the job:
-  // a study's jobs differ from the document in values that stand elsewhere in it.
+  // From now on, a problem at the first pointer of a pair is placed at the second, and other problems name
+  // the job: the values of a study's job stand elsewhere in the document.
   void turn_to_job(std::string name, std::map<std::string, std::string> redirected);
 
   bool empty() const { return found_.empty(); }

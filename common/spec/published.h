@@ -1,6 +1,6 @@
-// Figures that others published: files of rows with their sources (schemas/published.schema.json), to stand
-// beside one's own measurements and never among them. Pure: YAML text in, rows out, or every problem at once
-// with its place.
+// Figures that others published: files of rows with their sources (schemas/published.schema.json). They are
+// shown beside one's own measurements, never among them. Pure: YAML text in, rows out, or every problem at
+// once with its place.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct PublishedRow {
   std::string what;
   std::string hardware;
   std::int64_t devices = 1;
-  std::string precision;  // "" where it was not told, as all below
+  std::string precision;  // "" where not published, as all below
   std::optional<std::int64_t> batch;
   double value = 0;
   std::string unit;

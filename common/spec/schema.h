@@ -1,4 +1,4 @@
-// schemas/experiment.schema.json at work: valijson judges a document, explain.h puts its verdict into words.
+// Checks documents by schemas/experiment.schema.json: valijson finds violations, explain.h explains them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace podium {
 
 const nlohmann::json& experiment_schema();
 
-// Follows "$ref" to the schema that is meant.
+// Follows "$ref" to the schema that it names.
 const nlohmann::json& resolved(const nlohmann::json& schema);
 
 // The schema that governs the value at `pointer`; null where none does (below an unknown key).
@@ -25,12 +25,12 @@ const std::vector<Suggestion>& all_keys();
 // The same of one mapping, with paths from there: ("learning_rate", "optimizer.lr") of a phase.
 std::vector<Suggestion> keys_below(const nlohmann::json& schema);
 
-// Adds a problem for each list that is longer than its schema allows. Comes before anything that looks at
-// items: what that costs is then bounded.
+// Adds a problem for each list that is longer than its schema allows. Call it before anything visits items,
+// which bounds their cost.
 void check_lengths(const nlohmann::json& document, Problems& problems);
 
-// Adds a problem for each way in which `document`, whose lists are not too long, is not of the format's
-// shape; of very many, the first.
+// Adds a problem for each violation of the format's shape in `document`, whose lists are not too long; of
+// very many only the first.
 void check_shape(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// Where each value of a document stands in its file, by JSON pointer, so that every problem can name its
+// The place in the file of each value of a document, by JSON pointer, so that every problem can name its
 // line.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// Of what the command line overrides.
+// The place of values that the command line overrides.
 constexpr Place kBesideTheFile{0, 0};
 
 class SourceMap {

@@ -1,4 +1,4 @@
-// Studies: one document with `scaling` or `sweep` becomes one document a job.
+// Studies: turns a document with `scaling` or `sweep` into one document for each job.
 #pragma once
 
 #include <map>
@@ -17,19 +17,19 @@ struct Variant {
 
 bool is_study(const nlohmann::json& document);
 
-// scaling.together is false: each job starts when those before it have ended, however they did.
+// Whether scaling.together is false: each job starts when those before it have ended, successful or not.
 bool runs_in_turn(const nlohmann::json& document);
 
-// Adds a problem when the study has too many jobs, or too many for a document of its size: before any of them
-// is made. Of a document that nothing else has looked at yet.
+// Adds a problem where the study has too many jobs, or too many for a document of its size, before any of
+// them is made. The document may be unchecked.
 void check_study_size(const nlohmann::json& document, Problems& problems);
 
 // Adds a problem where scaling.repeat cannot give the jobs seeds of their own.
 void check_repeat(const nlohmann::json& document, Problems& problems);
 
-// Every job of the study, device counts first, then all combinations of the sweep or its trials, then the
-// seeds of `repeat`; of one that runs in turn the smallest count first. `document` has no problem so far, and
-// so not too many jobs.
+// Every job of the study: device counts first, then all combinations of the sweep or its trials, then the
+// seeds of `repeat`; for a study that runs in turn the smallest count first. `document` must have no problem
+// so far.
 std::vector<Variant> expand_study(const nlohmann::json& document, Problems& problems);
 
 }  // namespace podium

@@ -9,14 +9,14 @@
 
 namespace podium {
 
-// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other; case is
-// free.
+// The number of insertions, deletions, substitutions and swaps of neighbours that turn one word into the
+// other; case does not count.
 int edit_distance(std::string_view a, std::string_view b);
 
 // Something people write, and what they should write.
 using Suggestion = std::pair<std::string, std::string>;
 
-// The second of the pair whose first is nearest to `word`; nothing when none is near enough to be meant.
+// The second of the pair whose first is nearest to `word`; nothing where none is near enough.
 std::optional<std::string> closest(std::string_view word, const std::vector<Suggestion>& candidates);
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -1,4 +1,4 @@
-// What is allowed in a spec and yet probably not meant.
+// Warnings about what a spec may say but probably does not mean.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace podium {
 
-// Of an experiment's jobs, each once. Nothing is looked up: what files there are only the nodes know.
+// The warnings of an experiment's jobs, each once. Reads no file: only the nodes have them.
 std::vector<std::string> warnings_of(const std::vector<JobSpec>& jobs);
 
 }  // namespace podium

@@ -1,6 +1,6 @@
-// YAML text to JSON with a place for every value. One document, plain data only: no custom tags, no repeated
-// keys, and limits on size, depth and what aliases may expand to, so that no input can cost more than it
-// weighs.
+// Converts YAML text to JSON with a place for every value. It accepts one document of plain data: no custom
+// tags, no repeated keys, and limits on size, depth and the expansion of aliases, so that the cost is bounded
+// by the size of the input.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ constexpr std::size_t kMaxYamlValues =
 constexpr std::size_t kMaxExpandedBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxYamlScalarBytes = 4'096;  // also keeps std::regex, which recurses, within its stack
 
-// Notes where every value stands in `places` and what is wrong in `problems`. Nothing when there is no
-// document to go on with; otherwise a value that cannot be had is null.
+// Records the place of every value in `places` and all problems in `problems`. Nothing where there is no
+// usable document; otherwise an unreadable value is null.
 std::optional<nlohmann::json> read_yaml(std::string_view text, SourceMap& places, Problems& problems);
 
 }  // namespace podium

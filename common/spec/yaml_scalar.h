@@ -1,5 +1,5 @@
-// Plain YAML scalars to JSON by the YAML 1.2 core schema: "on" and "yes" are text, 0x1F is 31, 1e-3 is a
-// number.
+// Converts plain YAML scalars to JSON by the YAML 1.2 core schema: "on" and "yes" are text, 0x1F is 31, 1e-3
+// is a number.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// What can be said of a YAML file's bytes before it is parsed: its size, its encoding, its indentation.
+// Checks the bytes of a YAML file before it is parsed: size, encoding, indentation.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace podium {
 
 bool is_utf8(std::string_view text);
 
-// False, and a problem added, when the text must not be parsed.
+// Adds a problem and returns false where the text must not be parsed.
 bool check_yaml_text(std::string_view text, Problems& problems);
 
-// Turns the parser's zero-based line and byte column into the place an editor shows. A place costs the same
-// wherever it is in its line: a list of a file's length may stand in one.
+// Converts the parser's zero-based line and byte column to the place that an editor shows. The cost does not
+// depend on the column, because a line may be as long as the file.
 class LineIndex {
  public:
   explicit LineIndex(std::string_view text);

@@ -28,7 +28,8 @@ struct YamlNode {
   std::vector<std::pair<YamlNodePtr, YamlNodePtr>> members;
 };
 
-// Null, and a problem added, when the text is not one YAML document within the limits of yaml_document.h.
+// Adds a problem and returns null where the text is not one YAML document within the limits of
+// yaml_document.h.
 YamlNodePtr read_yaml_tree(std::string_view text, Problems& problems);
 
 }  // namespace podium
