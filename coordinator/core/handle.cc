@@ -52,7 +52,7 @@ void run_timer(Time now, JobDraft& draft) {
     draft.stop(StopCause::walltime, "its walltime is over");
 }
 
-// A coordinator that was stopped heard nobody: its nodes get a fresh start instead of being declared lost.
+// A coordinator that was stopped heard no node: its nodes get a fresh start instead of being declared lost.
 bool was_away(const ClusterState& state, Time now) { return now - state.clock > state.limits.longest_pause; }
 
 Result<Events> tick(const ClusterState& state, Time now) {
@@ -125,7 +125,7 @@ std::optional<Time> next_tick(const ClusterState& state, Time now) {
   const auto silent = [&](const auto& seen, Duration for_long) {
     if (seen != state.indexes.last_seen.end()) earlier(seen->first + for_long);
   };
-  // Nodes in the order in which they were heard: first those that are unknown, then those that are up.
+  // Nodes ascend by the time of their last report: first unknown nodes, then nodes that are up.
   silent(state.indexes.last_seen.begin(), state.limits.lost_after);
   silent(state.indexes.last_seen.upper_bound({now - state.limits.unknown_after, NodeId{}}),
          state.limits.unknown_after);

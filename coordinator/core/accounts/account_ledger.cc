@@ -83,7 +83,7 @@ bool AccountLedger::may_take(const std::string& account, int devices, const JobR
   const auto innermost = std::find_if(path.rbegin(), path.rend(), covers);
   if (innermost == path.rend()) return true;
   if (!is_at_or_below(taker.account, *innermost)) return false;
-  // Of two that one quota covers the policy decides; one that a deeper quota covers goes first.
+  // Between two jobs that one quota covers the policy decides; a job that a deeper quota covers goes first.
   if (allocated(*innermost) - devices + taker.devices <= *of_kind(rules_of(state_, *innermost).quota, kind_))
     return true;
   const auto guarantee = guaranteed_by(taker.account, taker.devices);

@@ -33,8 +33,8 @@ void add_waiting(const ClusterState& state, AccountReport& report) {
       }
 }
 
-// An account's quota keeps as many devices for it as it covers; its children keep theirs. The rest is
-// borrowed, but nothing is that an account above keeps. Where no quota of the kind exists, nobody lends.
+// Counts the borrowed devices. Devices that an account's own quota, its children's quotas or the quota of an
+// account above covers are not borrowed; the rest is. Where no quota of the kind exists, nothing is borrowed.
 void add_borrowed(const ClusterState& state, const std::string& kind, AccountReport& report) {
   std::map<std::string, int> kept;
   bool lent = false;

@@ -29,7 +29,8 @@ std::string devices_text(int number, const std::string& kind) {
   return std::to_string(number) + " " + kind + (number == 1 ? " device" : " devices");
 }
 
-// A kind that no node has, and that no spec can ask for, is a slip of the pen. Lifting it is no mistake.
+// A kind that no node has and no spec can ask for is a typing error. Removing its quota or limit is no
+// mistake.
 void check_kinds(const ClusterState& state, const Changes& changes, const std::string& where,
                  Errors& errors) {
   for (const auto& [kind, devices] : changes)
@@ -39,7 +40,7 @@ void check_kinds(const ClusterState& state, const Changes& changes, const std::s
                         "/" + where + "/" + kind});
 }
 
-// The lowest limit at or above the account, as `rules` would have its own.
+// The lowest limit at or above the account, with `rules` in place of its own.
 std::optional<std::pair<std::string, int>> lowest_limit(const ClusterState& state, const std::string& account,
                                                         const AccountRules& rules, const std::string& kind) {
   std::optional<std::pair<std::string, int>> lowest;
@@ -51,7 +52,8 @@ std::optional<std::pair<std::string, int>> lowest_limit(const ClusterState& stat
   return lowest;
 }
 
-// A quota that a limit cuts off promises what nobody gets. What the command leaves alone is not its mistake.
+// A quota above a limit promises devices that the account cannot get. The command is only refused for what it
+// changes.
 void check_quotas(const ClusterState& state, const ChangeAccount& command, const AccountRules& rules,
                   Errors& errors) {
   for (const auto& [kind, quota] : rules.quota) {
@@ -82,7 +84,7 @@ std::optional<Error> cannot_make(const ClusterState& state, const std::string& a
   return std::nullopt;
 }
 
-// Who needs the account; "" when nobody does.
+// What needs the account; "" where nothing does.
 std::string user_of(const ClusterState& state, const std::string& account) {
   for (const auto& [id, job] : state.jobs)
     if (is_at_or_below(job.request.account, account))

@@ -9,11 +9,11 @@ namespace {
 
 constexpr double kAhead = 3600;  // seconds
 
-// The account's own jobs, among its children.
+// The child that stands for the account's own jobs.
 std::string own_leaf(const std::string& account) { return account + "/"; }
 bool is_own_leaf(const std::string& name) { return name.ends_with('/'); }
 
-// From the leaf up to, but without, the top.
+// From the leaf up, without the top.
 std::vector<std::string> way_up(const std::string& account) {
   std::vector<std::string> way = lineage(account);
   way.push_back(own_leaf(account));

@@ -1,6 +1,6 @@
-// apply(ClusterState&, Event): the job's own part is apply_to_job (apply_job.h); the rest keeps nodes and
-// indexes in step. Every change of what node_orders() returns must raise that node's version; while no
-// task is withheld, nothing else raises it.
+// apply(ClusterState&, Event). apply_to_job (apply_job.h) changes the job; this file updates nodes and
+// indexes. Every change of what node_orders() returns must raise that node's version; while no task is
+// withheld, nothing else may raise it.
 #include <utility>
 
 #include "common/base/check.h"
@@ -19,13 +19,13 @@ Node& node_at(ClusterState& state, const NodeId& id) {
   return found->second;
 }
 
-// Every node that still has a task of the attempt sees it turn from run to stop.
+// The orders of every node with a live task of the attempt change from run to stop.
 void bump_live_nodes(ClusterState& state, const Attempt& attempt) {
   for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
     if (!attempt.tasks[rank].over()) ++node_at(state, attempt.allocation.ranks[rank].node).orders_version;
 }
 
-// An agent that starts again, with the same key.
+// An agent that was restarted, with the same key.
 void note_boot(Node& node, const NodeDescription& now) {
   constexpr std::size_t kFormerBoots = 8;
   if (node.description.key != now.key) node.former_boots.clear();
@@ -42,7 +42,7 @@ void see(ClusterState& state, const NodeId& id, Time at) {
   if (node.state != NodeState::lost) state.indexes.last_seen.insert({at, id});
 }
 
-// The last word that a plan waits for is a change, and so is the end of the wait for it.
+// The last report that plans wait for is a change, and so is the end of the wait.
 void hear(ClusterState& state, const NodeId& id) {
   if (state.unheard.erase(id) > 0 && !awaits_reports(state)) ++state.epoch;
 }
@@ -58,7 +58,7 @@ void listen(ClusterState& state, std::optional<Time> until) {
   }
 }
 
-// A database in its first start is nobody's older copy.
+// A database at its first start is not an older copy.
 bool is_new(const ClusterName& cluster) { return cluster.generation == 1; }
 
 void end_waits(ClusterState& state, Time at) {
@@ -106,8 +106,8 @@ void apply_around_job(ClusterState& state, const Event& event, Job& job) {
   if (over && !job.attempt->is_allocated(rank)) return_devices_of(state, job, rank, event.at);
 }
 
-// Whether a job's event can change what a plan decides. What becomes of single tasks does not, nor how much
-// work a job would lose: that counts when somebody next has to make room.
+// Whether an event of a job can change what a plan decides. Events of single tasks cannot, nor can the work
+// that a job would lose, which counts only when room is made next.
 bool changes_plans(const Event& event, const Job& job) {
   if (job.request.elastic()) return true;  // a checkpoint or its age lets it grow
   if (const auto* changed = std::get_if<JobStateChanged>(&event.body))
@@ -119,7 +119,7 @@ bool changes_plans(const Event& event, const Job& job) {
          !std::holds_alternative<CheckpointNoted>(event.body);
 }
 
-// A sweep of which no trial lives has nothing more to decide.
+// A sweep without live trials has nothing more to decide.
 void follow_sweep(ClusterState& state, ExperimentId experiment, const Event& event) {
   const auto sweep = state.sweeps.find(experiment);
   if (sweep == state.sweeps.end()) return;

@@ -10,8 +10,8 @@
 namespace podium {
 namespace {
 
-// An agent that has no record of a task, or only one of before its node started, may be a copy of the node
-// where it still runs.
+// An agent without a record of a task, or with one from before its node started, may run on a copy of the
+// node where the task still runs.
 bool saw_it_end(ExitCause cause) {
   return cause != ExitCause::no_record && cause != ExitCause::node_restarted;
 }

@@ -1,4 +1,4 @@
-// What an event is about, and how to tell it to people.
+// What an event is about, and its description for people.
 #include <algorithm>
 
 #include "common/base/overloaded.h"
@@ -11,7 +11,7 @@ namespace podium {
 namespace {
 
 std::string because(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
-// A reason that only repeats what it is of says nothing.
+// A reason that only repeats the event says nothing and is left out.
 std::string because_of(std::string_view what, const std::string& reason) {
   return reason == what ? "" : because(reason);
 }

@@ -234,7 +234,7 @@ json account_json(const Account& account) {
           {"own", usage_json(account.own)}};
 }
 
-// Snapshots from before an attempt that is being stopped returned its devices task by task.
+// For snapshots of versions in which a stopping attempt kept all its devices to its end.
 void return_what_is_over(ClusterState& state) {
   for (const JobId id : state.indexes.leaving) {
     const Job& job = state.jobs.at(id);
@@ -242,7 +242,7 @@ void return_what_is_over(ClusterState& state) {
   }
 }
 
-// Snapshots from before there were accounts: what jobs hold counts from now on.
+// For snapshots of versions without accounts: what jobs hold counts from now on.
 void charge_running_jobs(ClusterState& state) {
   for (const auto& [id, job] : state.jobs)
     if (job.attempt) charge_account(state, job, job.attempt->allocation.devices(), job.attempt->created);

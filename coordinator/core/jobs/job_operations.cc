@@ -14,7 +14,7 @@ constexpr int kHighestPriority = 100;
 
 std::string job_text(JobId job) { return "job " + to_string(job); }
 
-// Nothing when the job lives.
+// Nothing where the job is live.
 std::optional<Error> not_alive(const ClusterState& state, JobId id) {
   if (find_job(state, id)) return std::nullopt;
   if (id.value > 0 && id < state.next_job)
@@ -31,7 +31,7 @@ std::string unmet(JobId on, JobState end) {
                                      : "failed");
 }
 
-// No limit allows what the job asks for, even were it the only one.
+// The error for a job that exceeds a limit even if it is the only one.
 std::optional<Error> over_every_limit(const ClusterState& state, const JobRequest& request) {
   for (const std::string& account : lineage(request.account)) {
     const auto& limits = rules_of(state, account).limit;
@@ -61,7 +61,7 @@ std::optional<Error> bad_account(const ClusterState& state, const JobRequest& re
   return over_every_limit(state, request);
 }
 
-// Leaves the jobs that still have to end; the others are settled by how they ended.
+// Keeps the dependencies on jobs that have not ended; the others are met or refused by how their jobs ended.
 void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
                    Errors& errors) {
   std::vector<Dependency> open;
@@ -83,7 +83,7 @@ void resolve_after(const ClusterState& state, const std::map<JobId, JobState>& e
   request.after = std::move(open);
 }
 
-// What the job goes on from must be there, and stay as it is.
+// The job that this one resumes must have ended, or this one must wait for its end.
 void check_resume(const ClusterState& state, const JobRequest& request, Errors& errors) {
   if (!request.resume) return;
   const JobId of = *request.resume;
@@ -98,7 +98,7 @@ void check_resume(const ClusterState& state, const JobRequest& request, Errors& 
            ", when: any}]\" to start when it has");
 }
 
-// What every job must keep to be queued, for the first time or again.
+// The conditions under which a job may be queued, for the first time or again.
 void check_request(const ClusterState& state, const std::map<JobId, JobState>& ends, JobRequest& request,
                    Errors& errors) {
   if (auto reason = never_fits(state, request))
@@ -108,8 +108,8 @@ void check_request(const ClusterState& state, const std::map<JobId, JobState>& e
   resolve_after(state, ends, request, errors);
 }
 
-// A job that has ended goes on, as one that was submitted just now: its retries are new, its attempts count
-// on.
+// An ended job continues like a job that was submitted just now: its retries are reset, its attempts keep
+// their numbers.
 Result<Events> recall(const ClusterState& state, const RequeueJob& command, Time now) {
   EndedJob ended = *command.ended;
   if (ended.state == JobState::succeeded)
@@ -185,7 +185,7 @@ Result<Events> hold(const ClusterState& state, JobId id, Time now) {
   return Events{{now, JobHeld{id}}};
 }
 
-// A task of it that this database never ordered would have to give way.
+// Refused while a task of the job that this database never ordered may run.
 std::optional<Error> runs_unknown(const ClusterState& state, JobId id) {
   const auto unknown = find_unknown(state, id);
   if (!unknown) return std::nullopt;

@@ -50,7 +50,7 @@ Verdict after_loss(const Job& job, Verdict verdict) {
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
-// Nodes did not begin with their parts in time: their devices are occupied, or their agents hang.
+// Nodes did not start their tasks in time: their devices are occupied, or their agents hang.
 Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
   verdict.end = AttemptEnd::node_lost;
   for (std::size_t rank = 0; rank < job.attempt->tasks.size(); ++rank) {
@@ -64,7 +64,7 @@ Verdict after_no_start(const Job& job, Time now, Verdict verdict) {
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
-// Attempts that end soon after they began, one after the other, are further and further apart.
+// Each of several quick attempts in a row waits longer before the next.
 void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}) {
   int& quick = verdict.retries.quick;
   quick = now - job.attempt->created < kQuick ? quick + 1 : 0;
@@ -75,15 +75,15 @@ void back_off(const Job& job, Time now, Verdict& verdict, Duration at_least = {}
 }
 
 void count_progress(const Job& job, Time now, Verdict& verdict) {
-  // A program of the user's own says nothing of its checkpoints.
+  // A user's own program may not report checkpoints.
   const bool saved = job.checkpoint > job.attempt->first_checkpoint;
   const bool fruitless = !job.request.command && !saved;
   verdict.retries.fruitless = fruitless ? verdict.retries.fruitless + 1 : 0;
   if (saved || now - job.attempt->created >= kAvoidFor) verdict.retries.moves = 0;
 }
 
-// Its node, its agent or a stranger's SIGTERM ended it, or its agent could not start it: the job did nothing
-// wrong.
+// The node, the agent or a foreign SIGTERM ended the task, or the agent could not start it: the job is not to
+// blame.
 Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   const int rank = *job.attempt->culprit;
   const TaskExit& exit = *task_of(job, rank).exit;
@@ -99,7 +99,7 @@ Verdict after_taking(const Job& job, Time now, Verdict verdict) {
   return queue_again(std::move(verdict), RestartCause::node_loss, kAtNoCost);
 }
 
-// A rank that had to be killed hung, and the others waited for it: their words tell more than its signal.
+// A rank that had to be killed hung, and the others waited for it: their messages say more than its signal.
 std::string describe_failure(const Job& job, int rank) {
   const bool command = job.request.command;
   const std::string text = place(job, rank) + ": " + describe_exit(*task_of(job, rank).exit, command);
@@ -114,7 +114,7 @@ std::string describe_failure(const Job& job, int rank) {
          std::to_string(rank) + " was " + describe_exit(*task_of(job, rank).exit, command);
 }
 
-// A node may lack what others have: one other is tried, and more for a job that has run somewhere.
+// A node may lack what others have: one other node is tried, and more for a job that has run before.
 Verdict after_lack(const ClusterState& state, const Job& job, int rank, Time now, Verdict verdict) {
   const std::string before = verdict.avoid.empty() ? "another node" : verdict.avoid.back().value;
   avoid_node(job, rank, now, verdict);
@@ -162,7 +162,7 @@ Verdict after_failure(const ClusterState& state, const Job& job, Time now, Verdi
   PODIUM_CHECK(false, "unknown Retry");
 }
 
-// Of the scheduler or an operator: the job did nothing wrong.
+// The scheduler or an operator stopped it: the job is not to blame.
 Verdict after_wish(const Job& job, Verdict verdict) {
   const StopCause stop = job.attempt->stop;
   if (stop == StopCause::resized) {

@@ -16,7 +16,7 @@ namespace {
 
 using Sweep = std::map<ExperimentId, Halving>::const_iterator;
 
-// Also of a trial that is over: what it told before counts on.
+// This includes trials that are over: their earlier reports still count.
 Sweep find_sweep(const ClusterState& state, JobId job) {
   return std::ranges::find_if(state.sweeps,
                               [job](const auto& entry) { return entry.second.trials.contains(job); });
@@ -39,7 +39,7 @@ std::set<ExperimentId> sweeps_in(const ClusterState& state, const Events& events
   return sweeps;
 }
 
-// A sweep's decisions, on the state that `events` leave.
+// A sweep's decisions on the state after `events`.
 class Settling {
  public:
   Settling(const ClusterState& state, ExperimentId sweep, Events& events, Time now)
@@ -67,7 +67,7 @@ class Settling {
     }
   }
 
-  // The job as the events so far leave it.
+  // The job after the events so far.
   Job job_now(JobId id) const {
     const Job* lives = find_job(state_, id);
     Job job = lives ? *lives : Job{};
@@ -113,8 +113,8 @@ class Settling {
     catch_up();
   }
 
-  // Whether no trial trains or may come to, but by a promotion. One that is held may: its node tells of a
-  // later attempt, or an operator has not decided yet.
+  // Whether no trial trains, or may train without a promotion. A held trial may: its node knows a later
+  // attempt, or an operator has not decided yet.
   bool all_wait() const {
     return std::ranges::all_of(halving_.trials, [this](const auto& entry) {
       return entry.second.over || (entry.second.paused && waits(entry.first));

@@ -9,8 +9,7 @@
 namespace podium {
 namespace {
 
-// A node that was silent, or that the coordinator could not hear, has had its orders for no longer than
-// since.
+// A node that was silent, or that the coordinator could not hear, has its orders only since then.
 Time deadline_on(const Node& node, Time since, Duration within) {
   return std::max(since, node.heard_since) + within;
 }
@@ -39,7 +38,7 @@ class Deadlines {
     }
   }
 
-  // A task that counts as lost still runs: its device is free once its agent says that it is gone.
+  // A task that counts as lost still runs: its device becomes free once the agent reports that it is gone.
   void count_strays() {
     for (const auto& [id, tasks] : abandoned_)
       events_.push_back({now_, NodeStraysCounted{id, state_.nodes.at(id).strays + tasks}});

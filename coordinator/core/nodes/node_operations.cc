@@ -26,7 +26,7 @@ Errors label_problems(const LabelNode& command) {
   return errors;
 }
 
-// Of a drain or a reservation.
+// Checks the window of a drain or a reservation.
 template <class Command>
 Errors check_window(const Command& command, Time now) {
   Errors errors;

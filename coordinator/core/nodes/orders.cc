@@ -1,10 +1,11 @@
-// node_orders: the tasks of the living attempts on one node, but for those that are over.
+// node_orders: the tasks of live attempts on one node, without those that are over.
 #include "coordinator/core/state/state.h"
 
 namespace podium {
 namespace {
 
-// Never start again what an agent has listed: the agent may have lost its home, or be another one.
+// A task that an agent has listed is never started again: the agent may have lost its home, or be another
+// one.
 TaskAction action_for(const Attempt& attempt, const Task& task) {
   if (attempt.stop != StopCause::none) return TaskAction::stop;
   return task.listed ? TaskAction::keep : TaskAction::start;
@@ -35,7 +36,7 @@ TaskOrder order_for(const ClusterState& state, const Job& job, std::size_t rank)
   return order;
 }
 
-// A task that this database never ordered: all that is known of it is who it is.
+// A task that this database never ordered: only its id is known.
 TaskOrder order_for_unknown(const Node& node, TaskId task) {
   TaskOrder order;
   order.action = node.adopted.value_or(false) ? TaskAction::stop : TaskAction::keep;
@@ -59,7 +60,7 @@ NodeOrders node_orders(const ClusterState& state, const NodeId& id) {
   orders.cluster = state.cluster;
   orders.folder = state.folder;
   const bool foreign = !node->stranger.empty() && !node->unknown.empty();
-  // Its agent follows its own cluster alone: an operator's word is said in that one's name.
+  // The agent follows only its own cluster, so an operator's decision is sent in that cluster's name.
   if (foreign && node->adopted) orders.cluster = {node->stranger, 0};
   if (!foreign || node->adopted)
     for (const TaskId task : node->unknown) orders.tasks.push_back(order_for_unknown(*node, task));

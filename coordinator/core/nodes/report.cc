@@ -10,8 +10,8 @@
 namespace podium {
 namespace {
 
-// A node is one agent's until it is lost: two that share its name, or its home's copy, would take each
-// other's tasks for their own.
+// A node belongs to one agent until it is lost: two agents with one name, or with a copy of one home, would
+// take each other's tasks for their own.
 Errors refuse_strangers(const ClusterState& state, const NodeDescription& from) {
   const Node* known = find_node(state, from.id);
   if (!known || known->state == NodeState::lost) return {};
@@ -33,11 +33,11 @@ Errors refuse_strangers(const ClusterState& state, const NodeDescription& from) 
   return {};
 }
 
-// A node that is gone for good counts until an operator says so, by draining it: its tasks may yet be fenced
-// through the folder that it shared.
+// A node that is gone counts until an operator drains it: its tasks may still be fenced through the folder
+// that it shared.
 bool is_gone(const Node& node) { return node.state == NodeState::lost && node.drain; }
 
-// Fences are raised in the shared folder: a node with another one would run what they should stop.
+// Fences are raised in the shared folder: a node with another folder would run tasks that they should stop.
 Errors check_shared(const ClusterState& state, const NodeDescription& node) {
   if (!state.limits.shared || node.shared.empty()) return {};
   const Node* known = find_node(state, node.id);
@@ -56,8 +56,8 @@ Errors check_shared(const ClusterState& state, const NodeDescription& node) {
   return {};
 }
 
-// What the report says of the node's clock: the way up and the way down are taken to be equally long. A slow
-// exchange says little, so an older, quicker one stays, and is trusted a little less each time.
+// Measures the node's clock, assuming that both directions take equally long. A slow exchange is imprecise,
+// so an older, quicker measurement stays and is trusted a little less each time.
 std::optional<ClockMeasure> measure_clock(const Node* known, const NodeReport& report, Time now) {
   const std::optional<ClockMeasure> before = known ? known->clock : std::nullopt;
   if (!report.clock) return std::nullopt;
@@ -85,7 +85,7 @@ void see_node(const ClusterState& state, const NodeReport& report, std::vector<T
         {now, NodeStateChanged{node.id, known->state, NodeState::up, "its agent reports again"}});
 }
 
-// The task as the core knows it, if it belongs to the attempt that lives and to this node.
+// The core's task, if it belongs to a live attempt and to this node.
 const Task* current_task(const ClusterState& state, const NodeId& node, TaskId id) {
   const Job* job = find_job(state, id.attempt.job);
   if (!job || !job->attempt || job->attempt->number != id.attempt.number) return nullptr;
@@ -103,9 +103,9 @@ void take_task(const TaskReport& report, const Task& known, Drafts& drafts) {
     drafts.of(job).emit(TaskListed{report.task});
 }
 
-// A task that ran on this node, which does not list it. (One that was only ordered may still be on its way,
-// or wait for its device: deadlines.h.) It is lost when reports without it have kept coming for
-// Limits::missing_after; a node that was silent meanwhile starts afresh.
+// Handles a task that ran on this node and is not in its report. (A task that was only ordered may still be
+// in transit, or wait for its device: deadlines.h.) The task is lost once reports without it have kept coming
+// for Limits::missing_after; silence of the node restarts that time.
 void miss_task(const ClusterState& state, const NodeReport& report, const Task& task, TaskId id, Time now,
                Drafts& drafts) {
   const NodeId& node = report.node.id;

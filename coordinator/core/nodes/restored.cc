@@ -14,18 +14,18 @@ bool was_skipped(const ClusterState& state, JobId job) {
   return after != state.skipped.begin() && job < std::prev(after)->second;
 }
 
-// No more than a lost database could have given: one strange number must not use up all others.
+// The most numbers that a lost database could have assigned: one strange number must not use up all others.
 bool is_likely(JobId job, JobId next) { return job.value - next.value < kMostNumbersLost; }
 bool is_likely(AttemptId attempt, const Job& job) {
   return attempt.number - job.newest_attempt() < kMostAttemptsLost;
 }
 
-// Numbers of another cluster mean nothing here, nor do those of a home from before there were clusters' ids.
+// Numbers of another cluster are meaningless here, and so are those of a home from before clusters had ids.
 bool speaks_of_us(const ClusterState& state, const NodeReport& report) {
   return report.cluster.id == state.cluster.id;
 }
 
-// Of the ranks on the node, whether one is over.
+// Whether one of the ranks on the node is over.
 bool some_are_over(const Attempt& attempt, const NodeId& node) {
   for (std::size_t rank = 0; rank < attempt.tasks.size(); ++rank)
     if (attempt.allocation.ranks[rank].node == node && attempt.tasks[rank].over()) return true;
@@ -45,14 +45,14 @@ bool is_placed_on(const ClusterState& state, JobId id, const NodeId& node) {
          });
 }
 
-// Until it has ended, whatever becomes of its job meanwhile.
+// It counts until it has ended, whatever happens to its job meanwhile.
 bool was_unknown(const ClusterState& state, const NodeId& node, TaskId task) {
   const Node* known = find_node(state, node);
   return known && std::ranges::find(known->unknown, task) != known->unknown.end();
 }
 
-// Or to the same agent by its former name. Otherwise the number was given twice: here, and by the database
-// that this one is a copy of.
+// Or the same agent under its former name. Otherwise the number was assigned twice: here, and by the database
+// of which this one is a copy.
 bool is_given_to(const ClusterState& state, const Attempt& attempt, int rank, const NodeDescription& node) {
   if (find_task(attempt, rank, node.id)) return true;
   const auto& ranks = attempt.allocation.ranks;

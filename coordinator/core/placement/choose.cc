@@ -1,7 +1,7 @@
-// fits and choose: the search over nodes by how many devices they have free, and over switches. In order it
-// prefers one node, tensor groups that stay within their node, one leaf switch, pipeline stages that do not
-// cross switches, one spine, few nodes, fast links, and the tightest group of nodes and the tightest nodes,
-// so that large holes stay large. Between equals the node that joined first decides.
+// fits and choose: the search over nodes, by their number of free devices, and over switches. In this order
+// it prefers one node, tensor groups within a node, one leaf switch, pipeline stages that do not cross
+// switches, one spine, few nodes, fast links, and the tightest group of nodes and the tightest nodes, so that
+// large holes stay large. Between equals the node that joined first decides.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace podium {
 namespace {
 
-// Leaf switches that are taken or left together.
+// Leaf switches that are used together.
 struct Group {
   std::vector<std::size_t> leaves;
   std::vector<std::int32_t> counts;
@@ -58,7 +58,8 @@ class Search {
     return best;
   }
 
-  // Several leaf switches to take the nodes from; empty where no group that is near enough holds the gang.
+  // Several leaf switches from which the nodes are taken; empty where no group of near switches holds the
+  // gang.
   std::vector<std::size_t> leaves(Within within) {
     std::vector<Group> spines = by_spine(free_);
     if (const Group* spine = best_spine(spines)) return fewest(one_by_one(spine->leaves)).leaves;
@@ -67,7 +68,7 @@ class Search {
   }
 
  private:
-  // How good a group is that holds the gang: smaller is better.
+  // The score of a group that holds the gang: smaller is better.
   struct Score {
     int nodes;
     std::int64_t slowness;  // of the network between its nodes
@@ -102,8 +103,7 @@ class Search {
     return groups;
   }
 
-  // Few of the groups that together hold the gang: the largest, and for the remainder the smallest that
-  // does.
+  // Few groups that together hold the gang: the largest, and for the remainder the smallest that holds it.
   Group fewest(std::vector<Group> groups) {
     std::ranges::sort(groups, [&](const Group& a, const Group& b) {
       return std::pair(-need_.size_of(a.counts), first_of(a)) <
@@ -173,7 +173,7 @@ class Picker {
     }
   }
 
-  // The fullest nodes whole, and for the remainder the tightest.
+  // Takes whole the nodes with the most free devices, and for the remainder the tightest node.
   void packed() {
     int left = need_.devices();
     bool last = false;  // the node at hand could give all that is left
@@ -222,7 +222,7 @@ std::vector<std::size_t> all_leaves(const FreeDevices& free) {
   return leaves;
 }
 
-// Over several switches, every stage of the pipeline under one.
+// A place over several switches, with every stage of the pipeline under one.
 std::optional<NodeSlices> pick_stages(const FreeDevices& free, const Shape& shape, bool whole) {
   const std::vector<LeafStages> spread = spread_stages(free, shape, whole);
   if (spread.empty()) return std::nullopt;

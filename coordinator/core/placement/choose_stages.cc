@@ -11,7 +11,7 @@ namespace {
 
 using Leaves = std::vector<LeafStages>;
 
-// How many stages each switch could hold, by spine; those that hold none are left out.
+// How many stages each switch could hold, by spine; switches that hold none are left out.
 std::map<std::size_t, Leaves> room_by_spine(const FreeDevices& free, const Shape& shape, bool whole) {
   const Need need(shape, whole);
   const int devices = shape.devices / shape.pipeline;
@@ -30,7 +30,7 @@ int stages_in(const Leaves& leaves) {
   return stages;
 }
 
-// The roomiest switches, and for the remainder the tightest that holds it.
+// The switches with the most room, and for the remainder the tightest that holds it.
 Leaves fewest(Leaves leaves, int stages, FirstNodes& first) {
   std::ranges::sort(leaves, [&](const LeafStages& a, const LeafStages& b) {
     return std::tuple(b.stages, first.under(a.leaf)) < std::tuple(a.stages, first.under(b.leaf));

@@ -34,7 +34,7 @@ std::vector<Island> islands_of(const Node& node, const std::string& kind, const 
   return islands;
 }
 
-// The island to go on with: the tightest that holds all of `left`, else the one that gives most in whole
+// The next island to use: the tightest that holds all of `left`, else the one with the most devices in whole
 // groups of `unit`; nullptr where none holds a group.
 Island* next_island(std::vector<Island>& islands, int left, int unit) {
   const auto usable = [unit](const Island& island) {
@@ -54,8 +54,8 @@ Island* next_island(std::vector<Island>& islands, int left, int unit) {
   return best;
 }
 
-// Puts in front those of which to take `count`: of the NUMA node that holds them most tightly, or else of the
-// fullest.
+// Moves to the front the devices from which `count` are taken: those of the NUMA node that holds them most
+// tightly, else of the one with the most.
 void order_by_numa(std::vector<const DeviceSlot*>& free, int count) {
   std::map<int, int> sizes;
   for (const DeviceSlot* slot : free) ++sizes[slot->device.numa];
@@ -66,7 +66,7 @@ void order_by_numa(std::vector<const DeviceSlot*>& free, int count) {
   });
 }
 
-// `count` free devices of a node, tensor groups together where they can be, by island.
+// `count` free devices of a node, by island, with tensor groups together where possible.
 std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& request, int count,
                                             const std::set<int>& taken) {
   std::vector<Island> islands = islands_of(node, request.kind, taken);
@@ -89,7 +89,7 @@ std::vector<const DeviceSlot*> pick_devices(const Node& node, const JobRequest& 
   return picked;
 }
 
-// Of another node, the devices where `first` are on theirs, so that ranks that differ by node alone talk over
+// The devices of another node with the same indexes as `first`, so that ranks that differ only by node use
 // one rail; nothing where they are not all free.
 std::vector<const DeviceSlot*> pick_same(const Node& node, const std::vector<const DeviceSlot*>& first,
                                          const std::set<int>& taken) {
@@ -104,7 +104,7 @@ std::vector<const DeviceSlot*> pick_same(const Node& node, const std::vector<con
   return picked;
 }
 
-// Nodes near each other in the network are near each other here.
+// Sorts nodes so that neighbours in the network are neighbours here.
 std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& state, const NodeSlice& slice) {
   const NodeId& id = state.indexes.node_ids[slice.node];
   const Labels labels = labels_of(state.nodes.at(id));
@@ -115,12 +115,12 @@ std::tuple<std::string, std::string, NodeId> rank_order(const ClusterState& stat
   return {label("spine"), label("switch"), id};
 }
 
-// Two clusters on the same nodes do not know each other's ports: each begins elsewhere.
+// Two clusters on the same nodes do not know each other's ports, so each begins at another place.
 std::int64_t first_slot(const ClusterName& cluster) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(cluster.id) % kPortSlots);
 }
 
-// That no attempt has whose rank 0 lives on the node, nor one of `granted`, which it joins.
+// A port of no attempt whose rank 0 is on the node, and not in `granted`, to which it is added.
 int free_port(const ClusterState& state, const NodeId& master, std::set<int>& granted, std::int64_t first) {
   std::set<int> used = granted;
   for (const JobId holder : holders_of(state.nodes.at(master))) {
@@ -217,7 +217,7 @@ std::string listed(const Labels& labels) {
   return text;
 }
 
-// What is said after "node" or "nodes": " with partition=nlp".
+// The text after "node" or "nodes": " with partition=nlp".
 std::string with_labels(const JobRequest& request) {
   return request.nodes.empty() ? "" : " with " + listed(request.nodes);
 }
@@ -235,7 +235,7 @@ std::string under_one(Within within) {
   return "";
 }
 
-// The most under one switch or spine: of nodes with so many devices or, for 0, of devices.
+// The most under one switch or spine: nodes with that many devices or, for 0, devices.
 std::int64_t most_under_one(const FreeDevices& free, Within within, int per_node) {
   std::vector<std::int64_t> sizes;
   for (std::size_t leaf = 1; leaf < free.leaves(); ++leaf) {

@@ -21,21 +21,21 @@ const std::set<JobId>& elastic_of(const ClusterState& state, const std::string& 
   return found == state.indexes.elastic.end() ? none : found->second;
 }
 
-// Whether its attempt is old enough to change its size; if not, `wake` is told when it will be.
+// Whether the attempt is old enough to change its size; if not, lowers `wake` to the time when it will be.
 bool old_enough(const ClusterState& state, const Job& job, Time now, std::optional<Time>& wake) {
   const Time at = job.attempt->created + state.scheduling.resize_after;
   if (at > now) earlier(wake, at);
   return at <= now;
 }
 
-// Whether it starts again by itself: not while an operator holds it or its sweep has paused it.
+// Whether the job starts again by itself: not while an operator holds it or its sweep has paused it.
 bool restarts_resized(const Job& job) { return job.resize && !job.held && !job.paused; }
 
 bool just_saved(const Job& job, Time now) {
   return job.saved && *job.saved >= job.attempt->created && now - *job.saved <= kSoonAfterSave;
 }
 
-// What is allocated to it on nodes that get work, but for unhealthy devices.
+// The healthy devices that are allocated to the job on nodes that get work.
 std::map<std::size_t, int> allocated_by_node(const ClusterState& state, const Job& job) {
   std::map<std::size_t, int> allocated;
   if (!job.attempt) return allocated;
@@ -66,7 +66,7 @@ FreeDevices only(const ClusterState& state, const std::map<std::size_t, int>& al
   return free;
 }
 
-// One job that could shrink, and what of its devices the blocked one could use.
+// A job that could shrink, and the part of its devices that the blocked job could use.
 class Shrinking {
  public:
   Shrinking(const ClusterState& state, const Job& job, const DevicePool& pool)
@@ -79,8 +79,8 @@ class Shrinking {
   const NodeSlices& place() const { return place_; }
   bool shrinks() const { return !place_.empty(); }
 
-  // Keeps so many of its devices, first those that the blocked job cannot use, and gives the rest to the
-  // pool. False where its layout does not allow it.
+  // Keeps `devices` of the job's devices, first those that the blocked job cannot use, and adds the rest to
+  // the pool. False where its layout does not allow it.
   bool shrink(int devices, DevicePool& pool) {
     const Shape shape = shape_at(job_.request, devices);
     auto place = choose(apart_, shape);
@@ -134,8 +134,9 @@ std::vector<Candidate> candidates(const ClusterState& state, const Job& blocked,
   return found;
 }
 
-// Lets the job have as many devices as it may for the blocked one to start: all, where it need not shrink.
-// More than the fewest only as far as the limits of its account, which may be lower now, let it start again.
+// Leaves the job as many devices as possible while the blocked one can start: all, where it need not shrink.
+// It gets more than the fewest only as far as the limits of its account, which may be lower now, let it start
+// again.
 template <class FitsNow>
 void shrink_less(Shrinking& shrinking, DevicePool& pool, const AccountLedger& ledger,
                  const FitsNow& fits_now) {

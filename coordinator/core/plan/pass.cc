@@ -41,7 +41,7 @@ void Pass::run() {
   plan_.reservations.insert(plan_.reservations.end(), promised.begin(), promised.end());
 }
 
-// What is set aside for those that still leave is nobody else's.
+// Devices that are set aside for jobs that are still leaving are not given to others.
 void Pass::resume_resized() {
   for (const JobId id : state_.indexes.resizing) {
     const Job& job = state_.jobs.at(id);
@@ -133,7 +133,7 @@ Pass::Next Pass::wait(const Job& job, const JobClass& job_class, const DevicePoo
   return passable ? next : Next::nobody;
 }
 
-// Makes room for the job, and promises it its start, as far as it is its turn.
+// Makes room for the job and reserves its start, if it is its turn.
 void Pass::promise(const Job& job, const DevicePool& around, int quota_depth) {
   const bool first = remaining_.reservations().size() == 0;
   if (quota_depth > 0 && !room_.engaged()) room_.reclaim(job, around);
@@ -145,14 +145,14 @@ bool Pass::may_promise() const {
   return remaining_.reservations().size() < static_cast<std::size_t>(policy_.reservations(state_.scheduling));
 }
 
-// Why no job of the class can start, where one showed it and nobody is to be promised a start or to have room
-// made any more.
+// Why no job of the class can start, if one of its jobs was tried and no further reservation or room-making
+// is possible.
 const Blocker* Pass::closed(const JobClass& job_class, int quota_depth) const {
   if (closed_.empty() || may_promise() || (quota_depth > 0 && !room_.engaged())) return nullptr;
   return closed_.find(job_class);
 }
 
-// Into devices that nobody in line can use.
+// Grows elastic jobs into devices that no job in line can use.
 void Pass::grow() {
   if (remaining_.pool({}).free.total() == 0) return;
   int tries = 0;

@@ -20,7 +20,8 @@ Plan make_plan(const ClusterState& state, Time now) {
   for (const auto& [kind, jobs] : state.indexes.elastic)
     if (!state.indexes.queues.contains(kind)) Pass(state, kind, now, plan, granted).run();
   if (plan.blocked.empty()) return plan;
-  // A reservation whose time has come moves on while others still leave, and may run into the next.
+  // A reservation whose time has come moves later while other jobs are still leaving, and may collide with
+  // the next.
   for (const Reservation& reserved : plan.reservations)
     plan.stale_by(reserved.at > now ? reserved.at : now + kLeavingTakes);
   if (const auto end = next_window_end(state)) plan.stale_by(*end);

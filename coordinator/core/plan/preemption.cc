@@ -9,12 +9,12 @@
 namespace podium {
 namespace {
 
-// An attempt in the last 10 minutes or 5 % of its walltime, whichever is more, is left alone; of a short one,
-// no more than its second half.
+// An attempt is not stopped in the last 10 minutes or 5 % of its walltime, whichever is longer, but at most
+// in the second half of it.
 constexpr int kAlmostDoneParts = 20;
 constexpr Duration kAlmostDone = std::chrono::minutes(10);
 
-// More devices than there are: what an account may not be asked for then, no single job of it may be.
+// More devices than there are: if an account may not be asked for these, no single job of it may be stopped.
 constexpr int kAnyNumber = 1'000'000'000;
 
 bool almost_done(Time created, Duration walltime, Time now) {
@@ -22,8 +22,8 @@ bool almost_done(Time created, Duration walltime, Time now) {
   return left < std::min(std::max(kAlmostDone, walltime / kAlmostDoneParts), walltime / 2);
 }
 
-// After a stop it is left alone until it runs: an elastic job that starts with its new size, which it does
-// before all others, would otherwise be stopped at once by the very next plan.
+// A starting job is not stopped until it runs: otherwise the next plan would stop an elastic job that has
+// just started with its new size, before all others.
 bool is_restarting(const RunningJob& job) { return job.attempt > 1 && !job.standing.started; }
 
 Duration lost_work(const Standing& standing, const std::optional<Time>& saved, Time now) {
@@ -32,16 +32,16 @@ Duration lost_work(const Standing& standing, const std::optional<Time>& saved, T
   return std::max(now - since, Duration{}) * standing.devices;
 }
 
-// The search for jobs to stop: candidates are added in any order, and as many are taken as make room.
+// The search for jobs to stop: candidates are added in any order, and only as many are taken as necessary.
 class RoomSearch {
  public:
   RoomSearch(const ClusterState& state, DevicePool pool, AccountLedger ledger, const Job& blocked, Time now)
       : state_(state), pool_(std::move(pool)), ledger_(std::move(ledger)), blocked_(blocked), now_(now) {}
 
-  // Whether the job would fit by now.
+  // Whether the job fits now.
   bool done() const { return has_room(state_, pool_, blocked_, now_); }
 
-  // Adds the accounts' running jobs that may be stopped, those of the highest `rank` to go first.
+  // Adds the accounts' running jobs that may be stopped; those of the highest `rank` are stopped first.
   template <class OfAccount, class MayStop, class Rank>
   void add(const OfAccount& of_account, const MayStop& may_stop, const Rank& rank) {
     const std::string& kind = blocked_.request.kind;
@@ -58,8 +58,8 @@ class RoomSearch {
     }
   }
 
-  // As many of the candidates, in their order, as make room, less those that turn out not to be needed. Empty
-  // where all together do not.
+  // As many candidates, in their order, as make room, without those that turn out to be unnecessary. Empty
+  // where all together are not enough.
   std::vector<JobId> choose() {
     std::make_heap(candidates_.begin(), candidates_.end());
     std::vector<const RunningJob*> victims;
@@ -83,7 +83,8 @@ class RoomSearch {
     std::int64_t rank;
     Duration lost;
 
-    // Whether it goes after the other: first the least deserving, then who loses least, then the youngest.
+    // Whether it is stopped after the other: first the least deserving, then the one that loses least, then
+    // the youngest.
     bool operator<(const Candidate& other) const {
       return std::tuple(rank, other.lost, job->job) < std::tuple(other.rank, lost, other.job->job);
     }

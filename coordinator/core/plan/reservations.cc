@@ -106,9 +106,9 @@ void Reservations::add(const FreeDevices& open, const Job& job, Time at, const N
   reservations_.push_back(std::move(reservation));
 }
 
-// When devices come free besides the ends of what ran before this plan, and which that are not free now: of
-// what it starts and of what starts again with another size, after its reservations, and after nodes'
-// windows.
+// The times at which devices become free, apart from the ends of jobs that ran before this plan, and those
+// devices: at the ends of jobs that it starts or that restart with another size, after its reservations, and
+// after nodes' windows.
 std::multimap<Time, NodeSlices> Reservations::moments() const {
   std::multimap<Time, NodeSlices> moments = started_;
   for (const Reservation& reservation : reservations_) moments.emplace(reservation.end, NodeSlices{});
@@ -142,7 +142,7 @@ const Reservation* Reservations::reserve(const DevicePool& pool, const Job& job)
   const std::multimap<Time, NodeSlices> others = moments();
   auto moment = others.begin();
   std::optional<Time> untried;
-  // Whether the job can start at an earlier time than `at`; what comes free at one time does so at once.
+  // Whether the job can start before `at`; devices that become free at one time do so together.
   const auto before = [&](Time at) {
     if (untried && *untried < at && try_at(*untried)) return true;
     untried = at;

@@ -8,7 +8,7 @@
 namespace podium {
 namespace {
 
-// Whether the event may change what a job waits for at once.
+// Whether the event may change at once what a job waits for.
 bool is_telling(const Event& event) {
   return std::holds_alternative<JobQueued>(event.body) ||
          std::holds_alternative<JobStateChanged>(event.body) || std::holds_alternative<JobHeld>(event.body) ||
@@ -56,7 +56,7 @@ std::vector<WaitMark> WaitLog::look(const ClusterState& state, const Plan& plan,
   return std::exchange(marks_, {});
 }
 
-// Jobs of which an event or the end of a back-off may change at once what they wait for.
+// Jobs for which an event, or the end of a back-off, may change at once what they wait for.
 std::set<JobId> WaitLog::touched(const ClusterState& state, const Events& events, Time now) {
   std::set<JobId> jobs;
   for (const Event& event : events) {
@@ -74,7 +74,7 @@ std::set<JobId> WaitLog::touched(const ClusterState& state, const Events& events
   return jobs;
 }
 
-// Jobs that were tried now or by the plan before; by the first plan all that wait.
+// Jobs that this plan or the previous one tried; for the first plan all waiting jobs.
 void WaitLog::follow(const ClusterState& state, const Plan& plan, Time now) {
   std::set<JobId> blocked;
   for (const auto& [id, why] : plan.blocked) blocked.insert(id);

@@ -17,7 +17,7 @@ std::string first_of(const std::vector<NodeId>& nodes) {
          (nodes.size() > 2 ? "s" : "");
 }
 
-// It would fit, were it not for the windows of nodes.
+// It would fit without the windows of nodes.
 Blocker closed_nodes(const ClusterState& state, const Job& job, Time now, Time end) {
   Blocker maintenance{.code = BlockerCode::maintenance};
   Blocker reserved{.code = BlockerCode::reserved_nodes};

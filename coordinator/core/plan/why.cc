@@ -84,7 +84,7 @@ std::optional<Blocker> not_in_line(const ClusterState& state, const Job& job) {
                  .job = job.request.after.front().job};
 }
 
-// What the plan found, or whom the job waits behind where the plan did not come to it.
+// The plan's reason, or the job that it waits behind where the plan did not try it.
 Blocker first_blocker(const ClusterState& state, const Plan& plan, const Foremost& foremost, const Job& job) {
   if (auto blocker = not_in_line(state, job)) return std::move(*blocker);
   const auto own = plan.blocked.find(job.id);
@@ -112,7 +112,7 @@ Blocker holder(const Job& running, Time now) {
   return blocker;
 }
 
-// Of the running jobs, first to end first, those whose ends make room for the job.
+// The running jobs whose ends make room for the job, by their ends.
 std::vector<const Job*> holders_of_room(const ClusterState& state, const Job& job, Time now) {
   const auto found = state.indexes.pools.find({job.request.kind, job.request.nodes});
   const Shape shape = shape_of(job.request);
@@ -171,7 +171,7 @@ std::int64_t unhealthy_devices(const Node& node, const std::string& kind, std::s
   return unhealthy;
 }
 
-// Of nodes that get work otherwise. The first one's word stands for all.
+// Adds the unhealthy devices of nodes that get work. The first device's reason stands for all.
 void add_unhealthy(const ClusterState& state, const Job& job, std::vector<Blocker>& blockers) {
   const std::string& kind = job.request.kind;
   Blocker unhealthy{.code = BlockerCode::unavailable};
@@ -216,7 +216,7 @@ std::set<std::string> accounts_in_line(const ClusterState& state, const std::str
   return accounts;
 }
 
-// What an account has used by its share, in device hours.
+// An account's usage by share, in device hours.
 std::string stands_at(double factor) {
   const long long tenths = std::llround(factor / 360);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);

@@ -14,7 +14,7 @@
 namespace podium {
 namespace {
 
-// Device time after which a job sinks one level.
+// The device times at which a job sinks a level.
 constexpr std::array<Duration, 3> kLevels{std::chrono::hours(1), std::chrono::hours(8),
                                           std::chrono::hours(64)};
 

@@ -50,7 +50,7 @@ std::optional<std::string> bad_account_name(const std::string& name) {
          std::to_string(kLongestName) + " characters";
 }
 
-// What it held since `at` has decayed as well: ∫ devices · 2^(−t/half_life) dt over the time since.
+// The usage since `at` decays as well: ∫ devices · 2^(−t/half_life) dt over the time since.
 double used(const Usage& usage, Duration half_life, Time now) {
   const double half = seconds_of(half_life);
   const double left = std::exp2(-std::max(seconds_of(now - usage.at), 0.0) / half);

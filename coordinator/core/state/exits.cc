@@ -29,7 +29,7 @@ constexpr ExitMeaning kWorkerExits[] = {
     {static_cast<int>(WorkerExit::saved), "saved and left after SIGTERM", Retry::requeue},
 };
 
-// What launchers and Megatron agree on; a shell reports a signal as 128 + its number.
+// The codes that launchers and Megatron share; a shell reports a signal as 128 + its number.
 constexpr ExitMeaning kCommandExits[] = {
     {16, "wants to run again on other hardware", Retry::move},
     {17, "its results failed their validation", Retry::never},
@@ -143,7 +143,7 @@ Blame blame_for(const TaskExit& exit, bool stopping, bool user_program) {
     return Blame::peer_lost;
   if (stopping && ended_by(exit, SIGTERM)) return Blame::stopped;
   if (stopping && ended_by(exit, SIGKILL)) return Blame::killed;
-  // What a program of the user's own answers to an order to stop says nothing of the program.
+  // How a user's own program reacts to an order to stop says nothing about the program.
   if (stopping && user_program && exit.cause == ExitCause::ordered) return Blame::stopped;
   return Blame::failed;
 }

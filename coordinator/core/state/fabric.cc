@@ -14,7 +14,7 @@ std::uint16_t number_of(Map& numbers, const Key& key) {
   return numbers[key] = static_cast<std::uint16_t>(numbers.size() + 1);
 }
 
-// A label's number; `otherwise` where it has none that makes sense.
+// A label's number; `otherwise` where it has no valid one.
 std::uint32_t number_in(const std::map<std::string, std::string>& labels, const char* key,
                         std::uint32_t otherwise) {
   constexpr std::uint32_t kMost = 60'000;  // so that rails × bandwidth fits

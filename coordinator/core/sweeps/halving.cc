@@ -27,7 +27,7 @@ bool goes_before(const Halving& halving, int rung, JobId a, JobId b) {
   return a < b;
 }
 
-// Where a trial that has told at a rung stands among the others, or shall.
+// The position of a trial that has reported at a rung, or of one that is about to, in the ranking.
 template <class Ranking>
 auto place_of(const Halving& halving, Ranking& ranked, int rung, JobId job) {
   return std::ranges::lower_bound(ranked, job,
