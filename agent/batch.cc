@@ -7,7 +7,8 @@
 namespace podium {
 namespace {
 
-// What to send of the stream from `offset` on; nothing new where it is neither bytes nor after a gap.
+// The next chunk of the stream from `offset` on; without bytes and without a gap before it there is nothing
+// new.
 StreamChunk next_chunk(TaskId id, const SupervisedTask& task, StreamKind kind, std::int64_t offset,
                        std::size_t room, std::string& bytes) {
   const auto path = task.folder->stream_path(kind);
@@ -17,7 +18,7 @@ StreamChunk next_chunk(TaskId id, const SupervisedTask& task, StreamKind kind, s
     bytes = read_range(path, offset, limit);
     chunk.final = task.record.exit && offset + std::ssize(bytes) >= task.folder->stream_size(kind);
     if (!chunk.final) keep_whole_lines(bytes, limit);
-    // In a full chunk it is a line that is too long; here there was only too little room for it.
+    // In a full chunk the line is too long; here there was only too little room for it.
     if (!chunk.final && limit < kChunkBytes && !bytes.ends_with('\n')) bytes.clear();
   } else {
     const DataRange data = next_data(path, offset);

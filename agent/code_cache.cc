@@ -26,7 +26,7 @@ constexpr auto kRetryAfter = std::chrono::seconds(3);
 constexpr auto kLookAgainAfter = std::chrono::milliseconds(50);
 constexpr std::size_t kKept = 16;  // packed snapshots that stay
 
-// Those that were used last stay.
+// Keeps the most recently used ones.
 void forget_old(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -35,7 +35,7 @@ void forget_old(const fs::path& folder) {
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second);
 }
 
-// What is wrong with the bytes; "" when they lie unpacked in `to`.
+// What is wrong with the bytes; "" where they were unpacked into `to`.
 std::string unpack_anew(const std::string& packed, const std::string& sha256, const fs::path& to) {
   try {
     fs::remove_all(to);

@@ -10,7 +10,7 @@
 namespace podium {
 namespace {
 
-// Orders hold a spec for each task; more than this is no answer of a coordinator.
+// Orders hold a spec for each task; a larger answer is not a coordinator's.
 constexpr std::size_t kLongestAnswer = std::size_t{32} << 20;
 
 // The sentence of a problem+json body, or the beginning of any other.

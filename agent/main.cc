@@ -48,7 +48,7 @@ std::vector<Device> find_node_devices(const AgentOptions& options) {
   probes.push_back(std::make_unique<CpuSlots>(options.cpu_slots, options.threads_per_slot));
   Discovery found = find_devices(probes);
   for (const std::string& note : found.notes) spdlog::info("devices: {}", note);
-  // What NVML has measured goes before what the machine's make promises.
+  // NVML's data take precedence over those of the machine's type.
   const bool measured = std::ranges::any_of(found.devices, [](const Device& d) { return d.island >= 0; });
   if (options.machine && !measured) number_islands(*options.machine, found.devices);
   return std::move(found.devices);
@@ -80,7 +80,7 @@ std::unique_ptr<GpuWatch> watch_gpus(const asio::any_io_executor& executor, Node
   return watch;
 }
 
-// One request on a connection of its own: it is asked for once a job.
+// One request on a connection of its own, once for each job.
 CodeCache::Fetch code_from(const asio::any_io_executor& executor, const CoordinatorConfig& coordinator) {
   return [executor, coordinator](std::string sha256) -> asio::awaitable<std::optional<std::string>> {
     HttpClient client(executor, coordinator.url, ClientOptions{coordinator.ca_file, kMostPackedCode});

@@ -63,7 +63,8 @@ std::set<int> NodeDevices::occupied() const {
   return gpus;
 }
 
-// A process that is just ending holds memory for a moment: only one seen in two looks running is told of.
+// An ending process holds memory for a moment, so only a process that is seen in two looks in a row is
+// reported.
 std::string NodeDevices::judge_holders(int index, const std::vector<MemoryHolder>& holders) {
   std::set<int> now;
   std::string health;

@@ -30,7 +30,7 @@ Examples:
 SIGTERM ends the agent and leaves its tasks running: the next agent with the same --home takes them up again.
 With --stop-tasks-on-exit it stops them first. Under systemd set KillMode=process for the first of the two.)";
 
-// The options as typed, before they are made sense of.
+// The options as typed, not yet parsed.
 struct RawOptions {
   std::string coordinator = "http://127.0.0.1:7070";
   std::vector<std::string> labels;

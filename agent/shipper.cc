@@ -70,7 +70,7 @@ asio::awaitable<void> Shipper::send(Batch batch) {
     throw std::runtime_error("the coordinator takes no more of task " + to_string(batch.last) + "'s files");
 }
 
-// False when the coordinator's answer moves nothing: the same bytes would be sent at once again.
+// False where the coordinator's answer moves no offset: the same bytes would be sent again at once.
 bool Shipper::acknowledge(const Batch& batch, const std::vector<StreamPosition>& positions) {
   bool moved = false;
   for (const StreamPosition& position : positions) {
@@ -114,8 +114,7 @@ void Shipper::bound_files() {
   troubles_.log_passed(supervisor_.now());
 }
 
-// Of events only what is delivered may go; of output the middle, for it is not kept by the coordinator
-// either.
+// Frees delivered events only; of output the middle, which the coordinator does not keep either.
 void Shipper::bound_file(const SupervisedTask& task, std::size_t stream) {
   const auto path = task.folder->stream_path(kStreams[stream]);
   const std::int64_t size = task.folder->stream_size(kStreams[stream]);

@@ -71,7 +71,7 @@ void Supervisor::follow(NodeOrders orders, Time sent) {
   act_soon();
 }
 
-// Of tasks that are to start; what was prepared for others goes.
+// Prepares code for tasks that are to start and drops what was prepared for others.
 void Supervisor::prepare_code() {
   std::set<TaskId> needed;
   for (const TaskOrder& order : orders_.tasks) {
@@ -87,7 +87,7 @@ void Supervisor::prepare_code() {
     }
 }
 
-// Never from within act: an action's consequences are looked at afresh, after all actions of this turn.
+// Never call it within act(): the consequences of an action are handled after all actions of this turn.
 void Supervisor::act_soon() {
   if (std::exchange(act_pending_, true)) return;
   asio::post(executor_, [this] {
@@ -125,7 +125,7 @@ void Supervisor::act() {
   });
 }
 
-// Throws what Asio throws where it cannot watch them; then nobody watches the task.
+// Throws where Asio cannot watch the process; then nothing watches the task.
 void Supervisor::watch(TaskId id, Fd pidfd, Fd ready) {
   asio::posix::stream_descriptor shim(executor_, pidfd.get());
   pidfd.release();
@@ -196,7 +196,8 @@ void Supervisor::tell_exit(SupervisedTask& task) {
   changed();
 }
 
-// An exit is told once the events before it are delivered, so that the coordinator judges it knowing them.
+// An exit is reported once the events before it are delivered, so that the coordinator knows them when it
+// judges the exit.
 void Supervisor::check_delivered(TaskId id) {
   SupervisedTask& task = tasks_.at(id);
   if (!task.record.exit) return;

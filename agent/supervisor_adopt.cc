@@ -1,5 +1,4 @@
-// The Supervisor's start: it takes up the tasks that an earlier agent left in its home, whatever has become
-// of them.
+// The start of the Supervisor: adopts the tasks that an earlier agent left in its home, whatever their state.
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
@@ -31,8 +30,8 @@ void Supervisor::adopt() {
   act_soon();
 }
 
-// A program may do anything to its folder: a task that cannot be taken up is ended, and the others go on. A
-// shortage is no task's doing, and ends none.
+// A program may do anything to its folder, so a task that cannot be adopted is ended, and the others go on. A
+// shortage is no task's fault and ends none.
 void Supervisor::try_to_adopt(TaskId id) {
   try {
     adopt_one(id);
@@ -81,7 +80,7 @@ void Supervisor::adopt_one(TaskId id) {
   }
 }
 
-// The earlier agent ended between writing the record and starting the program: the task may yet be started,
+// The earlier agent ended between writing the record and starting the program: the task may still be started,
 // once.
 void Supervisor::drop_unborn(TaskId id) {
   tasks_.at(id).folder->remove();

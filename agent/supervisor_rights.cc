@@ -15,7 +15,7 @@
 
 namespace podium {
 
-// An agent follows no other cluster's orders as long as one of its own cluster's tasks lives.
+// An agent follows no other cluster's orders while a task of its own cluster lives.
 void Supervisor::join(const NodeOrders& orders) {
   const ClusterName& theirs = orders.cluster;
   const bool same = theirs.id.empty() || cluster_.name.id.empty() || theirs.id == cluster_.name.id;
@@ -39,8 +39,8 @@ void Supervisor::join(const NodeOrders& orders) {
   write_cluster(config_.home, cluster_);
 }
 
-// What the agent before this one had left, for nobody has renewed it since. A time to come is of another
-// boot.
+// The time that the previous agent had left, because nothing has renewed it since. A time in the future is of
+// another boot.
 void Supervisor::resume_lease() {
   table_.last_sync = clock_.now();
   if (const auto left = lease_.read(); left && left->last_sync <= table_.last_sync) {
@@ -51,7 +51,7 @@ void Supervisor::resume_lease() {
   }
 }
 
-// Each task's own: one job's right, which another attempt may end, says nothing of another's.
+// Each task has its own: another attempt may end the right of one job without affecting others.
 void Supervisor::write_leases() {
   const auto try_to_write = [this](const std::function<void()>& write) {
     try {
@@ -80,7 +80,7 @@ void Supervisor::write_leases() {
   });
 }
 
-// The jobs of tasks that run or shall.
+// The jobs of tasks that run or are ordered.
 void Supervisor::watch_fences() {
   FenceWatch::Attempts attempts;
   const auto add = [&attempts](AttemptId attempt, Time born, Time begun) {

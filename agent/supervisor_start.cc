@@ -1,5 +1,5 @@
-// The Supervisor's starts: a task's folder, its lease, its shim; and what is told of one that does not come
-// about.
+// How the Supervisor starts a task (its folder, its lease, its shim), and what it reports where a start
+// fails.
 #include <spdlog/spdlog.h>
 
 #include <system_error>
@@ -12,7 +12,7 @@
 namespace podium {
 namespace {
 
-// Of a folder that could not be written to its end.
+// Handles a folder that could not be written completely.
 void remove_remains(const TaskFolder& folder) {
   try {
     if (std::filesystem::exists(folder.path())) folder.remove();
@@ -46,7 +46,7 @@ void Supervisor::carry_out(const StartTask& start) {
   changed();
 }
 
-// No job's fault: this node gets no more of them until it can start tasks again.
+// No job is to blame: this node gets no more tasks until it can start them again.
 void Supervisor::start_failed(const std::string& why, Shortage shortage) {
   start_health_.failed("cannot start tasks: " + why, shortage, clock_.now());
   tell_health();
@@ -99,7 +99,7 @@ void Supervisor::launch(SupervisedTask& task, const StartTask& start) {
   spdlog::info("task {}: started ({})", to_string(id), start.launch.name);
 }
 
-// Of all its devices; -1 where they hang on several, or it is not known.
+// The NUMA node of all its devices; -1 where they are on several, or where it is not known.
 int Supervisor::numa_of(const Launch& launch) const {
   std::set<int> numas;
   for (const int index : devices_of(launch)) {

@@ -1,4 +1,4 @@
-// The Supervisor's ways to end a task, one harder than the other, and to forget it once its orders have.
+// How the Supervisor ends a task, by increasingly hard means, and forgets it once its orders have.
 #include <signal.h>
 #include <spdlog/spdlog.h>
 
@@ -9,7 +9,7 @@
 
 namespace podium {
 
-// Null while its shim is just being adopted: reconcile asks again then.
+// Null while its shim is being adopted: reconcile then asks again.
 SupervisedTask* Supervisor::advance(TaskId id, Stopping to, Time next_at) {
   SupervisedTask& task = tasks_.at(id);
   if (!task.pidfd) return nullptr;
@@ -66,7 +66,7 @@ void Supervisor::raise_fence_of(const SupervisedTask& task) {
   }
 }
 
-// Its fence is on disk: where there is no room to note that its folder is kept, the folder can go.
+// The fence is on disk: where there is no room to record that the folder is kept, the folder is deleted.
 void Supervisor::keep(SupervisedTask& task) {
   task.record.forgotten = true;
   try {

@@ -76,7 +76,7 @@ std::string check_listen(const std::string& text) {
 
 std::string check_specs(const std::string& text) { return describe(parse_spec_repository(text).errors()); }
 
-// The rows of all files of a folder, or everything that is wrong with them.
+// The rows of all files of a folder, or all their mistakes.
 Result<std::vector<PublishedRow>> read_published(const std::filesystem::path& folder) {
   std::vector<PublishedRow> rows;
   Errors errors;
@@ -304,7 +304,7 @@ void add_options(CLI::App& app, Config& config) {
       ->capture_default_str();
 }
 
-// What is not given follows from the lease.
+// Limits that are not given follow from the lease.
 void settle_limits(Config& config) {
   Limits& limits = config.limits;
   limits.shared = !config.nothing_shared;
@@ -314,7 +314,7 @@ void settle_limits(Config& config) {
       std::max(limits.unknown_after, lease::lost_after(limits.lease, limits.shared)));
 }
 
-// With less than these a task could run twice, or none at all.
+// Below these limits a task could run twice, or none could run.
 std::string check_limits(const Limits& limits) {
   const auto at_least = [](const char* option, Duration least, const std::string& why) {
     return std::string(option) + " must be at least " + format_duration(least) + ": " + why;

@@ -206,7 +206,7 @@ asio::awaitable<void> Coordinator::stop_on_signal() {
   loop_.stop_waiting();
   live_.close();
   co_await server_.stop(kStopGrace);
-  // Elsewhere, because a submission under way waits for this thread.
+  // On another thread, because a running submission waits for this one.
   co_await agents_.run([this] { return specs_.reset(), true; });
   feed_.stop();
   stopping_ = true;

@@ -1,5 +1,5 @@
-// podium-coordinator: reads its settings, claims its home and serves. Exit codes: 0 stopped by a signal, 1
-// the world failed it, 2 it was told something wrong (as for any mistake on the command line).
+// podium-coordinator: reads its settings, claims its home and serves. Exit codes: 0 stopped by a signal, 1 a
+// failure of its surroundings, 2 a mistake of the user, such as on the command line.
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -33,8 +33,7 @@ int complain(const Errors& errors) {
   return kMistake;
 }
 
-// Agents' machines hold the agent token: were it the user token as well, each of them could change
-// everything.
+// Every node holds the agent token: if it were the user token as well, every node could change everything.
 Errors check_tokens(const Config& config, const std::string& user, const std::string& agent) {
   if (user != agent) return {};
   return {
@@ -53,7 +52,7 @@ void tell_address(const std::filesystem::path& file, const std::string& address)
   }
 }
 
-// Waits for room on a disk that is full, as a coordinator that runs does.
+// Waits for room on a full disk, as a running coordinator does.
 std::unique_ptr<Coordinator> make_coordinator(const Config& config, const Tokens& tokens) {
   for (bool told = false;; told = true) {
     try {

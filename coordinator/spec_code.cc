@@ -20,7 +20,7 @@ Error wrong_folder(const SpecSubmission& submission, const std::string& message)
   return {ErrorCode::invalid, "code.folder: " + message, place_of_folder(submission), "/code/folder"};
 }
 
-// From the repository's root; "" is that. Nothing where it lies outside.
+// The path relative to the repository's root; "" is the root. Nothing where it lies outside.
 std::optional<std::string> folder_in_repository(const std::string& spec, const std::string& folder) {
   const fs::path path = (fs::path(spec).parent_path() / folder).lexically_normal();
   if (path.is_absolute() || leads_out_of_folder(path)) return std::nullopt;

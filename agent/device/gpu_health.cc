@@ -17,7 +17,7 @@ struct CriticalXid {
   Remedy remedy;
 };
 
-// XIDs that programs cause (13, 31, 43, 45, …) are not here: their task fails and the device goes on.
+// XIDs that programs cause (13, 31, 43, 45, …) are not listed: their task fails and the device stays healthy.
 constexpr std::array<CriticalXid, 14> kCriticalXids{{
     {48, "double-bit memory error", Remedy::reset},
     {61, "internal micro-controller breakpoint", Remedy::reset},

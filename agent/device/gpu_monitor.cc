@@ -11,7 +11,7 @@
 namespace podium {
 namespace {
 
-// What a call gave, divided into the reading's unit; nothing where the device does not measure it.
+// The result of a call, in the reading's unit; nothing where the device does not measure it.
 template <class T>
 std::optional<double> measured(const nvml::Answer<T>& answer, double unit = 1) {
   if (!answer) return std::nullopt;
@@ -105,7 +105,7 @@ GpuState GpuMonitor::look_at(const Gpu& gpu) const {
 bool GpuMonitor::wait_for_xid(std::chrono::milliseconds longest) {
   nvml::Answer<nvml::Xid> xid{nvml::kNotSupported, {}};
   if (hears_xids_) xid = nvml_.next_xid(static_cast<unsigned>(longest.count()));
-  // Where the driver cannot wait, as when a GPU is lost, the wait is here.
+  // Where the driver does not wait, for example because a GPU is lost, this waits.
   if (!xid && xid.code != nvml::kTimeout) std::this_thread::sleep_for(longest);
   if (!xid) return false;
   const auto gpu = std::ranges::find(gpus_, xid.value.uuid, &Gpu::uuid);

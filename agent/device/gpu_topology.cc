@@ -5,7 +5,7 @@
 namespace podium {
 namespace {
 
-// NVLinks that a and b talk over: straight ones, or through the switches as many as both have.
+// NVLinks between a and b: direct ones or, through switches, as many as both have.
 int links_between(const GpuWiring& wiring, std::size_t a, std::size_t b) {
   const int straight = std::max(wiring.links[a][b], wiring.links[b][a]);
   return straight > 0 ? straight : std::min(wiring.switch_links[a], wiring.switch_links[b]);

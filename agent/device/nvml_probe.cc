@@ -20,7 +20,7 @@ struct FoundGpu {
   Device device;
 };
 
-// What NVML writes 00000000:1B:00.0 is 0000:1b:00.0 in the kernel's files.
+// NVML's 00000000:1B:00.0 is 0000:1b:00.0 in the kernel's files.
 int numa_node_by_kernel(const std::filesystem::path& pci_devices, std::string bus_id) {
   if (bus_id.size() > 12) bus_id.erase(0, bus_id.size() - 12);
   std::ranges::transform(bus_id, bus_id.begin(), [](unsigned char c) { return std::tolower(c); });

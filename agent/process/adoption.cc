@@ -51,7 +51,7 @@ AdoptedShim adopt_shim(const std::filesystem::path& folder) {
   adopted.state = lives ? ShimState::starting : has_run ? ShimState::gone : ShimState::unborn;
   if (!lives || !has_run) return adopted;
   adopted.pidfd = open_pidfd(shim);
-  // Looked at after the pidfd was opened: the pid was the shim's when it was.
+  // Checked after the pidfd was opened: the pid was the shim's then.
   const bool is_its = adopted.pidfd && file_at(lock).is(file_at(lock_of(shim)));
   adopted.state = is_its && is_locked(lock) ? ShimState::alive : ShimState::gone;
   return adopted;

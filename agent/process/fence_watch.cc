@@ -23,7 +23,7 @@ FenceLook look_at(const std::filesystem::path& job, const SharedFence& wanted) {
   try {
     look.read = clock.now();
     const SharedFence fence = raise_shared_fence(job, wanted);
-    // Another of the same number, which was there first, is as good as one of the next.
+    // Another attempt of the same number, which was there first, counts as one of the next number.
     look.epoch = fence.attempt + (fence.attempt == wanted.attempt && gives_way(wanted, fence) ? 1 : 0);
     look.since = clock.now();
   } catch (const AnotherJobs& error) {

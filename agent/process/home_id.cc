@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 fs::path id_path(const fs::path& home) { return home / "id"; }
 fs::path place_path(const fs::path& home) { return home / "place"; }
 
-// No device: its number may be another one whenever the file system is mounted. Where births are not known
-// the inode alone must do.
+// Without the device number, which may change with every mount. Where birth times are not known, the inode
+// alone counts.
 std::string place_of(const fs::path& path) {
   struct statx found {};
   if (::statx(AT_FDCWD, path.c_str(), 0, STATX_INO | STATX_BTIME, &found) != 0)
@@ -26,7 +26,7 @@ std::string place_of(const fs::path& path) {
          std::to_string(born ? found.stx_btime.tv_nsec : 0) + "\n";
 }
 
-// An agent of before has made the id without it; on a full disk its next start does this.
+// An older agent made the id without it; on a full disk the next start makes it.
 void note_place(const fs::path& home) {
   try {
     write_file_atomic(place_path(home), place_of(id_path(home)), 0600);

@@ -30,7 +30,7 @@ std::int64_t bytes_at(const fs::path& path) {
   return ::lstat(path.c_str(), &found) == 0 ? kBlock * found.st_blocks : 0;
 }
 
-// With what its program has put there, which may be anything: beyond `most` nothing more is counted.
+// Includes files of the program, of which there may be many: counting stops beyond `most`.
 std::int64_t bytes_in(const fs::path& folder, std::int64_t most) {
   std::int64_t bytes = bytes_at(folder);
   std::error_code cannot;
@@ -97,7 +97,7 @@ void HomeRoom::write_file(const fs::path& path, std::string_view content) {
   make_reserve();
 }
 
-// By one folder, which may take its time on the agent's only thread: every look goes on with it.
+// Deletes one folder at a time, because a deletion may take long on the agent's only thread.
 void HomeRoom::trim() {
   if (kept_.size() > kMostFolders || bytes_ > most_ || is_short_of_room(home_)) remove_oldest();
 }
@@ -115,14 +115,15 @@ bool HomeRoom::remove_oldest() {
   return true;
 }
 
-// Whole or not at all, for a part would only take room from others. Where there is none, later.
+// All or nothing, because a part would only take room from others. Where there is no room, a later look tries
+// again.
 void HomeRoom::make_reserve() const {
   if (bytes_at(reserve_) >= kReserveBytes) return;
   const Fd fd(::open(reserve_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (fd && ::posix_fallocate(fd.get(), 0, kReserveBytes) != 0) ::unlink(reserve_.c_str());
 }
 
-// In its own blocks, so that no task can take them first. False where there is none.
+// Uses the reserve's own blocks, so that no task can take them first. False where there is no reserve.
 bool HomeRoom::write_in_reserve(const fs::path& path, std::string_view content) const {
   if (bytes_at(reserve_) < std::ssize(content)) return false;
   const Fd fd = open_file(reserve_, O_WRONLY);

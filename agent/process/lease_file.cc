@@ -25,7 +25,7 @@ void write_whole(const Fd& fd, const Value& value, const std::filesystem::path& 
     throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
 }
 
-// Made anew where the program has deleted it, with its folder or alone.
+// Makes the file again where the program has deleted it, with or without its folder.
 Fd open_again(const std::filesystem::path& path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   const std::filesystem::path folder = path.parent_path();

@@ -48,7 +48,7 @@ bool kill_if_doomed(pid_t pid, const std::string& name,
   return true;
 }
 
-// But this one.
+// Except this process.
 std::vector<pid_t> processes() {
   std::vector<pid_t> found;
   for (const auto& entry : fs::directory_iterator("/proc")) {

@@ -64,14 +64,14 @@ void write_fence(int fd, const fs::path& path, const SharedFence& fence) {
   if (::fsync(fd) != 0) fail("cannot write", path);
 }
 
-// Against other nodes that raise it at this moment; false: one does. Where the file system has no locks
-// nobody can keep them away.
+// Locks out other nodes that raise the fence at this moment; false: one does. On a file system without locks
+// this is not possible.
 bool lock_fence(int fd) {
   return ::flock(fd, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// Agents of before did not tell an operator's requeue from another job: theirs speaks against a first attempt
-// only, which meets nobody but its own gang there.
+// Older agents did not distinguish an operator's requeue from another job, so their fence only excludes a
+// first attempt, which can only meet its own gang there.
 bool is_another_jobs(const SharedFence& found, const SharedFence& wanted) {
   if (found.attempt == 0) return false;
   const auto differ = [](const auto& one, const auto& other) {
@@ -99,7 +99,7 @@ std::string read_shared_id(const fs::path& path) {
   return id;
 }
 
-// Also where it stands at the same attempt, and an agent of before has not told when that was decided.
+// Also where it is at the same attempt and an older agent did not record when that was decided.
 bool is_lower(const SharedFence& fence, const SharedFence& wanted) {
   return fence.attempt < wanted.attempt ||
          (fence.attempt == wanted.attempt && fence.begun == Time{} && wanted.begun != Time{});
@@ -119,7 +119,7 @@ std::vector<std::int64_t> numbers_in(const fs::path& jobs) {
   return numbers;
 }
 
-// A program may make folders there as well, and files in them.
+// Programs may make folders there, too, and files in them.
 bool is_fenced_by(const fs::path& job, const std::string& cluster) {
   try {
     const SharedFence fence = read_shared_fence(job);
@@ -148,7 +148,7 @@ std::string why_another_folder(const fs::path& shared, const std::string& id) {
 std::string shared_folder_id(const fs::path& shared, const std::string& fresh) {
   const fs::path path = shared_id_path(shared);
   if (!fs::exists(path)) {
-    // Written elsewhere and then linked: whoever reads it reads it whole, and only one can be first.
+    // Written elsewhere and then linked: every reader sees the whole file, and only one writer is first.
     const fs::path draft = shared / (".podium-shared." + fresh);
     write_file_atomic(draft, fresh + "\n");
     const bool failed = ::link(draft.c_str(), path.c_str()) != 0 && errno != EEXIST;

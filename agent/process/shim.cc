@@ -13,8 +13,8 @@
 // task's. It tells the agent "pid N\n", "failed CODE MESSAGE\n" when the program cannot be executed, or
 // "error MESSAGE\n" when it could not try. SIGTERM goes to the program's group; SIGUSR1 kills it with
 // everything it has started. The agent queues both with an ExitCause, of which the first that comes while the
-// program lives is what exit.json says. A signal without one is a stranger's: it explains an end that follows
-// within five minutes, and none later.
+// program lives is what exit.json says. A signal without a cause comes from elsewhere: it explains an end
+// that follows within five minutes.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ using podium::ExitCause;
 constexpr size_t kExitBytes =
     1024;  // reserved on disk at the start, so that a full disk cannot lose the exit
 
-// Longer than a machine that shuts down gives its programs, and than one needs to save.
+// Longer than a machine gives its programs when it shuts down, and than a program needs to save.
 constexpr long long kStrangerExplains = 5 * 60 * 1000;
 
 struct Program {
@@ -59,7 +59,7 @@ struct Program {
   LeaseEnd right{};             // as read last; an end of 0: there is no lease
 };
 
-// Tells the agent, if it still listens, and leaves.
+// Tells the agent, if it still listens, and exits.
 [[noreturn]] void give_up(const char* what) {
   dprintf(kReadyFd, "error %s: %s\n", what, strerror(errno));
   _exit(1);
@@ -78,7 +78,7 @@ void write_exit(int fd, const char* folder, int code, int signal, ExitCause caus
                               podium::name_of(cause));
   text[length] = '\n';
   if (pwrite(fd, text, sizeof text, 0) == sizeof text && rename(kExitDraft, kExitFile) == 0) return;
-  // A program that has deleted its folder still ended as it did: the folder is made anew to say so.
+  // A program may have deleted its folder: the folder is made again for its exit.json.
   mkdir(folder, 0700);
   const int again = chdir(folder) == 0 ? open(kExitFile, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
   if (again < 0 || pwrite(again, text, sizeof text, 0) != sizeof text)
@@ -94,7 +94,7 @@ void kill_cgroup(const char* cgroup) {
   if (fd >= 0) close(fd);
 }
 
-// In the child. `error`: the errno of the exec; negative: of entering the working folder.
+// In the child. `error`: the errno of exec; negative: of entering the working folder.
 [[noreturn]] void tell_failure(int failure, int error) {
   (void)!write(failure, &error, sizeof error);
   _exit(kCannotRun);
@@ -120,7 +120,7 @@ void kill_cgroup(const char* cgroup) {
   tell_failure(failure, errno);
 }
 
-// Born into the cgroup: a move later would wait for every processor of the machine.
+// The child is created in the cgroup: a later move would wait for every processor of the machine.
 pid_t fork_into(const char* cgroup) {
   if (!cgroup) return fork();
   const int folder = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -201,14 +201,14 @@ void note_cause(Program& program, ExitCause cause) {
     program.cause = cause;
 }
 
-// Of an end that was just seen.
+// The exit of a program that has just ended.
 ExitCause cause_of_end(const Program& program) {
   const bool strangers =
       program.stranger_came != 0 && boot_millis() <= program.stranger_came + kStrangerExplains;
   return program.cause == ExitCause::program && strangers ? ExitCause::signalled : program.cause;
 }
 
-// What the agent says with its signal; nobody else queues one.
+// The cause that the agent sends with its signal; other senders queue none.
 ExitCause cause_of(const siginfo_t& signal) {
   const int value = signal.si_value.sival_int;
   const bool told = signal.si_code == SI_QUEUE && value > 0 && value < podium::kExitCauses;
@@ -230,7 +230,7 @@ void read_lease(Program& program) {
   if (lease >= 0) close(lease);
 }
 
-// Whoever has asked the program to leave before, it has its time from the end of the lease on.
+// The program has its grace period from the end of the lease, whatever it was told before.
 void enforce_lease(Program& program) {
   read_lease(program);
   const LeaseEnd& right = program.right;
@@ -252,7 +252,7 @@ void collect_orphans(const Program& program) {
   }
 }
 
-// Of a SIGTERM that waits while the program has ended already.
+// The cause of a SIGTERM that is pending although the program has ended.
 void note_waiting_stranger(Program& program) {
   sigset_t term;
   sigemptyset(&term);
@@ -291,8 +291,7 @@ siginfo_t watch(Program& program) {
   }
 }
 
-// Whether trying again on this node would fail likewise. `error` is negative where it is the working
-// folder's.
+// Whether another try on this node would fail as well. `error` is negative for errors of the working folder.
 bool is_missing(int error) {
   const int code = error < 0 ? -error : error;
   return code == ENOENT || code == EACCES || code == ENOTDIR || code == ENOEXEC;

@@ -79,7 +79,7 @@ void set_files(FileActions& actions, const std::filesystem::path& folder, int lo
   expect(::posix_spawn_file_actions_addclosefrom_np(raw, shim::kFirstClosedFd), "cannot prepare a process");
 }
 
-// Every signal blocked, so that none can end the shim before it is ready for it.
+// All signals are blocked, so that none ends the shim before it is ready.
 void set_signals(Attributes& attributes) {
   sigset_t all;
   ::sigfillset(&all);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kLastWordsBytes = 64 << 10;
 
-// The mark by which processes without a shim are found; make_command puts it into the environment.
+// The variable by which processes without a shim are found; make_command sets it.
 constexpr char kMark[] = "PODIUM_TASK_FOLDER";
 
 std::string tail_of(const TaskFolder& folder, StreamKind stream) {
@@ -27,7 +27,7 @@ std::string tail_of(const TaskFolder& folder, StreamKind stream) {
   return read_range(folder.stream_path(stream), std::max<std::int64_t>(0, size - wanted), kLastWordsBytes);
 }
 
-// Why a program that failed says it did: its last error note, else the last line of its stderr.
+// The program's own reason for its failure: its last error note, else the last line of its stderr.
 std::string last_words(const TaskFolder& folder) {
   const std::string note = last_error_note(tail_of(folder, StreamKind::events));
   return note.empty() ? last_line(tail_of(folder, StreamKind::err)) : note;

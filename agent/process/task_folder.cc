@@ -44,7 +44,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
-// Of a name that is a number as it is written.
+// The number that a name stands for, if the name is written as numbers are.
 template <class Number>
 std::optional<Number> number_in(const std::string& name) {
   Number number = -1;
@@ -52,7 +52,7 @@ std::optional<Number> number_in(const std::string& name) {
   return number >= 0 && std::to_string(number) == name ? std::optional(number) : std::nullopt;
 }
 
-// The folders in `folder` that are named as a number is written; all else goes to `strange`.
+// The folders in `folder` whose names are numbers; everything else goes to `strange`.
 template <class Number>
 std::vector<std::pair<Number, fs::path>> numbered(const fs::path& folder, std::vector<fs::path>& strange) {
   std::vector<std::pair<Number, fs::path>> found;
@@ -122,8 +122,8 @@ void TaskFolder::create(const TaskRecord& record, const Launch& launch) const {
   write_record(record);
 }
 
-// Whole or not at all, as write_file_atomic, but without its sync of the folder: a record that a power cut
-// takes away belonged to a process that it took as well, and a start waits for this.
+// As write_file_atomic, but without the sync of the folder: a power cut that loses the record also ends its
+// process, and starts wait for this function.
 void TaskFolder::write_record(const TaskRecord& record) const {
   const fs::path path = path_ / kRecordFile;
   const fs::path draft = path_ / "task.json.tmp";

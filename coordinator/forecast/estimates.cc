@@ -7,8 +7,8 @@ namespace podium {
 namespace {
 
 constexpr double kQuickerPace = 0.9;  // of what is left, where steps are counted and all goes well
-// Of what a job is overdue that it will be over still: a wait of unknown scale lasts as long again in half of
-// the cases, and a ninth of that in one of ten (Gott, Nature 363, 1993).
+// How long an overdue job still runs, as a multiple of the time by which it is overdue: a wait of unknown
+// scale lasts as long again in half of the cases, and a ninth of that in one of ten (Gott, Nature 363, 1993).
 constexpr double kAgain = 1.0, kQuickestAgain = 1.0 / 9;
 
 Duration part(Duration whole, double fraction) {
@@ -39,8 +39,9 @@ std::optional<Duration> left_at_pace(const Job& job, const StepsDone& done, Time
   return part(took, pace) - (now - done.at);
 }
 
-// Of one that is overdue, by so much: by its pace until its walltime ends, by what is usual not longer than
-// jobs without a history take of the rest, and not less than the usual part of it.
+// A job that is overdue by its pace runs until the end of its walltime at most. A job that has outlived the
+// usual fraction runs at most for the default fraction of the rest, and at least for the usual fraction of
+// it.
 Duration Estimates::left(const Job& job, Outlook outlook, Time now) const {
   const Duration walltime = job.request.walltime;
   const Duration ran = job.attempt ? now - job.attempt->created : Duration{};

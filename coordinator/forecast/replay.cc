@@ -41,7 +41,7 @@ class Recorder {
     }
   }
 
-  // What changed up to `at`, as one entry.
+  // Adds the changes up to `at` as one entry.
   void mark(Time at) {
     if (now_.busy == before_.busy && now_.waiting == before_.waiting) return;
     replay_.load.push_back({at, now_.busy - before_.busy, now_.waiting - before_.waiting});
@@ -83,8 +83,8 @@ class Recorder {
   std::size_t over_ = 0;
 };
 
-// Idle devices, where a job waits whose gang is no larger than all that are idle of those it may use: its
-// kind, on nodes with the labels it asks for.
+// The idle devices, where a job waits whose gang is no larger than the number of idle devices that it may
+// use: those of its kind, on nodes with the labels that it asks for.
 std::int64_t idle_though_fitting(const ClusterState& state) {
   std::int64_t idle = 0;
   for (const auto& [kind, queue] : state.indexes.queues) {

@@ -13,7 +13,7 @@ namespace {
 constexpr int kLeapParts = 100;  // of the time looked ahead
 constexpr int kRunParts = 50;    // of what jobs still run on average
 
-// What the jobs of a kind still run, on average; none: there are no jobs.
+// The average remaining run time of the jobs of a kind; zero without jobs.
 Duration mean_run(const ClusterState& state, const std::string& kind, const Estimates& estimates,
                   Outlook outlook, Time now) {
   Duration sum{};
@@ -26,7 +26,7 @@ Duration mean_run(const ClusterState& state, const std::string& kind, const Esti
   return sum / std::max<std::int64_t>(jobs, 1);
 }
 
-// Nothing that is known to happen lets it start; what nobody ordered may end as well, and nobody knows when.
+// No known event lets the job start. Tasks that no order covers may end, too, at an unknown time.
 std::string never_starts(const ClusterState& state) {
   std::string nodes;
   for (const auto& [id, node] : state.nodes)
@@ -98,9 +98,9 @@ StartRange forecast_range(const ClusterState& state, Time now, JobId job, const 
   if (range.not_before) return range;
   range.earliest = ask(Outlook::earliest);
   range.latest = ask(Outlook::latest);
-  // Beside a start that was found, the note is of one future alone.
+  // Next to a start that was found, the note is about one of the futures only.
   if (without && !found.empty()) range.note = assuming(*without) + range.note;
-  // Jobs that end sooner may let others pass this one: what is sooner for all may be later for one.
+  // If all jobs end sooner, others may pass this one, so its start may be later.
   if (range.expected) {
     if (range.earliest) range.earliest = std::ranges::min(found);
     if (range.latest) range.latest = std::ranges::max(found);

@@ -191,7 +191,7 @@ class Search {
     add("nodes", request, "without resources.nodes");
   }
 
-  // The nearest of the wider demands that helps.
+  // The narrowest of the wider demands that helps.
   void further_apart() {
     static constexpr std::array kWider{Within::node, Within::leaf_switch, Within::spine, Within::anywhere};
     auto wider = std::ranges::find(kWider, original_.within);

@@ -10,7 +10,7 @@ namespace {
 // Far enough for silence and deadlines never to be noticed, near enough for times not to overflow.
 constexpr Duration kNever = std::chrono::years(1000);
 
-// What nobody ordered: no job has this number.
+// Stands for tasks that no order covers: no job has this number.
 constexpr AttemptId kNobodys{{0}, 1};
 
 Limits without_silence(Limits limits) {
@@ -61,8 +61,8 @@ std::optional<Time> VirtualCluster::next() const {
     if (plan_.stale_at) earlier(*plan_.stale_at);
     return std::max(*next, now_);
   }
-  // Nothing runs and nothing comes: only the end of a back-off or of a maintenance window can still change
-  // anything.
+  // Nothing runs and nothing will be submitted: only the end of a back-off or of a maintenance window can
+  // change anything.
   const auto back_off = state_.indexes.timers.upper_bound({now_, JobId{INT64_MAX}});
   if (back_off != state_.indexes.timers.end()) earlier(back_off->first);
   if (const auto end = next_window_end(state_)) earlier(std::max(*end, now_));
@@ -82,8 +82,8 @@ bool VirtualCluster::step(Duration leap) {
   return true;
 }
 
-// What the scheduler decides takes effect on the nodes at once, and their reports may let it decide more.
-// That ends: devices come free at a later moment only.
+// The scheduler's decisions take effect on the nodes at once, and their reports may lead to more decisions.
+// This ends, because devices become free only at a later moment.
 void VirtualCluster::settle() {
   report_called();
   while (plan_.stale(state_, now_)) {
@@ -126,7 +126,7 @@ void VirtualCluster::absorb(const Events& events) {
   }
 }
 
-// What an event means to the processes on the nodes.
+// The effect of an event on the processes of the nodes.
 void VirtualCluster::follow(const Event& event) {
   if (const auto* created = std::get_if<AttemptCreated>(&event.body)) {
     call(state_.jobs.at(created->attempt.job));

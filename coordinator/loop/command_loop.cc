@@ -85,7 +85,7 @@ std::vector<Errors> CommandLoop::take_turn(const std::vector<Command>& commands)
   return errors;
 }
 
-// After `events` have been applied: plans, and commits all. The events of the whole turn.
+// Plans, after `events` have been applied, and commits everything. Returns the events of the whole turn.
 Events CommandLoop::end_turn(Events events, Time now, std::optional<ExperimentText> text) {
   foremost_.reset();
   const bool plans = plan_.stale(state_, now);
@@ -171,7 +171,7 @@ awaitable<void> CommandLoop::heard() {
   if (waits_end_) throw Busy("the coordinator is stopping; submit again soon");
 }
 
-// A command may be refused, for its job may have ended meanwhile. Its rows are taken all the same.
+// A command may be refused, because its job may have ended meanwhile. The rows are taken all the same.
 std::optional<Error> CommandLoop::tell_core(const StreamBatch& streams) {
   if (streams.for_core.empty()) return std::nullopt;
   for (const Errors& errors : take_turn(streams.for_core))

@@ -5,7 +5,7 @@
 namespace podium {
 namespace {
 
-// Of turns that nobody wanted to know of. More are not kept: the next who asks has the state copied anew.
+// The most events of turns that are kept without a reader; beyond it the next reader copies the state anew.
 constexpr std::size_t kMostPending = 100'000;
 
 }  // namespace

@@ -84,7 +84,7 @@ bool SpecSync::Watcher::stop(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   stop_ = true;
   wake_.notify_all();
-  // What it submits is answered soon; only the network may be silent.
+  // Submissions are answered soon; only the network may be silent.
   wake_.wait(lock, [this] { return ended_ || fetching_; });
   wake_.wait_for(lock, patience, [this] { return ended_; });
   if (ended_) return true;

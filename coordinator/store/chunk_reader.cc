@@ -7,8 +7,8 @@
 namespace podium {
 namespace {
 
-// What `find` selects of the chunk's data, decoded where it lies. Damaged pages of the database are an error
-// as damaged bytes are.
+// Decodes in place what `find` selects of the chunk's data. Damaged pages of the database are errors, as
+// damaged bytes are.
 template <class Decode>
 auto decoded(Statement& find, const ChunkRow& chunk, const Decode& decode)
     -> decltype(decode(std::string_view())) try {
@@ -35,7 +35,7 @@ ChunkRow chunk_row(Statement& row) {
   return chunk;
 }
 
-// The points of a chunk that its row and its roll-ups tell of.
+// The points of a chunk that its row and its roll-ups contain.
 std::vector<StoredPoint> marks_of(const ChunkRow& chunk, const std::vector<RollUp>& runs) {
   std::vector<StoredPoint> marks{chunk.first, chunk.last};
   for (const RollUp& run : runs)
@@ -51,7 +51,7 @@ std::vector<StoredPoint> marks_of(const ChunkRow& chunk, const std::vector<RollU
 
 ChunkReader::ChunkReader(Database& db, std::int64_t series)
     : series_(series),
-      // From the last chunk that begins no later than the range does.
+      // Begins with the last chunk that begins no later than the range.
       chunks_(
           db,
           "SELECT first_step, first_ms, first_value, last_step, last_ms, last_value, points, numbers, sum,"

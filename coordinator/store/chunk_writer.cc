@@ -11,15 +11,16 @@
 namespace podium {
 namespace {
 
-// Then those of the open chunk become one, for what is read row by row should be few rows.
+// At this number the rows of the open chunk become one, because few rows are read faster.
 constexpr std::int64_t kMostOpenRows = 64;
 
-// Of a chunk in which a few steps are logged again only a piece of about so many points is written anew, for
-// more are likely to follow there; one of up to kWholeChunk is as well written whole.
+// Where a few steps of a chunk are logged again, only a piece of about this many points is rewritten, because
+// more are likely to follow there. A chunk of up to kWholeChunk points is rewritten whole.
 constexpr std::size_t kPointsInPiece = 2 * kPointsInBlock;
 constexpr std::size_t kWholeChunk = 4 * kPointsInPiece;
 
-// Both by step. Of a step that both have, the one of the later attempt, and of one attempt the new one.
+// Merges two lists by step. At a step of both, the point of the later attempt stays; of one attempt the new
+// point.
 std::vector<StoredPoint> merged(std::span<const StoredPoint> old, std::span<const StoredPoint> fresh) {
   std::vector<StoredPoint> all;
   all.reserve(old.size() + fresh.size());
@@ -51,8 +52,8 @@ struct Cut {
   std::size_t begin = 0, end = 0;
 };
 
-// The piece of `all` that has `points`, or all where these lie far apart, or it is small. Pieces lie on a
-// grid, so that a chunk is cut a few dozen times at most.
+// The piece of `all` that contains `points`, or all where these lie far apart or `all` is small. Pieces lie
+// on a grid, so that a chunk is cut a few dozen times at most.
 Cut cut_around(std::span<const StoredPoint> all, std::span<const StoredPoint> points) {
   const Cut whole{0, all.size()};
   if (all.size() <= kWholeChunk) return whole;
@@ -117,7 +118,7 @@ OpenChunk ChunkWriter::open_chunk(std::int64_t series) {
   return open;
 }
 
-// Those of its rows that begin in this range.
+// The open rows that begin in this range.
 std::vector<StoredPoint> ChunkWriter::take_open(std::int64_t series, OpenChunk& open, std::int64_t from,
                                                 std::int64_t to) {
   std::vector<StoredPoint> points;
@@ -188,7 +189,8 @@ std::int64_t ChunkWriter::close_with(std::int64_t series, OpenChunk& open,
   return put_in_place(series, all) - opened;
 }
 
-// Each chunk has the steps from its first to that of the next, the first one all before as well.
+// A chunk covers the steps from its first to that of the next chunk; the first chunk also covers all earlier
+// steps.
 std::int64_t ChunkWriter::put_in_place(std::int64_t series, std::span<const StoredPoint> points) {
   std::int64_t grown = 0;
   while (!points.empty()) {
@@ -221,7 +223,8 @@ std::int64_t ChunkWriter::merge_into(std::int64_t series, const Closed& chunk,
   return std::ssize(all) - std::ssize(old) - lost;
 }
 
-// At the end more will follow: whole chunks, and one with the rest. Elsewhere equal parts, with room in each.
+// At the end of a series more points will follow: makes full chunks and one with the rest. Elsewhere makes
+// equal parts, with room in each.
 void ChunkWriter::close_all(std::int64_t series, std::span<const StoredPoint> points, bool is_last) {
   if (points.empty()) return;
   const std::size_t parts = (points.size() + kPointsInChunk - 1) / kPointsInChunk;
@@ -246,7 +249,7 @@ bool ChunkWriter::close_piece(std::int64_t series, std::span<const StoredPoint> 
   return true;
 }
 
-// What a growing series leaves behind fills the chunk before.
+// Small remainders of a growing series are joined with the chunk before.
 std::vector<StoredPoint> ChunkWriter::joined_before(std::int64_t series,
                                                     std::span<const StoredPoint> points) {
   std::vector<StoredPoint> joined;
@@ -287,7 +290,7 @@ Result<std::vector<StoredPoint>> ChunkWriter::read(const Closed& chunk) try {
   throw;
 }
 
-// Of a chunk that is damaged nothing: it stays, for its row still tells something of it.
+// Returns nothing of a damaged chunk, which stays, because its row still has some of its data.
 std::vector<StoredPoint> ChunkWriter::take_if_whole(std::int64_t series, const Closed& chunk) {
   auto points = read(chunk);
   if (!points) return {};
@@ -295,8 +298,8 @@ std::vector<StoredPoint> ChunkWriter::take_if_whole(std::int64_t series, const C
   return std::move(points).value();
 }
 
-// Of a chunk that is damaged nothing: it is set aside, so that its series, and all others that come with it,
-// go on.
+// Returns nothing of a damaged chunk, which is set aside, so that its series and all others in the batch go
+// on.
 std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& chunk) {
   auto points = read(chunk);
   if (points) {
@@ -311,7 +314,7 @@ std::vector<StoredPoint> ChunkWriter::take(std::int64_t series, const Closed& ch
   return {};
 }
 
-// With its bytes, which stay where they lie where pages are damaged.
+// Sets aside the row and its bytes; on damaged pages the bytes stay in place.
 void ChunkWriter::set_aside(std::int64_t series, const Closed& chunk) {
   const bool on_damaged_pages = on_damaged_pages_.contains(chunk.data);
   keep_chunk_.run(series, chunk.first_step, chunk.last_step, chunk.points,

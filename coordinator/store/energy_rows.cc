@@ -7,7 +7,7 @@ namespace podium {
 namespace {
 
 constexpr int kRowsDeletedAtOnce = 1000;
-// By then a target has been told of that was reached before the end.
+// By then a target that was reached before the end has been reported.
 constexpr Duration kKeepMinutes = std::chrono::days(7);
 constexpr std::int64_t kMinute = Duration(std::chrono::minutes(1)).count();
 
@@ -44,7 +44,7 @@ void EnergyRows::add(const DrawnEnergy& drawn) {
   const std::int64_t job = drawn.attempt.job.value, from = to_millis(drawn.from);
   const int attempt = drawn.attempt.number;
   add_.run(job, attempt, from, to_millis(drawn.to), drawn.joules, drawn.covered_ms, drawn.shared_ms);
-  // Of several nodes one may tell of an earlier minute than another has.
+  // One of several nodes may report an earlier minute than another has reported.
   add_later_.run(job, attempt, from, drawn.joules, drawn.covered_ms, drawn.shared_ms);
 }
 

@@ -3,7 +3,7 @@
 namespace podium {
 namespace {
 
-// Checkpoints are told by the tasks themselves, with more detail; a retry only matters when it has to wait.
+// Tasks report their checkpoints themselves, in more detail; a retry only matters where it has to wait.
 bool is_news(const Event& event) {
   if (const auto* retry = std::get_if<RetryPlanned>(&event.body)) return retry->not_before.has_value();
   return !std::holds_alternative<CheckpointNoted>(event.body) &&

@@ -10,7 +10,7 @@ namespace podium {
 namespace {
 
 constexpr std::size_t kTargetsCached = 256;  // whose targets are kept in mind
-constexpr std::size_t kChunkCost = 1024;  // of a budget, beside its bytes
+constexpr std::size_t kChunkCost = 1024;     // of a budget, beside its bytes
 
 // Bytes of a broken line as text that any JSON writer accepts.
 std::string excerpt(std::string_view bytes) {
@@ -25,9 +25,8 @@ std::int64_t end_of(const StreamChunk& chunk) {
   return chunk.offset > INT64_MAX - size ? INT64_MAX : chunk.offset + size;
 }
 
-// How much of a stream of events to take at once: whole lines, about `budget` bytes of them and at least one.
-// Of a line without its end all, when that line is left out in any case or nothing follows it; else nothing
-// yet.
+// How many bytes of a stream of events to take at once: whole lines, about `budget` bytes and at least one
+// line. A line without an end is taken only if it is skipped in any case or nothing follows it.
 std::size_t piece_of(std::string_view fresh, std::size_t budget, bool skipping, bool final) {
   std::size_t end = fresh.substr(0, budget).rfind('\n');
   if (end == std::string_view::npos) end = fresh.find('\n');
@@ -117,8 +116,7 @@ bool Ingestor::take(StreamBatch& batch, std::size_t& budget) {
 
 Ingestor::Taken Ingestor::take(const StreamChunk& chunk, bool on_disk, std::size_t budget) {
   const std::int64_t end = end_of(chunk);
-  // Of a task that this database never gave to the node: nobody will ask the node for it, so its agent may
-  // forget it.
+  // This database never gave the task to the node and will not ask for it, so the agent may forget it.
   if (!knows(chunk.task, batch_->node)) return {end, 0, false};
   Stream stream = find_stream(chunk);
   const std::int64_t from = stream.next;
@@ -162,7 +160,7 @@ void Ingestor::take_events(TaskId task, std::string_view text, Stream& stream) {
   write_progress(task.attempt);
 }
 
-// What is wrong with it; "" when it was taken.
+// Takes a line; returns what is wrong with it, or "".
 std::string Ingestor::take_line(TaskId task, std::string_view line) {
   if (parse_metrics_line(line, metrics_)) {
     metrics_.time_ms = to_millis(batch_->clock.correct(from_millis(metrics_.time_ms)));
@@ -182,7 +180,7 @@ std::string Ingestor::take_line(TaskId task, std::string_view line) {
   }
 }
 
-// Told of a stream's first such line and then whenever their number has another digit.
+// Reports a stream's first such line, and then each time their number gets another digit.
 void Ingestor::leave_out(TaskId task, std::string_view line, Stream& stream, const std::string& why) {
   if (!is_power_of_ten(++stream.left_out)) return;
   const std::string text =
@@ -219,14 +217,14 @@ void Ingestor::take_metrics(TaskId task, const MetricsLine& line) {
   if (task.rank == 0) note_progress(line.step, std::nullopt, time);
 }
 
-// Where the live stream gets a metric's new points from. It stays where it is.
+// A metric's new points for the live stream. The reference stays valid.
 Series& Ingestor::fresh_points(JobId job, std::string_view key) {
   auto& points = batch_->news[job];
   const auto known = points.find(key);
   return known != points.end() ? known->second : points.emplace(key, Series{}).first->second;
 }
 
-// Keys borrow from the piece at hand, as those of lines do.
+// Keys are views into the current piece, as those of lines are.
 const Ingestor::Slot& Ingestor::slot(std::size_t at, AttemptId attempt, std::string_view key) {
   if (at >= slots_.size()) slots_.resize(at + 1);
   Slot& slot = slots_[at];
@@ -250,7 +248,7 @@ void Ingestor::refuse_metric(JobId job, Time time, std::string_view key) {
   if (!told) history_.add(job, time, "metric_refused", "warning", text);
 }
 
-// Of any job, for a program of the user's own says nothing of targets.
+// For every job, because users' own programs do not report targets.
 const Ingestor::Target& Ingestor::target_of(JobId job) {
   if (const auto known = targets_.find(job); known != targets_.end()) return known->second;
   if (targets_.size() >= kTargetsCached) targets_.clear();

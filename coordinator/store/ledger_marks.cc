@@ -41,7 +41,7 @@ void LedgerMarks::take(const Event& event) {
   open_.run(of_job->job.value);
 }
 
-// The wait that has just begun gets its name; one that goes on, another.
+// Names the wait that has just begun; a wait that continues gets a new name.
 void LedgerMarks::take(const WaitMark& wait) {
   name_wait_.run(wait.job.value, to_millis(wait.since), wait.code);
   if (sqlite3_changes(database_.handle()) > 0) return;

@@ -24,7 +24,7 @@ fs::path piece_path(const fs::path& log, std::int64_t number) {
   return number == 0 ? log : fs::path(log.string() + "." + std::to_string(number));
 }
 
-// 0 when there is no such file.
+// 0 where there is no such file.
 std::int64_t size_of(const fs::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) return info.st_size;
@@ -54,7 +54,7 @@ std::string read_at(const fs::path& path, std::int64_t at, std::int64_t limit) {
   return text;
 }
 
-// Where the first piece after `piece` begins that is there; `end` when none is.
+// Where the first existing piece after `piece` begins; `end` where there is none.
 std::int64_t next_kept(const fs::path& log, std::int64_t piece, std::int64_t end) {
   const std::string prefix = log.filename().string() + ".";
   std::int64_t next = end;
@@ -69,7 +69,7 @@ std::int64_t next_kept(const fs::path& log, std::int64_t piece, std::int64_t end
   return next;
 }
 
-// The bytes at `offset` that lie in one file; a log of before there were pieces has all of them in the first.
+// The bytes at `offset` in one file; an older log, without pieces, has all of them in the first.
 std::string read_piece(const fs::path& log, std::int64_t offset, std::int64_t limit) {
   const std::int64_t piece = offset / kLogPiece;
   std::string text = read_at(log, offset, piece == 0 ? std::min(limit, kLogPiece - offset) : limit);

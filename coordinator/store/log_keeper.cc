@@ -21,7 +21,7 @@ const std::string kDueJobs =
     "e.name"
     " WHERE j.ended_ms <= ?1 - coalesce(r.logs_ms, ?2)";
 
-// Ends the look, so that the next one sees what has been written since.
+// Ends the query, so that the next one sees what has been written since.
 bool found(Statement& look) {
   const bool any = look.next();
   look.start();
@@ -121,7 +121,7 @@ void LogKeeper::write_one(StreamBatch& streams, Ends& ends) {
   }
 }
 
-// Where the stream ends by what is committed and by what was just written; -1: it is no task of the node.
+// The end of the stream, from what is committed and what was just written; -1: the task is not the node's.
 std::int64_t LogKeeper::end_of(const NodeId& node, TaskId task, StreamKind stream, Ends& ends) {
   const auto known = ends.find({task, stream});
   if (known != ends.end()) return known->second;
@@ -146,7 +146,7 @@ void LogKeeper::measure() {
 
 void LogKeeper::keep_house() {
   try {
-    // By the cluster's clock, whose newest reading is that of the newest event: this machine's may leap.
+    // Uses the cluster's time, which is at least that of the newest event: this machine's clock may jump.
     std::int64_t now = 0;
     for (newest_event_.start(); newest_event_.next();) now = newest_event_.integer(0);
     const auto is_due = [&](JobId job) { return found(is_due_.start(now, usual_.count(), job.value)); };

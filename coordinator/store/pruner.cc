@@ -60,7 +60,7 @@ void Pruner::rules_changed() {
   series_.clear();
 }
 
-// Each look for the next job of a rule is a piece, for it may go through all jobs.
+// Each search for the next job of a rule is a piece, because it may visit all jobs.
 bool Pruner::prune(Time now) {
   if (rules_.empty()) read_rules();
   if (deleting_) return delete_history(), true;
@@ -91,7 +91,7 @@ bool Pruner::next_job(const Walk& walk, Place& place, std::int64_t until) {
   return found;
 }
 
-// At that time, and was not queued again.
+// Whether the job ended at that time and was not queued again.
 bool Pruner::has_ended(const Place& place) {
   const bool ended = has_ended_.start(place.job, place.ended_ms).next();
   has_ended_.start();

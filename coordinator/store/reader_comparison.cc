@@ -41,7 +41,7 @@ std::optional<std::int64_t> least_of(std::optional<std::int64_t> a, std::optiona
   return a && b ? std::min(a, b) : a ? a : b;
 }
 
-// Chunks know where their extremes are; what is open is read.
+// Chunks record where their extremes are; open points are read.
 void find_steps(Database& database, SeriesRow& series) {
   MetricEnds& ends = series.ends;
   Statement row(
@@ -79,7 +79,7 @@ std::optional<double> median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// The step of its best value is looked for of the job's target alone.
+// Searches for the step of the best value only for the job's target.
 void add_metrics(Database& database, const std::vector<std::string>& patterns, ComparedJob& compared) {
   for (SeriesRow& series : series_of(database, compared.id)) {
     const std::string& key = series.ends.key;
@@ -96,7 +96,7 @@ void add_metrics(Database& database, const std::vector<std::string>& patterns, C
   }
 }
 
-// Devices are held from the making of an attempt to its end.
+// Devices are held from the creation of an attempt to its end.
 double device_seconds(Database& database, JobId job, Time now) {
   Statement rows(
       database,

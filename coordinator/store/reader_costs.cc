@@ -1,4 +1,4 @@
-// Reader: what a job's devices drew, and which they were.
+// Reader: a job's devices and the energy that they drew.
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,8 +10,8 @@ namespace podium {
 
 namespace {
 
-// What was drawn in each of these minutes, by the sums so far of one attempt, the last first; of as many as
-// are asked for the first stands for all before it.
+// The energy of each of these minutes, from the running sums of one attempt, the last first; the earliest of
+// the requested minutes stands for all before it.
 std::vector<DrawnEnergy> minutes_of(Statement& rows) {
   std::vector<DrawnEnergy> minutes;
   while (rows.next()) {

@@ -18,7 +18,7 @@ struct JobPlace {
   std::string name, experiment_name, account;
 };
 
-// A row of the table to which a bucket of a job's time belongs, and how many of its devices are the row's.
+// The row of the table that a cell of a job's ledger belongs to, and how many of its devices count there.
 struct Part {
   std::string key;
   std::int64_t devices = 0;

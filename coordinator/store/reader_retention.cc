@@ -1,5 +1,5 @@
-// Reader: how long what is kept, and what is due. A job's row says when it ended; what of it is still there
-// is counted, so that what has gone already is not told again.
+// Reader: rules of retention, and data that is due for deletion. A job's row says when it ended; only data
+// that still exists is counted.
 #include <algorithm>
 #include <map>
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kAllCheckpoints = INT64_MAX;
 
-// From whose checkpoints which job goes on: one that has not ended, or that has reached its target and may
-// be reproduced.
+// Maps each job to the job that continues from its checkpoints: one that has not ended, or that has reached
+// its target and may be reproduced.
 std::map<JobId, JobId> jobs_resumed(Database& database) {
   Statement rows(
       database,
