@@ -186,6 +186,7 @@ json training_json(const TrainingSpec& training) {
            {"recompute", to_string(training.recompute)},
            {"unpadded", training.unpadded},
            {"timed_products", training.timed_products}};
+  if (training.recompute_layers > 0) out["recompute_layers"] = training.recompute_layers;
   for (const PhaseSpec& phase : training.phases) out["phases"].push_back(phase_json(phase));
   return out;
 }
@@ -206,6 +207,7 @@ TrainingSpec training_from(const json& in) {
   training.seed = in.at("seed");
   training.log_every = steps_from(in.at("log_every"), "training.log_every");
   training.recompute = enum_value(kRecomputes, in.value("recompute", "none"), "training.recompute");
+  training.recompute_layers = in.value("recompute_layers", 0);
   training.unpadded = in.value("unpadded", false);
   training.timed_products = in.value("timed_products", false);
   for (const json& phase : in.value("phases", json::array())) training.phases.push_back(phase_from(phase));

@@ -108,6 +108,7 @@ struct TrainingSpec {
   std::uint64_t seed = 1;
   std::int64_t log_every = 10;  // steps
   Recompute recompute = Recompute::none;
+  int recompute_layers = 0;       // full: so many of each pipeline stage's (or chunk's) layers; 0: all
   bool unpadded = false;          // bert: compute on valid tokens only
   bool timed_products = false;    // gpu: algorithms of products are chosen by time, and kept in checkpoints
   std::vector<PhaseSpec> phases;  // after the first, which the fields above describe; optimizer state is kept

@@ -72,6 +72,29 @@ void check_pipeline(const Facts& facts, Problems& problems) {
                     layout->pipeline, layout->interleave, *layers));
 }
 
+void check_recompute(const Facts& facts, Problems& problems) {
+  const auto recomputed = facts.integer("/training/recompute_layers");
+  const auto granularity = facts.text("/training/recompute");
+  if (!recomputed || !granularity) return;
+  if (*granularity != to_string(Recompute::full)) {
+    problems.add("/training/recompute_layers",
+                 fmt::format("training.recompute_layers ({}) is for recompute: full; set training.recompute "
+                             "to full, or leave recompute_layers out",
+                             *recomputed));
+    return;
+  }
+  const auto layout = layout_rules(facts, {"pipeline", "interleave"});
+  const auto layers = facts.integer("/model/layers");
+  if (!layout || !layers || *layers % layout->layers() != 0) return;
+  const auto most = *layers / layout->layers();
+  if (*recomputed <= most) return;
+  problems.add("/training/recompute_layers",
+               fmt::format("training.recompute_layers ({}) must not be above {}: model.layers ({}) over "
+                           "parallel.pipeline × parallel.interleave ({} × {}); leave it out to recompute all "
+                           "of them",
+                           *recomputed, most, *layers, layout->pipeline, layout->interleave));
+}
+
 void check_parallel(const Facts& facts, Problems& problems) {
   const auto layout = layout_rules(facts, {"tensor", "pipeline"});
   const auto devices = facts.integer("/resources/devices");
@@ -83,6 +106,7 @@ void check_parallel(const Facts& facts, Problems& problems) {
   check_tensor(facts, problems);
   check_fp8_columns(facts, problems);
   check_pipeline(facts, problems);
+  check_recompute(facts, problems);
   if (facts.flag("/parallel/sequence") == true && facts.integer("/parallel/tensor") == 1)
     problems.add(
         "/parallel/sequence",

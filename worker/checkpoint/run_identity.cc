@@ -18,7 +18,8 @@ json shaping(const JobSpec& spec) {
   json model = all.at("model"), training = all.at("training");
   model.erase("preset");  // its shape is written out
   model.erase("init");    // a run that goes on takes its weights from the checkpoint
-  for (const char* key : {"log_every", "recompute", "unpadded", "timed_products"}) training.erase(key);
+  for (const char* key : {"log_every", "recompute", "recompute_layers", "unpadded", "timed_products"})
+    training.erase(key);
   training["batch"].erase("micro");
   if (training.contains("phases"))
     for (json& phase : training["phases"]) phase["batch"].erase("micro");

@@ -58,6 +58,9 @@ void check_layout(const ModelSpec& spec, const ModelOptions& options, const Para
       fmt::format(
           "parallel.pipeline {} x interleave {} shares them equally; a checkpoint goes on with any layout",
           layout.pipeline, options.interleave));
+  require(options.recompute_layers >= 0 && options.recompute_layers <= spec.layers / rules.layers(),
+          fmt::format("recompute_layers {} must not be above {}, the layers of a chunk",
+                      options.recompute_layers, spec.layers / rules.layers()));
   if (options.fp8)
     require_multiple("intermediate", spec.intermediate, rules.columns(),
                      fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple,

@@ -22,7 +22,8 @@ struct ModelOptions {
   Precision precision = Precision::fp32;
   bool fp8 = false;  // the products of dense layers within the layers; needs a precision of 16 bits
   Recompute recompute = Recompute::none;
-  bool unpadded = false;  // compute on valid tokens only
+  int recompute_layers = 0;  // as in TrainingSpec
+  bool unpadded = false;     // compute on valid tokens only
   bool sequence_parallel =
       false;                     // rows outside of attention and feed-forward are split over the tensor group
   int interleave = 1;            // chunks a pipeline rank holds

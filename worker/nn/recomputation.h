@@ -1,9 +1,11 @@
 // What layers keep from forward to backward, and what backward computes again instead (Chen et al., 2016;
 // Korthikanti et al., 2022):
 //
-//   none        everything is kept
-//   selective   attention's probabilities are computed again, by its own backward
-//   full        a layer's input alone is kept: backward runs the layer's forward again
+//   none        a layer keeps everything
+//   selective   attention's own backward computes the probabilities again
+//   full        a layer keeps its input alone, and backward runs its forward again: of each chunk the first
+//               `layers` do so, or all of them where that is 0. The others keep everything. Megatron-LM calls
+//               this the recompute method "block".
 //
 // A pass that only evaluates keeps nothing.
 #pragma once
@@ -16,25 +18,32 @@ namespace podium {
 
 class Recomputation {
  public:
-  Recomputation(Recompute recompute, MemorySpace memory) : recompute_(recompute), passing_(memory.device) {}
+  Recomputation(Recompute recompute, int layers, MemorySpace memory)
+      : recompute_(recompute), layers_(static_cast<std::size_t>(layers)), transient_(memory.device) {}
 
-  bool keeps_probabilities(bool training) const { return training && recompute_ == Recompute::none; }
+  // Of the layers that backward does not run again.
+  bool keeps_probabilities(bool training) const { return training && recompute_ != Recompute::selective; }
 
-  // TransformerLayer's; x must stay as it is until backward, which is given it again.
-  void forward(TransformerLayer& layer, const PassContext& pass, ConstTensorView x, TensorView y,
-               TransformerLayer::Saved& saved);
-  void backward(TransformerLayer& layer, const PassContext& pass, ConstTensorView x, TensorView dy,
-                const TransformerLayer::Saved& saved);
+  // TransformerLayer's, of the layer with this index in its chunk; x must stay as it is until backward, which
+  // is given it again.
+  void forward(TransformerLayer& layer, std::size_t index, const PassContext& pass, ConstTensorView x,
+               TensorView y, TransformerLayer::Saved& saved);
+  void backward(TransformerLayer& layer, std::size_t index, const PassContext& pass, ConstTensorView x,
+                TensorView dy, const TransformerLayer::Saved& saved);
 
   // Of activations that live within one layer only.
-  Arena& passing() { return passing_; }
-  const Arena& passing() const { return passing_; }
+  Arena& transient() { return transient_; }
+  const Arena& transient() const { return transient_; }
 
  private:
-  PassContext passing_context(const PassContext& pass, bool keep_probabilities);
+  bool runs_again(std::size_t index) const {
+    return recompute_ == Recompute::full && (layers_ == 0 || index < layers_);
+  }
+  PassContext transient_context(const PassContext& pass, bool keep_probabilities);
 
   const Recompute recompute_;
-  Arena passing_;
+  const std::size_t layers_;
+  Arena transient_;
 };
 
 }  // namespace podium

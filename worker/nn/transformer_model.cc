@@ -20,7 +20,7 @@ TransformerModel::TransformerModel(Context& context, const ModelSpec& spec, cons
       store_(context.memory),
       chunks_(make_chunks(store_, tensor_, spec, head_plan_, groups, options.interleave)),
       workspace_(context.memory.device),
-      recomputation_(options.recompute, context.memory),
+      recomputation_(options.recompute, options.recompute_layers, context.memory),
       loss_totals_(context.memory) {}
 
 Shape TransformerModel::boundary_shape(const MicroBatch& batch) const {
@@ -37,7 +37,7 @@ ModelMemory TransformerModel::memory() const {
   ModelMemory memory;
   for (const auto& [index, slot] : slots_)
     memory.activations += static_cast<std::int64_t>(slot.arena.capacity());
-  memory.workspace = static_cast<std::int64_t>(workspace_.capacity() + recomputation_.passing().capacity());
+  memory.workspace = static_cast<std::int64_t>(workspace_.capacity() + recomputation_.transient().capacity());
   return memory;
 }
 
@@ -73,7 +73,8 @@ ConstTensorView TransformerModel::backward(int chunk_index, int slot_index, cons
   chunk.announce(chunk.layers.size() + 1, ready);
   for (std::size_t i = chunk.layers.size(); i-- > 0;) {
     run(slot, plan.backward[i + 1], [&] {
-      recomputation_.backward(chunk.layers[i], context, plan.layer_inputs[i], plan.gradient, plan.layers[i]);
+      recomputation_.backward(chunk.layers[i], i, context, plan.layer_inputs[i], plan.gradient,
+                              plan.layers[i]);
     });
     chunk.announce(i + 1, ready);
   }
@@ -118,7 +119,7 @@ PassValues TransformerModel::values_of(const Pass& pass, const RowLayout& rows) 
 
 PassContext TransformerModel::make_context(Slot& slot, const Pass& pass) {
   workspace_.reset();
-  recomputation_.passing().reset();
+  recomputation_.transient().reset();
   return {.context = context_,
           .tensor = tensor_,
           .batch = pass.batch,
@@ -156,7 +157,7 @@ bool TransformerModel::records() const {
 template <class Work>
 void TransformerModel::run(Slot& slot, Recording& recording, const Work& work) {
   if (!records()) return work();
-  const std::int64_t moves = slot.arena.moves() + workspace_.moves() + recomputation_.passing().moves() +
+  const std::int64_t moves = slot.arena.moves() + workspace_.moves() + recomputation_.transient().moves() +
                              (context_.state ? context_.state->moves : 0);
   recording.run(*context_.memory.stream, moves, slot.plan().passes > 0, work);
 }
@@ -174,7 +175,7 @@ void TransformerModel::compute_forward(ModelChunk& chunk, const PassContext& pas
   for (std::size_t i = 0; i < chunk.layers.size(); ++i) {
     plan.layer_inputs[i] = x;
     const TensorView y = pass.save_own(spec_.hidden);
-    recomputation_.forward(chunk.layers[i], pass, x, y, plan.layers[i]);
+    recomputation_.forward(chunk.layers[i], i, pass, x, y, plan.layers[i]);
     x = y;
   }
   plan.output = chunk.head ? run_head(*chunk.head, pass, plan.gradient, x) : x;

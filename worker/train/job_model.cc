@@ -55,6 +55,7 @@ std::unique_ptr<Model> make_job_model(Context& context, const JobSpec& spec, con
   const ModelOptions options{.precision = spec.training.precision,
                              .fp8 = spec.training.fp8,
                              .recompute = spec.training.recompute,
+                             .recompute_layers = spec.training.recompute_layers,
                              .unpadded = spec.training.unpadded,
                              .sequence_parallel = spec.parallel.sequence,
                              .interleave = spec.parallel.interleave,

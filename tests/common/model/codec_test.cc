@@ -56,6 +56,7 @@ TEST(Codec, ASpecFromBeforeLayoutsAndPhasesTrainsAsItDid) {
   EXPECT_FALSE(spec.training.fp8);
   EXPECT_FALSE(spec.training.stochastic_rounding);
   EXPECT_EQ(spec.training.recompute, Recompute::none);
+  EXPECT_EQ(spec.training.recompute_layers, 0);
   EXPECT_FALSE(spec.training.unpadded);
   EXPECT_FALSE(spec.training.timed_products);
   EXPECT_TRUE(spec.training.phases.empty());

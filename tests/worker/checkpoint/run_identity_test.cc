@@ -123,6 +123,7 @@ TEST(RunIdentity, WhereAndInWhatPiecesARunIsComputedDoesNotMatter) {
   now.training.batch.micro = 1;
   now.training.phases.at(0).batch.micro = 1;
   now.training.recompute = Recompute::full;
+  now.training.recompute_layers = 1;
   now.training.unpadded = !now.training.unpadded;
   EXPECT_EQ(why_another_run(then, now), "");
 }

@@ -97,11 +97,34 @@ TEST_P(Families, RecomputationChangesNoBit) {
   }
 }
 
+// Two chunks of two layers each, of which the first layer is run again; more is kept than where all are and
+// less than where none is.
+TEST_P(Families, RecomputingSomeLayersOfAChunkChangesNoBitAndKeepsTheRest) {
+  ModelSpec spec = spec_;
+  spec.layers = 4;
+  const MicroBatch batch = random_batch(spec, 16, 5);
+  const auto train = [&](Recompute recompute, int layers) {
+    LoneModel lone(spec, {.recompute = recompute, .recompute_layers = layers, .interleave = 2});
+    const Pass pass{batch, kScales, kKey, true};
+    const LossSums losses = forward(*lone.model, pass);
+    const std::int64_t kept = lone.model->memory().activations;
+    backward(*lone.model, pass);
+    return std::tuple(losses[kLanguageTerm].loss, gradients_of(*lone.model), kept);
+  };
+  const auto [loss, gradients, all_kept] = train(Recompute::none, 0);
+  const auto [loss_of_some, gradients_of_some, some_kept] = train(Recompute::full, 1);
+  EXPECT_EQ(loss_of_some, loss);
+  EXPECT_EQ(gradients_of_some, gradients);
+  EXPECT_LT(some_kept, all_kept);
+  EXPECT_GT(some_kept, std::get<2>(train(Recompute::full, 0)));
+}
+
 // In units of one forward pass: forward 1, backward 2, and what is computed again.
 TEST_P(Families, RecomputationComputesNothingTwiceAgain) {
-  const auto attention_work = [&](Recompute recompute) {
+  const auto attention_work = [&](Recompute recompute, int layers = 0) {
     Profiler profiler;
-    outcome_of(spec_, {.recompute = recompute}, {batch_}, kKey, {.threads = 2, .profiler = &profiler});
+    outcome_of(spec_, {.recompute = recompute, .recompute_layers = layers}, {batch_}, kKey,
+               {.threads = 2, .profiler = &profiler});
     double forward = 0, all = 0;
     std::int64_t calls = 0;
     for (const ProfileRow& row : summarise(profiler.events())) {
@@ -110,12 +133,14 @@ TEST_P(Families, RecomputationComputesNothingTwiceAgain) {
         forward = row.flops / static_cast<double>(row.calls), calls = row.calls;
       all += row.flops;
     }
-    EXPECT_EQ(calls, spec_.layers * (recompute == Recompute::full ? 2 : 1)) << to_string(recompute);
+    const int again = recompute != Recompute::full ? 0 : layers > 0 ? layers : spec_.layers;
+    EXPECT_EQ(calls, spec_.layers + again) << to_string(recompute);
     return all / forward / spec_.layers;
   };
   EXPECT_DOUBLE_EQ(attention_work(Recompute::none), 3);
   EXPECT_DOUBLE_EQ(attention_work(Recompute::selective), 3.5);
   EXPECT_DOUBLE_EQ(attention_work(Recompute::full), 4);
+  EXPECT_DOUBLE_EQ(attention_work(Recompute::full, 1), 3.5) << "one of two layers";
 }
 
 TEST_P(Families, ChunksChangeNoBit) {
@@ -308,7 +333,10 @@ TEST(ModelShape, RefusesWhatDoesNotComeOutEven) {
   EXPECT_EQ(refusal([](ModelSpec&, ModelOptions&) {}), "accepted");
   EXPECT_NE(refusal([](ModelSpec& s, ModelOptions&) { s.heads = 5; }).find("multiple of 5"),
             std::string::npos);
-  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("layers 2 must be a multiple of 3"),
+  EXPECT_NE(
+      refusal([](ModelSpec&, ModelOptions& o) { o.interleave = 3; }).find("layers 2 must be a multiple of 3"),
+      std::string::npos);
+  EXPECT_NE(refusal([](ModelSpec&, ModelOptions& o) { o.recompute_layers = 3; }).find("must not be above 2"),
             std::string::npos);
 }
 

@@ -80,6 +80,20 @@ INSTANTIATE_TEST_SUITE_P(EightProcesses, SameTraining,
                              ModelFamily::bert, std::string("tensor2_sequence_pipeline2_data2_distributed"))),
                          name_of);
 
+// Each of two stages holds two chunks of two layers, of which the first is run again.
+TEST(Worker, RecomputingSomeLayersOfEachChunkLeavesTheSameCheckpoint) {
+  JobSpec spec = job_of(ModelFamily::bert, 5);
+  spec.model.layers = 8;
+  const auto trained = [&](Recompute recompute, int layers) {
+    spec.training.recompute = recompute;
+    spec.training.recompute_layers = layers;
+    WorkerJob job(spec);
+    EXPECT_THAT(job.run(layout_of_name("pipeline2_interleaved2")), Each(0)) << job.errors();
+    return job.tensors(5);
+  };
+  EXPECT_TRUE(trained(Recompute::none, 0) == trained(Recompute::full, 1));
+}
+
 // Stops a run on request in one layout after the other and compares all its losses with an unbroken one's.
 void expect_the_same_through(const JobSpec& spec, const std::vector<std::string>& layouts) {
   WorkerJob unbroken(spec);
