@@ -7,27 +7,6 @@
 namespace podium::ops {
 namespace {
 
-// Lengths that lie on a device cannot be looked at here.
-void check_sequences(const Context& context, const AttentionShape& s,
-                     std::span<const std::int32_t> valid_lengths) {
-  const auto sequences = static_cast<std::size_t>(s.sequences);
-  PODIUM_CHECK(valid_lengths.empty() || (valid_lengths.size() == sequences && s.row_begins.empty()),
-               "one valid length a sequence, and none where sequences have no padding");
-  PODIUM_CHECK(s.row_begins.empty() || s.row_begins.size() == sequences + 1,
-               "one begin a sequence, and the end");
-  if (!backend(context).host_reads_integers) return;
-  for (const std::int32_t valid : valid_lengths) {
-    PODIUM_CHECK(valid >= 1 && valid <= s.length, "a valid length lies between 1 and the sequence length");
-  }
-  if (s.row_begins.empty()) return;
-  PODIUM_CHECK(s.row_begins.front() == 0 && s.row_begins.back() <= s.packed_rows,
-               "sequences without padding follow one another from the first row on");
-  for (std::size_t i = 0; i < sequences; ++i) {
-    const std::int32_t rows = s.row_begins[i + 1] - s.row_begins[i];
-    PODIUM_CHECK(rows >= 1 && rows <= s.length, "a sequence has between 1 and `length` rows");
-  }
-}
-
 void check_shapes(const Context& context, const AttentionShape& s, const ConstTensorView& qkv,
                   const Dropout& dropout, const ConstTensorView& saved, const ConstTensorView& out) {
   check_tensor(qkv, qkv.dtype, Shape{s.rows(), 3 * s.hidden()}, "qkv");
@@ -57,6 +36,26 @@ double flops_of(const Context& context, const AttentionShape& s) {
 }
 
 }  // namespace
+
+void check_sequences(const Context& context, const AttentionShape& s,
+                     std::span<const std::int32_t> valid_lengths) {
+  const auto sequences = static_cast<std::size_t>(s.sequences);
+  PODIUM_CHECK(valid_lengths.empty() || (valid_lengths.size() == sequences && s.row_begins.empty()),
+               "one valid length a sequence, and none where sequences have no padding");
+  PODIUM_CHECK(s.row_begins.empty() || s.row_begins.size() == sequences + 1,
+               "one begin a sequence, and the end");
+  if (!backend(context).host_reads_integers) return;
+  for (const std::int32_t valid : valid_lengths) {
+    PODIUM_CHECK(valid >= 1 && valid <= s.length, "a valid length lies between 1 and the sequence length");
+  }
+  if (s.row_begins.empty()) return;
+  PODIUM_CHECK(s.row_begins.front() == 0 && s.row_begins.back() <= s.packed_rows,
+               "sequences without padding follow one another from the first row on");
+  for (std::size_t i = 0; i < sequences; ++i) {
+    const std::int32_t rows = s.row_begins[i + 1] - s.row_begins[i];
+    PODIUM_CHECK(rows >= 1 && rows <= s.length, "a sequence has between 1 and `length` rows");
+  }
+}
 
 AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv,
                                const Dropout& dropout) {

@@ -44,6 +44,10 @@ struct AttentionSaved {
 AttentionSaved attention_saved(const Context& context, const AttentionShape& shape, DType qkv,
                                const Dropout& dropout);
 
+// The check of lengths and row_begins that all attention ops make. It does not see into a device's memory.
+void check_sequences(const Context& context, const AttentionShape& shape,
+                     std::span<const std::int32_t> valid_lengths);
+
 // `valid_lengths` [sequences], where the tensors lie; empty: there is no padding. `saved` is as
 // attention_saved() says; without an address backward computes it again.
 // The dropout's row of (sequence, head, query) is first_row + (sequence * total_heads + first_head + head) *

@@ -13,6 +13,7 @@ bool attention_quantises(const Context& context, const AttentionShape& shape, DT
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
   const bool quantises = is_quantised(out.dtype);
+  check_sequences(context, shape, valid_lengths);
   check_tensor(qkv, qkv.dtype, Shape{shape.rows(), 3 * shape.hidden()}, "qkv");
   check_tensor(out, quantises ? out.dtype : qkv.dtype, Shape{shape.rows(), shape.hidden()}, "out");
   PODIUM_CHECK(!quantises || attention_quantises(context, shape, qkv.dtype),

@@ -8,7 +8,7 @@ namespace podium::ops::cpu {
 void inference_attention(Context& context, const AttentionShape& shape, ConstTensorView qkv,
                          std::span<const std::int32_t> valid_lengths, TensorView out, float out_scale) {
   if (!is_quantised(out.dtype))
-    return ops::attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);  // as in training
+    return cpu::attention_forward(context, shape, qkv, valid_lengths, {}, {}, out);  // as in training
   const ArenaScope scope(context.scratch);
   const TensorView exact = context.scratch.allocate(qkv.dtype, out.shape);
   cpu::attention_forward(context, shape, qkv, valid_lengths, {}, {}, exact);
