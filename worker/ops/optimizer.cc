@@ -7,13 +7,11 @@ namespace podium::ops {
 namespace {
 
 const Backend& optimizing_backend(const Context& context) {
-  PODIUM_CHECK(has_optimizers(context), "the CPU's optimizers are loops of worker/train");
+  PODIUM_CHECK(backend(context).adamw != nullptr, "the CPU's optimizers are loops of worker/train");
   return backend(context);
 }
 
 }  // namespace
-
-bool has_optimizers(const Context& context) { return backend(context).adamw != nullptr; }
 
 void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums) {
   PODIUM_CHECK(sums.size() == shard.chunks.size(), "one sum a chunk");

@@ -50,9 +50,6 @@ struct OptimizerShard {
   DType narrowed_type = DType::bf16;
 };
 
-// Whether the context's back end has these passes.
-bool has_optimizers(const Context& context);
-
 // The sums of the squares of each chunk's gradients, the same bits in every run.
 void sum_of_squares(Context& context, const OptimizerShard& shard, std::span<double> sums);
 

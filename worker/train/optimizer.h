@@ -70,7 +70,7 @@ class Optimizer {
   void sum_over_holders(std::vector<Squares>& sums);
   bool holds_whole_parameters() const;  // no other rank has a part of one: sum_over_holders() changes nothing
 
-  bool on_device() const { return ops::has_optimizers(context_); }
+  bool on_device() const { return !context_.memory.on_host(); }  // weights, gradients, states and chunks
   // `count` of T in `tensor`, which is made where it has no room yet.
   template <class T>
   std::span<T> room_for(Tensor& tensor, std::size_t count) const {
