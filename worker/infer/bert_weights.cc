@@ -45,7 +45,9 @@ class Maker {
     if (tensor.shape.size() == 2) shape = Shape{tensor.shape[0], tensor.shape[1]};
     return placed(DType::f32, shape, tensor.values.data());
   }
-  NormLayer norm(const std::string& name) const { return {floats(name + ".weight"), floats(name + ".bias")}; }
+  NormLayer norm(const std::string& name) const {
+    return {floats(name + ".weight"), floats(name + ".bias"), static_cast<float>(kBertFamily.norm_epsilon)};
+  }
 
   // A head's layer, in the type of activations.
   DenseLayer head(const std::string& weight, const std::string& bias) const {

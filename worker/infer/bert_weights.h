@@ -27,8 +27,9 @@ struct DenseLayer {
 
 struct NormLayer {
   Tensor gamma, beta;
+  float epsilon = 0;
 
-  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), ops::kBertEpsilon}; }
+  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), epsilon}; }
 };
 
 struct EncoderLayer {

@@ -8,9 +8,7 @@ namespace podium::ops {
 
 void inference_layer_norm(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                           TensorView y, const QuantisedCopy& copy) {
-  PODIUM_CHECK(x.shape.rank() == 2, "layer norm works on [rows, columns]");
-  check_tensor(parameters.gamma, DType::f32, Shape{x.shape[1]}, "gamma");
-  check_tensor(parameters.beta, DType::f32, Shape{x.shape[1]}, "beta");
+  check_layer_norm(x, parameters);
   check_tensor(y, x.dtype, x.shape, "y");
   if (copy.wanted()) check_quantised(copy.values, x.shape, "the quantised copy");
   const ProfileScope scope(context, "inference_layer_norm", {.bytes = bytes_of(x, y, copy.values)});

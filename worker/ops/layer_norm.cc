@@ -9,9 +9,7 @@ namespace {
 
 void check_shapes(const ConstTensorView& x, const LayerNormParameters& parameters,
                   const ConstTensorView& statistics) {
-  PODIUM_CHECK(x.shape.rank() == 2, "layer norm works on [rows, columns]");
-  check_tensor(parameters.gamma, DType::f32, Shape{x.shape[1]}, "gamma");
-  check_tensor(parameters.beta, DType::f32, Shape{x.shape[1]}, "beta");
+  check_layer_norm(x, parameters);
   check_tensor(statistics, DType::f32, Shape{x.shape[0], 2}, "statistics");
 }
 
@@ -25,6 +23,13 @@ void check_residual(const ConstTensorView& x, const ConstTensorView& dresidual) 
 }
 
 }  // namespace
+
+void check_layer_norm(const ConstTensorView& x, const LayerNormParameters& parameters) {
+  PODIUM_CHECK(x.shape.rank() == 2, "layer norm works on [rows, columns]");
+  check_tensor(parameters.gamma, DType::f32, Shape{x.shape[1]}, "gamma");
+  check_tensor(parameters.beta, DType::f32, Shape{x.shape[1]}, "beta");
+  PODIUM_CHECK(parameters.epsilon > 0, "a layer norm is given its family's epsilon");
+}
 
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,
                         TensorView y, TensorView statistics) {

@@ -10,12 +10,10 @@
 
 namespace podium::ops {
 
-inline constexpr float kBertEpsilon = 1e-12F;
-
 struct LayerNormParameters {
   ConstTensorView gamma;  // f32 [columns]
   ConstTensorView beta;
-  float epsilon = kBertEpsilon;
+  float epsilon = 0;  // to be given, and positive: families differ in it
 };
 
 // Each is f32 [columns] and added to.
@@ -24,6 +22,9 @@ struct LayerNormGradients {
   TensorView beta;
   TensorView branch_bias = {};  // of the bias that ends the branch: column sums of dbranch; optional
 };
+
+// The check of x and the parameters that all ops of layer normalisation make.
+void check_layer_norm(const ConstTensorView& x, const LayerNormParameters& parameters);
 
 // statistics f32 [rows, 2]: mean and inverse deviation, kept for backward.
 void layer_norm_forward(Context& context, ConstTensorView x, const LayerNormParameters& parameters,

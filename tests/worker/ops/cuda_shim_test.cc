@@ -30,7 +30,7 @@ struct SubLayer {
 
   void run(Context& context) {
     const ops::Dropout dropout = ops::make_dropout(0.3, philox_key(1, 2), 3, 4);
-    const ops::LayerNormParameters parameters{gamma.view(), beta.view()};
+    const ops::LayerNormParameters parameters{gamma.view(), beta.view(), 1e-12F};
     ops::add_layer_norm_forward(context, sum.view(), residual.view(), dropout, parameters, y.view(),
                                 statistics.view());
     ops::add_layer_norm_backward(context, dy.view(), sum.view(), statistics.view(), dropout, parameters,

@@ -5,6 +5,8 @@
 namespace podium::test {
 namespace {
 
+constexpr float kEpsilon = 1e-12F;
+
 struct LayerNormCase {
   explicit LayerNormCase(DType type, std::int64_t rows_in = 5, std::int64_t columns_in = 104)
       : rows(rows_in),
@@ -15,6 +17,7 @@ struct LayerNormCase {
         beta(tensor_of(random_values(columns, 3), DType::f32, {columns})),
         y(type, {rows, columns}) {}
 
+  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), kEpsilon}; }
   Values expected() const {
     Values result;
     const auto n = static_cast<std::size_t>(columns);
@@ -24,9 +27,8 @@ struct LayerNormCase {
       for (std::size_t j = 0; j < n; ++j) mean += from[j] / static_cast<double>(n);
       for (std::size_t j = 0; j < n; ++j) variance += std::pow(from[j] - mean, 2) / static_cast<double>(n);
       for (std::size_t j = 0; j < n; ++j)
-        result.push_back(static_cast<float>((from[j] - mean) / std::sqrt(variance + ops::kBertEpsilon) *
-                                                value_at(gamma, j) +
-                                            value_at(beta, j)));
+        result.push_back(static_cast<float>(
+            (from[j] - mean) / std::sqrt(variance + kEpsilon) * value_at(gamma, j) + value_at(beta, j)));
     }
     return result;
   }
@@ -43,9 +45,9 @@ TEST(InferenceLayerNorm, NormalisesRowsOfEveryTypeAndWidth) {
     for (const std::int64_t columns : {8, 100, 104, 768, 1024}) {
       SCOPED_TRACE(testing::Message() << to_string(type) << " " << columns);
       LayerNormCase c(type, 3, columns);
-      ops::inference_layer_norm(context, c.x.view(), {c.gamma.view(), c.beta.view()}, c.y.view());
+      ops::inference_layer_norm(context, c.x.view(), c.parameters(), c.y.view());
       expect_close(values_of(c.y), c.expected(), tolerance, "y");
-      ops::inference_layer_norm(context, c.x.view(), {c.gamma.view(), c.beta.view()}, c.x.view());
+      ops::inference_layer_norm(context, c.x.view(), c.parameters(), c.x.view());
       EXPECT_EQ(values_of(c.x), values_of(c.y)) << "in place";
     }
   }
@@ -60,8 +62,7 @@ TEST(InferenceLayerNorm, LeavesAQuantisedCopyOfWhatItStores) {
         LayerNormCase c(type, 4, columns);
         Tensor copy(quantised, {c.rows, c.columns});
         const float scale = quantised == DType::i8 ? 0.02F : 0.005F;  // some are beyond the largest
-        ops::inference_layer_norm(context, c.x.view(), {c.gamma.view(), c.beta.view()}, c.y.view(),
-                                  {copy.view(), scale});
+        ops::inference_layer_norm(context, c.x.view(), c.parameters(), c.y.view(), {copy.view(), scale});
         expect_quantised(copy, values_of(c.y), scale, 1e-6);
       }
     }

@@ -9,12 +9,13 @@ namespace podium::test {
 namespace {
 
 constexpr std::int64_t kRows = 5, kColumns = 37;
+constexpr float kSmallEpsilon = 1e-12F;
 
 struct Norm {
   explicit Norm(const std::vector<Values>& inputs, std::size_t first)
       : gamma(tensor_of(inputs[first], DType::f32, {kColumns})),
         beta(tensor_of(inputs[first + 1], DType::f32, {kColumns})) {}
-  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view()}; }
+  ops::LayerNormParameters parameters() const { return {gamma.view(), beta.view(), kSmallEpsilon}; }
   ops::LayerNormGradients gradients() { return {dgamma.view(), dbeta.view()}; }
 
   Tensor gamma, beta;
