@@ -1,17 +1,19 @@
 #include "worker/nn/sequence_head.h"
 
-#include "worker/nn/families/bert.h"
+#include "worker/nn/families/family.h"
 #include "worker/ops/rows.h"
 #include "worker/ops/tanh.h"
 
 namespace podium {
 
-SequenceHead::SequenceHead(ParameterStore& store, const TensorGroup& tensor, std::int64_t hidden,
+SequenceHead::SequenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                            const std::string& classifier, std::int64_t classes, std::size_t term)
-    : hidden_(hidden),
+    : hidden_(spec.hidden),
       term_(term),
-      pooler_(store, tensor, {kBertPooler}, hidden, hidden),
-      classifier_(store, tensor, {classifier}, classes, hidden) {}
+      pooler_(store, tensor, {std::string(family_of(spec).names.pooler)}, hidden_, hidden_),
+      classifier_(store, tensor, {classifier}, classes, hidden_) {
+  PODIUM_CHECK(!family_of(spec).names.pooler.empty(), "a family whose sequences are told has a pooler");
+}
 
 ConstTensorView SequenceHead::run(const PassContext& pass, ConstTensorView encoded,
                                   const HeadGradient& gradient) {

@@ -10,8 +10,8 @@ namespace podium {
 
 class SequenceHead {
  public:
-  // Declares kBertPooler and `classifier` [classes, hidden], whole on every tensor rank.
-  SequenceHead(ParameterStore& store, const TensorGroup& tensor, std::int64_t hidden,
+  // Declares the family's pooler and `classifier` [classes, hidden], whole on every tensor rank.
+  SequenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                const std::string& classifier, std::int64_t classes, std::size_t term);
 
   // encoded and gradient.dx [all rows, hidden]. Where it only evaluates: the logits [labels, classes], in

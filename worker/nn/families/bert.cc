@@ -66,7 +66,7 @@ class BertHead final : public Head {
  public:
   BertHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, ParameterId word)
       : masked_(store, tensor, spec, word),
-        next_sentence_(store, tensor, spec.hidden, kBertNextSentence, traits_of(spec.family).sentence_classes,
+        next_sentence_(store, tensor, spec, kBertNextSentence, traits_of(spec.family).sentence_classes,
                        kNextSentenceTerm) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView encoded, TensorView dencoded) override {
@@ -131,6 +131,7 @@ constinit const Family kBertFamily{
             .expand = "intermediate.dense",
             .contract = "output.dense",
             .last_norm = "output.LayerNorm",
+            .pooler = kBertPooler,
         },
     .norm_epsilon = 1e-12,
     .causal = false,

@@ -1,8 +1,9 @@
-// What tells a family of transformers from the others, as data. Layers, embeddings, inference and the
-// conversion from and to Hugging Face's folders read it; none of them asks which family a model is of. A
-// family is a file in this folder, with its head, and a row in common/model/family.cc.
+// What tells a family of transformers from the others, as data. Layers, embeddings, heads and the conversion
+// from and to Hugging Face's folders read it; none of them asks which family a model is of. Inference
+// computes BERT alone. A family is a file in this folder, with its head, a row in family.cc and one in
+// common/model/family.cc.
 //
-// Names, once given, are those of checkpoints: they must never change.
+// Checkpoints keep parameters under these names: once given, they must never change.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@
 
 namespace podium {
 
-// As Hugging Face's checkpoints call them; "" where a family has no such part. Dense layers and norms have a
-// ".weight" and a ".bias" each.
+// Hugging Face's names, but for parts that its checkpoints do not keep apart
+// (HuggingFaceForm::query_key_value);
+// "" where a family has no such part. Dense layers and norms have a ".weight" and a ".bias" each.
 struct FamilyNames {
   std::string_view word, position, type;  // tables of embeddings
   std::string_view embedding_norm;
@@ -27,6 +29,7 @@ struct FamilyNames {
   // Behind it. With norms in front of each branch there is a first one, else a last one
   // (transformer_layer.h).
   std::string_view first_norm, query, key, value, attention_output, middle_norm, expand, contract, last_norm;
+  std::string_view pooler;  // the dense layer that heads of whole sequences begin with (sequence_head.h)
 };
 
 // A tensor of the heads that a family is pre-trained with.

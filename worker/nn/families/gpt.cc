@@ -86,6 +86,7 @@ constinit const Family kGptFamily{
             .expand = "mlp.c_fc",
             .contract = "mlp.c_proj",
             .last_norm = "",
+            .pooler = "",
         },
     .norm_epsilon = 1e-5,
     .causal = true,

@@ -8,7 +8,7 @@ namespace {
 class ClassifyHead final : public Head {
  public:
   ClassifyHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int classes)
-      : sequences_(store, tensor, spec.hidden, "classifier", classes, kClassTerm) {}
+      : sequences_(store, tensor, spec, "classifier", classes, kClassTerm) {}
 
   ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) override {
     return sequences_.run(pass, x, {pass.inputs.loss_scale(kClassTerm), dx});
