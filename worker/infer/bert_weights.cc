@@ -24,7 +24,7 @@ void check_options(const Context& context, const SourceModel& model, const Infer
         model.origin, to_string(options.precision), model.origin, to_string(options.precision)));
   if (model.quantised_to && options.sparse && !model.products.begin()->second.sparse())
     refuse(fmt::format("{} is not sparse; calibrate it with --sparse", model.origin));
-  if (options.sparse && (model.spec.hidden % 8 != 0 || model.spec.intermediate % 8 != 0))
+  if (options.sparse && !can_be_sparse(model.spec))
     refuse(
         fmt::format("{}: 2:4 sparsity needs hidden and intermediate sizes of multiples of 8", model.origin));
   const ops::AttentionShape heads{.heads = model.spec.heads,

@@ -171,9 +171,8 @@ void write_weights(const fs::path& path, const SourceModel& model) {
 SourceModel read_quantised_folder(const fs::path& folder) {
   const Description description = read_description(folder / kQuantisationFile);
   SourceModel model{.origin = folder.string(), .spec = read_hugging_face_config(folder)};
-  if (model.spec.family != ModelFamily::bert)
-    throw BadData((folder / "config.json").string() + ": quantised models are of the family bert");
-  if (description.sparse && (model.spec.hidden % 8 != 0 || model.spec.intermediate % 8 != 0))
+  check_family(folder, model.spec);
+  if (description.sparse && !can_be_sparse(model.spec))
     throw BadData((folder / "config.json").string() +
                   ": sparse models have hidden and intermediate sizes of multiples of 8");
   model.quantised_to = description.precision;

@@ -54,12 +54,6 @@ TokenizerFile tokenizer_beside(const fs::path& folder) {
   return file;
 }
 
-void check_family(const fs::path& folder, const ModelSpec& spec) {
-  if (spec.family != ModelFamily::bert)
-    throw BadData(folder.string() + " is a " + std::string(to_string(spec.family)) +
-                  " model; inference knows bert only");
-}
-
 SourceModel read_hugging_face_model(const fs::path& folder) {
   SourceModel model{.origin = folder.string(),
                     .spec = read_hugging_face_config(folder),
@@ -95,6 +89,17 @@ const std::vector<float>& SourceModel::values(const std::string& name) const {
   const auto found = tensors.find(name);
   PODIUM_CHECK(found != tensors.end(), "the model was read whole: " + name);
   return found->second.values;
+}
+
+void check_family(const fs::path& folder, const ModelSpec& spec) {
+  if (spec.family != ModelFamily::bert)
+    throw BadData(folder.string() + " is a " + std::string(to_string(spec.family)) +
+                  " model; inference knows bert only");
+}
+
+bool can_be_sparse(const ModelSpec& spec) {
+  constexpr int kMultiple = 8;
+  return spec.hidden % kMultiple == 0 && spec.intermediate % kMultiple == 0;
 }
 
 std::array<EncoderProduct, 4> encoder_products(const ModelSpec& spec, int layer) {

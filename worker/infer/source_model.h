@@ -52,6 +52,11 @@ struct ProductValues {
 };
 ProductValues product_values(const SourceModel& model, const EncoderProduct& product);
 
+// Throws BadData unless the model in `folder` is a BERT.
+void check_family(const std::filesystem::path& folder, const ModelSpec& spec);
+// Whether 2:4 sparsity fits the extents of the encoder's products.
+bool can_be_sparse(const ModelSpec& spec);
+
 // Detects what the folder holds. Paths within a checkpoint's spec begin at `data_folder`. Throws BadData.
 SourceModel read_source_model(const std::filesystem::path& folder, const std::filesystem::path& data_folder);
 
