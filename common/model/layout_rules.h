@@ -1,5 +1,5 @@
-// How a model and its batches are divided over devices: the divisors of the numbers in a spec. The spec
-// check, the sizes of elastic jobs and the worker use these rules.
+// How a model and its batches are divided over devices: the units that the numbers in a spec are multiples
+// of. The spec check, the sizes of elastic jobs and the worker use these rules.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ struct LayoutRules {
   bool possible() const {
     return tensor >= 1 && pipeline >= 1 && interleave >= 1 && (interleave == 1 || pipeline > 1);
   }
-  int devices() const { return tensor * pipeline; }         // resources.devices: whole copies of the model
-  int shares() const { return tensor; }                     // model.heads and model.intermediate
-  int columns() const { return kColumnMultiple * tensor; }  // model.hidden; model.intermediate under fp8
-  int layers() const { return pipeline * interleave; }      // model.layers
-  int micro_batches() const { return interleave > 1 ? pipeline : 1; }  // of a step, on each copy of the model
+  int devices_unit() const { return tensor * pipeline; }  // of resources.devices: a copy of the model
+  int heads_unit() const { return tensor; }               // of model.heads and model.intermediate
+  // Of model.hidden, and under fp8 of model.intermediate.
+  int columns_unit() const { return kColumnMultiple * tensor; }
+  int layers_unit() const { return pipeline * interleave; }  // of model.layers: a layer in each chunk
+  int micro_batches_unit() const { return interleave > 1 ? pipeline : 1; }  // of a step's, on each copy
 
-  // The divisor of training.batch.global with `copies` copies of the model: each copy trains on equally many
+  // The unit of training.batch.global with `copies` copies of the model: each copy trains on equally many
   // sequences, in full micro-batches, so that the number of copies does not change the training.
-  std::int64_t sequences(std::int64_t micro, std::int64_t copies) const {
-    return micro * copies * micro_batches();
+  std::int64_t batch_unit(std::int64_t micro, std::int64_t copies) const {
+    return micro * copies * micro_batches_unit();
   }
 };
 

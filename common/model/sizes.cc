@@ -6,7 +6,9 @@
 namespace podium {
 namespace {
 
-int step_of(const SizeRules& rules) { return std::lcm(rules.layout.devices(), std::max(rules.per_node, 1)); }
+int step_of(const SizeRules& rules) {
+  return std::lcm(rules.layout.devices_unit(), std::max(rules.per_node, 1));
+}
 
 }  // namespace
 
@@ -24,9 +26,9 @@ SizeRules size_rules(const JobSpec& spec) {
 
 bool permits(const SizeRules& rules, int devices) {
   if (devices < 1 || devices % step_of(rules) != 0) return false;
-  const int copies = devices / rules.layout.devices();
+  const int copies = devices / rules.layout.devices_unit();
   return std::ranges::all_of(rules.batches, [&](const BatchSpec& batch) {
-    return batch.global % rules.layout.sequences(batch.micro, copies) == 0;
+    return batch.global % rules.layout.batch_unit(batch.micro, copies) == 0;
   });
 }
 

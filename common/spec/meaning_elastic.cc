@@ -38,7 +38,7 @@ std::optional<SizeRules> rules_of(const Facts& facts) {
 // What a permitted number must be: "a multiple of 4 (parallel.tensor × parallel.pipeline)", and so on.
 std::string demands(const SizeRules& rules) {
   std::vector<std::string> all;
-  if (const LayoutRules& layout = rules.layout; layout.devices() > 1)
+  if (const LayoutRules& layout = rules.layout; layout.devices_unit() > 1)
     all.push_back(fmt::format("be a multiple of parallel.tensor × parallel.pipeline ({} × {})", layout.tensor,
                               layout.pipeline));
   if (rules.per_node > 1)

@@ -29,7 +29,7 @@ void check_fp8_columns(const Facts& facts, Problems& problems) {
   const auto layout = layout_rules(facts, {"tensor"});
   if (!layout || facts.flag("/training/fp8") != true) return;
   for (const char* extent : {"/model/hidden", "/model/intermediate"})
-    if (const auto whole = facts.integer(extent); whole && *whole % layout->columns() != 0)
+    if (const auto whole = facts.integer(extent); whole && *whole % layout->columns_unit() != 0)
       problems.add("/training/fp8",
                    fmt::format("training.fp8 needs {} ({}) to be a multiple of {} × parallel.tensor ({})",
                                dotted(extent), *whole, kColumnMultiple, layout->tensor));
@@ -41,9 +41,9 @@ void check_tensor(const Facts& facts, Problems& problems) {
   if (!layout || layout->tensor == 1) return;
   std::vector<std::string> uneven;
   for (const char* extent : {"/model/heads", "/model/intermediate"})
-    if (const auto whole = facts.integer(extent); whole && *whole % layout->shares() != 0)
+    if (const auto whole = facts.integer(extent); whole && *whole % layout->heads_unit() != 0)
       uneven.push_back(fmt::format("{} ({})", dotted(extent), *whole));
-  if (const auto hidden = facts.integer("/model/hidden"); hidden && *hidden % layout->columns() != 0)
+  if (const auto hidden = facts.integer("/model/hidden"); hidden && *hidden % layout->columns_unit() != 0)
     uneven.push_back(fmt::format("model.hidden ({}) into multiples of {}", *hidden, kColumnMultiple));
   if (!uneven.empty())
     problems.add("/parallel/tensor",
@@ -61,7 +61,7 @@ void check_pipeline(const Facts& facts, Problems& problems) {
     return;
   }
   const auto layers = facts.integer("/model/layers");
-  if (!layers || *layers % layout->layers() == 0) return;
+  if (!layers || *layers % layout->layers_unit() == 0) return;
   if (layout->interleave == 1)
     problems.add("/parallel/pipeline", fmt::format("parallel.pipeline ({}) must divide model.layers ({})",
                                                    layout->pipeline, *layers));
@@ -85,8 +85,8 @@ void check_recompute(const Facts& facts, Problems& problems) {
   }
   const auto layout = layout_rules(facts, {"pipeline", "interleave"});
   const auto layers = facts.integer("/model/layers");
-  if (!layout || !layers || *layers % layout->layers() != 0) return;
-  const auto most = *layers / layout->layers();
+  if (!layout || !layers || *layers % layout->layers_unit() != 0) return;
+  const auto most = *layers / layout->layers_unit();
   if (*recomputed <= most) return;
   problems.add("/training/recompute_layers",
                fmt::format("training.recompute_layers ({}) must not be above {}: model.layers ({}) over "
@@ -98,7 +98,7 @@ void check_recompute(const Facts& facts, Problems& problems) {
 void check_parallel(const Facts& facts, Problems& problems) {
   const auto layout = layout_rules(facts, {"tensor", "pipeline"});
   const auto devices = facts.integer("/resources/devices");
-  if (layout && devices && *devices % layout->devices() != 0)
+  if (layout && devices && *devices % layout->devices_unit() != 0)
     problems.add("/resources/devices",
                  fmt::format("resources.devices ({}) must be a multiple of parallel.tensor × "
                              "parallel.pipeline ({} × {})",

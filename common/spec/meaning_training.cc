@@ -43,21 +43,23 @@ void check_batch(const Facts& facts, const PhaseFacts& phase, Problems& problems
   const auto micro = phase.integer("/batch/micro");
   const auto devices = facts.integer("/resources/devices");
   const auto layout = layout_rules(facts, {"tensor", "pipeline"});
-  if (!global || !micro || !devices || !layout || *devices % layout->devices() != 0 ||
+  if (!global || !micro || !devices || !layout || *devices % layout->devices_unit() != 0 ||
       !phase.changes({"/batch/global", "/batch/micro"}))
     return;
-  const std::int64_t copies = *devices / layout->devices(), unit = layout->sequences(*micro, copies);
+  const std::int64_t copies = *devices / layout->devices_unit(), unit = layout->batch_unit(*micro, copies);
   if (*global % unit == 0) return;
   const std::string at = phase.pointer("/batch/global");
   if (const std::int64_t together = *micro * copies; *global % together != 0)
-    problems.add(at, fmt::format("{} ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
-                                 "parallel devices; {}",
-                                 dotted(at), *global, together, *micro, copies, nearest_multiples(*global, unit)));
-  else
     problems.add(
-        at, fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
-                        "multiple of parallel.pipeline ({}); {}",
-                        dotted(at), *global, *global / together, layout->pipeline, nearest_multiples(*global, unit)));
+        at, fmt::format("{} ({}) must be a multiple of {}: {} sequences a micro batch on {} data "
+                        "parallel devices; {}",
+                        dotted(at), *global, together, *micro, copies, nearest_multiples(*global, unit)));
+  else
+    problems.add(at,
+                 fmt::format("{} ({}) makes {} micro batches a step, which parallel.interleave needs to be a "
+                             "multiple of parallel.pipeline ({}); {}",
+                             dotted(at), *global, *global / together, layout->pipeline,
+                             nearest_multiples(*global, unit)));
 }
 
 void check_length(const Facts& facts, const PhaseFacts& phase, Problems& problems) {

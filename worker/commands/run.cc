@@ -41,14 +41,14 @@ void check_supported(const Launch& launch) {
 
 void check_phase(const TrainingSpec& training, const LayoutRules& rules, int copies) {
   const BatchSpec& batch = training.batch;
-  if (batch.micro < 1 || batch.global < 1 || batch.global % rules.sequences(batch.micro, copies) != 0)
+  if (batch.micro < 1 || batch.global < 1 || batch.global % rules.batch_unit(batch.micro, copies) != 0)
     refuse(fmt::format(
         "training.batch.global {} must be a positive multiple of training.batch.micro {} x {} "
         "data-parallel ranks{}; a run that goes on from a checkpoint may change training.batch.micro",
         batch.global, batch.micro, copies,
-        rules.micro_batches() == 1
+        rules.micro_batches_unit() == 1
             ? ""
-            : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches())));
+            : fmt::format(" x {} stages of an interleaved pipeline", rules.micro_batches_unit())));
   if (training.sequence_length < 8) refuse("training.sequence_length must be at least 8");
   if (training.schedule.steps < 1) refuse("training.schedule.steps must be at least 1");
 }

@@ -44,25 +44,26 @@ void check_fp8(const ModelOptions& options) {
 
 void check_layout(const ModelSpec& spec, const ModelOptions& options, const ParallelLayout& layout) {
   const LayoutRules rules{layout.tensor, layout.pipeline, options.interleave};
-  require(rules.devices() >= 1 && rules.layers() >= 1, "tensor, pipeline and interleave must be positive");
+  require(rules.devices_unit() >= 1 && rules.layers_unit() >= 1,
+          "tensor, pipeline and interleave must be positive");
   const std::string why = fmt::format("parallel.tensor {} shares it equally", layout.tensor);
-  require_multiple("heads", spec.heads, rules.shares(), why);
-  require_multiple("intermediate", spec.intermediate, rules.shares(), why);
+  require_multiple("heads", spec.heads, rules.heads_unit(), why);
+  require_multiple("intermediate", spec.intermediate, rules.heads_unit(), why);
   require(spec.vocab >= layout.tensor, "vocab " + std::to_string(spec.vocab) + " must be at least " +
                                            std::to_string(layout.tensor) + ", parallel.tensor");
-  require_multiple("hidden", spec.hidden, rules.columns(),
+  require_multiple("hidden", spec.hidden, rules.columns_unit(),
                    fmt::format("each of {} tensor ranks computes a multiple of {} columns", layout.tensor,
                                kColumnMultiple));
   require_multiple(
-      "layers", spec.layers, rules.layers(),
+      "layers", spec.layers, rules.layers_unit(),
       fmt::format(
           "parallel.pipeline {} x interleave {} shares them equally; a checkpoint goes on with any layout",
           layout.pipeline, options.interleave));
-  require(options.recompute_layers >= 0 && options.recompute_layers <= spec.layers / rules.layers(),
+  require(options.recompute_layers >= 0 && options.recompute_layers <= spec.layers / rules.layers_unit(),
           fmt::format("recompute_layers {} must not be above {}, the layers of a chunk",
-                      options.recompute_layers, spec.layers / rules.layers()));
+                      options.recompute_layers, spec.layers / rules.layers_unit()));
   if (options.fp8)
-    require_multiple("intermediate", spec.intermediate, rules.columns(),
+    require_multiple("intermediate", spec.intermediate, rules.columns_unit(),
                      fmt::format("fp8 multiplies vectors of {} on each of {} tensor ranks", kColumnMultiple,
                                  layout.tensor));
 }

@@ -31,7 +31,7 @@ void check_float8_device(const Device* device) {
 }  // namespace
 
 ParallelLayout layout_of(const JobSpec& spec, int world) {
-  const int copy = layout_rules(spec.parallel).devices();
+  const int copy = layout_rules(spec.parallel).devices_unit();
   if (copy < 1 || world % copy != 0)
     throw Failure(WorkerExit::bad_spec,
                   fmt::format("{} devices are no multiple of parallel.tensor x parallel.pipeline ({} x {})",

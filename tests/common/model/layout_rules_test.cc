@@ -7,17 +7,17 @@ namespace {
 
 TEST(LayoutRules, AreMultiples) {
   const LayoutRules rules{.tensor = 2, .pipeline = 3, .interleave = 4};
-  EXPECT_EQ(rules.devices(), 6);
-  EXPECT_EQ(rules.shares(), 2);
-  EXPECT_EQ(rules.columns(), 32);
-  EXPECT_EQ(rules.layers(), 12);
+  EXPECT_EQ(rules.devices_unit(), 6);
+  EXPECT_EQ(rules.heads_unit(), 2);
+  EXPECT_EQ(rules.columns_unit(), 32);
+  EXPECT_EQ(rules.layers_unit(), 12);
 }
 
 TEST(LayoutRules, AStepIsFullMicroBatchesOnEveryCopy) {
   const LayoutRules plain{.pipeline = 4};
-  EXPECT_EQ(plain.sequences(3, 5), 15) << "any number of micro-batches goes through a pipeline";
+  EXPECT_EQ(plain.batch_unit(3, 5), 15) << "any number of micro-batches goes through a pipeline";
   const LayoutRules interleaved{.pipeline = 4, .interleave = 2};
-  EXPECT_EQ(interleaved.sequences(3, 5), 60) << "an interleaved one takes as many as it has stages together";
+  EXPECT_EQ(interleaved.batch_unit(3, 5), 60) << "an interleaved one takes as many as it has stages together";
 }
 
 TEST(LayoutRules, OnlyAPipelineIsInterleaved) {
