@@ -1,25 +1,27 @@
-// An optimizer names its states, and checkpoints follow them, be they none, one or three.
+// An optimizer names its states, and checkpoints follow them, be they none, one or three, whole or in shards.
 #include <gmock/gmock.h>
 
 #include "tests/temp_folder.h"
+#include "tests/worker/comm/world.h"
 #include "worker/checkpoint/reader.h"
 #include "worker/checkpoint/store.h"
 #include "worker/comm/single_communicator.h"
 #include "worker/formats/safetensors.h"
+#include "worker/train/gradient_reducer.h"
 #include "worker/train/optimizer.h"
 
 namespace podium {
 namespace {
 
 constexpr std::int64_t kRows = 300, kColumns = 151;  // more than one chunk
+constexpr int kDataRanks = 2;
 const OptimizerSpec kSpec{.lr = 0.5};
 
 // Adds the gradients to its first state, twice them to the second, and so on.
 class Summing final : public Optimizer {
  public:
-  Summing(ParameterStore& parameters, const std::vector<std::string>& states, Context& context)
-      : Optimizer({kSpec, parameters, {{0, parameters.end()}}, nullptr, context}, states),
-        count_(states.size()) {}
+  Summing(Parts parts, const std::vector<std::string>& states)
+      : Optimizer(std::move(parts), states), count_(states.size()) {}
 
  private:
   void update_chunks(const OptimizerShard& shard, const Rates& rates,
@@ -39,10 +41,13 @@ class Summing final : public Optimizer {
 };
 
 struct Trained {
-  explicit Trained(const std::vector<std::string>& states) {
+  // With `groups` the data ranks share the states.
+  explicit Trained(const std::vector<std::string>& states, const ParallelGroups* groups = nullptr) {
     parameters.add({.name = "weight", .shape = Shape{kRows, kColumns}});
-    parameters.allocate();
-    optimizer.emplace(parameters, states, context);
+    parameters.allocate(16 * kDataRanks);
+    std::vector<FlatRange> shard{{0, parameters.end()}};
+    if (groups != nullptr) shard = GradientReducer(*groups->data, parameters.gradients(), 3000, true).shard();
+    optimizer.emplace(Optimizer::Parts{kSpec, parameters, std::move(shard), groups, context}, states);
   }
 
   void update(const BeforeChange& before_change = nullptr) {
@@ -83,6 +88,25 @@ TEST_P(OptimizerStates, AreSavedBesideAnUpdateAndRead) {
   read_tensors(checkpoint, read_manifest(checkpoint), loaded.tensors());
   EXPECT_TRUE(loaded.values() == saved);
   EXPECT_FALSE(saving.values() == saved);
+}
+
+TEST_P(OptimizerStates, OfShardsAreReadWhole) {
+  const TempFolder folder;
+  run_threads(kDataRanks, [&](Communicator& world) {
+    const ParallelGroups groups = make_groups(world, {.data = kDataRanks});
+    CheckpointStore checkpoints({folder.path(), world.rank() == 0}, 1, world, groups.layout);
+    Trained saving(GetParam(), &groups);
+    EXPECT_FALSE(saving.optimizer->updates_all());
+    saving.update();
+    checkpoints.begin_save({.step = 1}, saving.tensors());
+    saving.update(checkpoints.before_update());
+    checkpoints.finish();
+  });
+  const auto checkpoint = folder.path() / checkpoint_name(1);
+  Trained loaded(GetParam()), alone(GetParam());
+  read_tensors(checkpoint, read_manifest(checkpoint), loaded.tensors());
+  alone.update();
+  EXPECT_TRUE(loaded.values() == alone.values());
 }
 
 INSTANTIATE_TEST_SUITE_P(Named, OptimizerStates,

@@ -9,6 +9,7 @@
 #include "common/base/file.h"
 #include "tests/paths.h"
 #include "tests/worker/train/worker_job.h"
+#include "worker/checkpoint/manifest.h"
 #include "worker/comm/socket.h"
 
 namespace podium {
@@ -76,6 +77,10 @@ TEST(WorkerExitCode, ALayoutThatDoesNotComeOutEvenIsABadSpec) {
   EXPECT_THAT(interleaved.run(layout_of_name("pipeline2_interleaved2")), Each(64));
   EXPECT_THAT(interleaved.errors(), HasSubstr("training.batch.micro"));
   spec = tiny_job(5);
+  spec.parallel.interleave = 2;
+  WorkerJob without_pipeline(spec);
+  expect_failure(without_pipeline, WorkerExit::bad_spec, "interleave 1 where there is one stage");
+  spec = tiny_job(5);
   spec.model.heads = 1;
   WorkerJob heads(spec);
   EXPECT_THAT(heads.run(layout_of_name("tensor2")), Each(64));
@@ -93,6 +98,23 @@ TEST(WorkerExitCode, AMicroBatchThatIsNotFullIsABadSpec) {
   WorkerJob more_ranks(spec);
   EXPECT_THAT(more_ranks.run(2), Each(64));
   EXPECT_THAT(more_ranks.errors(), HasSubstr("multiple of training.batch.micro 8 x 2 data-parallel"));
+}
+
+// As the message above says that it may.
+TEST(WorkerExitCode, ARunOfMicroBatchesThatWereNotFullGoesOnWithOthers) {
+  WorkerJob job(tiny_job(10));
+  ASSERT_THAT(job.run(1), ElementsAre(0)) << job.errors();
+  const std::string unbroken = job.tensors(10);
+  std::filesystem::remove_all(job.checkpoints() / checkpoint_name(10));
+  const auto fifth = job.checkpoints() / checkpoint_name(5);
+  CheckpointManifest manifest = read_manifest(fifth);
+  manifest.state.spec.training.batch = {8, 3};
+  write_file_atomic(fifth / kManifestName, manifest_text(manifest));
+  job.launch.spec.training.batch = {8, 3};
+  expect_failure(job, WorkerExit::bad_spec, "may change training.batch.micro");
+  job.launch.spec.training.batch = {8, 2};
+  EXPECT_THAT(job.run(1), ElementsAre(0)) << job.errors();
+  EXPECT_TRUE(job.tensors(10) == unbroken);
 }
 
 TEST(WorkerExitCode, AModelTooSmallForItsTokenizerIsABadSpec) {
