@@ -1,5 +1,5 @@
-// The integers and numbers of a micro-batch that kernels read, in the memory that the context computes in: on
-// the host those of the batch and its row layout themselves, on a device their copies, which travel together.
+// The integers and numbers of a micro-batch that kernels read, in the memory that the context computes in. On
+// the host they are views of the batch and its row layout; a device gets copies, all in one transfer.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace podium {
 
-// Rows of the batch and what is predicted there.
+// Rows of the batch, and the label that is predicted at each.
 struct ScoredRows {
   std::span<const std::int32_t> rows;
   std::span<const std::int32_t> labels;
@@ -26,27 +26,27 @@ struct ScoredRows {
 // Numbers that differ between micro-batches of one shape.
 struct PassValues {
   PhiloxKey dropout_key;
-  std::uint64_t first_row = 0;            // the first own row's number among the dropouts'
-  std::uint64_t first_attention_row = 0;  // and that of the first sequence's in attention's
+  std::uint64_t first_row = 0;            // numbers the first own row for the dropouts
+  std::uint64_t first_attention_row = 0;  // numbers the first row of attention's probabilities for theirs
   float loss_scales[kMostLossTerms] = {};
 };
 
 class BatchInputs {
  public:
-  // Batch and layout must outlive the inputs. `terms`: of the head, none where there is none;
-  // `most_tokens_together`: rows of a block of tokens.
+  // Batch and layout must outlive the inputs. `terms` are the head's, empty without a head. A block of tokens
+  // has at most `most_tokens_together` rows.
   BatchInputs(const MicroBatch& batch, const RowLayout& layout, std::span<const LossTerm> terms,
               std::int64_t most_tokens_together, const PassValues& values);
 
-  // Moves all to a device's memory, in order with the work on the buffer's stream.
+  // Copies everything to the device's memory, in order with the work on the buffer's stream.
   void upload(UploadBuffer& buffer, Arena& arena);
 
-  // As RowLayout has them.
+  // The arrays of RowLayout.
   std::span<const std::int32_t> ids() const { return ids_; }
   std::span<const std::int32_t> types() const { return types_; }
   std::span<const std::int32_t> positions() const { return positions_; }
   std::span<const std::int32_t> begins() const { return begins_; }
-  // ops::token_order of ids and positions, on a device.
+  // On a device: ops::token_order of ids and of positions.
   std::span<const std::int32_t> id_order() const { return id_order_; }
   std::span<const std::int32_t> position_order() const { return position_order_; }
   std::span<const std::int64_t> numbers() const { return numbers_; }
@@ -54,8 +54,8 @@ class BatchInputs {
   std::span<const std::int32_t> valid_lengths() const { return valid_lengths_; }  // empty where unpadded
 
   ScoredRows targets(std::size_t term) const { return {rows_[term], labels_[term]}; }
-  // Of a term of tokens: blocks of one size whose logits fit a budget, so that the logits of a whole
-  // micro-batch never exist. The last is filled up with negative rows and labels.
+  // For a term of tokens: cuts its rows into blocks of one size whose logits fit a budget, so that the logits
+  // of a whole micro-batch never exist. Negative rows and labels fill up the last block.
   std::vector<ScoredRows> blocks(std::size_t term) const;
 
   template <class T>
@@ -66,8 +66,8 @@ class BatchInputs {
     return {kept_values_.loss_scales[term], uploaded_ ? values_.data()->loss_scales + term : nullptr};
   }
 
-  // Equal for micro-batches of one length that are computed by the same launches, on memory at the same
-  // places of the arena.
+  // Two micro-batches of one length have equal extents if the same launches compute both, on memory at the
+  // same places of the arena.
   std::vector<std::int64_t> extents() const;
 
  private:
@@ -85,7 +85,7 @@ class BatchInputs {
   template <class T>
   using OfTerms = std::array<T, kMostLossTerms>;
 
-  OfTerms<std::int64_t> block_{};  // rows of a block; 0: the term is not of tokens
+  OfTerms<std::int64_t> block_{};  // rows of a block; 0: the term predicts no tokens
   bool uploaded_ = false;
   PassValues kept_values_;
   std::vector<std::int32_t> kept_id_order_, kept_position_order_;

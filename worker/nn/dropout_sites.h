@@ -1,6 +1,6 @@
-// Numbers the model's dropouts, so that each draws its own masks, the same wherever a layer is computed. No
-// two may share a number, and none may change: a checkpoint of before goes on with the masks it would have
-// drawn.
+// Numbers the model's dropouts, so that each draws masks of its own, and draws the same masks wherever its
+// layer is computed. No two may share a number, and none may change: a run that resumes from an older
+// checkpoint must draw the masks that it would have drawn.
 #pragma once
 
 #include <cstdint>

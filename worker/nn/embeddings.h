@@ -1,5 +1,6 @@
-// A model's input: the sum of a token's word and position embeddings, in BERT also of its type, normalised
-// there, then dropped out. A tensor-parallel rank holds its share of the vocabulary.
+// A model's input: the sum of a token's word and position embeddings. BERT also adds the embedding of the
+// token's type and normalises the sum. Dropout comes last. A tensor-parallel rank holds its share of the
+// vocabulary.
 #pragma once
 
 #include <optional>
@@ -17,12 +18,12 @@ ParameterId declare_word_embeddings(ParameterStore& store, const TensorGroup& te
 
 class Embeddings {
  public:
-  // Where a norm follows, what it read.
+  // What the norm read; empty without a norm.
   struct Saved {
     TensorView sum, statistics;
   };
 
-  // Declares the word table first, so that its gradient is the last to be announced.
+  // Declares the word table first, so that its gradient is announced last.
   Embeddings(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec);
 
   // y [own rows, hidden].

@@ -17,7 +17,7 @@ class FeedForward {
 
   // x and y [own rows, hidden].
   void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
-  // Replaces dx or adds to it. Where a norm comes last in the layer, the bias gradient of W_2 is left to it.
+  // Replaces dx or adds to it. If a norm is the layer's last op, it adds up the gradient of W_2's bias.
   void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
                 bool accumulate, const Saved& saved);
 

@@ -6,7 +6,7 @@
 
 namespace podium {
 
-// Of all layers, forward; padding not counted.
+// Counts the forward pass of all layers, without padding.
 double layers_flops(const ModelSpec& spec, const MicroBatch& batch);
 
 }  // namespace podium

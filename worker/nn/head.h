@@ -1,7 +1,7 @@
 // What a task puts on a model: a head predicts from the encoded rows and owns the terms of the loss. It runs
-// forward and, where gradients are wanted, at once backward; what its terms come to is added to
-// PassContext::sums, by index. A new head is a class of its own and a HeadPlan that makes it; the model knows
-// nothing else of it.
+// forward and, if gradients are wanted, backward right after. It adds the sums of its terms to
+// PassContext::sums, by index. A new head is a class and a HeadPlan that makes it; the model knows nothing
+// else about it.
 #pragma once
 
 #include <functional>
@@ -23,15 +23,15 @@ class Head {
  public:
   virtual ~Head() = default;
 
-  // x and dx [all rows, hidden]. Adds to dx, or only evaluates where it has no address. When evaluating, a
-  // head that has more to tell than its sums returns predictions [targets of term 0, columns] of the pass's
-  // compute type in PassContext::saved.
+  // x and dx [all rows, hidden]. Adds to dx; if dx has no address, only evaluates. An evaluating head may
+  // return predictions [targets of term 0, columns] in the pass's compute type, which lie in
+  // PassContext::saved.
   virtual ConstTensorView run(const PassContext& pass, ConstTensorView x, TensorView dx) = 0;
 };
 
 struct LossTerm {
   std::string_view name;
-  bool of_tokens = false;  // predicts one of the vocabulary: rows are scored in blocks (batch_inputs.h)
+  bool of_tokens = false;  // predicts a token: its rows are scored in blocks (batch_inputs.h)
 };
 
 struct HeadPlan {

@@ -1,6 +1,6 @@
-// A dense layer bound to its parameters, of which a tensor-parallel rank may hold a share: some outputs
-// (rows of the weight) or some inputs (columns). Several stacked ones (query, key, value) compute as one. It
-// stays where it is made, for the store renews its copies of the weight.
+// A dense layer bound to its parameters. A tensor-parallel rank may hold a share of them: some outputs (rows
+// of the weight) or some inputs (columns). Several layers (query, key, value) may be stacked and computed as
+// one. A Linear does not move, because the store renews its copies of the weight.
 #pragma once
 
 #include <string>
@@ -24,14 +24,15 @@ class Linear {
   // Declares this rank's share of `<name>.weight` [out, in] and `<name>.bias` [out] for each of `names`.
   Linear(ParameterStore& store, const TensorGroup& tensor, const std::vector<std::string>& names,
          std::int64_t out, std::int64_t in, const LinearOptions& options = {});
-  // Scores words by a weight declared elsewhere; without a bias where `bias_name` is empty. y has
-  // score_columns().
+  // Scores words by a weight that is declared elsewhere. An empty `bias_name` means no bias. y has
+  // score_columns() columns.
   Linear(ParameterStore& store, ParameterId tied_weight, const std::string& bias_name);
   Linear(const Linear&) = delete;
   Linear& operator=(const Linear&) = delete;
 
-  std::int64_t out() const { return out_; }  // here
-  // On a device rows of 16 bits begin at aligned addresses, whatever the size of the vocabulary.
+  std::int64_t out() const { return out_; }  // of this rank's share
+  // Rounded up on a device, so that rows of 16-bit scores begin at aligned addresses whatever the
+  // vocabulary's size.
   std::int64_t score_columns(DType type) const;
 
   void forward(Context& context, ConstTensorView x, TensorView y, bool add_bias = true);
@@ -39,7 +40,7 @@ class Linear {
   void backward_input(Context& context, ConstTensorView dy, TensorView dx,
                       const ops::ProductOptions& options = {});
   void backward_weight(Context& context, ConstTensorView x, ConstTensorView dy);
-  // Where the bias gradient has been taken care of already.
+  // For layers whose bias gradient another op adds up.
   void backward_weight_only(Context& context, ConstTensorView x, ConstTensorView dy);
 
   // The same in FP8.
@@ -48,7 +49,7 @@ class Linear {
                       const ops::ProductOptions& options = {});
   void backward_weight_only(Context& context, const ops::Float8Matrix& x, const ops::Float8Matrix& dy);
 
-  TensorView bias_gradient();  // without an address where there is no bias
+  TensorView bias_gradient();  // has no address if there is no bias
 
  private:
   ops::LinearWeight& current_weight();

@@ -1,5 +1,5 @@
-// The sums of a head's loss terms, added up over micro-batches where they are computed, and fetched from
-// there without waiting for later work.
+// The sums of a head's loss terms over micro-batches. They are added up in the memory that ops compute in,
+// and fetched to the host without waiting for work that was put on the stream later.
 #pragma once
 
 #include "worker/nn/micro_batch.h"
@@ -16,15 +16,15 @@ class LossTotals {
     clear();
   }
 
-  // Of each term, in the memory space: what ops add to.
+  // One sum for each term, to which ops add.
   ops::CrossEntropySums* sums() { return static_cast<ops::CrossEntropySums*>(sums_.view().address); }
 
-  // Begins to bring the sums to the host, and starts anew at zero.
+  // Begins to copy the sums to the host, and sets them to zero.
   void fetch() {
     fetched_.fetch(std::span(sums(), kMostLossTerms));
     clear();
   }
-  // What was fetched last, or else the sums of now; waits until it has come.
+  // Returns what was fetched last; if nothing was, fetches the sums now. Waits for the copy.
   LossSums take() {
     if (!fetched_.fetching()) fetch();
     const auto sums = fetched_.arrived<ops::CrossEntropySums>();

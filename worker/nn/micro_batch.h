@@ -1,6 +1,6 @@
-// What one micro-batch brings to a model and what it takes home. A head has one or more loss terms, by index;
-// of each the batch has what is to be predicted. Losses come as sums and gradients are added under
-// caller-chosen scales, so that any split of a batch over micro-batches and ranks adds up to the same step.
+// What a micro-batch gives to a model, and what it gets back. A head has one or more loss terms, which are
+// numbered; the batch says for each what is to be predicted. Losses are sums, and the caller chooses the
+// scales of gradients, so that a batch makes the same step however it is split over micro-batches and ranks.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct Targets {
   std::vector<std::int32_t> labels;
 };
 
-// One label a sequence, predicted at its first token.
+// Predicts one label for each sequence, at its first token.
 Targets sequence_targets(std::vector<std::int32_t> labels, int length);
 
 // Host memory, row-major [sequences, length].
@@ -39,18 +39,18 @@ using LossScales = std::array<float, kMostLossTerms>;
 struct LossSum {
   double loss = 0;
   std::int64_t count = 0;    // of labels
-  std::int64_t correct = 0;  // of them: predicted first
+  std::int64_t correct = 0;  // of these labels: the likeliest prediction
 
   LossSum& operator+=(const LossSum& other);
 };
 
-// Of each term.
+// One for each term.
 using LossSums = std::array<LossSum, kMostLossTerms>;
 
 LossSums& operator+=(LossSums& sums, const LossSums& more);
 
-// Names the dropout masks of one step. They depend on the global index of each sequence within the step, not
-// on the rank that computes it, so one process and many draw the same masks.
+// Selects the dropout masks of one step. Masks depend on a sequence's global index within the step and not on
+// the rank that computes it, so any number of processes draws the same masks.
 struct DropoutKey {
   std::uint64_t seed = 0;
   std::int64_t step = 0;

@@ -1,5 +1,5 @@
-// The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019): the first spreads
-// its outputs over the ranks, the second takes inputs spread that way and sums over the ranks.
+// The two kinds of dense layer that a tensor-parallel group shares (Shoeybi et al., 2019). The first spreads
+// its outputs over the ranks. The second takes inputs that are spread so, and sums over the ranks.
 //
 // Where the pass asks for FP8 they multiply in it: each rank converts the x, W and dy that it multiplies,
 // with scales of its own. dy is converted once for both of its products.
@@ -14,10 +14,10 @@ namespace podium {
 // the op which reads the layer's output and writes dy (behind). The latter saves a pass over dy.
 enum class BiasGradient { here, behind };
 
-// The gradient of a layer's output, in the form or forms that its products read.
+// The gradient of a layer's output, in the forms that its products read.
 struct OutputGradient {
   ConstTensorView dy;
-  ops::Float8Matrix in_float8;  // where the pass multiplies in FP8
+  ops::Float8Matrix in_float8;  // only if the pass multiplies in FP8
 };
 
 // x [own rows, in] -> y [all rows, this rank's outputs]. backward() leaves the gradient of the bias out: that
@@ -29,7 +29,7 @@ class ColumnParallelLinear {
                        const std::vector<std::string>& names, std::int64_t out, std::int64_t in);
 
   void forward(const PassContext& pass, ConstTensorView x, TensorView y);
-  // Likewise, with a GELU behind it; `saved` like y.
+  // Forward with a GELU behind it. `saved` has y's shape.
   void gelu_forward(const PassContext& pass, ConstTensorView x, ops::GeluKind kind, TensorView saved,
                     TensorView y);
   // Replaces dx or adds to it.

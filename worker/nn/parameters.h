@@ -1,7 +1,7 @@
-// A model's parameters: one flat f32 buffer of master weights, one of gradients, and the table that names the
-// parts. Optimizers, all-reduce and checkpoints work on the flat buffers. Parameters start at multiples of 16
-// elements; the gaps between them are zero in both buffers and must stay so. Both lie in the memory space
-// that the store is made for: only where that is the host's may the host look into them.
+// A model's parameters: a flat f32 buffer of master weights, another of gradients, and a table that names
+// their parts. Optimizers, all-reduce and checkpoints work on the flat buffers. Parameters start at multiples
+// of 16 elements; the gaps between them are zero in both buffers and must stay zero. Both buffers lie in the
+// store's memory space, and the host may read them only if that is the host's memory.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Slice {
 
 struct Parameter {
   std::string name;   // as in Hugging Face's checkpoints
-  Shape shape;        // of what is held here
+  Shape shape;        // of the part that this rank holds
   bool decay = true;  // false for biases and LayerNorm: no weight decay
   Initializer initializer = Initializer::normal;
   double deviation = 1.0;  // of Initializer::normal, in units of the model's initializer_range
@@ -59,11 +59,11 @@ class ParameterStore {
   // Declares the next parameter; only before `allocate`.
   ParameterId add(Parameter declaration);
   ParameterId add(std::string name, const Shape& shape, Initializer initializer, bool decay);
-  // Makes the two buffers, all zero, their length rounded up to a multiple of `multiple`.
+  // Makes the two buffers, all zero. Their length is rounded up to a multiple of `multiple`.
   void allocate(std::int64_t multiple = 1);
 
   std::span<const Parameter> list() const { return parameters_; }
-  const Parameter* find(std::string_view name) const;  // nullptr where there is none
+  const Parameter* find(std::string_view name) const;  // nullptr if there is none
   const Parameter& operator[](ParameterId id) const { return parameters_[id.index]; }
 
   std::span<float> weights() { return weights_.view().values<float>(); }
@@ -74,47 +74,48 @@ class ParameterStore {
   std::span<const float> weights(const Parameter& p) const { return part(weights(), p); }
   std::span<float> gradients(const Parameter& p) { return part(gradients(), p); }
 
-  // A parameter, or `count` of them declared in a row and stacked along the first axis, as one tensor.
+  // A parameter as a tensor; or `count` parameters that were declared one after another, stacked along the
+  // first axis.
   ConstTensorView weight(ParameterId first, int count = 1) const;
   TensorView gradient(ParameterId first, int count = 1);
 
-  std::int64_t end() const { return size_; }  // of the buffers as declared so far, in elements
+  std::int64_t end() const { return size_; }  // of what is declared so far, in elements of the buffers
   std::int64_t parameter_count() const;       // without the gaps
 
-  // Fresh weights: each a function of (seed, parameter name, index in the whole parameter) alone, so a slice
-  // gets what the whole would have there, by any number of threads. Ends with weights_changed().
+  // Draws fresh weights. Each follows from (seed, parameter name, index in the whole parameter) alone, so a
+  // slice gets the same values as the whole has there, with any number of threads. Calls weights_changed().
   void initialise(std::uint64_t seed, double initializer_range, int threads = 1);
   void clear_gradients(int threads = 1);
 
-  // To be called after every change of weights(): layers then renew their converted copies when they next
-  // run.
+  // Call this after every change of weights(): layers then renew their converted copies before they run
+  // again.
   void weights_changed() { ++generation_; }
-  // The same, where narrowed() has been changed alike.
+  // The same for a change that also updated narrowed().
   void weights_and_narrowed_changed() {
     narrowed_generation_ = narrowed_generation_ == generation_ ? generation_ + 1 : 0;
     weights_changed();
   }
   std::int64_t generation() const { return generation_; }
 
-  // On a device, ahead of work that is recorded and cannot do it: renews the copies of weights in other types
-  // than f32, where the weights have changed since the last call. `compute`: the type of activations; `fp8`:
-  // the layers' dense layers multiply in 8 bits.
+  // On a device: renews the copies of weights in other types than f32 if the weights have changed since the
+  // last call. Call this before work that is recorded, which cannot renew them. `compute` is the type of
+  // activations; `fp8` says that the layers' dense layers multiply in 8 bits.
   void renew_copies(Context& context, DType compute, bool fp8);
-  // Whoever keeps such copies says once, when it declares the weights, how they are renewed.
+  // Whoever keeps such copies says how they are renewed, once, when it declares the weights.
   using Renewal = std::function<void(Context& context, DType compute, bool fp8)>;
   void add_renewal(Renewal renewal) { renewals_.push_back(std::move(renewal)); }
 
-  // On a device, for layers that compute in 16 bits: one copy of all weights in such a type, each where it is
-  // in weights(). renew_copies() makes it, and renews it in one launch.
-  TensorView narrowed() { return narrowed_.view(); }  // without an address where there is none
-  // Of stacked parameters as `weight` gives them; without an address where it is outdated, or where copies
-  // are rounded at random.
+  // On a device, for layers that compute in 16 bits: a copy of all weights in that type, at the same places
+  // as in weights(). renew_copies() makes it, and renews it in one launch.
+  TensorView narrowed() { return narrowed_.view(); }  // has no address if there is none
+  // The copy of the parameters that weight() returns. It has no address if it is outdated, or if copies are
+  // rounded at random.
   ConstTensorView narrowed(ParameterId first, int count = 1) const;
   bool rounds_stochastically() const { return rounding_key_.has_value(); }
 
-  // Until the next step layers round their 16-bit copies of weights at random, by draws of this step.
+  // Makes layers round their 16-bit copies of weights at random, by draws of this step, until the next step.
   void round_stochastically(std::uint64_t seed, std::int64_t step);
-  // Of stacked parameters as `weight` gives them; nothing where the copies are rounded to nearest.
+  // How to round the parameters that weight() returns; nothing if their copies are rounded to nearest.
   std::optional<ops::StochasticRounding> rounding(ParameterId first, int count = 1) const;
 
  private:
@@ -136,7 +137,7 @@ class ParameterStore {
   std::int64_t narrowed_generation_ = 0;
   std::int64_t generation_ = 1;
   std::vector<Renewal> renewals_;
-  std::int64_t renewed_generation_ = 0;  // that renew_copies() has been called for
+  std::int64_t renewed_generation_ = 0;  // for which renew_copies() was called last
   std::optional<PhiloxKey> rounding_key_;
 };
 

@@ -22,8 +22,8 @@ struct PassContext {
   const BatchInputs& inputs;
   ops::CrossEntropySums* sums;  // of each loss term, in the context's memory
   DType compute;                // of activations
-  bool fp8;                     // the products of the layers' dense layers
-  bool keep_probabilities;      // attention's, for backward
+  bool fp8;                     // the layers' dense layers multiply in FP8
+  bool keep_probabilities;      // of attention, for backward
   Arena& saved;                 // for what backward needs
   Arena& workspace;             // for temporaries; open an ArenaScope
 

@@ -21,17 +21,17 @@ class Recomputation {
   Recomputation(Recompute recompute, int layers, MemorySpace memory)
       : recompute_(recompute), layers_(static_cast<std::size_t>(layers)), transient_(memory.device) {}
 
-  // Of the layers that backward does not run again.
+  // Whether layers that backward does not run again keep attention's probabilities.
   bool keeps_probabilities(bool training) const { return training && recompute_ != Recompute::selective; }
 
-  // TransformerLayer's, of the layer with this index in its chunk; x must stay as it is until backward, which
-  // is given it again.
+  // TransformerLayer's forward and backward, for the layer with this index in its chunk. x must not change
+  // until backward, which is given the same x.
   void forward(TransformerLayer& layer, std::size_t index, const PassContext& pass, ConstTensorView x,
                TensorView y, TransformerLayer::Saved& saved);
   void backward(TransformerLayer& layer, std::size_t index, const PassContext& pass, ConstTensorView x,
                 TensorView dy, const TransformerLayer::Saved& saved);
 
-  // Of activations that live within one layer only.
+  // Holds activations that live only while one layer computes.
   Arena& transient() { return transient_; }
   const Arena& transient() const { return transient_; }
 

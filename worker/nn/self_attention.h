@@ -12,14 +12,14 @@ class SelfAttention {
  public:
   struct Saved {
     TensorView qkv, heads_out;  // [all rows, this rank's columns]
-    TensorView probabilities;   // or what stands for them; without an address: to be computed again
+    TensorView probabilities;  // or what the back end keeps instead; no address: backward computes them again
   };
 
   SelfAttention(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int layer);
 
   // x and y [own rows, hidden].
   void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
-  // Replaces dx or adds to it. The output's bias gradient is left to the norm behind.
+  // Replaces dx or adds to it. The norm behind attention adds up the gradient of the output's bias.
   void backward(const PassContext& pass, ConstTensorView x, ConstTensorView dy, TensorView dx,
                 bool accumulate, const Saved& saved);
 

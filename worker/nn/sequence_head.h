@@ -1,5 +1,6 @@
-// What a whole sequence is, told by its first token: classify(tanh(pool(x[first tokens]))) (Devlin et al.,
-// 2018), without dropout between the two. One term of the loss: BERT's next sentence, or classes.
+// Classifies whole sequences by their first tokens: classify(tanh(pool(x[first tokens]))) (Devlin et al.,
+// 2018), without dropout between the two. It has one term of the loss: BERT's next sentence, or the classes
+// of a task.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ class SequenceHead {
   SequenceHead(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec,
                const std::string& classifier, std::int64_t classes, std::size_t term);
 
-  // encoded and gradient.dx [all rows, hidden]. Where it only evaluates: the logits [labels, classes], in
-  // PassContext::saved.
+  // encoded and gradient.dx [all rows, hidden]. When it only evaluates, it returns the logits [labels,
+  // classes], which lie in PassContext::saved.
   ConstTensorView run(const PassContext& pass, ConstTensorView encoded, const HeadGradient& gradient);
 
  private:

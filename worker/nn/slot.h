@@ -1,6 +1,6 @@
-// The activations of one micro-batch on its way through one chunk, from forward to backward. Where they lie
-// in the slot's arena follows from the shape of the micro-batch, so the work on micro-batches of one shape
-// can be recorded on a device and replayed.
+// A slot keeps the activations of one micro-batch in one chunk from forward to backward. Their places in the
+// slot's arena follow from the shape of the micro-batch, so a device can record the work on micro-batches of
+// one shape and replay it.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,18 @@
 
 namespace podium {
 
-// What the host keeps of passes over micro-batches of one shape: what forward leaves to backward, and both
-// recorded.
+// What the host keeps for micro-batches of one shape: what forward leaves to backward, and the recordings of
+// both.
 struct PassPlan {
   Embeddings::Saved embeddings;
   std::vector<TransformerLayer::Saved> layers;
   std::vector<ConstTensorView> layer_inputs;
-  ConstTensorView output;  // of the layers; where the head took it, the predictions of that
-  TensorView gradient;     // of the layers' output, then of their input
+  ConstTensorView output;  // of the layers; in a chunk with the head, its predictions
+  TensorView gradient;     // of the layers' output; backward makes it that of their input
 
   std::int64_t passes = 0;  // so far
   Recording forward;
-  std::vector<Recording> backward;  // of embeddings, of each layer
+  std::vector<Recording> backward;  // of the embeddings and of each layer
   std::int64_t last_use = 0;
 };
 
@@ -39,8 +39,8 @@ class Slot {
     if (!memory.on_host()) upload_.emplace(memory);
   }
 
-  // Takes in a micro-batch, whose inputs come first in the arena. `key`: what else than their extents decides
-  // on the work.
+  // Takes in a micro-batch and places its inputs first in the arena. `key` holds what decides on the work
+  // besides the inputs' extents.
   void begin(const MicroBatch& batch, RowLayout layout, std::span<const LossTerm> terms,
              std::int64_t most_tokens_together, const PassValues& values, Key key) {
     arena.reset();
@@ -58,7 +58,7 @@ class Slot {
   std::optional<BatchInputs> inputs;
 
  private:
-  static constexpr std::size_t kMostPlans = 32;  // batches without padding are of ever other shapes
+  static constexpr std::size_t kMostPlans = 32;  // batches without padding have many shapes
 
   void choose_plan(const Key& key) {
     plan_ = &plans_[key];
@@ -69,7 +69,7 @@ class Slot {
     plans_.erase(oldest);
   }
 
-  std::optional<UploadBuffer> upload_;  // where the memory is a device's
+  std::optional<UploadBuffer> upload_;  // only if the memory is a device's
   std::map<Key, PassPlan> plans_;
   PassPlan* plan_ = nullptr;  // of the micro-batch in hand
   std::int64_t uses_ = 0;

@@ -29,20 +29,20 @@ class TensorGroup {
 
   // This rank's share of an extent that is a multiple of size().
   std::int64_t share(std::int64_t extent) const { return extent / size(); }
-  // Makes of the declaration of a whole parameter that of this rank's share along `axis`; where that does not
-  // come out even, shares differ by one.
+  // Turns the declaration of a whole parameter into that of this rank's share along `axis`. Shares differ by
+  // one if they do not come out even.
   void cut(Parameter& parameter, int axis) const;
 
-  // All ranks' own rows, in memory of `arena`; `own` itself where rows are not split.
+  // Gathers all ranks' own rows into memory of `arena`; returns `own` itself if rows are not split.
   ConstTensorView all_rows(Arena& arena, ConstTensorView own) const;
 
   void copy_own_rows(ConstTensorView all, TensorView own) const;
 
-  // Replaces what every rank holds by the sum or maximum.
+  // Replaces every rank's values by their sum or maximum over the ranks.
   void reduce(TensorView values, Reduction reduction = Reduction::sum) const;
 
-  // `own` becomes this rank's own rows of the sum over ranks of the terms; write_term(TensorView of all rows)
-  // computes this rank's.
+  // Sums a term of each rank over the ranks and writes this rank's own rows of the sum to `own`.
+  // write_term(TensorView of all rows) computes this rank's term.
   template <class WriteTerm>
   void sum(Arena& arena, TensorView own, const WriteTerm& write_term) const {
     if (!splits_rows_) {

@@ -1,5 +1,5 @@
-// Scores rows against every word and takes the cross-entropy, forward and at once backward. A tensor-parallel
-// rank scores its share of the vocabulary; the logits never leave it.
+// Scores rows against every word and takes the cross-entropy, forward and right after backward. A
+// tensor-parallel rank scores its share of the vocabulary; its logits never leave it.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace podium {
 
-// What backward needs to know; without an address in `dx` a head only evaluates.
+// What a head needs to know for backward. It only evaluates if `dx` has no address.
 struct HeadGradient {
   ops::StepValue<float> scale;  // of the loss sum
-  TensorView dx;                // of the head's input: added to
+  TensorView dx;                // of the head's input; the head adds to it
 
   bool wanted() const { return dx.address != nullptr; }
 };
 
 class TokenDecoder {
  public:
-  // `word` is the table of word embeddings; no bias where `bias_name` is empty.
+  // `word` is the table of word embeddings. An empty `bias_name` means no bias.
   TokenDecoder(ParameterStore& store, ParameterId word, const std::string& bias_name);
 
-  // x [rows, hidden] and labels [rows], negative where nothing is to be predicted, are the same on all tensor
-  // ranks, and so are what is added to `sums` and dx, which is replaced.
+  // x [rows, hidden] and labels [rows] are the same on all tensor ranks; a negative label predicts nothing.
+  // Adds to `sums` and replaces gradient.dx, with the same values on all tensor ranks.
   void run(const PassContext& pass, ConstTensorView x, std::span<const std::int32_t> labels,
            const HeadGradient& gradient, ops::CrossEntropySums* sums);
 

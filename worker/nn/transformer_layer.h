@@ -1,10 +1,11 @@
 // One layer of a transformer: attention and feed-forward, each a branch beside a residual connection. Norms
-// are behind each residual, as in BERT and the original Transformer, or in front of each branch, as in GPT-2:
+// stand behind each residual sum, as in BERT and the original Transformer, or in front of each branch, as in
+// GPT-2:
 //
 //   behind:    a = Norm(x + dropout(attention(x)))          y = Norm(a + dropout(feed_forward(a)))
 //   in front:  s = x + dropout(attention(Norm(x)))          y = s + dropout(feed_forward(Norm(s)))
 //
-// Either way one norm reads the sum behind attention; the other is the layer's last or its first op.
+// Either way one norm reads the sum behind attention. The other norm is the layer's last op or its first.
 #pragma once
 
 #include <optional>
@@ -25,13 +26,13 @@ class TransformerLayer {
     TensorView attention_sum, middle_statistics;  // x + dropout(attention), which the middle norm read
     TensorView feed_forward_x;                    // that norm's result
     FeedForward::Saved feed_forward;
-    TensorView output_sum;        // where a norm comes last: what it read
+    TensorView output_sum;        // what the last norm read, if there is one
     TensorView outer_statistics;  // of the first or last norm
   };
 
   TransformerLayer(ParameterStore& store, const TensorGroup& tensor, const ModelSpec& spec, int index);
 
-  // x must stay as it is until backward. All tensors are [own rows, hidden].
+  // x must not change until backward. All tensors are [own rows, hidden].
   void forward(const PassContext& pass, ConstTensorView x, TensorView y, Saved& saved);
   // dy is replaced by dx.
   void backward(const PassContext& pass, TensorView dy, const Saved& saved);
@@ -47,7 +48,7 @@ class TransformerLayer {
   std::int64_t hidden_;
   double dropout_;
   LayerDropoutSites sites_;
-  // In the order in which their parameters lie; either the first or the last norm is there.
+  // In the order of their parameters in the store. A layer has either the first or the last norm.
   std::optional<LayerNorm> first_norm_;
   SelfAttention attention_;
   LayerNorm middle_norm_;

@@ -1,6 +1,6 @@
-// The Model of all families: chunks of embeddings, layers and a task's head (model_chunk.h), through which
-// micro-batches go in slots (slot.h). On a device the work on a micro-batch is recorded and replayed; copies
-// of weights and what other stages send are brought up to date ahead of it.
+// The Model of all families. Micro-batches go in slots (slot.h) through chunks of embeddings, layers and a
+// task's head (model_chunk.h). On a device the work on a micro-batch is recorded and replayed; copies of
+// weights and the inputs that other stages send are brought up to date before a replay.
 #pragma once
 
 #include <deque>
