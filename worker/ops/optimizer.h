@@ -45,7 +45,7 @@ struct OptimizerShard {
   float* weights = nullptr;
   float* gradients = nullptr;
   std::array<float*, kMostStates> states{};  // as the optimizer declares them: of AdamW and LAMB both moments
-  // Where given: a 16-bit copy of the flat weights, which whatever updates these writes too.
+  // Where given: a copy of the flat weights in 16 bits. A pass that updates weights rounds them into it, too.
   void* narrowed = nullptr;
   DType narrowed_type = DType::bf16;
 };

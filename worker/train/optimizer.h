@@ -58,8 +58,12 @@ class Optimizer {
   // `states`: the names of what it keeps of each element beside the weight, at first zero.
   Optimizer(Parts parts, const std::vector<std::string>& states);
 
-  // Updates the weights of all chunks and clears their gradients. On the host it calls about_to_change() with
-  // each chunk first, from any thread; on a device all may change when it is called.
+  // Updates the weights of all chunks and clears their gradients.
+  //   In host memory: by loops of its own, which call about_to_change() with each chunk first, from any
+  //   thread.
+  //   On a device: by passes of the back end (worker/ops/optimizer.h); all may change when this is called.
+  //   Where shard.narrowed is given, a pass also rounds each weight that it updates into it: update() then
+  //   tells the store that these copies are current, and nobody renews them before they are read.
   virtual void update_chunks(const OptimizerShard& shard, const Rates& rates,
                              const BeforeChange& before_change) = 0;
 
