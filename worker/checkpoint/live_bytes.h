@@ -17,21 +17,21 @@
 
 namespace podium {
 
-// Called, by any thread, with memory that is about to change; returns when it may.
+// Any thread calls this with memory that is about to change. It returns when the memory may change.
 using BeforeChange = std::function<void(std::span<const std::byte>)>;
 
 class LiveBytes {
  public:
   static constexpr std::size_t kBlock = 1 << 20;  // what is copied at once
 
-  // `memory`: where the parts lie, which must not overlap; nobody else may use its stream meanwhile.
-  // `most_copied` bytes of copies, rounded up to blocks, at least one.
+  // `memory` is where the parts lie; nobody else may use its stream meanwhile. The parts must not overlap.
+  // Copies take at most `most_copied` bytes, rounded up to blocks, at least one block.
   LiveBytes(const std::vector<std::span<const std::byte>>& parts, MemorySpace memory,
             std::size_t most_copied);
 
-  // Reader: fills `out` with the next bytes, as many as there are; 0 at the end.
+  // Reader: fills `out` with the next bytes and returns their number; 0 at the end.
   std::size_t read(std::span<std::byte> out);
-  // Reader: it will read no more, and nobody is to wait for it.
+  // Reader: it reads no more, and nobody need wait for it.
   void abandon();
 
   // Owner: waits, for `time` at most, until no call of let_go() has to wait for the reader. Returns whether

@@ -3,11 +3,11 @@
 //   step-00000200/manifest.json            written last: without it the checkpoint is absent
 //                 rank-00000.safetensors   what rank 0 owns of weights and the optimizer's states, and so on
 //
-// The manifest tells of each file its checksum and which pieces of which full parameters it holds. Together
-// the files hold every element once, so any layout can read what any other wrote. A piece is a
-// tensor of each kind, "weights/NAME" and one for each state of the optimizer ("first_moment/NAME"), of the
-// shape of its box; where it is only elements [a, b) of the box, "weights/NAME[a:b]" and so on, of shape
-// [b - a].
+// The manifest tells each file's checksum and which pieces of which full parameters it holds. Together the
+// files hold every element once, so any layout can read what any other wrote. A piece has a tensor of each
+// kind: "weights/NAME", and one for each state of the optimizer ("first_moment/NAME"), with the shape of its
+// box. If a piece has only the elements [a, b) of the box, the tensors are "weights/NAME[a:b]" and so on, of
+// shape [b - a].
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct CheckpointState {
       products;  // how they are computed (worker/train/product_timing.h); null where no time chooses
 };
 
-// One rank's file, as its record `rank-00000.json` tells while a save is under way and the manifest
+// One rank's file. Its record `rank-00000.json` describes it while a save is under way, and the manifest
 // afterwards.
 struct CheckpointPart {
   FileDigest digest;

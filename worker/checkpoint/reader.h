@@ -1,4 +1,4 @@
-// Reads a checkpoint's tensors into whatever layout asks for them.
+// Reads a checkpoint's tensors for any layout.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace podium {
 // Verifies every file of a checkpoint and returns its manifest. Throws BadData that says what is wrong.
 CheckpointManifest read_whole_checkpoint(const std::filesystem::path& checkpoint);
 
-// Where a piece of one kind (kWeights, or an optimizer's state) is wanted.
+// A piece of one kind (kWeights, or an optimizer's state) and where to read it to.
 struct WantedPiece {
   std::string kind;
   Piece piece;
@@ -47,7 +47,7 @@ class CheckpointReader {
   RecentlyUsed<std::string, SafetensorsFile> files_{kMostOpen};
 };
 
-// Weights and optimizer states of one process.
+// Reads the weights and the optimizer's states of one process.
 void read_tensors(const std::filesystem::path& checkpoint, const CheckpointManifest& manifest,
                   const CheckpointTensors& tensors);
 

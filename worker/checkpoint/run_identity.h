@@ -1,8 +1,8 @@
-// Whether a checkpoint is of the run that wants to go on from it: of the same model and training, on the same
-// text, wherever that lies now.
+// Whether a checkpoint belongs to the run that wants to resume from it: whether model, training and text are
+// the same, wherever the text lies now.
 //
-// Both specs are read and hashed by this program, whichever wrote the checkpoint, and what a spec says as
-// JobSpec's defaults do does not count: a key that is new strands no checkpoint.
+// This program reads and hashes both specs, whichever version wrote the checkpoint, and a value that equals
+// JobSpec's default does not count. So a new key of the format strands no checkpoint.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace podium {
 
-// A hash of all that shapes a run in model and training once it has begun; not of where, in what pieces, how
-// often or by whom it is computed and watched, nor of the text, nor of the weights it began with, which a
-// checkpoint takes the place of.
+// A hash of everything in model and training that shapes a run once it has begun. It leaves out where, in
+// what pieces and how often the run is computed and watched, the text, and the weights that it began with,
+// which a checkpoint replaces.
 std::string run_fingerprint(const JobSpec& spec);
 
-// `spec` with as many steps in its last phase as `other` has.
+// Returns `spec` with as many steps in its last phase as `other` has.
 JobSpec with_steps_of(const JobSpec& other, JobSpec spec);
 
-// What keeps a run of `spec` from going on from `then`; "" where nothing does.
+// Says why a run of `spec` may not resume from `then`; "" if it may.
 std::string why_another_run(const CheckpointState& then, const JobSpec& spec);
-// The same of the text that it was trained on, and what to do.
+// Says why the text is another, and what to do; "" if it is the same.
 std::string why_other_text(const CheckpointState& then, const JobSpec& spec, const TextIdentity& text);
 
 }  // namespace podium

@@ -15,7 +15,7 @@ namespace podium {
 
 // What an optimizer keeps of every element in its shard, one range after the other.
 struct OptimizerState {
-  std::string name;         // which a checkpoint's tensors carry: never to be changed
+  std::string name;         // names a checkpoint's tensors, so it must never change
   std::span<float> values;  // in the parameters' memory space
 };
 
@@ -23,7 +23,7 @@ struct OptimizerState {
 struct CheckpointTensors {
   ParameterStore& parameters;
   std::vector<OptimizerState> states;
-  std::vector<FlatRange> shard;  // what the states are of, in order
+  std::vector<FlatRange> shard;  // the ranges that the states belong to, in order
 };
 
 // A piece of one parameter and where this process has it.
@@ -33,9 +33,10 @@ struct HeldPiece {
   std::int64_t states = 0;   // position in each of the states
 };
 
-// What the states of this process are of.
+// The pieces that this process's states belong to.
 std::vector<HeldPiece> state_pieces(const CheckpointTensors& tensors);
-// What this process writes: over all ranks of the layout every element of every parameter once.
+// The pieces that this process writes. Over all ranks of the layout they cover every element of every
+// parameter once.
 std::vector<HeldPiece> owned_pieces(const CheckpointTensors& tensors, const ParallelLayout& layout,
                                     const ParallelPlace& place);
 

@@ -1,16 +1,16 @@
 // How the processes of one attempt exchange data. Every rank of a communicator calls the same collectives in
-// the same order; an implementation runs them in that order, apart from the caller, who may compute until it
+// the same order. An implementation runs them in that order, beside the caller, who may compute until it
 // needs the result. Reductions have the same bits on every rank and in every run of one layout.
 //
-// Memory given to an operation must stay valid and, but for its own writing, untouched until the future was
-// waited for; every future must be waited for. A lost peer is PeerLost, from the call or from its future.
-// Calls come from one thread at a time.
+// Every future must be waited for. Until then the memory that was given to the operation must stay valid, and
+// only the operation may write to it. If a peer is lost, the call or its future throws PeerLost. One thread
+// at a time may call.
 //
-// A communicator made for a context with a device takes memory of that device in tensors and in spans of
-// bytes and floats, beside the host's; Device::owns tells which it is. An operation on it begins when all
-// work is done that was on the context's stream at the call, and waiting for its future does not hold up the
-// host but makes the stream wait: work put on it from then on finds the operation done. Doubles, broadcast
-// and barrier are of the host's memory always.
+// A communicator that is made for a context with a device also takes memory of that device, in tensors and in
+// spans of bytes and floats; Device::owns tells the memories apart. An operation on a device's memory begins
+// when all work is done that was on the context's stream at the call. Waiting for its future makes the stream
+// wait and not the host: work that is put on the stream afterwards finds the operation done. Doubles,
+// broadcast and barrier always use host memory.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@
 
 namespace podium {
 
-// Another rank vanished or fell silent: this process cannot go on, and is not to blame.
+// Another rank vanished or fell silent. This process cannot go on, and is not at fault.
 struct PeerLost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -49,9 +49,9 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // Replaces `values` (f32, bf16 or f16) by their sum or maximum over all ranks. Ranks are added in order,
-  // wherever an element lies in its buffer; 16-bit values are added in f32 and rounded once. (NCCL has an
-  // order of its own: see nccl_communicator.h.)
+  // Replaces `values` (f32, bf16 or f16) by their sum or maximum over all ranks. Every element is added in
+  // the order of the ranks, wherever it lies in its buffer; 16-bit values are added in f32 and rounded once.
+  // (NCCL adds in another order: see nccl_communicator.h.)
   virtual std::future<void> all_reduce(TensorView values, Reduction reduction = Reduction::sum) = 0;
   virtual std::future<void> all_reduce(std::span<double> values) = 0;
   std::future<void> all_reduce(std::span<float> values) {
@@ -60,22 +60,23 @@ class Communicator {
   // `values` is size() * n elements. Afterwards its part [rank * n, (rank + 1) * n) holds the sum over all
   // ranks, with the bits all_reduce would give it; the rest is unspecified.
   virtual std::future<void> reduce_scatter(TensorView values) = 0;
-  // Every rank's `own`, in rank order; `all` is size() times as long. `own` may lie at its place in `all`.
+  // Fills `all`, which is size() times as long as `own`, with every rank's `own` in rank order. `own` may lie
+  // at its place in `all`.
   virtual std::future<void> all_gather(std::span<const std::byte> own, std::span<std::byte> all) = 0;
   // Copies `bytes` of `root` to every other rank.
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   // Returns when every rank has come here.
   virtual void barrier() = 0;
 
-  // From one rank to another, posted at once and never behind a collective. What a rank sends to another
-  // arrives in the order of its receives from it; the lengths must agree. A send is done only once its
-  // receive was posted, so post receives before waiting for sends.
+  // Send bytes from one rank to another, at once and never behind a collective. The messages between two
+  // ranks match the receiver's calls in order, and the lengths must agree. A send ends only after its receive
+  // was posted, so post receives before you wait for sends.
   virtual std::future<void> send(std::span<const std::byte> bytes, int peer) = 0;
   virtual std::future<void> receive(std::span<std::byte> bytes, int peer) = 0;
 
-  // Collective. Makes a communicator of each group of ranks, with its own order of collectives, and returns
-  // the one of the group that holds this rank; its ranks are numbered as they are listed. Every rank names
-  // the same groups, in which every rank occurs once. `name` is for error messages.
+  // Collective. Makes a communicator for each group of ranks, with an order of collectives of its own, and
+  // returns the one for this rank's group, whose ranks are numbered as they are listed. Every rank passes the
+  // same groups, in which every rank occurs once. Error messages use `name`.
   virtual std::unique_ptr<Communicator> split(const std::vector<std::vector<int>>& groups,
                                               const std::string& name) = 0;
 };

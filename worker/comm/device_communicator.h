@@ -1,6 +1,6 @@
-// What communicators for a device have in common: the host's memory goes through a communicator of the host,
-// which also carries doubles, broadcasts and barriers, and a rank alone needs nobody. How a device's memory
-// travels is a derived class's.
+// The common part of communicators for a device. A communicator of the host carries host memory, doubles,
+// broadcasts and barriers, and a single rank needs no peer. A derived class says how a device's memory
+// travels.
 #pragma once
 
 #include "worker/comm/communicator.h"
@@ -25,20 +25,20 @@ class DeviceCommunicator : public Communicator {
                                       const std::string& name) final;
 
  protected:
-  // `memory`: a device's, with the stream that operations follow and that waits for them.
+  // `memory` is a device's, with the stream that operations follow and that waits for them.
   DeviceCommunicator(std::unique_ptr<Communicator> host, const MemorySpace& memory);
 
   Communicator& host() { return *host_; }
   const MemorySpace& memory() const { return memory_; }
 
-  // Of several ranks, not empty, in the device's memory.
+  // Called with several ranks and with memory of the device that is not empty.
   virtual std::future<void> all_reduce_on_device(TensorView values, Reduction reduction) = 0;
   virtual std::future<void> reduce_scatter_on_device(TensorView values) = 0;
   virtual std::future<void> all_gather_on_device(std::span<const std::byte> own,
                                                  std::span<std::byte> all) = 0;
   virtual std::future<void> send_from_device(std::span<const std::byte> bytes, int peer) = 0;
   virtual std::future<void> receive_on_device(std::span<std::byte> bytes, int peer) = 0;
-  // The same over the ranks of another communicator of the host.
+  // Makes a communicator of the same kind over the ranks of another communicator of the host.
   virtual std::unique_ptr<Communicator> make_group(std::unique_ptr<Communicator> host,
                                                    const std::string& name) = 0;
 

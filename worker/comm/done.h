@@ -1,4 +1,4 @@
-// The future of an operation that was over when it was asked for.
+// The future of an operation that has already ended.
 #pragma once
 
 #include <future>

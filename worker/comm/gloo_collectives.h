@@ -1,8 +1,8 @@
-// Collectives over Gloo's unbound buffers, each rank exchanging with every other directly: the fewest hops,
-// the least traffic, and sums whose order is the ranks' for every element, so that all-reduce and
-// reduce-scatter give the same bits however a buffer is cut. They block; throw PeerLost naming the rank that
-// was waited for, which is why every peer has a buffer of its own: Gloo does not tell whose message is
-// missing.
+// Collectives over Gloo's unbound buffers. Each rank exchanges with every other rank directly: that takes the
+// fewest hops and the least traffic, and adds every element in the order of the ranks, so all-reduce and
+// reduce-scatter give the same bits however a buffer is cut. They block, and throw PeerLost, which names the
+// rank that they waited for. Gloo does not tell whose message is missing, so every peer has a buffer of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct GlooCall {
   const std::shared_ptr<gloo::Context>& context;
   GlooPoster& poster;
   PeerWait& wait;
-  std::uint32_t tag;                // of no other call under way
-  std::vector<std::byte>& scratch;  // of one call at a time; kept between them, for its pages
+  std::uint32_t tag;                // no other call under way has this tag
+  std::vector<std::byte>& scratch;  // one call at a time uses it; kept between calls to keep its pages
 };
 
 void gloo_all_reduce(GlooCall call, std::span<std::byte> values, const ElementReduction& reduction);

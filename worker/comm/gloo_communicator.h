@@ -1,6 +1,6 @@
-// Gloo over TCP. Collectives run one after another on one thread, in the order they were asked for, so that
-// gradients can travel while the caller computes. Any failure there is a PeerLost, also for every later
-// operation.
+// Gloo over TCP. Collectives run one after another on one thread, in the order of the calls, so gradients can
+// travel while the caller computes. Any failure there is a PeerLost, and every later operation throws it,
+// too.
 #pragma once
 
 #include <condition_variable>
@@ -22,8 +22,8 @@ struct GlooCall;
 
 class GlooCommunicator final : public Communicator {
  public:
-  // Meets all ranks. Throws PeerLost naming the rank that did not come, AddressInUse, or SocketError where
-  // rank 0 cannot listen at all. SIGPIPE must be ignored by the process.
+  // Meets all ranks. Throws PeerLost, which names a rank that did not come, AddressInUse, or SocketError if
+  // rank 0 cannot listen at all. The process must ignore SIGPIPE.
   explicit GlooCommunicator(const GlooOptions& options);
   ~GlooCommunicator() override;
 
@@ -44,8 +44,8 @@ class GlooCommunicator final : public Communicator {
  private:
   using Task = std::packaged_task<void()>;
 
-  // The group `name` of ranks that met before: `members`, as the world numbers them, of which this is number
-  // `rank`.
+  // Makes the group `name` of ranks that have met. `members` are their numbers in the world; this rank has
+  // the number `rank` among them.
   GlooCommunicator(std::shared_ptr<GlooMeeting> meeting, std::string name, int rank,
                    std::vector<int> members);
 

@@ -1,5 +1,5 @@
-// Where the ranks of an attempt meet and from where Gloo connects them, all of them or a group. Rank 0 hosts
-// the rendezvous for as long as its meeting lives, so nobody may connect after rank 0's is gone.
+// The ranks of an attempt meet here, and from here Gloo connects all of them or a group. Rank 0 hosts the
+// rendezvous as long as its GlooMeeting lives; nobody may connect after that.
 #pragma once
 
 #include <atomic>
@@ -27,18 +27,18 @@ struct GlooOptions {
   std::chrono::milliseconds meeting_timeout = std::chrono::minutes(5);    // for all ranks to arrive
   std::chrono::milliseconds operation_timeout = std::chrono::minutes(5);  // of one collective
   const std::atomic<bool>* stop = nullptr;  // ends the wait for the others with StopRequested
-  std::chrono::milliseconds long_wait = std::chrono::seconds(30);  // of a collective for one rank, to be told
-  PeerWaits::Tell on_long_wait;                                    // where given; called on another thread
+  std::chrono::milliseconds long_wait = std::chrono::seconds(30);  // for one rank, before it is reported
+  PeerWaits::Tell on_long_wait;                                    // called on another thread; may be empty
 };
 
 class GlooMeeting {
  public:
-  // Waits for all ranks; errors as in GlooCommunicator.
+  // Waits for all ranks. Throws what GlooCommunicator throws.
   explicit GlooMeeting(const GlooOptions& options);
   ~GlooMeeting();
 
-  // Connects `size` ranks with each other; each of them calls this with the same `name`, which no other
-  // connection has, and its number among them. Throws PeerLost.
+  // Connects `size` ranks with one another. Each of them calls this with the same `name`, which no other
+  // group has, and with its number among them. Throws PeerLost.
   std::shared_ptr<gloo::Context> connect(const std::string& name, int rank, int size);
 
   GlooPoster& poster() { return *poster_; }  // of all connections

@@ -1,4 +1,4 @@
-// Gloo's connections within a group, each rank with each.
+// Gloo's connections between all pairs of ranks of a group.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@ class Device;
 
 namespace podium {
 
-// Collective. Throws PeerLost, SocketError or gloo::Exception. Gloo has a connectFullMesh of its own, in
-// which every rank reads everything that all ranks have for all others: with thousands of ranks, terabytes.
+// Collective. Throws PeerLost, SocketError or gloo::Exception. It replaces Gloo's connectFullMesh, in which
+// every rank reads the addresses of all pairs: terabytes with thousands of ranks.
 std::shared_ptr<gloo::Context> connect_mesh(RendezvousClient& client, const std::string& name, int rank,
                                             int size, const std::shared_ptr<gloo::transport::Device>& device,
                                             std::chrono::milliseconds timeout);

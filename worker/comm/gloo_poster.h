@@ -1,6 +1,6 @@
-// Posts sends and receives on the thread of Gloo's event loop. Posted from any other thread they would hold a
-// connection's lock while they write; the loop does not wait for that lock but polls for it, and on a busy
-// machine polls away the very time slice its holder waits for: milliseconds for a message of a few bytes.
+// Posts sends and receives on the thread of Gloo's event loop. Any other thread would hold a connection's
+// lock while it writes. The loop polls for that lock instead of waiting, and on a busy machine its polling
+// uses up the time slice that the lock's holder needs: a message of a few bytes would take milliseconds.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ class GlooPoster {
   explicit GlooPoster(std::shared_ptr<gloo::transport::Device> device);
   ~GlooPoster();
 
-  // Returns at once; messages are posted in this order, also across calls. Where a connection is already
-  // lost, the wait for the message is aborted.
+  // Returns at once. Messages are posted in this order, also across calls. If a connection is already lost,
+  // aborts the wait for the message.
   void post(std::vector<GlooMessage> messages);
 
  private:

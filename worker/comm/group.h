@@ -1,4 +1,4 @@
-// What splitting a communicator into groups comes to for one rank.
+// The group that a rank gets when a communicator is split.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 namespace podium {
 
 struct OwnGroup {
-  std::string name;          // of no other group of the attempt
+  std::string name;          // no other group of the attempt has it
   int rank = 0;              // within the group
-  std::vector<int> members;  // as the communicator that is split numbers them
+  std::vector<int> members;  // their ranks in the communicator that is split
 };
 
-// The group of `groups` that holds `rank`, which is in one of them only. `parent` is the name of the
-// communicator that is split, for the `number`th time.
+// Returns the one group in `groups` that holds `rank`. `parent` is the name of the communicator, which is
+// split for the `number`th time.
 OwnGroup own_group(const std::vector<std::vector<int>>& groups, int rank, const std::string& parent,
                    int number, const std::string& name);
 

@@ -1,14 +1,14 @@
-// A device's memory by NCCL: NVLink, PCIe or the network, without the host in between. Each group has a
-// communicator of NCCL for its collectives, on a stream of high priority beside the computing, and each pair
-// of ranks that exchanges messages one for either direction. Their unique ids travel by the host's
-// communicator, which has met through the attempt's rendezvous.
+// Carries a device's memory by NCCL: over NVLink, PCIe or the network, without the host in between. Each
+// group has an NCCL communicator for its collectives, on a stream of high priority beside the computing. Each
+// pair of ranks that exchange messages has one for each direction. The host's communicator, which has met
+// through the attempt's rendezvous, carries their unique ids.
 //
 // Order of addition: NCCL adds along rings or trees, whose order depends on an element's place and on the
 // number of channels, and rounds 16-bit values at every hop; NVSwitch adds inside the switch. With rings
-// (NCCL_ALGO=Ring, which is set here unless it is set already) the order follows from layout, topology, sizes
-// and NCCL's version alone, so every run of one layout on the same machines has the same bits, and all ranks
-// have them, because what is added up is copied on. But the bits are not those of the host's communicators,
-// nor need reduce_scatter have those of all_reduce.
+// (NCCL_ALGO=Ring, which this sets unless it is set already) the order follows from layout, topology, sizes
+// and NCCL's version alone. So every run of one layout on the same machines has the same bits, and all ranks
+// have them, because they copy the sums. The bits differ from those of the host's communicators, and
+// reduce_scatter may give other bits than all_reduce.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// One communicator of NCCL with a stream of its own, on which its operations run one after another. NCCL's
-// communicators block nobody (blocking = 0): whoever waits for one looks whether all is lost meanwhile. One
-// thread calls; the watchdog looks and aborts from its own.
+// An NCCL communicator with a stream of its own, on which its operations run one after another. NCCL's
+// communicators never block (blocking = 0): a waiting thread checks meanwhile whether everything is lost. One
+// thread calls; the watchdog checks and aborts from its own thread.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace podium {
 
-// What a process's connections share.
+// The connections of a process share this.
 struct NcclSetting {
   nccl::Library library;
   Device& device;
@@ -27,15 +27,15 @@ struct NcclSetting {
 
 class NcclConnection {
  public:
-  // Collective: returns when all `size` ranks have come with the same id. Throws PeerLost. On the calling
-  // thread the device is in use.
+  // Collective. Returns when all `size` ranks have called this with the same id. Throws PeerLost. The calling
+  // thread must use the device.
   NcclConnection(const NcclSetting& setting, const nccl::UniqueId& id, int rank, int size, std::string name);
   NcclConnection(const NcclConnection&) = delete;
   NcclConnection& operator=(const NcclConnection&) = delete;
   ~NcclConnection();
 
-  // Calls NCCL to put an operation on the stream, which begins once `ready` is reached; what is returned is
-  // reached when it is done. Throws PeerLost.
+  // Calls NCCL to put an operation on the stream, where it begins after `ready` is reached. Returns an event
+  // that is reached when the operation is done. Throws PeerLost.
   using Call = std::function<nccl::Result(nccl::Comm, nccl::Stream)>;
   std::shared_ptr<DeviceEvent> put(const DeviceEvent& ready, const Call& call);
 

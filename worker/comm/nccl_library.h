@@ -1,5 +1,6 @@
-// NCCL, opened at run time: one build of the worker runs where there is none. The declarations are those of
-// nccl.h 2.18, which later versions keep; worker/comm/nccl_check.cc compares them with the toolkit's header.
+// NCCL is opened at run time, so that one build of the worker also runs on machines without it. The
+// declarations are those of nccl.h 2.18, which later versions keep; worker/comm/nccl_check.cc compares them
+// with the toolkit's header.
 #pragma once
 
 #include <cstddef>

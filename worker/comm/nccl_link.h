@@ -1,6 +1,7 @@
-// One direction between two ranks: a connection of its own, so that what goes one way never waits for what
-// goes the other, or for a collective. It is made on a thread of its own at the first message, for the peer
-// comes to it when it gets there; messages are put on its stream in order as soon as it stands.
+// One direction between two ranks. It has a connection of its own, so its messages never wait for those of
+// the other direction or for a collective. A thread of its own makes the connection at the first message,
+// because the peer may come to it later. As soon as the connection stands, messages are put on its stream in
+// order.
 #pragma once
 
 #include <condition_variable>
@@ -18,15 +19,15 @@ namespace podium {
 
 class NcclLink {
  public:
-  // `id_exchanged`: when `id` is the same on both ends.
+  // `id_exchanged` tells when `id` is the same on both ends.
   NcclLink(const NcclSetting& setting, bool sends, std::shared_ptr<nccl::UniqueId> id,
            std::future<void> id_exchanged, std::string name);
   NcclLink(const NcclLink&) = delete;
   NcclLink& operator=(const NcclLink&) = delete;
   ~NcclLink();
 
-  // Sends or receives these bytes once `ready` is reached. The future, PeerLost or another failure of NCCL,
-  // is of the event of the message's end.
+  // Sends or receives these bytes after `ready` is reached. The future gives the event of the message's end,
+  // or throws PeerLost or another failure of NCCL.
   std::future<std::shared_ptr<DeviceEvent>> put(std::span<std::byte> bytes,
                                                 std::unique_ptr<DeviceEvent> ready);
 

@@ -1,7 +1,7 @@
-// Keeps a gang from hanging in NCCL, whose operations wait on the device for peers that may be gone. Looks at
-// every connection's operations: where one fails, takes too long, or does not end after a peer has gone, all
-// connections of this process are aborted, their operations end (with wrong results), and every later use of
-// one is PeerLost.
+// Keeps a gang from hanging in NCCL, whose operations wait on the device for peers that may be gone. The
+// watchdog checks the operations of every connection. If one fails, takes too long, or does not end after a
+// peer has gone, it aborts all connections of this process: their operations end with wrong results, and
+// every later use throws PeerLost.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class NcclConnection;
 
 class NcclWatchdog {
  public:
-  // `longest`: that an operation may take. After a peer has gone it is kAfterGone at most, for peers also
-  // leave in order, ahead of others that still finish what they share with one another.
+  // An operation may take `longest`, and at most kAfterGone after a peer has gone: a peer may also leave in
+  // order while others finish what they share with one another.
   explicit NcclWatchdog(std::chrono::milliseconds longest, std::chrono::milliseconds after_gone = kAfterGone);
   NcclWatchdog(const NcclWatchdog&) = delete;
   NcclWatchdog& operator=(const NcclWatchdog&) = delete;
@@ -33,7 +33,7 @@ class NcclWatchdog {
   void peer_gone(const std::string& who);  // from any thread
   void lose(const std::string& reason);    // likewise: aborts everything; the first reason stays
 
-  void check() const;  // throws PeerLost where all is lost
+  void check() const;  // throws PeerLost if everything is lost
 
  private:
   void run();

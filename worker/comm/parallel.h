@@ -27,13 +27,13 @@ struct ParallelPlace {
 ParallelPlace place_of(const ParallelLayout& layout, int rank);
 int rank_of(const ParallelLayout& layout, const ParallelPlace& place);
 
-// Every group has this rank in it; alone it is a SingleCommunicator. Ranks within a group are in order of the
-// world's.
+// This rank is in every group; a group of one rank is a SingleCommunicator. A group numbers its ranks in the
+// order of the world.
 struct ParallelGroups {
   ParallelLayout layout;
   ParallelPlace place;
-  std::unique_ptr<Communicator> tensor;    // one share of the same layers each
-  std::unique_ptr<Communicator> pipeline;  // one run of layers each; rank = stage
+  std::unique_ptr<Communicator> tensor;    // each has a share of the same layers
+  std::unique_ptr<Communicator> pipeline;  // each has its own layers; rank = stage
   std::unique_ptr<Communicator> data;      // the same parameters, other sequences
   std::unique_ptr<Communicator> model;     // tensor x pipeline: together one copy of the model
   std::unique_ptr<Communicator>

@@ -1,5 +1,5 @@
-// Whom the threads of a process wait for. A time-out or a lost connection is told by the rank that was waited
-// for, and a wait that grows long is told while it lasts. The waiting thread pays two stores for it.
+// Tells whom the threads of a process wait for. A time-out or a lost connection names the rank that was
+// waited for, and a long wait is reported while it lasts. It costs the waiting thread two stores.
 #pragma once
 
 #include <atomic>
@@ -21,12 +21,12 @@ namespace podium {
 
 class PeerWait;
 
-// All waits of a process.
+// The waits of a process.
 class PeerWaits {
  public:
   using Tell = std::function<void(const std::string& message)>;
 
-  // `tell`, where given, is called on a thread of this object's, once for every wait that takes `long_wait`.
+  // `tell` may be empty; else a thread of this object calls it once for every wait that takes `long_wait`.
   PeerWaits(std::chrono::milliseconds long_wait, Tell tell);
   PeerWaits(const PeerWaits&) = delete;
   PeerWaits& operator=(const PeerWaits&) = delete;
@@ -34,8 +34,7 @@ class PeerWaits {
 
   void add(const PeerWait& wait);
   void remove(const PeerWait& wait);
-  // Throws PeerLost with this reason, or with that of the first time this was called: what fails after it may
-  // fail because of it.
+  // Throws PeerLost with the reason of the first call, because later failures may follow from the first.
   [[noreturn]] void lose(const std::string& reason);
 
  private:
@@ -54,16 +53,17 @@ class PeerWaits {
   std::thread thread_;                     // last: it uses all of the above
 };
 
-// One thread's, in one group of ranks.
+// The waits of one thread in one group of ranks.
 class PeerWait {
  public:
-  // `members`: the ranks of the group as the job numbers them. `what` they do, for messages.
+  // `members` are the group's ranks as the job numbers them. `what` tells in messages what the group does.
   PeerWait(PeerWaits& waits, std::vector<int> members, std::string what);
   PeerWait(const PeerWait&) = delete;
   PeerWait& operator=(const PeerWait&) = delete;
   ~PeerWait();
 
-  // Wait for one message of this buffer, from or to this member of the group. Throw PeerLost naming it.
+  // Wait for one message of this buffer, from or to this member of the group. They throw PeerLost, which
+  // names the member.
   void received(gloo::transport::UnboundBuffer& buffer, int peer, std::chrono::milliseconds timeout);
   void sent(gloo::transport::UnboundBuffer& buffer, int peer, std::chrono::milliseconds timeout);
 

@@ -1,6 +1,7 @@
-// Notices that a process of the attempt has gone, in whatever way: each keeps a connection to the rendezvous
-// open, whose end the rendezvous tells to all others. For communicators whose operations would wait for the
-// lost one without an end. That a process which left in order is told of as well is for them to allow for.
+// Notices that a process of the attempt has gone, for whatever reason. Each process keeps a connection to the
+// rendezvous open; when it ends, the rendezvous tells all others. It serves communicators whose operations
+// would otherwise wait for a lost process for ever. They must allow for processes that leave in order, which
+// are reported as well.
 #pragma once
 
 #include <atomic>
@@ -14,8 +15,8 @@ namespace podium {
 
 class PeerWatch {
  public:
-  // Of the process with the rank of `where`, whose rendezvous is there already. `gone` is called once, on a
-  // thread of this object's, with who it is.
+  // `where` names this process's rank and the rendezvous, which already runs. A thread of this object calls
+  // `gone` once, with the name of the process that has gone.
   PeerWatch(const GlooOptions& where, std::function<void(const std::string& who)> gone);
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;

@@ -1,5 +1,5 @@
-// How the elements of several ranks become one. The order of addition is that of the ranks, for every
-// element: sums must not depend on where in a buffer an element lies.
+// How the elements of several ranks become one. Every element is added in the order of the ranks, because
+// sums must not depend on an element's place in a buffer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace podium {
 
 struct ElementReduction {
   std::size_t element_size = 0;
-  // out[i] = ((parts[0][i] + parts[1][i]) + ...), in f32 where elements are 16 bits wide and rounded once.
+  // out[i] = ((parts[0][i] + parts[1][i]) + ...). Elements of 16 bits are added in f32 and rounded once.
   // `out` may be one of the parts.
   void (*reduce)(std::span<const std::byte* const> parts, std::byte* out, std::size_t count) = nullptr;
 };

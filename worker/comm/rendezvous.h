@@ -1,6 +1,6 @@
-// Where the processes of an attempt find each other: rank 0 hosts a small key-value store at
-// MASTER_ADDR:MASTER_PORT. A client proves with the attempt's secret that it belongs; whoever cannot is cut
-// off without an answer. A client sends its next request after the answer to the last one.
+// The processes of an attempt find one another here: rank 0 hosts a small key-value store at
+// MASTER_ADDR:MASTER_PORT. A client proves with the attempt's secret that it belongs; a client that cannot is
+// cut off without an answer. A client sends its next request after the answer to its last one.
 //
 // Frames (worker/comm/socket.h), the first byte saying what they are; numbers are written out in decimal:
 //   client: 'H' secret   once, first      server: 'K'
@@ -31,8 +31,8 @@ inline constexpr char kGoneKey[] = "gone";
 // Serves all clients on one thread.
 class RendezvousServer {
  public:
-  // Listens at once; `port` 0 takes a free one. Throws AddressInUse or SocketError. At most `most_clients` at
-  // a time.
+  // Listens at once; `port` 0 takes a free port. Serves at most `most_clients` at a time. Throws AddressInUse
+  // or SocketError.
   RendezvousServer(const std::string& host, int port, std::string secret, int most_clients);
   ~RendezvousServer();
   RendezvousServer(const RendezvousServer&) = delete;
@@ -51,19 +51,19 @@ class RendezvousServer {
 
 class RendezvousClient {
  public:
-  // Connects, retrying until the deadline; throws SocketError where nobody answers or the secret is refused.
-  // `stop`, once raised, ends this and every later wait with StopRequested.
+  // Connects, and retries until the deadline. Throws SocketError if nobody answers or the secret is refused.
+  // Once `stop` is raised, this and every later wait end with StopRequested.
   RendezvousClient(const std::string& host, int port, const std::string& secret,
                    std::chrono::milliseconds timeout, const std::atomic<bool>* stop = nullptr);
 
   void set(const std::string& key, std::string_view value);
-  // While this connection lasts, the caller is there, as `name`.
+  // Announces the caller as `name` for as long as this connection lasts.
   void announce(const std::string& name);
-  // Waits until the key is set; throws SocketError after `timeout`.
+  // Waits until the key is set. Throws SocketError after `timeout`.
   std::string get(const std::string& key, std::chrono::milliseconds timeout);
-  // Waits until key0 … key(count - 1) are set; after `timeout` the first number that is missing.
+  // Waits until key0 … key(count - 1) are set. After `timeout` returns the first number that is missing.
   std::optional<int> wait_for_all(const std::string& key, int count, std::chrono::milliseconds timeout);
-  // The bytes [begin, begin + size) of each of these values, which are set, one after another.
+  // Returns the bytes [begin, begin + size) of each of these values, one after another. All must be set.
   std::string parts_of_all(const std::string& key, int count, std::size_t begin, std::size_t size);
   // The address by which this machine reached the server.
   std::string own_address() const { return local_address(socket_); }

@@ -1,7 +1,7 @@
 // What the clients of a rendezvous have set, and who waits for what. Pure: clients are numbers that are never
-// used twice, time is an argument, and answers go back to whoever sends them. No request costs more than what
-// it asks for, so that thousands of ranks can meet: one request waits for all of them, one reads a part of
-// every one's value.
+// used twice, time is an argument, and the caller sends the answers that it gets. A request costs no more
+// than what it asks for, so that thousands of ranks can meet: one request waits for all ranks, and one reads
+// a part of every rank's value.
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,17 @@ class RendezvousBoard {
   using Time = std::chrono::steady_clock::time_point;
   using Answers = std::vector<std::pair<std::uint64_t, std::string>>;  // of clients, in order
 
-  // One request (rendezvous.h) of a client that does not wait for an answer. Adds what is to be answered now,
-  // to this client and to others that waited; false where the request breaks the protocol.
+  // Takes one request (rendezvous.h) of a client that does not wait for an answer. Adds the answers that are
+  // due now, to this client and to others that waited. Returns false if the request breaks the protocol.
   bool take(std::uint64_t client, std::string_view request, Time now, Answers& answers);
   bool waits(std::uint64_t client) const { return waiting_.contains(client); }
   // The client's connection has ended.
   void leave(std::uint64_t client, Answers& answers);
-  // Answers those that wanted to wait no longer than until now.
+  // Answers the clients whose time to wait has ended.
   void expire(Time now, Answers& answers);
 
  private:
-  // Waits for `key`, or for all of key0, key1 … below `count`, of which `next` is the first that is missing.
+  // A client waits for `key`, or for key0 … key(count - 1), of which `next` is the first that is missing.
   struct Waiting {
     std::string key;
     int count = 0;  // 0: for the key itself

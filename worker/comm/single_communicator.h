@@ -16,7 +16,7 @@ class SingleCommunicator final : public Communicator {
   std::future<void> all_gather(std::span<const std::byte> own, std::span<std::byte> all) override;
   void broadcast(std::span<std::byte> bytes, int root) override;
   void barrier() override {}
-  // Both are bugs of the caller.
+  // Calling either is a bug.
   std::future<void> send(std::span<const std::byte> bytes, int peer) override;
   std::future<void> receive(std::span<std::byte> bytes, int peer) override;
   std::unique_ptr<Communicator> split(const std::vector<std::vector<int>>& groups,

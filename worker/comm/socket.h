@@ -1,4 +1,4 @@
-// Blocking TCP with deadlines, for the rendezvous. Failures throw SocketError; whoever calls says what they
+// Blocking TCP with deadlines, for the rendezvous. Failures throw SocketError; the caller says what they
 // mean.
 #pragma once
 
@@ -25,12 +25,12 @@ struct Deadline {
   const std::atomic<bool>* stop;
 };
 
-// Listens on `host`:`port`. Throws AddressInUse where the port is taken, SocketError where the address is not
-// ours.
+// Listens on `host`:`port`. Throws AddressInUse if the port is taken, SocketError if the address is not this
+// machine's.
 Fd listen_on(const std::string& host, int port);
 int port_of(const Fd& socket);
 
-// Small messages leave at once.
+// Makes small messages leave at once.
 void send_without_delay(const Fd& socket);
 
 // Connects, trying again until the deadline while nobody listens there yet.
@@ -40,7 +40,7 @@ Fd connect_before(const std::string& host, int port, Deadline deadline);
 std::string local_address(const Fd& socket);
 
 void send_all(const Fd& socket, std::string_view bytes, Deadline deadline);
-// Exactly `size` bytes; throws SocketError when the peer closes before.
+// Reads exactly `size` bytes. Throws SocketError if the peer closes before.
 std::string receive(const Fd& socket, std::size_t size, Deadline deadline);
 
 // Frames: a length in four bytes, little endian, then the bytes. At most kLargestFrame.

@@ -1,6 +1,6 @@
-// A device's memory through the host: every operation copies into pinned host memory, goes there by the
-// host's communicator, and is copied back. Any number of ranks may share a device, and sums have the bits
-// that the host's communicator promises. Slow: an operation's call waits until the stream has come to it.
+// Carries a device's memory through the host: every operation copies into pinned host memory, uses the host's
+// communicator, and copies back. Any number of ranks may share a device, and sums have the bits that the
+// host's communicator promises. It is slow: a call waits until the stream has come to the operation.
 #pragma once
 
 #include "worker/comm/device_communicator.h"

@@ -1,5 +1,5 @@
-// The commands that have a file of their own: each adds itself to the program and, when chosen, runs and sets
-// `exit` or throws what main() knows.
+// The commands that have a file of their own. Each adds itself to the program. When chosen, it runs, and sets
+// `exit` or throws what main() handles.
 #pragma once
 
 #include <CLI/App.hpp>

@@ -12,12 +12,12 @@
 namespace podium {
 
 struct ComputeArguments {
-  std::string precision;  // "": that of a quantised model; else fp32 on the CPU and fp16 on a GPU
+  std::string precision;  // "": a quantised model's own; else fp32 on the CPU and fp16 on a GPU
   bool gpu = false;
-  int threads = 0;  // 0: the machine's
+  int threads = 0;  // 0: as many as the machine has
 };
 
-// --gpu and --threads; and --precision.
+// Add --gpu and --threads, and --precision.
 void add_device_arguments(CLI::App& command, ComputeArguments& arguments);
 void add_compute_arguments(CLI::App& command, ComputeArguments& arguments);
 
@@ -32,7 +32,7 @@ struct Compute {
   Context context;
 };
 
-// Where models with a vocabulary elsewhere say it is: --vocab and --cased, --data.
+// Where to find the vocabulary of a model that comes without one: --vocab and --cased, --data.
 struct ModelArguments {
   std::filesystem::path model;
   std::filesystem::path vocabulary;
@@ -40,7 +40,7 @@ struct ModelArguments {
   bool cased = false;
 };
 
-// MODEL and those.
+// Adds MODEL and the options above.
 void add_model_arguments(CLI::App& command, ModelArguments& arguments);
 
 // Throws BadData.

@@ -3,8 +3,8 @@
 
 namespace podium {
 
-// Raises the limit to what the system allows: a shell's 1,024 are too few for some hundreds of ranks, whose
-// connections all end at each other and at rank 0.
+// Raises the limit to what the system allows. A shell's limit of 1,024 is too low for some hundreds of ranks,
+// which connect to one another and to rank 0.
 void raise_file_limit();
 
 }  // namespace podium

@@ -1,5 +1,5 @@
-// The loss and every gradient of a Hugging Face model for one given batch, without dropout and without an
-// update: what to compare with another implementation, or with another layout.
+// Computes the loss and every gradient of a Hugging Face model for a given batch, without dropout and without
+// an update, to compare with another implementation or another layout.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace podium {
 
-// Which rank of several this process is, and the file that says where they meet.
+// This process's rank among several, and the file that says where they meet.
 struct GradientsRank {
   int rank = 0;
   std::filesystem::path meeting;
@@ -24,7 +24,7 @@ struct GradientsRun {
   int tensor = 1;
   int pipeline = 1;
   bool gpu = false;                   // else the CPU
-  int threads = 0;                    // of each process; 0: the machine's, shared
+  int threads = 0;                    // of each process; 0: all of the machine's, shared
   std::optional<GradientsRank> rank;  // set by start_gradients for the processes it starts
 
   int world() const { return tensor * pipeline; }
@@ -34,8 +34,8 @@ struct GradientsRun {
 // first, or 0.
 int start_gradients(const GradientsRun& run, const std::filesystem::path& program);
 
-// One rank, or all of it where the world is one. Rank 0 writes `run.out` and prints the losses. Throws
-// Failure, BadData, PeerLost or std::system_error.
+// Computes what one rank does, which is everything if it is the only one. Rank 0 writes `run.out` and prints
+// the losses. Throws Failure, BadData, PeerLost or std::system_error.
 void compute_gradients(const GradientsRun& run, const std::atomic<bool>& stop);
 
 }  // namespace podium

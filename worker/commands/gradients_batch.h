@@ -1,5 +1,5 @@
-// Reads a batch as Hugging Face's models take it: a safetensors file with input_ids, attention_mask,
-// token_type_ids, labels (-100 where none) and next_sentence_label, of integers.
+// Reads a batch in the form that Hugging Face's models take: a safetensors file of integers, with input_ids,
+// attention_mask, token_type_ids, labels (-100 for none) and next_sentence_label.
 #pragma once
 
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace podium {
 
-// input_ids and labels are [sequences, length] and needed; attention_mask, where given, is 1 up to a length
-// of each sequence and 0 beyond. GPT's labels are shifted here: a position is scored against the label after
-// it. Throws BadData naming the file and the tensor.
+// input_ids and labels are required and are [sequences, length]. attention_mask may be missing; it is 1 up to
+// a length of each sequence and 0 beyond. This shifts GPT's labels: a position is scored against the label
+// after it. Throws BadData, which names the file and the tensor.
 MicroBatch read_gradients_batch(const std::filesystem::path& path, const ModelSpec& spec);
 
 }  // namespace podium

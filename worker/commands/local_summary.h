@@ -1,4 +1,4 @@
-// What a local run came to, read from rank 0's events.
+// The outcome of a local run, read from rank 0's events.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace podium {
 
 struct LocalSummary {
   std::string status = "failed";  // succeeded, preempted, failed
-  std::int64_t first_step = 0;    // training began after this one
+  std::int64_t first_step = 0;    // training began after this step
   std::int64_t step = 0;
   std::int64_t steps = 0;
   std::int64_t parameters = 0;
   double seconds = 0;                     // from the first rank's start of training to its end
   std::map<std::string, double> metrics;  // the last value of each
-  std::optional<TargetEvent> target;      // where it was reached
-  std::string checkpoint;                 // the newest one's folder, absolute; "" without one
+  std::optional<TargetEvent> target;      // if it was reached
+  std::string checkpoint;                 // the newest one's folder, absolute; "" if there is none
 };
 
-// Of the events from byte `begin` on: those of the runs before in the same folder lie before it.
+// Reads the events from byte `begin` on; events of earlier runs in the same folder lie before it.
 LocalSummary summarise(const std::filesystem::path& events, std::int64_t begin,
                        const std::filesystem::path& checkpoints);
 

@@ -10,8 +10,8 @@
 
 namespace podium {
 
-// Rank 0's time by phase and by op and its memory, and one line for each other rank. Of ops, the `most`
-// expensive.
+// Tells rank 0's time by phase and by op and its memory, and has a line for each other rank. Lists the `most`
+// most expensive ops.
 std::string profile_text(const JobSpec& spec, const std::vector<RankProfile>& ranks, std::size_t most);
 
 nlohmann::json profile_json(const JobSpec& spec, const std::vector<RankProfile>& ranks);

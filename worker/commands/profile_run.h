@@ -1,5 +1,5 @@
-// Trains a few steps of a job to see where its time and memory go: all ranks as processes of this machine,
-// each with a profiler.
+// Trains a few steps of a job to see where its time and memory go. All ranks run as processes of this
+// machine, each with a profiler.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace podium {
 
 struct ProfileRun {
   LocalRun local;  // out_folder is ignored: nothing but the profile is kept
-  int warmup = 3;  // steps that are left out: the first compile products and grow arenas
+  int warmup = 3;  // first steps, which are left out: they compile products and grow arenas
   int steps = 5;
 };
 
@@ -34,14 +34,15 @@ nlohmann::json to_json(const RankProfile& profile);
 RankProfile rank_profile_from_json(const nlohmann::json& json);
 
 struct ProfileResult {
-  int exit_code = 0;               // of the rank that failed first; then there is no more
+  int exit_code = 0;               // of the rank that failed first; then nothing else is filled in
   std::vector<RankProfile> ranks;  // rank 0 first
 };
 
-// Starts the ranks and waits. `trace`, where not empty, gets a file for Perfetto.
+// Starts the ranks and waits. Writes a file for Perfetto to `trace` unless that is empty.
 ProfileResult run_profile(const ProfileRun& run, const std::filesystem::path& trace);
 
-// One rank, started by run_profile: leaves <folder>/profile.json and <folder>/trace.json beside its launch.
+// Runs one rank, which run_profile() has started. Writes <folder>/profile.json and <folder>/trace.json beside
+// its launch.
 WorkerExit profile_rank(const std::filesystem::path& launch, int warmup, const std::atomic<bool>& stop);
 
 }  // namespace podium

@@ -1,4 +1,4 @@
-// One worker process from launch to exit code.
+// Runs a worker process from launch to exit code.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@ namespace podium {
 
 class Profiler;
 
-// Runs the task `launch` describes and returns what the process must exit with; every failure leaves an error
-// note and a `finished` line in events.jsonl and a line on standard error. `stop` asks for a save and an
-// early end. `profiler`, where given, learns where time and memory go.
+// Runs the task that `launch` describes and returns the exit code of the process. Every failure leaves an
+// error note and a `finished` line in events.jsonl, and a line on standard error. `stop` asks for a save and
+// an early end. `profiler` may be null; it learns where time and memory go.
 WorkerExit run_worker(const Launch& launch, const std::atomic<bool>& stop, Profiler* profiler = nullptr);
 
 }  // namespace podium

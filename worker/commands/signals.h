@@ -1,5 +1,4 @@
-// Signals as plain values: SIGTERM and SIGINT raise a flag from a thread of their own instead of interrupting
-// anything.
+// Turns signals into a value: for SIGTERM and SIGINT a thread raises a flag, and nothing is interrupted.
 #pragma once
 
 #include <atomic>
@@ -7,7 +6,7 @@
 
 namespace podium {
 
-// To be made before any other thread: it blocks the two signals for the whole process. Also ignores SIGPIPE
+// Make this before any other thread: it blocks the two signals for the whole process. It also ignores SIGPIPE
 // (a lost peer) and SIGXFSZ (a full quota), so that the failed write is reported instead.
 class StopSignals {
  public:

@@ -1,4 +1,4 @@
-// A folder of one's own in the system's place for such, which goes away at the end of its life.
+// A new folder in the system's folder for temporary files. The destructor removes it.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What one data rank of D brings: its part of every global batch of a phase and of the held-out text. Which
-// samples these are together does not depend on D.
+// The part of a phase's global batches and of the held-out text that one of D data ranks brings. All parts
+// together are the same samples for every D.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DataRank {
   int size = 1;
 };
 
-// Samples [begin, end), of which the first has the number `first` within its global batch or the held-out
+// The samples [begin, end). The first of them has the number `first` within its global batch or the held-out
 // text.
 struct SampleRange {
   std::int64_t begin = 0;
@@ -29,18 +29,19 @@ struct SampleRange {
 
 SampleRange share_of_held_out(std::int64_t samples, DataRank place);
 
-// 0 where there is nothing.
+// The mean, which is 0 if the count is 0.
 double mean(double sum, double count);
 
-// Made some steps ahead on a thread of its own, by `make`, which is called for one range after another.
+// Makes this rank's part of the global batches some steps ahead, on a thread of its own. That thread calls
+// `make` for one range after another.
 class GlobalBatches {
  public:
   using Make = std::function<TaskBatch(const SampleRange&)>;
 
-  // `global`: samples of a batch, a multiple of the data ranks.
+  // A global batch has `global` samples, a multiple of the number of data ranks.
   GlobalBatches(std::int64_t global, DataRank place, Make make);
 
-  // They count from 1; batch n has the samples [(n - 1) global, n global).
+  // Batches count from 1; batch n has the samples [(n - 1) global, n global).
   void start(std::int64_t first_batch);
   TaskBatch next() { return prefetcher_->next(); }
 

@@ -1,5 +1,5 @@
-// The tasks that podium-worker trains. Nothing outside of this folder knows their names: who trains looks up
-// the one that a spec means, checks it, and has it read the job's text.
+// The tasks that podium-worker trains. Nothing outside of this folder knows their names: the caller looks up
+// the task that a spec means, lets it check the spec, and lets it read the job's text.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace podium {
 struct TaskKind {
   TrainingTask task;
   ModelFamily family;
-  // Throws Failure(bad_spec) where the spec lacks what the task needs.
+  // Throws Failure(bad_spec) if the spec lacks what the task needs.
   void (*check)(const JobSpec& spec);
   // Reads the job's text once for the tasks of all phases; relative paths begin at `data_folder`. Throws
   // BadData.
@@ -20,7 +20,7 @@ struct TaskKind {
                      int data_rank, int data_size);
 };
 
-// Throws Failure(bad_spec) where no task trains such a model.
+// Throws Failure(bad_spec) if no task trains such a model.
 const TaskKind& find_task(const JobSpec& spec);
 
 }  // namespace podium

@@ -1,7 +1,7 @@
-// Runs a data rank's micro-batches through the model: by the pipeline's schedule where the model is cut into
-// stages, one after the other where it is not. Gradients are announced as final once this rank's last
-// micro-batch has added to them and they are summed over the ranks that hold the same parameter of one model
-// copy; the sum over data ranks is the caller's.
+// Runs a data rank's micro-batches through the model: by the pipeline's schedule if the model is cut into
+// stages, else one after another. The engine announces gradients as final when this rank's last micro-batch
+// has added to them and they are summed over the ranks that hold the same parameter of one model copy. The
+// caller sums over data ranks.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace podium {
 
-// What a head returned of a micro-batch; valid during the call.
+// Gets what the head returned for a micro-batch, which is valid during the call.
 using OnPredictions = std::function<void(const MicroBatch&, ConstTensorView)>;
 
 class Engine {
@@ -24,14 +24,16 @@ class Engine {
   // All must outlive the engine.
   Engine(const Context& context, Model& model, const ParallelGroups& groups);
 
-  // Adds the gradients of all micro-batches; `ready` learns which are final, from the end of the buffer to
-  // its beginning. A device may still be at it on return. Collective over the ranks of one model copy.
+  // Adds up the gradients of all micro-batches. Calls `ready` with ranges that are final, from the end of the
+  // buffer to its beginning. A device may still be computing on return. Collective over the ranks of one
+  // model copy.
   void train(std::span<const MicroBatch> batches, const LossScales& scales, const DropoutKey& dropout,
              const GradientsReady& ready);
-  // Of the last train(), for which it waits. Zero but on tensor rank 0 of the last stage, so that losses add
-  // up over all ranks.
+  // The losses of the last train(), for which this waits. They are zero except on tensor rank 0 of the last
+  // stage, so the sum over all ranks is right.
   LossSums take_losses();
-  // Likewise. `predicted` is called where losses are told, for each micro-batch of which the head predicts.
+  // Evaluates and returns the losses, as take_losses() does. Calls `predicted` on the rank that has losses,
+  // for each micro-batch for which the head returns predictions.
   LossSums evaluate(std::span<const MicroBatch> batches, const OnPredictions& predicted = nullptr);
 
  private:
@@ -70,8 +72,8 @@ class Engine {
   int stage_;
   PipelineTransport transport_;
   std::vector<MessageBuffer> inputs_;  // by slot, from forward to backward
-  Arena partial_;                      // gradients of the range in hand, side by side
-  std::int64_t shared_end_ = 0;        // of the range that begins with the shared embeddings
+  Arena partial_;                      // partial gradients of the range to be summed, side by side
+  std::int64_t shared_end_ = 0;        // end of the range that begins with the shared embeddings
 };
 
 }  // namespace podium

@@ -1,4 +1,5 @@
-// The task's events.jsonl: one whole line a write, appended, never rewritten. Times come from the clock.
+// Appends the task's events to events.jsonl, one whole line with each write, and never rewrites one. Times
+// come from the clock.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace podium {
 
 class EventLog {
  public:
-  // "" writes to standard output. Throws Failure(disk_full) where the file cannot be opened.
+  // An empty path means standard output. Throws Failure(disk_full) if the file cannot be opened.
   EventLog(const std::string& path, const Clock& clock);
 
   // Throws Failure(disk_full) naming the file.

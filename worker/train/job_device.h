@@ -1,4 +1,4 @@
-// The accelerator that a worker process computes on, and the way to the other ranks that goes with it.
+// The accelerator that a worker process computes on, and the communicator that goes with it.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,15 @@ struct JobDevice {
   void lend_to(Context& context) const;
 };
 
-// `kind` is cpu or gpu. Of the GPUs that CUDA_VISIBLE_DEVICES lets this process see each local rank takes its
-// own; where there are fewer, ranks share them. Throws Failure(no_device) saying what is missing.
+// `kind` is cpu or gpu. Each local rank takes a GPU of its own among those that CUDA_VISIBLE_DEVICES shows;
+// if there are fewer, ranks share them. Throws Failure(no_device), which says what is missing.
 JobDevice open_job_device(const std::string& kind, int local_rank);
 
-// What `context` computes on, for people: "cpu, 8 threads" or "gpu 3, NVIDIA H100, sm_90".
+// Tells people what `context` computes on: "cpu, 8 threads" or "gpu 3, NVIDIA H100, sm_90".
 std::string describe_device(const Context& context);
 
-// All ranks of the meeting, for tensors in `memory`. Throws Failure, PeerLost, AddressInUse or StopRequested.
+// Connects all ranks of the meeting, for tensors in `memory`. Throws Failure, PeerLost, AddressInUse or
+// StopRequested.
 std::unique_ptr<Communicator> meet_world(const GlooOptions& meeting, const MemorySpace& memory);
 
 }  // namespace podium

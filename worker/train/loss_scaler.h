@@ -1,10 +1,10 @@
-// Judges each step by the norm of its gradients, and keeps those of fp16 within range (Micikevicius et al.,
-// 2018): losses are multiplied by `scale` before backward and gradients divided by it before the update.
+// Judges each step by the norm of its gradients, and keeps fp16 gradients within range (Micikevicius et al.,
+// 2018): losses are multiplied by `scale` before backward, and gradients are divided by it before the update.
 //
-// A batch whose gradients are not finite is passed over: no step is taken with it, and the next one is tried.
-// In fp16 the scale is halved then, down to 1, and doubled after 2000 steps in a row; it begins at 2^32, as
-// Megatron-LM's, and finds its place within the first batches. Where no smaller scale can be blamed, so many
-// batches are passed over and no more. Pure: all ranks judge the same norm and so agree.
+// A batch whose gradients are not finite is passed over: no step is taken with it, and the next batch is
+// tried. In fp16 the scale is then halved, down to 1; after 2000 steps in a row it is doubled. It begins at
+// 2^32, as in Megatron-LM, and settles within the first batches. If the scale cannot be the cause, only a
+// limited number of batches is passed over. Pure: all ranks judge the same norm and so agree.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace podium {
 
-// Batches that may be passed over without blaming a scale, before training counts as diverged.
+// How many batches may be passed over for another cause than the scale before training counts as diverged.
 inline constexpr std::int64_t kMostNotFiniteInARow = 10;
 inline constexpr std::int64_t kMostNotFinite = 100;
 
@@ -22,7 +22,7 @@ enum class StepVerdict {
   take,
   rescale,    // fp16 overflowed: discard the gradients and go on at half the scale
   pass_over,  // discard the gradients; no smaller scale would make them finite
-  diverged,   // nor were those of too many batches before
+  diverged,   // too many batches before had no finite gradients either
 };
 
 class LossScaler {

@@ -1,7 +1,7 @@
-// An optimizer over a shard of the flat parameter buffers, as part of a model that may be spread over many
-// ranks. Results are a function of the inputs alone, the same bits for any number of threads and any
-// instruction set of a CPU, and in every run on one kind of device; norms count every parameter of the whole
-// model once, however it is cut, so every layout trains alike up to rounding.
+// An optimizer over a shard of the flat parameter buffers; the model may be spread over many ranks. Results
+// follow from the inputs alone: the bits are the same for any number of threads and any instruction set of a
+// CPU, and in every run on one kind of device. Norms count every parameter of the whole model once, however
+// it is cut, so every layout trains alike up to rounding.
 //
 // A new optimizer is a file such as adamw.cc: a class that names its states and updates all chunks, and a row
 // in make_optimizer(). Checkpoints, memory and gathering follow the states it names.
@@ -27,7 +27,7 @@ namespace podium {
 
 class Optimizer {
  public:
-  // All references must outlive the optimizer, but for the spec.
+  // All references but the spec must outlive the optimizer.
   struct Parts {
     const OptimizerSpec& spec;
     ParameterStore& parameters;
@@ -37,25 +37,25 @@ class Optimizer {
   };
   virtual ~Optimizer() = default;
 
-  // The Euclidean norm of the gradients of the whole model; not finite where one of them is not. The same
-  // bits on every rank. Waits for a device. Collective over the model group, and the data group where the
+  // The Euclidean norm of the whole model's gradients, with the same bits on every rank. It is not finite if
+  // a gradient is not. Waits for a device. Collective over the model group, and over the data group if the
   // shard is not everything.
   double gradient_norm(ParameterStore& parameters);
 
-  // One update of the shard's weights. `step`, which corrects the moments' bias, counts from 1. Gradients are
-  // scaled by `gradient_scale` first and, outside of the shard too, zero afterwards: the next step may add to
-  // them. Collective as above. `before_change`, where given, is called with the weights and states of each
+  // Updates the shard's weights. `step` counts from 1 and corrects the moments' bias. Gradients are first
+  // scaled by `gradient_scale`; afterwards all are zero, also outside of the shard, so the next step may add
+  // to them. Collective as above. If given, `before_change` is called with the weights and states of each
   // chunk before they change.
   void update(ParameterStore& parameters, std::int64_t step, double learning_rate, double gradient_scale,
               const BeforeChange& before_change = nullptr);
 
-  // What is to be saved beside the weights, where the parameters lie.
+  // The states, which a checkpoint keeps besides the weights. They lie in the parameters' memory.
   std::vector<OptimizerState> states();
   const std::vector<FlatRange>& shard() const { return shard_; }
-  bool updates_all() const { return whole_; }  // else other ranks' weights are to be gathered
+  bool updates_all() const { return whole_; }  // if not, the caller gathers the other ranks' weights
 
  protected:
-  // `states`: the names of what it keeps of each element beside the weight, at first zero.
+  // `states` names the values that it keeps for each element besides the weight. They begin at zero.
   Optimizer(Parts parts, const std::vector<std::string>& states);
 
   // Updates the weights of all chunks and clears their gradients.
@@ -69,13 +69,13 @@ class Optimizer {
 
   void about_to_change(const OptimizerShard& shard, const OptimizerChunk& chunk,
                        const BeforeChange& before_change) const;
-  // Makes of each parameter's sum over this rank's chunks the sum over all elements of the whole parameter,
-  // the same bits on every rank that holds a part of it.
+  // Turns each parameter's sum over this rank's chunks into the sum over all elements of the whole parameter,
+  // with the same bits on every rank that holds a part of it.
   void sum_over_holders(std::vector<Squares>& sums);
-  bool holds_whole_parameters() const;  // no other rank has a part of one: sum_over_holders() changes nothing
+  bool holds_whole_parameters() const;  // if so, sum_over_holders() changes nothing
 
   bool on_device() const { return !context_.memory.on_host(); }  // weights, gradients, states and chunks
-  // `count` of T in `tensor`, which is made where it has no room yet.
+  // Returns `count` elements of T in `tensor`, which is made if it does not have that size yet.
   template <class T>
   std::span<T> room_for(Tensor& tensor, std::size_t count) const {
     const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
@@ -86,7 +86,7 @@ class Optimizer {
   Context& context_;
   int threads_;
   std::vector<bool> decays_;            // by parameter: weight decay applies
-  std::vector<OptimizerChunk> chunks_;  // each the unit of work of one thread; on the host
+  std::vector<OptimizerChunk> chunks_;  // each is the work of one thread; in host memory
 
  private:
   struct State {
@@ -94,7 +94,7 @@ class Optimizer {
     Tensor values;
   };
 
-  // Whether the update on the device leaves the 16-bit copies of the weights current, too.
+  // Whether the update on the device also keeps the 16-bit copies of the weights current.
   bool narrows(const ParameterStore& parameters) const {
     return on_device() && whole_ && !parameters.rounds_stochastically();
   }
@@ -118,17 +118,17 @@ class Optimizer {
 std::unique_ptr<Optimizer> make_adamw(Optimizer::Parts parts);
 std::unique_ptr<Optimizer> make_lamb(Optimizer::Parts parts);
 
-// Of the parameters within `shard` (GradientReducer::shard()), on this rank of `groups`, which with `context`
-// must outlive the optimizer. Where the first and the last stage share their word embeddings, these are the
-// first parameter of both.
+// Updates the parameters within `shard` (GradientReducer::shard()) on this rank of `groups`. `groups` and
+// `context` must outlive the optimizer. If the first and the last stage share the word embeddings, these are
+// the first parameter of both.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
                                           std::vector<FlatRange> shard, const ParallelGroups& groups,
                                           Context& context);
-// Of a model that this process holds whole.
+// For a model that this process holds whole.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSpec& spec, ParameterStore& parameters,
                                           Context& context);
 
-// The factor that brings `norm` down to `clip`; 1 where it is within, or where `clip` is 0.
+// The factor that brings `norm` down to `clip`; 1 if the norm is not larger, or if `clip` is 0.
 double clip_factor(double norm, double clip);
 
 }  // namespace podium

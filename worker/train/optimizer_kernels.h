@@ -1,7 +1,7 @@
-// The optimizers' loops over a chunk of a shard in the host's memory, in as few passes as can be: what bounds
-// them is memory. Each is built for several instruction sets, chosen at run time, with the same bits on all:
-// replicas on different nodes must never drift apart, so contraction of multiply and add is off
-// (CMakeLists.txt).
+// The optimizers' loops over a chunk of a shard in host memory. Memory bandwidth bounds them, so they make as
+// few passes as possible. Each is built for several instruction sets, of which one is chosen at run time. All
+// give the same bits, because replicas on different nodes must never drift apart; so contraction of multiply
+// and add is off (CMakeLists.txt).
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ double sum_of_squares(const float* values, std::size_t count);
 // AdamW (Loshchilov and Hutter, 2019): w -= lr (m^ / (sqrt(v^) + eps) + decay w). Clears the gradients.
 void adamw(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates);
 
-// The direction LAMB takes, in place of the gradients: u = m^ / (sqrt(v^) + eps) + decay w. Returns the sums
-// of the squares of w and u.
+// Replaces the gradients by LAMB's direction u = m^ / (sqrt(v^) + eps) + decay w. Returns the sums of the
+// squares of w and u.
 Squares lamb_direction(const OptimizerShard& shard, const OptimizerChunk& chunk, const Rates& rates);
 // w -= scale u. Clears the directions.
 void lamb_step(const OptimizerShard& shard, const OptimizerChunk& chunk, float scale);

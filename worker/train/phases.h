@@ -1,6 +1,6 @@
-// One training in several phases, such as BERT's at sequence length 128 and then 512: which phase a step
-// belongs to and what holds in it. Steps count from 1 through all phases; within a phase the schedule begins
-// anew. Pure.
+// One training in several phases, such as BERT's at sequence length 128 and then 512: tells which phase a
+// step belongs to and what holds in the phase. Steps count from 1 through all phases; each phase begins its
+// own schedule. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct TrainingPhase {
   std::int64_t last_step() const { return steps_before + training.schedule.steps; }
 };
 
-// At least one; each begins where the one before ends.
+// Returns at least one phase; each begins where the one before ends.
 std::vector<TrainingPhase> training_phases(const TrainingSpec& training);
 
-// The phase of `step`; the last one for steps beyond the end.
+// The phase of `step`; the last phase for steps beyond the end.
 const TrainingPhase& phase_of(const std::vector<TrainingPhase>& phases, std::int64_t step);
 
 }  // namespace podium

@@ -1,7 +1,7 @@
-// The order in which one pipeline stage computes the micro-batches of a step: 1F1B, or with several chunks of
-// layers a stage the interleaved 1F1B (Narayanan et al., 2021, "Efficient Large-Scale Language Model Training
-// on GPU Clusters Using Megatron-LM"). Pure: every stage knows the order of every other, and so which message
-// comes next.
+// The order in which one pipeline stage computes the micro-batches of a step: 1F1B, or the interleaved 1F1B
+// if stages have several chunks of layers (Narayanan et al., 2021, "Efficient Large-Scale Language Model
+// Training on GPU Clusters Using Megatron-LM"). Pure: every stage knows the order of every other stage, and
+// so which message comes next.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace podium {
 // each chunk.
 struct PipelineShape {
   int stages = 1;
-  int chunks = 1;  // of each stage; more than 1 only with more than 1 stage
+  int chunks = 1;  // on each stage; several only on several stages
 };
 
 enum class Direction { forward, backward };
@@ -21,15 +21,15 @@ struct PipelineOp {
   Direction direction = Direction::forward;
   int chunk = 0;
   int micro_batch = 0;
-  int slot = 0;  // where activations stay from forward to backward; never in use twice at once
+  int slot = 0;  // keeps activations from forward to backward; never in use twice at once
 
   bool operator==(const PipelineOp&) const = default;
 };
 
-// Forward and backward of every micro-batch through every chunk of `stage`; a chunk takes the micro-batches
-// in order, both ways. With one chunk at most stages - stage micro-batches are in flight.
+// The forward and backward ops of `stage`: every micro-batch goes through each of its chunks, in order both
+// ways. With one chunk at most stages - stage micro-batches are in flight.
 std::vector<PipelineOp> training_schedule(const PipelineShape& shape, int stage, int micro_batches);
-// Forward only, all in slot 0.
+// Forward ops only, all in slot 0.
 std::vector<PipelineOp> evaluation_schedule(const PipelineShape& shape, int micro_batches);
 
 // The input of `chunk` (forward) or the gradient of its output (backward), at the stage that receives it.
@@ -37,7 +37,7 @@ struct PipelineMessage {
   Direction direction = Direction::forward;
   int chunk = 0;
   int micro_batch = 0;
-  // How many messages of the receiver the sender has taken when it sends this: the first so many of them.
+  // How many of the receiver's messages the sender has taken when it sends this. It takes them in order.
   int taken = 0;
 
   bool is_for(const PipelineOp& op) const {
@@ -45,7 +45,7 @@ struct PipelineMessage {
   }
 };
 
-// What stage `from`, following `schedule`, sends to stage `to`, in its order.
+// The messages from stage `from`, which follows `schedule`, to stage `to`, in the order of sending.
 std::vector<PipelineMessage> messages_between(const PipelineShape& shape,
                                               const std::vector<PipelineOp>& schedule, int from, int to);
 

@@ -1,7 +1,8 @@
 // Carries activations and their gradients between the stages of a pipeline during one run of a schedule.
-// Messages between two stages arrive in the order they were sent in, which is not always the order they are
-// needed in: receives are therefore posted in the sender's order, known from its schedule. Sends are copies,
-// let go when a message shows that the other has taken them, so no stage ever waits for another to take.
+// Messages between two stages arrive in the order in which they were sent, which is not always the order in
+// which they are needed. So receives are posted in the sender's order, which follows from its schedule. Sends
+// are copies, which are kept until a message of the receiver shows that it has taken them, so no stage waits
+// for another to receive.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace podium {
 
-// Memory of a message, used again and again.
+// The memory of a message, which later messages use again.
 struct MessageBuffer {
   AlignedBytes memory;
   std::size_t capacity = 0;
@@ -29,14 +30,14 @@ class PipelineTransport {
  public:
   // `pipeline` must outlive the transport. `memory`: where the tensors lie.
   PipelineTransport(Communicator& pipeline, MemorySpace memory);
-  ~PipelineTransport();  // waits for what is under way: it uses the buffers
+  ~PipelineTransport();  // waits for messages under way, which use the buffers
   PipelineTransport(const PipelineTransport&) = delete;
   PipelineTransport& operator=(const PipelineTransport&) = delete;
 
   // Begins a run in which stage `from` sends `messages[from]` here, in that order; micro-batch m's messages
   // have `bytes[m]` bytes. The run before must be finished.
   void begin(std::vector<std::vector<PipelineMessage>> messages, std::vector<std::size_t> bytes);
-  // Copies and sends.
+  // Sends a copy of `values`.
   void send(ConstTensorView values, int to);
   // Waits for what `op` needs from stage `from`.
   MessageBuffer receive(const PipelineOp& op, int from);
@@ -56,10 +57,10 @@ class PipelineTransport {
   };
   struct Peer {
     std::vector<PipelineMessage> messages;
-    std::size_t posted = 0;        // of messages
+    std::size_t posted = 0;        // how many of `messages` have a receive posted
     std::deque<Incoming> waiting;  // posted and not yet received
-    std::deque<Outgoing> sent;     // and not known to be taken
-    int taken = 0;                 // of what was sent in this run
+    std::deque<Outgoing> sent;     // and not yet known to be received
+    int taken = 0;                 // how many of this run's sends were received
   };
 
   MessageBuffer take(std::size_t bytes);

@@ -1,9 +1,9 @@
-// The products of a run on devices, chosen by time where the spec says so: before the first step of a phase
-// some micro-batches are computed and forgotten, and each product that comes up is timed in several ways.
-// Every rank takes the same choice, that of the lowest rank which has timed the product, else of the lowest
-// which met it, and checkpoints keep it: a run that goes on on the same kind of device, with the same
-// library, computes the same bits. Products of shapes that come up later are not timed, but computed by the
-// library's first algorithm, as ever.
+// Chooses the algorithms of matrix products on devices by time, if the spec asks for it. Before the first
+// step of a phase some micro-batches are computed and forgotten, and each product that comes up is timed in
+// several ways. All ranks take the choice of the lowest rank that has timed the product, or else of the
+// lowest rank that met it. Checkpoints keep the choices, so a run that resumes on the same kind of device
+// with the same library computes the same bits. Products of shapes that come up later are not timed; the
+// library's first algorithm computes them.
 //
 //   {"library": "cuBLASLt 130002", "device": "NVIDIA H200", "architecture": "sm_90",
 //    "timed": ["phase 1, 16 x 128 tokens, tensor 1 x pipeline 1"], "choices":
@@ -30,19 +30,19 @@ struct ProductNote {
 
 class ProductTiming {
  public:
-  static constexpr double kMostSeconds = 20;  // of timing, of all stages of a pipeline together
+  static constexpr double kMostSeconds = 20;  // to spend on timing, for all stages of a pipeline together
 
-  // All must outlive this. `wanted`, the same on all ranks, has no effect on the CPU.
+  // All references must outlive this. `wanted` is the same on all ranks and has no effect on the CPU.
   ProductTiming(Context& context, Communicator& world, const ParallelLayout& layout, bool wanted);
 
-  // What a checkpoint recorded, or null. Collective; tells what people should know.
+  // Takes over what a checkpoint recorded, or null. Collective. Returns what people should know.
   std::vector<ProductNote> take_over(const nlohmann::json& record);
-  // Whether products of such shapes are still to be timed.
+  // Whether products of these shapes are still to be timed.
   bool wants(const std::string& shapes) const;
-  // Times what comes up in `rehearse`, which all ranks do together, twice. Collective; tells what has come of
-  // it.
+  // Calls `rehearse` twice, on all ranks together, and times the products that come up in it. Collective.
+  // Returns what came of it, for people.
   std::string choose(const std::string& shapes, const std::function<void()>& rehearse);
-  // For checkpoints; null where nothing was timed.
+  // What a checkpoint keeps; null if nothing was timed.
   const nlohmann::json& record() const { return record_; }
 
  private:
@@ -55,9 +55,9 @@ class ProductTiming {
   nlohmann::json record_;
 };
 
-// What a phase's products have their shapes from, besides the model, for people.
+// Tells people what determines the shapes of a phase's products, besides the model.
 std::string shapes_of(const TrainingPhase& phase, const JobSpec& spec, const ParallelLayout& layout);
-// As many of a step's micro-batches as a rehearsal takes.
+// The micro-batches of a step that a rehearsal computes.
 std::span<const MicroBatch> rehearsed(std::span<const MicroBatch> batches, const ParallelLayout& layout);
 
 }  // namespace podium

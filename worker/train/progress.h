@@ -1,6 +1,6 @@
-// What a run tells the world while it trains: events.jsonl and the log. Every rank tells when it starts and
-// finishes; the lead, rank 0, also metrics, notes, checkpoints and phases. Knows the target and whether it
-// was reached.
+// What a run reports while it trains, in events.jsonl and the log. Every rank reports when it starts and
+// finishes; the lead, rank 0, also reports metrics, notes, checkpoints and phases. Knows the target and
+// whether it was reached.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,22 @@ namespace podium {
 
 class Progress {
  public:
-  // `steps` of the whole training. `events` must outlive this.
+  // The whole training has `steps` steps. `events` must outlive this.
   Progress(EventLog& events, std::optional<TargetSpec> target, std::int64_t steps, bool lead);
 
-  // On `device`, as describe_device() says it.
+  // `device` is what describe_device() returns.
   void started(std::int64_t step, std::int64_t parameters, const std::string& device,
                const TextIdentity& text);
-  // True where a metric has brought the target within reach for the first time.
+  // Returns true if a metric reaches the target for the first time.
   bool metrics(std::int64_t step, const Metrics& metrics);
   void saved(const FinishedSave& save);
-  // What training does from now on; told where it is something else.
+  // Says what training does from now on; reports it if that has changed.
   void phase(WorkerPhase phase, std::int64_t step);
   void note(const std::string& level, const std::string& message);
-  // The last line.
+  // Writes the last line.
   void finished(std::int64_t step, const std::string& status);
 
-  // "eval/mlm_loss at most 1.5", and the last value seen of it.
+  // The target, such as "eval/mlm_loss at most 1.5", and the last value of its metric.
   std::string describe_target() const;
   std::optional<double> last_target_value() const { return last_target_value_; }
 

@@ -1,4 +1,4 @@
-// Sums over ranks, exact where they are of whole numbers below 2^53. Collective over the communicator.
+// Sums over ranks, exact for whole numbers below 2^53. Collective over the communicator.
 #pragma once
 
 #include "worker/comm/communicator.h"

@@ -1,7 +1,7 @@
-// What is trained: the seam between the trainer, which knows steps, layouts, models and checkpoints, and a
-// task, which knows data and metrics. A task is made for one data rank of the layout and for one phase of the
-// training; it brings that rank's part of every global batch, and all ranks that share a data rank bring the
-// same. The trainer adds the parts up, so that means are exact whatever the layout.
+// The seam between the trainer, which knows steps, layouts, models and checkpoints, and a task, which knows
+// data and metrics. A task serves one data rank of the layout in one phase of the training. It brings that
+// rank's part of every global batch; all ranks that share a data rank bring the same. The trainer adds the
+// parts up, so means are exact on any layout.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 // A data rank's part of a step or of the held-out text.
 struct TaskBatch {
   Sums
-      totals;  // what is known of it without a model, such as the number of masked tokens; adds up over ranks
-  std::vector<MicroBatch> micro_batches;  // of a step: as many on every data rank, all of one length
+      totals;  // known without a model, such as the number of masked tokens; the trainer adds them over ranks
+  std::vector<MicroBatch> micro_batches;  // in a step: the same number on every data rank, all of one length
 };
 
-// Of the held-out text, over all ranks.
+// What a pass over the held-out text came to, over all ranks.
 struct Evaluation {
   Sums totals;
   LossSums losses;
@@ -45,32 +45,33 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // Global batches follow one another from `first_batch`; they count from 1 within the phase.
+  // The next global batch is `first_batch`. Batches count from 1 within the phase.
   virtual void start(std::int64_t first_batch) = 0;
-  // This rank's part of the next one. MicroBatch::first_sample counts from the global batch's first sequence.
+  // Returns this rank's part of the next global batch. MicroBatch::first_sample counts from the batch's first
+  // sequence.
   virtual TaskBatch next() = 0;
-  // This rank's share of the held-out text; no micro-batches where the job does not evaluate. It never
-  // changes.
+  // This rank's share of the held-out text, which never changes. It has no micro-batches if the job does not
+  // evaluate.
   virtual const TaskBatch& held_out() const = 0;
 
-  // What loss sums are multiplied by, from a step's totals over all data ranks.
+  // The factors of the loss sums, from a step's totals over all data ranks.
   virtual LossScales scales(const Sums& totals) const = 0;
-  // "train/loss" and its parts, from totals and losses over all ranks.
+  // Makes "train/loss" and its parts of totals and losses over all ranks.
   virtual Metrics training_metrics(const Sums& totals, const LossSums& losses) const = 0;
 
-  // What the head predicted of a held-out micro-batch, added to `scores`; they have this size and add up over
-  // ranks. Of a head that returns no predictions it is never called.
+  // score() adds what the head predicted of a held-out micro-batch to `scores`, which have score_count()
+  // elements and add up over ranks. It is never called for a head that returns no predictions.
   virtual std::size_t score_count() const { return 0; }
   virtual void score(const MicroBatch& /*batch*/, const Predictions& /*predictions*/,
                      Sums& /*scores*/) const {}
-  // "eval/…", of all ranks.
+  // Makes the metrics "eval/…" of what all ranks found.
   virtual Metrics evaluation_metrics(const Evaluation& held_out) const = 0;
 };
 
-// The text of a job, read once, and what makes of it the task of a phase (phases.h).
+// The text of a job, which is read once, and a function that makes the task of a phase (phases.h) from it.
 struct TaskSource {
   int vocabulary = 0;  // token ids are below this; the model's may be larger
-  TextIdentity text;   // that is trained on
+  TextIdentity text;   // the text that the job trains on
   HeadPlan head;
   std::function<std::unique_ptr<Task>(const TrainingSpec& phase)> make;
 };

@@ -1,5 +1,5 @@
-// How fast a run trains. Clocks of ranks differ, and a target may be judged by the rate: what counts is rank
-// 0's word, the same on all of them.
+// How fast a run trains. The ranks' clocks differ, and a target may be judged by the rate, so all ranks take
+// the rate that rank 0 measures.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@ namespace podium {
 
 class Throughput {
  public:
-  // Time spent on training, and the sequences that were trained on in it.
+  // Adds time spent on training and the sequences that were trained on in it.
   void add(std::chrono::duration<double> busy, std::int64_t sequences);
-  // Sequences a second since the last call, by rank 0's clock. Collective over `world`.
+  // Returns the sequences a second since the last call, by rank 0's clock. Collective over `world`.
   double take(Communicator& world);
 
  private:

@@ -1,5 +1,6 @@
-// The training loop: resume, phases, steps, metrics, evaluation, checkpoints, target, leaving on request.
-// Every decision is taken from values all ranks agree on, so that all of them do the same at the same step.
+// The training loop: resume, phases, steps, metrics, evaluation, checkpoints, target, and an early end on
+// request. Every decision follows from values that all ranks agree on, so that all do the same at the same
+// step.
 //
 //   resume → started → ┌ agree (totals of the batch, stop?)
 //                      │   → micro-batches through the model, gradients summed as they become final
@@ -31,7 +32,7 @@
 
 namespace podium {
 
-// What a trainer works with; all of it must outlive the trainer.
+// What a trainer works with. All of it must outlive the trainer.
 struct TrainerParts {
   Context& context;
   Communicator& world;
@@ -39,12 +40,12 @@ struct TrainerParts {
   Model& model;
   const TaskSource& tasks;
   EventLog& events;
-  const std::atomic<bool>& stop;  // raised from outside to ask for a save and an early end
-  // Fills the parameters of a run that begins; returns what should be noted about it.
+  const std::atomic<bool>& stop;  // somebody else raises it to ask for a save and an early end
+  // Fills the parameters of a run that begins. Returns what should be noted about them.
   std::function<std::vector<std::string>(ParameterStore&)> first_weights;
-  // The checkpoints of another job, from which a run that has none of its own goes on; "" for none.
+  // The checkpoints of another job; a run that has none of its own resumes from them. "" for none.
   std::filesystem::path resume_folder = {};
-  // Learns what the training is at, for whoever tells of a wait that grows long. May be none.
+  // Is set to what the training does at present, for whoever reports a long wait. May be none.
   std::atomic<const char*>* activity = nullptr;
 };
 
@@ -68,9 +69,9 @@ class Trainer {
   void announce_start();
   void train();
   void enter_phase(const TrainingPhase& phase);
-  // One optimizer step, where the batch's gradients are finite and the ranks did not agree to stop instead.
+  // Takes one optimizer step, unless the batch's gradients are not finite or the ranks agree to stop.
   void train_batch();
-  // Before the first step of a phase; true where that took time.
+  // Called before the first step of a phase. Returns true if it took time.
   bool time_products(const TaskBatch& batch);
   void after_step();
   bool agree(Sums& totals);
@@ -94,7 +95,7 @@ class Trainer {
     if (parts_.activity != nullptr) *parts_.activity = activity;
   }
   bool is_lead() const { return parts_.world.rank() == 0; }
-  // Of the ranks that share a data rank, the one that counts its data.
+  // Among the ranks that share a data rank, one counts its data.
   bool counts_data() const { return parts_.groups.first_stage() && parts_.groups.place.tensor == 0; }
   bool due(std::int64_t every) const { return every > 0 && state_.step % every == 0; }
   std::int64_t last_step() const { return phases_.back().last_step(); }

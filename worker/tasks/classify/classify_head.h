@@ -1,4 +1,4 @@
-// Which of some classes a sequence is of (nn/sequence_head.h), under Hugging Face's name "classifier".
+// Predicts the class of a sequence (nn/sequence_head.h). Its layer has Hugging Face's name, "classifier".
 #pragma once
 
 #include "worker/nn/head.h"

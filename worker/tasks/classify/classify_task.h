@@ -1,5 +1,5 @@
-// Classification of single sentences (BERT). Data rank r of D trains on the r-th part of every global batch;
-// an epoch has every sentence once, in an order that follows from the seed and does not depend on D.
+// Classification of single sentences (BERT). Data rank r of D trains on the r-th part of every global batch.
+// An epoch has every sentence once, in an order that follows from the seed and does not depend on D.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,13 @@ namespace podium {
 
 // Everything a classification reads before it begins. Immutable.
 struct ClassifyText {
-  // Relative paths begin at `data_folder`. Throws BadData. Warns of sentences that are cut and of held-out
-  // text that is trained on.
+  // Relative paths begin at `data_folder`. Throws BadData. Warns of sentences that are cut, and of held-out
+  // files that are also training files.
   ClassifyText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading);
 
   WordPieceTokenizer tokenizer;
   LabelledText training;
-  std::optional<LabelledText> held_out;  // where the spec evaluates
+  std::optional<LabelledText> held_out;  // if the spec evaluates
 };
 
 class ClassifyTask final : public Task {
@@ -34,14 +34,14 @@ class ClassifyTask final : public Task {
   LossScales scales(const Sums& totals) const override;
   // train/loss, in nats a sentence.
   Metrics training_metrics(const Sums& totals, const LossSums& losses) const override;
-  // eval/loss, eval/accuracy, and eval/majority_accuracy: that of always saying what most of the training
-  // text is.
+  // eval/loss, eval/accuracy, and eval/majority_accuracy, the accuracy of always predicting the training
+  // text's most frequent class.
   Metrics evaluation_metrics(const Evaluation& held_out) const override;
 
  private:
   TaskBatch make_held_out(const EvaluateSpec& evaluate, DataRank place) const;
   TaskBatch make_global_batch(const SampleRange& samples) const;
-  // These sentences of `text` in micro-batches, numbered from `first_sample`.
+  // Puts these sentences of `text` into micro-batches, numbered from `first_sample`.
   TaskBatch make_batch(const LabelledText& text, const std::vector<std::int64_t>& sentences,
                        std::int64_t first_sample) const;
   MicroBatch collate(const LabelledText& text, std::span<const std::int64_t> sentences) const;

@@ -1,6 +1,6 @@
-// Sentences with a class each, as GLUE keeps SST-2: files of columns separated by tabs, of which the first
-// line names "sentence" and "label". A label is any text; classes are numbered in the order of their bytes.
-// Immutable once read.
+// Sentences with a class each, in the form of GLUE's SST-2: files of columns separated by tabs, whose first
+// line names the columns, among them "sentence" and "label". A label is any text; classes are numbered in the
+// order of their bytes. Immutable once read.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class LabelledText {
  public:
   static constexpr std::size_t kMostClasses = 1000;
 
-  // Reads `files` in order. `classes`: those that a label may be; none: those that occur, at least two.
-  // Throws BadData naming file and line.
+  // Reads `files` in order. A label must be one of `classes`; if that is empty, the classes are the labels
+  // that occur, at least two. Throws BadData, which names file and line.
   static LabelledText read(const std::vector<std::filesystem::path>& files,
                            const WordPieceTokenizer& tokenizer, Reading& reading,
                            const std::vector<std::string>& classes = {});
@@ -30,7 +30,7 @@ class LabelledText {
   const std::vector<std::string>& classes() const { return classes_; }
   std::int32_t label(std::int64_t sentence) const { return labels_[static_cast<std::size_t>(sentence)]; }
   std::int64_t length(std::int64_t sentence) const { return begin_of(sentence + 1) - begin_of(sentence); }
-  // The sentence's tokens, the first `most` of them.
+  // Appends the sentence's tokens, `most` of them at most.
   void append(std::int64_t sentence, std::int64_t most, std::vector<std::int32_t>& ids) const;
 
   TextIdentity identity() const;  // reads all of it

@@ -16,12 +16,13 @@ namespace podium {
 
 // Everything a language-model job reads before it begins. Immutable.
 struct LanguageText {
-  // Relative paths begin at `data_folder`. Throws BadData. Warns of held-out text that is trained on.
+  // Relative paths begin at `data_folder`. Throws BadData. Warns of held-out files that are also training
+  // files.
   LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading);
 
   BpeVocabulary vocabulary;
   TokenStream training;
-  std::optional<TokenStream> held_out;  // these two where the spec evaluates
+  std::optional<TokenStream> held_out;  // these two if the spec evaluates
   std::optional<UnigramModel> unigram;
 };
 

@@ -1,5 +1,5 @@
 // BERT pre-training: masked language model and next sentence. Data rank r of D brings the r-th part of every
-// global batch; the order of samples and their masks do not depend on D.
+// global batch. The order of samples and their masks do not depend on D.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class PretrainingTask final : public Task {
 
   const TrainingSpec training_;
   const std::shared_ptr<const PretrainingText> text_;
-  PretrainingDataset dataset_;  // of the prefetching thread once it runs
+  PretrainingDataset dataset_;  // only the prefetching thread uses it once that runs
   TaskBatch held_out_;
   GlobalBatches batches_;  // last: it uses the dataset
 };

@@ -16,10 +16,11 @@ namespace podium {
 struct PretrainingText {
   WordPieceTokenizer tokenizer;
   Corpus training;
-  std::optional<Corpus> held_out;  // where the spec evaluates
+  std::optional<Corpus> held_out;  // if the spec evaluates
 };
 
-// Relative paths begin at `data_folder`. Throws BadData. Warns of text that cannot teach what it should.
+// Relative paths begin at `data_folder`. Throws BadData. Warns of text from which the task cannot be learnt
+// as intended.
 PretrainingText read_pretraining_text(const JobSpec& spec, const std::filesystem::path& data_folder,
                                       Reading& reading);
 
