@@ -7,9 +7,9 @@
 
 namespace podium {
 
-Corpus Corpus::read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer,
+Corpus Corpus::read(const std::vector<std::filesystem::path>& files, const Tokenizer& tokenizer,
                     Reading& reading) {
-  Corpus corpus(tokenizer.vocabulary().size());
+  Corpus corpus(tokenizer.size());
   std::vector<std::int32_t> ids;
   std::string names;
   for (const std::filesystem::path& file : files) reading.expect(open_input(file).bytes);

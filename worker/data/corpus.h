@@ -11,14 +11,14 @@
 #include "common/model/text_identity.h"
 #include "worker/data/reading.h"
 #include "worker/data/token_array.h"
-#include "worker/tokenizer/wordpiece.h"
+#include "worker/tokenizer/tokenizer.h"
 
 namespace podium {
 
 class Corpus {
  public:
   // Reads `files` in order. Throws BadData where a file is unreadable or all of them hold no sentence.
-  static Corpus read(const std::vector<std::filesystem::path>& files, const WordPieceTokenizer& tokenizer,
+  static Corpus read(const std::vector<std::filesystem::path>& files, const Tokenizer& tokenizer,
                      Reading& reading);
 
   std::int64_t documents() const { return static_cast<std::int64_t>(document_begin_.size()) - 1; }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "worker/tensor/random.h"
-#include "worker/tokenizer/wordpiece.h"
+#include "worker/tokenizer/vocabulary.h"
 
 namespace podium {
 

@@ -8,7 +8,6 @@
 #include "worker/input/bad_data.h"
 #include "worker/input/input_file.h"
 #include "worker/input/text_files.h"
-#include "worker/tokenizer/bpe_encoder.h"
 
 namespace podium {
 namespace {
@@ -21,19 +20,18 @@ constexpr std::size_t kEncodedTogether = std::size_t{1} << 20;  // bytes; a docu
 
 bool is_text(const fs::path& file) { return file.extension() != ".bin"; }
 
-TokenArray encode_file(const fs::path& path, const BpeVocabulary& vocabulary, Reading& reading) {
-  BpeEncoder encoder(vocabulary);
-  TokenArray tokens(vocabulary.size());
+TokenArray encode_file(const fs::path& path, const BpeTokenizer& tokenizer, Reading& reading) {
+  TokenArray tokens(tokenizer.size());
   std::vector<std::int32_t> ids;
   for_each_document(path, reading, [&](std::string_view document) {
     while (!document.empty()) {
       ids.clear();
-      const std::size_t bytes = encoder.encode_words(document, kEncodedTogether, ids);
+      const std::size_t bytes = tokenizer.encode_words(document, kEncodedTogether, ids);
       tokens.append(ids);
       document.remove_prefix(bytes);
       reading.advance(bytes);
     }
-    tokens.append(std::array{vocabulary.end_of_text()});
+    tokens.append(std::array{tokenizer.vocabulary().end_of_text()});
   });
   return tokens;
 }
@@ -69,9 +67,8 @@ std::vector<fs::path> language_files(const std::vector<std::string>& patterns, c
   return files;
 }
 
-TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary& vocabulary,
-                         Reading& reading)
-    : vocabulary_size_(vocabulary.size()) {
+TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeTokenizer& tokenizer, Reading& reading)
+    : vocabulary_size_(tokenizer.size()) {
   PODIUM_CHECK(!files.empty(), "no file to read tokens from");
   std::int64_t begin = 0;
   std::string names;
@@ -85,7 +82,7 @@ TokenStream::TokenStream(const std::vector<fs::path>& files, const BpeVocabulary
   for (const fs::path& file : files) {
     names += (names.empty() ? "" : ", ") + file.string();
     if (is_text(file)) {
-      add(encode_file(file, vocabulary, reading));
+      add(encode_file(file, tokenizer, reading));
     } else {
       add(MegatronData(file));
     }

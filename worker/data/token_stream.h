@@ -17,7 +17,7 @@
 #include "worker/data/megatron_data.h"
 #include "worker/data/reading.h"
 #include "worker/data/token_array.h"
-#include "worker/tokenizer/bpe_vocabulary.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 
 namespace podium {
 
@@ -30,7 +30,7 @@ class TokenStream {
  public:
   // Text is encoded now, Megatron data stay in their file. Throws BadData, also where there are not two
   // tokens.
-  TokenStream(const std::vector<std::filesystem::path>& files, const BpeVocabulary& vocabulary,
+  TokenStream(const std::vector<std::filesystem::path>& files, const BpeTokenizer& tokenizer,
               Reading& reading);
 
   std::int64_t tokens() const { return parts_.back().end; }

@@ -18,6 +18,28 @@ namespace {
 
 constexpr std::size_t kReadBytes = 1 << 20;
 
+// Reads into the end of `buffer`; false at the end of the file.
+bool read_more(int file, std::string& buffer, const std::string& name) {
+  const std::size_t used = buffer.size();
+  buffer.resize(used + kReadBytes);
+  ssize_t got = 0;
+  do {
+    got = ::read(file, buffer.data() + used, kReadBytes);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) throw BadData("cannot read the text: " + name + ": " + std::strerror(errno));
+  buffer.resize(used + static_cast<std::size_t>(got));
+  return got > 0;
+}
+
+void check_line(std::string_view line, const std::string& name, std::int64_t number) {
+  const std::size_t bad = find_invalid_utf8(line);
+  if (bad == std::string_view::npos) return;
+  throw BadData(name + ":" + std::to_string(number) + ": byte " + std::to_string(bad + 1) +
+                " of the line is not UTF-8; convert the file (for example with iconv) or drop the line");
+}
+
+}  // namespace
+
 Fd open_text(const std::filesystem::path& path) {
   try {
     return open_file(path, O_RDONLY);
@@ -25,28 +47,6 @@ Fd open_text(const std::filesystem::path& path) {
     throw BadData(std::string("cannot read the text: ") + error.what());
   }
 }
-
-// Reads into the end of `buffer`; false at the end of the file.
-bool read_more(const Fd& file, std::string& buffer, const std::filesystem::path& path) {
-  const std::size_t used = buffer.size();
-  buffer.resize(used + kReadBytes);
-  ssize_t got = 0;
-  do {
-    got = ::read(file.get(), buffer.data() + used, kReadBytes);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) throw BadData("cannot read the text: " + path.string() + ": " + std::strerror(errno));
-  buffer.resize(used + static_cast<std::size_t>(got));
-  return got > 0;
-}
-
-void check_line(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
-  const std::size_t bad = find_invalid_utf8(line);
-  if (bad == std::string_view::npos) return;
-  throw BadData(path.string() + ":" + std::to_string(number) + ": byte " + std::to_string(bad + 1) +
-                " of the line is not UTF-8; convert the file (for example with iconv) or drop the line");
-}
-
-}  // namespace
 
 std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& patterns,
                                                 const std::filesystem::path& folder) {
@@ -78,17 +78,22 @@ std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesyst
 
 void for_each_line(const std::filesystem::path& path,
                    const std::function<void(std::string_view line)>& sink) {
-  const Fd file = open_text(path);
+  for_each_line(open_text(path).get(), path.string(), sink);
+}
+
+void for_each_line(int file, const std::string& name,
+                   const std::function<void(std::string_view line)>& sink) {
   std::string buffer;
   std::int64_t number = 0;
   const auto take = [&](std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
-    check_line(line, path, ++number);
+    check_line(line, name, ++number);
     sink(line);
   };
-  while (read_more(file, buffer, path)) {
+  for (std::size_t searched = 0; read_more(file, buffer, name); searched = buffer.size()) {
     std::size_t begin = 0;
-    for (std::size_t end = 0; (end = buffer.find('\n', begin)) != std::string::npos; begin = end + 1)
+    for (std::size_t end = 0; (end = buffer.find('\n', std::max(begin, searched))) != std::string::npos;
+         begin = end + 1)
       take(std::string_view(buffer).substr(begin, end - begin));
     buffer.erase(0, begin);
   }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/file.h"
+
 namespace podium {
 
 // The files that `patterns` name, each glob's matches sorted; relative patterns begin at `folder`. A pattern
@@ -19,7 +21,12 @@ std::vector<std::filesystem::path> expand_globs(const std::vector<std::string>& 
 std::vector<std::filesystem::path> files_in_both(const std::vector<std::filesystem::path>& some,
                                                  const std::vector<std::filesystem::path>& others);
 
+// To read text from, also a pipe. Throws BadData.
+Fd open_text(const std::filesystem::path& path);
+
 // Calls `sink` with every line, without its line end. Also reads pipes.
 void for_each_line(const std::filesystem::path& path, const std::function<void(std::string_view line)>& sink);
+// The same of an open file, which messages call `name`.
+void for_each_line(int file, const std::string& name, const std::function<void(std::string_view line)>& sink);
 
 }  // namespace podium

@@ -1,9 +1,26 @@
 #include "worker/input/utf8.h"
 
+#include <cstring>
+
 namespace podium {
+namespace {
+
+// Whether the eight bytes from `at` on are ASCII, all at once.
+bool is_ascii(std::string_view text, std::size_t at) {
+  std::uint64_t bytes = 0;
+  if (text.size() - at < sizeof(bytes)) return false;
+  std::memcpy(&bytes, text.data() + at, sizeof(bytes));
+  return (bytes & 0x8080808080808080) == 0;
+}
+
+}  // namespace
 
 std::size_t find_invalid_utf8(std::string_view text) {
   for (std::size_t position = 0; position < text.size();) {
+    if (is_ascii(text, position)) {
+      position += sizeof(std::uint64_t);
+      continue;
+    }
     const std::size_t begin = position;
     if (next_character(text, position) < 0) return begin;
   }

@@ -4,7 +4,9 @@
 #include <unicode/utf8.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace podium {
@@ -17,6 +19,20 @@ inline UChar32 next_character(std::string_view text, std::size_t& at) {
   U8_NEXT(text.data() + at, length, left, c);
   at += static_cast<std::size_t>(length);
   return c;
+}
+
+inline void append_utf8(UChar32 c, std::string& text) {
+  char bytes[U8_MAX_LENGTH];
+  int32_t length = 0;
+  U8_APPEND_UNSAFE(bytes, length, c);
+  text.append(bytes, static_cast<std::size_t>(length));
+}
+
+// How many characters begin in `text`.
+inline std::int32_t count_characters(std::string_view text) {
+  std::int32_t count = 0;
+  for (const char byte : text) count += (byte & 0xC0) != 0x80;
+  return count;
 }
 
 // Offset of the first byte that is no valid UTF-8, or npos.

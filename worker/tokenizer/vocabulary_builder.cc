@@ -15,7 +15,11 @@ std::string merged_text(const std::string& left, const std::string& right) { ret
 }  // namespace
 
 void VocabularyBuilder::add_text(std::string_view line) {
-  split_words(line, lowercase_, [&](std::string_view word, int) {
+  NormalizedText normalized;
+  normalizer_.normalize(line, std::nullopt, normalized);
+  const std::string_view text = normalized.text;
+  for_each_word(text, [&](std::size_t begin, std::size_t end) {
+    const std::string_view word = text.substr(begin, end - begin);
     const auto known = words_.find(word);
     if (known != words_.end()) {
       ++known->second;

@@ -9,11 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/tokenizer/words.h"
+
 namespace podium {
 
 class VocabularyBuilder {
  public:
-  explicit VocabularyBuilder(bool lowercase) : lowercase_(lowercase) {}
+  explicit VocabularyBuilder(bool lowercase) : normalizer_(BertRules::for_case(lowercase)) {}
 
   void add_text(std::string_view line);
 
@@ -22,7 +24,7 @@ class VocabularyBuilder {
   std::vector<std::string> build(std::int32_t size) const;
 
  private:
-  bool lowercase_;
+  BertNormalizer normalizer_;
   std::map<std::string, std::int64_t, std::less<>> words_;  // count of each, sorted
 };
 

@@ -1,108 +1,112 @@
 #include "worker/tokenizer/wordpiece.h"
 
-#include <array>
+#include <algorithm>
 
-#include "worker/input/bad_data.h"
-#include "worker/input/input_file.h"
-#include "worker/tokenizer/words.h"
+#include "worker/tokenizer/character_counter.h"
 
 namespace podium {
 namespace {
 
-constexpr int kLongestWord = 100;  // characters; longer words are unknown, as in BERT
-
-constexpr std::array<std::string_view, 5> kSpecialNames{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-
-std::vector<std::string> split_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return lines;
+// Those of BERT, as its tokenizers declare them.
+WordPieceOptions published_options(const Vocabulary& vocabulary, bool lowercase) {
+  WordPieceOptions options{.rules = BertRules::for_case(lowercase)};
+  const SpecialTokens& special = vocabulary.special();
+  for (const std::int32_t id :
+       {special.pad, special.unknown, special.classify, special.separator, special.mask})
+    options.added.push_back({.content = vocabulary.token(id), .id = id});
+  return options;
 }
 
-// The special token that `text` starts with, or "".
-std::string_view special_prefix(std::string_view text) {
-  for (const std::string_view name : kSpecialNames)
-    if (text.starts_with(name)) return name;
-  return {};
+AddedTokens added_tokens(const WordPieceOptions& options, const BertNormalizer& normalizer, bool normalized) {
+  std::vector<AddedToken> chosen;
+  for (AddedToken token : options.added) {
+    if (token.normalized != normalized) continue;
+    if (normalized) {
+      NormalizedText content;
+      normalizer.normalize(token.content, std::nullopt, content);
+      token.content = std::move(content.text);
+    }
+    chosen.push_back(std::move(token));
+  }
+  return AddedTokens(std::move(chosen));
 }
 
 }  // namespace
 
-Vocabulary::Vocabulary(std::vector<std::string> tokens, const std::string& origin)
-    : tokens_(std::move(tokens)) {
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    if (ids_.emplace(tokens_[i], static_cast<std::int32_t>(i)).second) continue;
-    throw BadData(origin + ":" + std::to_string(i + 1) + ": the token \"" + tokens_[i] +
-                  "\" appears a second time");
-  }
-  const auto special = [&](std::string_view name) {
-    const auto id = find(name);
-    if (!id) throw BadData(origin + ": the vocabulary lacks the token " + std::string(name));
-    return *id;
-  };
-  special_ = {special("[PAD]"), special("[UNK]"), special("[CLS]"), special("[SEP]"), special("[MASK]")};
-}
-
-Vocabulary Vocabulary::load(const std::filesystem::path& path) {
-  return Vocabulary(split_lines(read_input(path)), path.string());
-}
-
-std::optional<std::int32_t> Vocabulary::find(std::string_view token) const {
-  const auto found = ids_.find(token);
-  if (found == ids_.end()) return std::nullopt;
-  return found->second;
-}
-
 WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, bool lowercase)
-    : vocabulary_(std::move(vocabulary)), lowercase_(lowercase) {}
+    : WordPieceTokenizer(vocabulary, published_options(vocabulary, lowercase)) {}
 
-void WordPieceTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-  std::size_t plain = 0;
-  for (std::size_t at = text.find('['); at != std::string_view::npos; at = text.find('[', at)) {
-    const std::string_view name = special_prefix(text.substr(at));
-    if (name.empty()) {
-      ++at;
-      continue;
-    }
-    encode_plain(text.substr(plain, at - plain), ids);
-    ids.push_back(*vocabulary_.find(name));
-    at += name.size();
-    plain = at;
+WordPieceTokenizer::WordPieceTokenizer(Vocabulary vocabulary, const WordPieceOptions& options)
+    : vocabulary_(std::move(vocabulary)),
+      size_(vocabulary_.size()),
+      longest_word_(options.longest_word),
+      normalizer_(options.rules),
+      added_(added_tokens(options, normalizer_, false)),
+      added_normalized_(added_tokens(options, normalizer_, true)) {
+  for (const AddedToken& token : options.added) size_ = std::max(size_, token.id + 1);
+  std::vector<ByteTrie::Entry> beginnings, continuations;
+  for (std::int32_t id = 0; id < vocabulary_.size(); ++id) {
+    const std::string_view token = vocabulary_.token(id);
+    if (!token.empty()) beginnings.emplace_back(token, id);
+    if (token.starts_with(options.continuation) && token.size() > options.continuation.size())
+      continuations.emplace_back(token.substr(options.continuation.size()), id);
   }
-  encode_plain(text.substr(plain), ids);
+  beginnings_ = ByteTrie(std::move(beginnings));
+  continuations_ = ByteTrie(std::move(continuations));
 }
 
-void WordPieceTokenizer::encode_plain(std::string_view text, std::vector<std::int32_t>& ids) const {
-  split_words(text, lowercase_,
-              [&](std::string_view word, int characters) { encode_word(word, characters, ids); });
-}
-
-void WordPieceTokenizer::encode_word(std::string_view word, int characters,
-                                     std::vector<std::int32_t>& ids) const {
-  const std::size_t first = ids.size();
-  const auto unknown = [&] {
-    ids.resize(first);
-    ids.push_back(vocabulary_.special().unknown);
+void WordPieceTokenizer::encode(std::string_view text, TokenOutput output) const {
+  CharacterCounter characters(text);
+  NormalizedText normalized;
+  const auto on_text = [&](std::size_t begin, std::size_t end) {
+    std::optional<std::int32_t> place;
+    if (output.offsets) place = characters.before(begin);
+    normalized.text.clear();
+    normalized.places.clear();
+    normalizer_.normalize(text.substr(begin, end - begin), place, normalized);
+    encode_normalized(normalized, output);
   };
-  if (characters > kLongestWord) return unknown();
+  const auto on_token = [&](std::size_t begin, std::size_t end, std::int32_t id) {
+    output.ids.push_back(id);
+    if (output.offsets) output.offsets->push_back(characters.range(begin, end));
+  };
+  added_.split(text, on_text, on_token);
+}
 
-  std::string piece;
-  for (std::size_t begin = 0; begin < word.size();) {
-    piece.assign(begin == 0 ? "" : "##");
-    const std::size_t prefix = piece.size();
-    piece.append(word.substr(begin));
-    std::optional<std::int32_t> id;
-    while (piece.size() > prefix && !(id = vocabulary_.find(piece))) piece.pop_back();
-    if (!id) return unknown();
-    ids.push_back(*id);
-    begin += piece.size() - prefix;
+void WordPieceTokenizer::encode_normalized(const NormalizedText& text, TokenOutput output) const {
+  const auto on_text = [&](std::size_t begin, std::size_t end) {
+    for_each_word(std::string_view(text.text).substr(begin, end - begin),
+                  [&](std::size_t word_begin, std::size_t word_end) {
+                    encode_word(text, begin + word_begin, begin + word_end, output);
+                  });
+  };
+  const auto on_token = [&](std::size_t begin, std::size_t end, std::int32_t id) {
+    output.ids.push_back(id);
+    if (output.offsets) output.offsets->push_back(text.range(begin, end));
+  };
+  added_normalized_.split(text.text, on_text, on_token);
+}
+
+void WordPieceTokenizer::encode_word(const NormalizedText& text, std::size_t begin, std::size_t end,
+                                     TokenOutput output) const {
+  const std::size_t first = output.ids.size(), first_range = output.offsets ? output.offsets->size() : 0;
+  const std::string_view word = std::string_view(text.text).substr(begin, end - begin);
+  const auto longest = static_cast<std::size_t>(longest_word_);
+  bool known = word.size() <= longest || static_cast<std::size_t>(count_characters(word)) <= longest;
+  for (std::size_t at = 0; known && at < word.size();) {
+    const ByteTrie::Match match = (at == 0 ? beginnings_ : continuations_).longest(word.substr(at));
+    known = match.value != ByteTrie::kNone;
+    if (!known) break;
+    output.ids.push_back(match.value);
+    if (output.offsets) output.offsets->push_back(text.range(begin + at, begin + at + match.bytes));
+    at += match.bytes;
   }
+  if (known) return;
+  output.ids.resize(first);
+  output.ids.push_back(vocabulary_.special().unknown);
+  if (!output.offsets) return;
+  output.offsets->resize(first_range);
+  output.offsets->push_back(text.range(begin, end));
 }
 
 }  // namespace podium

@@ -1,62 +1,48 @@
-// WordPiece: a vocabulary read from vocab.txt (id = line number) and BERT's greedy longest-match tokenizer
-// over it. Ids must equal those of the reference implementations; tests hold them to published vectors.
+// WordPiece: BERT's greedy longest-match tokenizer (Devlin et al., 2018) over a vocabulary.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "worker/tokenizer/added_tokens.h"
+#include "worker/tokenizer/byte_trie.h"
+#include "worker/tokenizer/tokenizer.h"
+#include "worker/tokenizer/vocabulary.h"
+#include "worker/tokenizer/words.h"
 
 namespace podium {
 
-// The five tokens BERT gives a meaning of their own.
-struct SpecialTokens {
-  std::int32_t pad = 0;
-  std::int32_t unknown = 0;
-  std::int32_t classify = 0;
-  std::int32_t separator = 0;
-  std::int32_t mask = 0;
+struct WordPieceOptions {
+  BertRules rules;
+  std::string continuation = "##";  // begins the tokens that go on a word
+  std::int32_t longest_word = 100;  // characters; longer words are unknown
+  std::vector<AddedToken> added;
 };
 
-class Vocabulary {
+class WordPieceTokenizer final : public Tokenizer {
  public:
-  // Throws BadData where a special token is missing or a token appears twice; `origin` names the source.
-  Vocabulary(std::vector<std::string> tokens, const std::string& origin);
-  static Vocabulary load(const std::filesystem::path& path);
-
-  std::int32_t size() const { return static_cast<std::int32_t>(tokens_.size()); }
-  const std::string& token(std::int32_t id) const { return tokens_[static_cast<std::size_t>(id)]; }
-  std::optional<std::int32_t> find(std::string_view token) const;
-  const SpecialTokens& special() const { return special_; }
-  bool continues_word(std::int32_t id) const { return token(id).starts_with("##"); }
-
- private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  std::vector<std::string> tokens_;
-  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
-  SpecialTokens special_;
-};
-
-class WordPieceTokenizer {
- public:
+  // As published: capitals go with accents, and the special tokens are kept where they are written out.
   WordPieceTokenizer(Vocabulary vocabulary, bool lowercase);
+  WordPieceTokenizer(Vocabulary vocabulary, const WordPieceOptions& options);
 
-  // Appends the ids of `text` (valid UTF-8); special tokens written out in it are kept, none is added.
-  void encode(std::string_view text, std::vector<std::int32_t>& ids) const;
+  using Tokenizer::encode;
+  void encode(std::string_view text, TokenOutput output) const override;
+  std::int32_t size() const override { return size_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  private:
-  void encode_plain(std::string_view text, std::vector<std::int32_t>& ids) const;
-  void encode_word(std::string_view word, int characters, std::vector<std::int32_t>& ids) const;
+  void encode_normalized(const NormalizedText& text, TokenOutput output) const;
+  void encode_word(const NormalizedText& text, std::size_t begin, std::size_t end, TokenOutput output) const;
 
   Vocabulary vocabulary_;
-  bool lowercase_;
+  std::int32_t size_;
+  std::int32_t longest_word_;
+  BertNormalizer normalizer_;
+  AddedTokens added_;             // looked for in the text as it is
+  AddedTokens added_normalized_;  // and when it is normalised
+  ByteTrie beginnings_;           // of words
+  ByteTrie continuations_;        // without their prefix
 };
 
 }  // namespace podium

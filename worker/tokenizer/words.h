@@ -1,16 +1,78 @@
-// BERT's rules for splitting text into words (Devlin et al., 2018, "basic tokenization"): clean, isolate CJK
-// characters, optionally lower-case and drop accents, then split at white space and around punctuation.
+// BERT's basic tokenization (Devlin et al., 2018): text is normalised (clean, isolate CJK characters, strip
+// accents, lower-case) and split into words at white space and around punctuation.
 #pragma once
 
-#include <functional>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "worker/input/utf8.h"
+#include "worker/tokenizer/bert_characters.h"
+#include "worker/tokenizer/tokenizer.h"
 
 namespace podium {
 
-// Words are UTF-8 and valid only during the call; `characters` counts code points. The text must be valid
-// UTF-8.
-using WordSink = std::function<void(std::string_view word, int characters)>;
+// The switches of Hugging Face's BertNormalizer.
+struct BertRules {
+  bool clean_text = true;  // drop control characters; all white space becomes a space
+  bool isolate_ideographs = true;
+  bool strip_accents = true;
+  bool lowercase = true;
 
-void split_words(std::string_view text, bool lowercase, const WordSink& sink);
+  // As published: accents go with capitals.
+  static BertRules for_case(bool lowercase) { return {.strip_accents = lowercase, .lowercase = lowercase}; }
+};
+
+struct NormalizedText {
+  std::string text;
+  std::vector<std::int32_t> places;  // of each byte, the character of the source that it comes from
+
+  // The characters of the source that bytes [begin, end) come from, with what was dropped between them.
+  CharacterRange range(std::size_t begin, std::size_t end) const {
+    return {places[begin], places[end - 1] + 1};
+  }
+};
+
+class BertNormalizer {
+ public:
+  explicit BertNormalizer(const BertRules& rules);
+
+  // Appends `text` (valid UTF-8) normalised. `place` is the number of its first character; where there is
+  // none no places are kept.
+  void normalize(std::string_view text, std::optional<std::int32_t> place, NormalizedText& out) const;
+
+ private:
+  void add_ascii(std::string_view text, std::optional<std::int32_t> place, NormalizedText& out) const;
+  void add_other(UChar32 c, std::string& text) const;
+
+  BertRules rules_;
+  std::array<char, 128> ascii_{};  // what becomes of each
+  std::array<bool, 128> keeps_{};
+};
+
+// Calls sink(begin, end) with the bytes of each word of normalised text.
+template <typename Sink>
+void for_each_word(std::string_view text, const Sink& sink) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t here = at;
+    const auto first = static_cast<unsigned char>(text[at]);
+    std::uint8_t kind = 0;
+    if (first < 0x80) {
+      kind = kAsciiBertCharacters[first];
+      ++at;
+    } else {
+      kind = bert_character(next_character(text, at));
+    }
+    if ((kind & (kBertSpace | kBertPunctuation)) == 0) continue;
+    if (here > begin) sink(begin, here);
+    if (kind & kBertPunctuation) sink(here, at);
+    begin = at;
+  }
+  if (text.size() > begin) sink(begin, text.size());
+}
 
 }  // namespace podium

@@ -8,6 +8,7 @@
 #include "tests/temp_folder.h"
 #include "worker/data/corpus.h"
 #include "worker/tensor/random.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

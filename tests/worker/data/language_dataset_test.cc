@@ -12,7 +12,7 @@
 #include "tests/worker/shared_data.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "worker/input/bad_data.h"
-#include "worker/tokenizer/bpe_encoder.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 
 namespace podium {
 namespace {
@@ -37,19 +37,19 @@ class LanguageDataTest : public testing::Test {
   TokenStream counting(std::int32_t tokens) const {
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(tokens));
     std::iota(numbers.begin(), numbers.end(), 0);
-    return {
-        {write_megatron<std::uint16_t>(folder_.path() / "counting", {numbers}, 8)}, vocabulary_, reading_};
+    return {{write_megatron<std::uint16_t>(folder_.path() / "counting", {numbers}, 8)}, tokenizer_, reading_};
   }
 
   std::vector<std::int32_t> bytes(std::string_view text) const {
     std::vector<std::int32_t> ids;
     for (const char byte : text)
-      ids.push_back(byte == '|' ? vocabulary_.end_of_text() : vocabulary_.byte_token(byte));
+      ids.push_back(byte == '|' ? tokenizer_.vocabulary().end_of_text()
+                                : tokenizer_.vocabulary().byte_token(byte));
     return ids;
   }
 
   TempFolder folder_;
-  BpeVocabulary vocabulary_ = byte_vocabulary({});
+  BpeTokenizer tokenizer_{byte_vocabulary({})};
   mutable Reading reading_;
 };
 
@@ -58,7 +58,7 @@ TEST_F(LanguageDataTest, EveryDocumentOfATextEndsOnce) {
       {write("one.txt", "a\n\nb\n"),
        write("two.txt", "<|endoftext|>c<|endoftext|>\n \n<|endoftext|> d<|endoftext|>\n"),
        write("empty.txt", ""), write("three.txt", "e")},
-      vocabulary_, reading_);
+      tokenizer_, reading_);
   EXPECT_EQ(all_tokens(stream), bytes("a\n\nb\n|c| d|e|"));
   std::vector<std::int32_t> some(5);
   stream.read(4, some);
@@ -70,7 +70,7 @@ TEST_F(LanguageDataTest, AllTextIsExpectedBeforeAnyIsReadAndCountsOnce) {
   const auto first = write("one.txt", "some text"), bad = write("two.txt", "\xff"),
              last = write("three.txt", "more");
   Reading reading;
-  EXPECT_THROW(TokenStream({first, bad, last}, vocabulary_, reading), BadData);
+  EXPECT_THROW(TokenStream({first, bad, last}, tokenizer_, reading), BadData);
   EXPECT_EQ(reading.expected(), 9u + 1u + 4u);
   EXPECT_EQ(reading.done(), 9u);
 }
@@ -79,7 +79,7 @@ TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
   write_megatron<std::int32_t>(folder_.path() / "b_document", {{7, 8}, {9}}, 4);
   write("a.txt", "a");
   write("c.txt", "c");
-  const TokenStream stream(language_files({"*"}, folder_.path()), vocabulary_, reading_);
+  const TokenStream stream(language_files({"*"}, folder_.path()), tokenizer_, reading_);
   EXPECT_EQ(all_tokens(stream), (std::vector<std::int32_t>{'a', 256, 7, 8, 9, 'c', 256}));
   for (const char* pattern : {"b_document", "b_*", "b_document.bin", "b_document.idx", "*.bin"})
     EXPECT_EQ(
@@ -91,15 +91,15 @@ TEST_F(LanguageDataTest, TextAndMegatronDataFollowOneAnother) {
 
 TEST_F(LanguageDataTest, UnusableTextIsNamed) {
   const auto bad = write("bad.txt", "one\ntwo \xFF\n");
-  EXPECT_THAT([&] { TokenStream({bad}, vocabulary_, reading_); },
+  EXPECT_THAT([&] { TokenStream({bad}, tokenizer_, reading_); },
               ThrowsMessage<BadData>(HasSubstr("bad.txt:2: byte 9 of the file")));
   const auto empty = write("empty.txt", " \n<|endoftext|>");
-  EXPECT_THAT([&] { TokenStream({empty}, vocabulary_, reading_); },
+  EXPECT_THAT([&] { TokenStream({empty}, tokenizer_, reading_); },
               ThrowsMessage<BadData>(HasSubstr("no text in")));
-  EXPECT_THAT([&] { TokenStream({folder_.path()}, vocabulary_, reading_); },
+  EXPECT_THAT([&] { TokenStream({folder_.path()}, tokenizer_, reading_); },
               ThrowsMessage<BadData>(HasSubstr("a folder")));
   write_megatron<std::int32_t>(folder_.path() / "other", {{7, 257}}, 4);
-  const TokenStream stream({folder_.path() / "other.bin"}, vocabulary_, reading_);
+  const TokenStream stream({folder_.path() / "other.bin"}, tokenizer_, reading_);
   EXPECT_THAT([&] { all_tokens(stream); },
               ThrowsMessage<BadData>(HasSubstr("other.bin: token 257 at position 1")));
 }
@@ -109,14 +109,14 @@ TEST_F(LanguageDataTest, ADocumentOfManyMebibytesGivesTheTokensOfTheWholeAndTell
   for (int i = 0; text.size() < std::size_t{3} << 20; ++i)
     text += (i % 7 == 0 ? "  it's\n\n" : " w") + std::to_string(i * i) + (i % 5 == 0 ? "é" : "");
   std::vector<std::int32_t> whole;
-  BpeEncoder(vocabulary_).encode(text, whole);
-  whole.push_back(vocabulary_.end_of_text());
-  const TokenStream stream({write("large.txt", text)}, vocabulary_, reading_);
+  tokenizer_.encode(text, whole);
+  whole.push_back(tokenizer_.vocabulary().end_of_text());
+  const TokenStream stream({write("large.txt", text)}, tokenizer_, reading_);
   EXPECT_EQ(all_tokens(stream), whole);
   EXPECT_EQ(reading_.expected(), text.size());
   EXPECT_EQ(reading_.done(), reading_.expected());
   reading_.cancel();
-  EXPECT_THROW(TokenStream({folder_.path() / "large.txt"}, vocabulary_, reading_), ReadingCancelled);
+  EXPECT_THROW(TokenStream({folder_.path() / "large.txt"}, tokenizer_, reading_), ReadingCancelled);
 }
 
 // These hung, or read without an end.
@@ -124,13 +124,13 @@ TEST_F(LanguageDataTest, OnlyRegularFilesAreRead) {
   const auto pipe = folder_.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   for (const std::filesystem::path& path : {pipe, std::filesystem::path("/dev/zero")})
-    EXPECT_THAT([&] { TokenStream({path}, vocabulary_, reading_); },
+    EXPECT_THAT([&] { TokenStream({path}, tokenizer_, reading_); },
                 ThrowsMessage<BadData>(HasSubstr("regular files")))
         << path;
 }
 
 TEST_F(LanguageDataTest, FrequenciesCountEveryToken) {
-  const TokenStream stream({write("a.txt", "banana")}, vocabulary_, reading_);
+  const TokenStream stream({write("a.txt", "banana")}, tokenizer_, reading_);
   const auto counts = stream.frequencies();
   ASSERT_EQ(counts.size(), 257u);
   EXPECT_EQ(counts['a'], 3);
@@ -178,10 +178,11 @@ TEST_F(LanguageDataTest, OrdersDifferBetweenEpochsAndSeeds) {
 TEST(LanguageFixtures, OpenWebTextDecodesToText) {
   const auto bin = shared_data("megatron_indexed/meg-gpt2-openwebtext_text_document.bin");
   if (!bin) GTEST_SKIP() << "skipped: no shared data";
-  const BpeVocabulary vocabulary = BpeVocabulary::load(*shared_data("vocab/gpt2-tiny-vocab.json"),
-                                                       *shared_data("vocab/gpt2-tiny-merges.txt"));
+  const BpeTokenizer tokenizer(BpeVocabulary::load(*shared_data("vocab/gpt2-tiny-vocab.json"),
+                                                   *shared_data("vocab/gpt2-tiny-merges.txt")));
+  const BpeVocabulary& vocabulary = tokenizer.vocabulary();
   Reading reading;
-  const TokenStream stream({*bin}, vocabulary, reading);
+  const TokenStream stream({*bin}, tokenizer, reading);
   EXPECT_EQ(stream.tokens(), 1'361'845);
   std::vector<std::int32_t> document(1411);
   stream.read(0, document);
@@ -189,7 +190,7 @@ TEST(LanguageFixtures, OpenWebTextDecodesToText) {
   // Encoding the text again gives the same tokens, so decoding has lost nothing.
   const std::string text = vocabulary.decode(document);
   std::vector<std::int32_t> again;
-  BpeEncoder(vocabulary).encode(text, again);
+  tokenizer.encode(text, again);
   EXPECT_EQ(again, document);
   EXPECT_EQ(stream.frequencies()[static_cast<std::size_t>(vocabulary.end_of_text())], 1000);
 }

@@ -11,6 +11,7 @@
 #include "tests/worker/tokenizer/byte_vocabulary.h"
 #include "worker/data/corpus.h"
 #include "worker/data/token_stream.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 namespace {
@@ -42,16 +43,16 @@ TEST_F(TextIdentityOf, ACorpusIsKnownAgainWhereverItLies) {
 }
 
 TEST_F(TextIdentityOf, AStreamIsKnownAgainWhereverItLies) {
-  const BpeVocabulary vocabulary = byte_vocabulary({});
+  const BpeTokenizer tokenizer(byte_vocabulary({}));
   Reading reading;
   const auto stream = [&](const std::string& text, const std::string& name) {
-    return TokenStream({write(name, text)}, vocabulary, reading).identity();
+    return TokenStream({write(name, text)}, tokenizer, reading).identity();
   };
   EXPECT_EQ(stream("a b c", "here.txt"), stream("a b c", "there.txt"));
   EXPECT_NE(stream("a b c", "here.txt"), stream("a b d", "there.txt"));
 
   const auto mapped = [&](const std::string& name, const std::vector<std::vector<std::int32_t>>& sequences) {
-    return TokenStream({write_megatron<std::int32_t>(folder_.path() / name, sequences, 4)}, vocabulary,
+    return TokenStream({write_megatron<std::int32_t>(folder_.path() / name, sequences, 4)}, tokenizer,
                        reading)
         .identity();
   };
@@ -65,12 +66,12 @@ TEST_F(TextIdentityOf, AStreamIsKnownAgainWhereverItLies) {
 
 // Only the index and the size were looked at.
 TEST_F(TextIdentityOf, MegatronDataOfManyTokensAreKnownBySamplesFromEndToEnd) {
-  const BpeVocabulary vocabulary = byte_vocabulary({});
+  const BpeTokenizer tokenizer(byte_vocabulary({}));
   std::vector<std::int32_t> tokens(3 << 20);  // 12 MiB, of which a third is looked at
   for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>(i % 250);
   const auto identity = [&] {
     Reading reading;
-    return TokenStream({write_megatron<std::int32_t>(folder_.path() / "data", {tokens}, 4)}, vocabulary,
+    return TokenStream({write_megatron<std::int32_t>(folder_.path() / "data", {tokens}, 4)}, tokenizer,
                        reading)
         .identity();
   };

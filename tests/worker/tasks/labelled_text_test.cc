@@ -5,6 +5,7 @@
 #include "common/base/file.h"
 #include "tests/temp_folder.h"
 #include "worker/input/bad_data.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 namespace {

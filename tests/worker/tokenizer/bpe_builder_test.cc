@@ -9,7 +9,7 @@
 #include "tests/temp_folder.h"
 #include "worker/input/bad_data.h"
 #include "worker/tensor/random.h"
-#include "worker/tokenizer/bpe_encoder.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 
 namespace podium {
 namespace {
@@ -84,7 +84,7 @@ TEST(BpeBuilder, EqualsAPlainReference) {
   const BpeVocabulary vocabulary = read(built);
   EXPECT_EQ(vocabulary.size(), 420);
   std::vector<std::int32_t> ids;
-  BpeEncoder(vocabulary).encode(text, ids);
+  BpeTokenizer(vocabulary).encode(text, ids);
   EXPECT_EQ(vocabulary.decode(ids), text);
   EXPECT_LT(ids.size(), text.size() / 2);
 }

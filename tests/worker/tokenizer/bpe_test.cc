@@ -1,13 +1,13 @@
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "tests/worker/shared_data.h"
 #include "tests/worker/tokenizer/byte_vocabulary.h"
+#include "tests/worker/tokenizer/vectors.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
 #include "worker/tensor/random.h"
-#include "worker/tokenizer/bpe_encoder.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 #include "worker/tokenizer/bpe_words.h"
 
 namespace podium {
@@ -15,12 +15,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::vector<std::int32_t> encode(BpeEncoder& encoder, std::string_view text) {
-  std::vector<std::int32_t> ids;
-  encoder.encode(text, ids);
-  return ids;
-}
 
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
@@ -42,10 +36,10 @@ TEST(BpeWords, FollowTheRule) {
 
 TEST(Bpe, MergesTheLowestRankFirstAndLeftToRight) {
   const BpeVocabulary vocabulary = byte_vocabulary({"a a", "aa a", "b a"});
-  BpeEncoder encoder(vocabulary);
+  const BpeTokenizer tokenizer(vocabulary);
   const auto tokens = [&](std::string_view text) {
     std::vector<std::string> found;
-    for (const std::int32_t id : encode(encoder, text)) found.push_back(vocabulary.token(id));
+    for (const std::int32_t id : encode(tokenizer, text)) found.push_back(vocabulary.token(id));
     return found;
   };
   EXPECT_EQ(tokens("aaaaa"), (std::vector<std::string>{"aa", "aaa"}));
@@ -80,23 +74,23 @@ std::vector<std::int32_t> merge_plainly(const BpeVocabulary& vocabulary, std::st
 TEST(Bpe, LongWordsMergeAsTheDefinitionSays) {
   // Ranks out of order on purpose: "ab" is also what a later merge makes.
   const BpeVocabulary vocabulary = byte_vocabulary({"ab a", "a b", "b a", "ab ab", "ba b", "aba b", "b b"});
-  BpeEncoder encoder(vocabulary);
+  const BpeTokenizer tokenizer(vocabulary);
   Random random(3, 0);
   for (int round = 0; round < 300; ++round) {
     std::string word;
     for (std::uint32_t i = 0, size = 1 + random.below(round < 290 ? 40 : 2000); i < size; ++i)
       word += random.below(5) == 0 ? 'b' : "ab"[random.below(2)];
-    ASSERT_EQ(encode(encoder, word), merge_plainly(vocabulary, word)) << word;
+    ASSERT_EQ(encode(tokenizer, word), merge_plainly(vocabulary, word)) << word;
   }
 }
 
 TEST(Bpe, EndOfTextWrittenOutBecomesItsToken) {
   const BpeVocabulary vocabulary = byte_vocabulary({});
-  BpeEncoder encoder(vocabulary);
+  const BpeTokenizer tokenizer(vocabulary);
   const std::int32_t end = vocabulary.end_of_text();
-  EXPECT_EQ(encode(encoder, "<|endoftext|>a<|endoftext|>"),
+  EXPECT_EQ(encode(tokenizer, "<|endoftext|>a<|endoftext|>"),
             (std::vector<std::int32_t>{end, vocabulary.byte_token('a'), end}));
-  EXPECT_EQ(encode(encoder, "<|endoftext|").size(), 12u);
+  EXPECT_EQ(encode(tokenizer, "<|endoftext|").size(), 12u);
 }
 
 TEST(Bpe, BadFilesAreRefusedWithTheirPlace) {
@@ -165,9 +159,9 @@ TEST(Bpe, BrokenFilesAreRefusedOrStillRoundTrip) {
       const bool json_breaks = round % 2 == 0;
       const BpeVocabulary vocabulary(json_breaks ? broken(vocab) : vocab, "v.json",
                                      json_breaks ? merges : broken(merges), "m.txt");
-      BpeEncoder encoder(vocabulary);
+      const BpeTokenizer tokenizer(vocabulary);
       const std::string text = "abc ab a\n\u00e9c";
-      EXPECT_EQ(vocabulary.decode(encode(encoder, text)), text) << round;
+      EXPECT_EQ(vocabulary.decode(encode(tokenizer, text)), text) << round;
       ++accepted;
     } catch (const BadData&) {
     }
@@ -176,99 +170,93 @@ TEST(Bpe, BrokenFilesAreRefusedOrStillRoundTrip) {
   EXPECT_LT(accepted, 1000);
 }
 
-BpeVocabulary published(const std::string& model) {
-  return BpeVocabulary::load(*shared_data("vocab/" + model + "-vocab.json"),
-                             *shared_data("vocab/" + model + "-merges.txt"));
+BpeTokenizer published(const std::string& model) {
+  return BpeTokenizer(BpeVocabulary::load(*shared_data("vocab/" + model + "-vocab.json"),
+                                          *shared_data("vocab/" + model + "-merges.txt")));
 }
 
-// Vectors come from the reference implementations over the published vocabularies.
-void check_vectors(const std::string& model) {
+void check_model(const std::string& model) {
   const auto vectors = shared_data("tokenizer_vectors/" + model + ".jsonl.zst");
   if (!vectors) GTEST_SKIP() << "skipped: no shared data";
-  const BpeVocabulary vocabulary = published(model);
-  BpeEncoder encoder(vocabulary);
-  std::istringstream lines(read_zstd(*vectors));
-  int checked = 0;
-  int wrong = 0;
-  for (std::string line; std::getline(lines, line); ++checked) {
-    const json vector = json::parse(line);
-    const auto text = vector.at("text").get<std::string>();
-    const auto ids = encode(encoder, text);
-    if (ids == vector.at("ids").get<std::vector<std::int32_t>>() && vocabulary.decode(ids) == text) continue;
-    if (++wrong <= 5) ADD_FAILURE() << "vector " << vector.at("id") << ": " << vector.at("text");
-  }
-  EXPECT_EQ(wrong, 0) << "of " << checked;
-  EXPECT_GT(checked, 500);
+  check_vectors(published(model), *vectors);
 }
 
-TEST(Bpe, MatchesGpt2) { check_vectors("gpt2"); }
-TEST(Bpe, MatchesGpt2Tiny) { check_vectors("gpt2-tiny"); }
+TEST(Bpe, MatchesGpt2) { check_model("gpt2"); }
+TEST(Bpe, MatchesGpt2Tiny) { check_model("gpt2-tiny"); }
 
 TEST(Bpe, MatchesLlamaCppsGpt2Texts) {
-  const auto texts = shared_data("tokenizer_vectors/llama_cpp/ggml-vocab-gpt-2.gguf.inp");
-  const auto expected = shared_data("tokenizer_vectors/llama_cpp/ggml-vocab-gpt-2.gguf.out");
-  if (!texts || !expected) GTEST_SKIP() << "skipped: no shared data";
-  const BpeVocabulary vocabulary = published("gpt2");
-  BpeEncoder encoder(vocabulary);
-  const std::string separator = "\n__ggml_vocab_test__\n";
-  std::string rest = read_file(*texts);
-  std::istringstream lines(read_file(*expected));
-  int checked = 0;
-  for (std::string line; std::getline(lines, line); ++checked) {
-    const std::size_t end = rest.find(separator);
-    const std::string text = rest.substr(0, end);
-    rest.erase(0, end == std::string::npos ? rest.size() : end + separator.size());
-    std::istringstream numbers(line);
-    EXPECT_EQ(encode(encoder, text),
-              std::vector<std::int32_t>(std::istream_iterator<std::int32_t>(numbers), {}))
-        << text;
+  if (!shared_data("vocab/gpt2-vocab.json")) GTEST_SKIP() << "skipped: no shared data";
+  check_llama_cpp(published("gpt2"), "ggml-vocab-gpt-2.gguf");
+}
+
+TEST(Bpe, MatchesUpstreamsOffsets) {
+  const auto path = shared_data("tokenizer_vectors/upstream_unit_vectors.json");
+  if (!path) GTEST_SKIP() << "skipped: no shared data";
+  const json cases = json::parse(read_file(*path)).at("byte_level_offsets");
+  ASSERT_FALSE(cases.empty());
+  for (const json& vector : cases) {
+    const BpeTokenizer tokenizer(published("gpt2").vocabulary(),
+                                 {.trim_offsets = vector.at("trim_offsets").get<bool>()});
+    EXPECT_EQ(json(offsets(tokenizer, vector.at("text").get<std::string>())), vector.at("offsets"));
   }
-  EXPECT_GT(checked, 40);
 }
 
 TEST(Bpe, MatchesUpstreamsUnitTests) {
   const auto path = shared_data("tokenizer_vectors/upstream_unit_vectors.json");
   if (!path) GTEST_SKIP() << "skipped: no shared data";
   const json vectors = json::parse(read_file(*path));
-  const BpeVocabulary vocabulary = published("gpt2");
-  BpeEncoder encoder(vocabulary);
+  const BpeTokenizer tokenizer = published("gpt2");
   ASSERT_GE(vectors.at("gpt2_real").size(), 10u);
   for (const json& vector : vectors.at("gpt2_real"))
-    EXPECT_EQ(encode(encoder, vector.at("text").get<std::string>()),
+    EXPECT_EQ(encode(tokenizer, vector.at("text").get<std::string>()),
               vector.at("ids").get<std::vector<std::int32_t>>());
 }
 
-void append_utf8(char32_t c, std::string& text) {
-  const auto byte = [&](char32_t value) { text += static_cast<char>(value); };
-  if (c < 0x80) return byte(c);
-  if (c < 0x800) {
-    byte(0xC0 | c >> 6);
-  } else {
-    if (c < 0x10000) {
-      byte(0xE0 | c >> 12);
-    } else {
-      byte(0xF0 | c >> 18);
-      byte(0x80 | (c >> 12 & 0x3F));
-    }
-    byte(0x80 | (c >> 6 & 0x3F));
-  }
-  byte(0x80 | (c & 0x3F));
+using Offsets = std::vector<std::vector<std::int32_t>>;
+
+TEST(Bpe, EveryTokenOfACharacterHasTheWholeOfIt) {
+  const BpeTokenizer tokenizer(byte_vocabulary({"Ġ a", "Ã ©"}));
+  EXPECT_EQ(offsets(tokenizer, "é ab<|endoftext|>\U0001F999"),
+            (Offsets{{0, 1}, {1, 3}, {3, 4}, {4, 17}, {17, 18}, {17, 18}, {17, 18}, {17, 18}}));
+}
+
+TEST(Bpe, ASpaceThatIsPutBeforeTheTextHasThePlaceOfItsFirstCharacter) {
+  const BpeTokenizer tokenizer(byte_vocabulary({"Ġ a"}), {.add_prefix_space = true});
+  EXPECT_EQ(encode(tokenizer, "ab"), encode(tokenizer, " ab"));
+  EXPECT_EQ(offsets(tokenizer, "ab"), (Offsets{{0, 1}, {1, 2}}));
+  EXPECT_EQ(offsets(tokenizer, " ab"), (Offsets{{0, 2}, {2, 3}}));
+  EXPECT_EQ(offsets(tokenizer, "b"), (Offsets{{0, 1}, {0, 1}}));
+  EXPECT_EQ(offsets(tokenizer, ""), Offsets{});
+}
+
+TEST(Bpe, TrimmedOffsetsLeaveSpacesOut) {
+  const auto trimmed = [](BpeOptions options, std::string_view text) {
+    options.trim_offsets = true;
+    return offsets(BpeTokenizer(byte_vocabulary({"Ġ a", "Ġ Ġ"}), options), text);
+  };
+  EXPECT_EQ(trimmed({}, " a a"), (Offsets{{0, 2}, {3, 4}}));
+  EXPECT_EQ(trimmed({.trims_prefix = true}, " a a"), (Offsets{{1, 2}, {3, 4}}));
+  EXPECT_EQ(trimmed({}, "b   a"), (Offsets{{0, 1}, {3, 3}, {4, 5}}));
 }
 
 TEST(Bpe, EveryCharacterSurvivesTheRoundTrip) {
   const BpeVocabulary vocabulary = byte_vocabulary({"Ġ a", "a b"});
-  BpeEncoder encoder(vocabulary);
+  const BpeTokenizer tokenizer(vocabulary);
   Random random(5, 0);
   for (int round = 0; round < 200; ++round) {
-    std::u32string characters;
-    for (int i = 0; i < 200; ++i) {
-      const std::uint32_t c = random.below(round % 2 ? 0x110000 : 0x100);
-      if (c < 0xD800 || c > 0xDFFF) characters += static_cast<char32_t>(c);
-    }
     std::string text;
-    for (const char32_t c : characters) append_utf8(c, text);
-    const auto ids = encode(encoder, text);
-    ASSERT_EQ(vocabulary.decode(ids), text);
+    for (int i = 0; i < 200; ++i) {
+      const auto c = static_cast<UChar32>(random.below(round % 2 ? 0x110000 : 0x100));
+      if (c < 0xD800 || c > 0xDFFF) append_utf8(c, text);
+    }
+    ASSERT_EQ(vocabulary.decode(encode(tokenizer, text)), text);
+    std::int32_t end = 0;  // each character is some token's, in their order
+    for (const auto& range : offsets(tokenizer, text)) {
+      ASSERT_TRUE(range[0] == end || range[0] == end - 1) << text;
+      ASSERT_LT(range[0], range[1]) << text;
+      end = range[1];
+    }
+    ASSERT_EQ(end, count_characters(text));
   }
 }
 

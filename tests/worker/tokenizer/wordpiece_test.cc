@@ -5,20 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/worker/shared_data.h"
+#include "tests/worker/tokenizer/vectors.h"
 #include "worker/input/bad_data.h"
+#include "worker/input/utf8.h"
+#include "worker/tensor/random.h"
+#include "worker/tokenizer/pair_encoding.h"
 
 namespace podium {
 namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::vector<std::int32_t> encode(const WordPieceTokenizer& tokenizer, std::string_view text) {
-  std::vector<std::int32_t> ids;
-  tokenizer.encode(text, ids);
-  return ids;
-}
 
 WordPieceTokenizer toy() {
   return {Vocabulary({"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##want", "##ed", "a"}, "toy"),
@@ -44,6 +41,45 @@ TEST(WordPiece, SpecialTokensInTheTextAreKept) {
   EXPECT_EQ(encode(toy(), "a[MASK]un[SEP]"), (std::vector<std::int32_t>{8, 4, 5, 3}));
 }
 
+using Offsets = std::vector<std::vector<std::int32_t>>;
+
+TEST(WordPiece, OffsetsCountCharactersOfTheText) {
+  const std::string accented =
+      "  U\u0301N\u00ADwante\u0301d\u3000a";  // an accent, a soft hyphen, a wide space
+  EXPECT_EQ(encode(toy(), accented), (std::vector<std::int32_t>{5, 6, 7, 8}));
+  EXPECT_EQ(offsets(toy(), accented), (Offsets{{2, 5}, {6, 10}, {10, 13}, {14, 15}}));
+  EXPECT_EQ(offsets(toy(), "\u535a[MASK]\u00e9x a"), (Offsets{{0, 1}, {1, 7}, {7, 9}, {10, 11}}));
+  EXPECT_EQ(offsets(toy(), ""), Offsets{});
+}
+
+TEST(WordPiece, AnUnknownWordHasOneOffset) {
+  EXPECT_EQ(offsets(toy(), "a unwantedX"), (Offsets{{0, 1}, {2, 11}}));
+  EXPECT_EQ(offsets(toy(), "a " + std::string(101, 'a')), (Offsets{{0, 1}, {2, 103}}));
+}
+
+// Whatever the text is, tokens stand in its order and never overlap but within one character.
+TEST(WordPiece, OffsetsAreInOrderWhateverTheText) {
+  Random random(11, 0);
+  const WordPieceTokenizer tokenizer = toy();
+  for (int round = 0; round < 500; ++round) {
+    std::string text;
+    std::int32_t characters = 0;
+    for (std::uint32_t i = 0, size = random.below(60); i < size; ++i) {
+      const auto c = static_cast<UChar32>(random.below(round % 3 ? 0x500 : 0x110000));
+      if (c >= 0xD800 && c <= 0xDFFF) continue;
+      append_utf8(c, text);
+      ++characters;
+    }
+    std::int32_t last = 0;
+    for (const auto& range : offsets(tokenizer, text)) {
+      ASSERT_LE(last, range[0]) << text;
+      ASSERT_LT(range[0], range[1]) << text;
+      last = range[1];
+    }
+    ASSERT_LE(last, characters) << text;
+  }
+}
+
 TEST(WordPiece, ABadVocabularyIsRefused) {
   EXPECT_THROW(Vocabulary({"[PAD]", "[UNK]", "[CLS]", "[SEP]"}, "v.txt"), BadData);
   try {
@@ -52,49 +88,63 @@ TEST(WordPiece, ABadVocabularyIsRefused) {
   } catch (const BadData& error) {
     EXPECT_THAT(error.what(), HasSubstr("v.txt:7"));
   }
+  EXPECT_THAT([] { Vocabulary({}, "v.txt"); },
+              testing::ThrowsMessage<BadData>(HasSubstr("v.txt: the vocabulary is empty")));
+  EXPECT_THAT(
+      [] {
+        Vocabulary({"[PAD]", "a\xFF"}, "v.txt");
+      },
+      testing::ThrowsMessage<BadData>(HasSubstr("v.txt:2: byte 2 of the line is not UTF-8")));
   EXPECT_THROW(Vocabulary::load("/nonexistent/vocab.txt"), BadData);
 }
 
-// Vectors come from the reference implementation over the published vocabularies.
-void check_vectors(const std::string& model, bool lowercase) {
-  const auto vocabulary = shared_data("vocab/" + model + "-vocab.txt");
-  const auto vectors = shared_data("tokenizer_vectors/" + model + ".jsonl.zst");
-  if (!vocabulary || !vectors) GTEST_SKIP() << "skipped: no shared data";
-  const WordPieceTokenizer tokenizer(Vocabulary::load(*vocabulary), lowercase);
-  std::istringstream lines(read_zstd(*vectors));
-  int checked = 0;
-  int wrong = 0;
-  for (std::string line; std::getline(lines, line); ++checked) {
-    const json vector = json::parse(line);
-    const auto text = vector.at("text").get<std::string>();
-    const auto expected = vector.at("ids").get<std::vector<std::int32_t>>();
-    if (encode(tokenizer, text) == expected) continue;
-    if (++wrong <= 5) ADD_FAILURE() << "vector " << vector.at("id") << ": " << vector.at("text");
-  }
-  EXPECT_EQ(wrong, 0) << "of " << checked;
-  EXPECT_GT(checked, 500);
+WordPieceTokenizer published(const std::string& model, bool lowercase) {
+  return {Vocabulary::load(*shared_data("vocab/" + model + "-vocab.txt")), lowercase};
 }
 
-TEST(WordPiece, MatchesBertBaseUncased) { check_vectors("bert-base-uncased", true); }
-TEST(WordPiece, MatchesBertBaseCased) { check_vectors("bert-base-cased", false); }
+void check_model(const std::string& model, bool lowercase) {
+  const auto vectors = shared_data("tokenizer_vectors/" + model + ".jsonl.zst");
+  if (!vectors) GTEST_SKIP() << "skipped: no shared data";
+  check_vectors(published(model, lowercase), *vectors);
+}
+
+TEST(WordPiece, MatchesBertBaseUncased) { check_model("bert-base-uncased", true); }
+TEST(WordPiece, MatchesBertBaseCased) { check_model("bert-base-cased", false); }
 
 TEST(WordPiece, MatchesSquadPairs) {
-  const auto vocabulary = shared_data("vocab/bert-base-uncased-vocab.txt");
   const auto vectors = shared_data("tokenizer_vectors/squad_pairs_bert-base-uncased.jsonl.zst");
-  if (!vocabulary || !vectors) GTEST_SKIP() << "skipped: no shared data";
-  const WordPieceTokenizer tokenizer(Vocabulary::load(*vocabulary), true);
+  if (!vectors) GTEST_SKIP() << "skipped: no shared data";
+  const WordPieceTokenizer tokenizer = published("bert-base-uncased", true);
   std::istringstream lines(read_zstd(*vectors));
   int checked = 0;
   for (std::string line; std::getline(lines, line); ++checked) {
     const json vector = json::parse(line);
-    std::vector<std::int32_t> ids{tokenizer.vocabulary().special().classify};
-    for (const char* part : {"question", "context"}) {
-      tokenizer.encode(vector.at(part).get<std::string>(), ids);
-      ids.push_back(tokenizer.vocabulary().special().separator);
-    }
-    EXPECT_EQ(ids, vector.at("ids").get<std::vector<std::int32_t>>());
+    const PairEncoding pair = encode_pair(tokenizer, vector.at("question").get<std::string>(),
+                                          vector.at("context").get<std::string>());
+    EXPECT_EQ(json(pair.ids), vector.at("ids"));
+    EXPECT_EQ(json(pair.types), vector.at("type_ids"));
+    EXPECT_EQ(json(offsets_of(pair.offsets)), vector.at("offsets"));
   }
   EXPECT_GT(checked, 10);
+}
+
+TEST(WordPiece, MatchesLlamaCppsBertTexts) {
+  if (!shared_data("vocab/bert-base-uncased-vocab.txt")) GTEST_SKIP() << "skipped: no shared data";
+  check_llama_cpp(published("bert-base-uncased", true), "ggml-vocab-bert-bge.gguf");
+}
+
+TEST(WordPiece, MatchesUpstreamsOffsets) {
+  const auto path = shared_data("tokenizer_vectors/upstream_unit_vectors.json");
+  if (!path) GTEST_SKIP() << "skipped: no shared data";
+  const WordPieceTokenizer tokenizer = published("bert-base-uncased", true);
+  const json cases = json::parse(read_file(*path)).at("bert_base_uncased_offsets");
+  ASSERT_FALSE(cases.empty());
+  for (const json& vector : cases) {
+    json expected = vector.at("offsets");
+    expected.erase(expected.begin());  // of [CLS] and [SEP], which encode() does not add
+    expected.erase(expected.end() - 1);
+    EXPECT_EQ(json(offsets(tokenizer, vector.at("text").get<std::string>())), expected);
+  }
 }
 
 TEST(WordPiece, MatchesUpstreamsToyVocabularies) {

@@ -8,6 +8,7 @@
 
 #include "worker/tasks/classify/labelled_text.h"
 #include "worker/tasks/data_share.h"
+#include "worker/tokenizer/wordpiece.h"
 
 namespace podium {
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "worker/data/xxh3.h"
 #include "worker/input/bad_data.h"
@@ -111,10 +112,9 @@ class ClassNumbers {
 
 }  // namespace
 
-LabelledText LabelledText::read(const std::vector<std::filesystem::path>& files,
-                                const WordPieceTokenizer& tokenizer, Reading& reading,
-                                const std::vector<std::string>& classes) {
-  LabelledText text(tokenizer.vocabulary().size());
+LabelledText LabelledText::read(const std::vector<std::filesystem::path>& files, const Tokenizer& tokenizer,
+                                Reading& reading, const std::vector<std::string>& classes) {
+  LabelledText text(tokenizer.size());
   ClassNumbers numbers(classes);
   std::vector<std::int32_t> ids;
   for (const std::filesystem::path& file : files) reading.expect(open_input(file).bytes);

@@ -12,7 +12,7 @@
 #include "common/model/text_identity.h"
 #include "worker/data/reading.h"
 #include "worker/data/token_array.h"
-#include "worker/tokenizer/wordpiece.h"
+#include "worker/tokenizer/tokenizer.h"
 
 namespace podium {
 
@@ -22,9 +22,8 @@ class LabelledText {
 
   // Reads `files` in order. A label must be one of `classes`; if that is empty, the classes are the labels
   // that occur, at least two. Throws BadData, which names file and line.
-  static LabelledText read(const std::vector<std::filesystem::path>& files,
-                           const WordPieceTokenizer& tokenizer, Reading& reading,
-                           const std::vector<std::string>& classes = {});
+  static LabelledText read(const std::vector<std::filesystem::path>& files, const Tokenizer& tokenizer,
+                           Reading& reading, const std::vector<std::string>& classes = {});
 
   std::int64_t size() const { return static_cast<std::int64_t>(labels_.size()); }
   const std::vector<std::string>& classes() const { return classes_; }

@@ -14,13 +14,13 @@ enum Total : std::size_t { kPredictedTokens, kUnigramLoss, kTotals };
 }  // namespace
 
 LanguageText::LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading)
-    : vocabulary(BpeVocabulary::load(data_folder / spec.data.tokenizer.bpe_vocab,
-                                     data_folder / spec.data.tokenizer.bpe_merges)),
-      training(language_files(spec.data.train, data_folder), vocabulary, reading) {
+    : tokenizer(BpeVocabulary::load(data_folder / spec.data.tokenizer.bpe_vocab,
+                                    data_folder / spec.data.tokenizer.bpe_merges)),
+      training(language_files(spec.data.train, data_folder), tokenizer, reading) {
   if (spec.evaluate.every <= 0) return;
   const auto files = language_files({spec.evaluate.data}, data_folder);
   warn_of_held_out_training(files, language_files(spec.data.train, data_folder), reading);
-  held_out.emplace(files, vocabulary, reading);
+  held_out.emplace(files, tokenizer, reading);
   unigram.emplace(training.frequencies());
 }
 
@@ -65,7 +65,8 @@ MicroBatch LanguageTask::collate(const LanguageDataset& dataset, std::int64_t be
   batch.sequences = static_cast<int>(end - begin);
   batch.length = sequence_length_;
   const auto columns = static_cast<std::size_t>(sequence_length_);
-  batch.input_ids.assign(static_cast<std::size_t>(end - begin) * columns, text_->vocabulary.end_of_text());
+  batch.input_ids.assign(static_cast<std::size_t>(end - begin) * columns,
+                         text_->tokenizer.vocabulary().end_of_text());
   for (std::int64_t i = begin; i < end; ++i) {
     const std::vector<std::int32_t> ids = dataset.sample(i);
     const auto valid = static_cast<std::int32_t>(ids.size() - 1);
@@ -101,7 +102,7 @@ Metrics LanguageTask::evaluation_metrics(const Evaluation& held_out) const {
 TaskSource language_task_source(const JobSpec& spec, const std::filesystem::path& data_folder,
                                 Reading& reading, int data_rank, int data_size) {
   const auto text = std::make_shared<const LanguageText>(spec, data_folder, reading);
-  return {text->vocabulary.size(), text->training.identity(), pretraining_head(spec.model.family),
+  return {text->tokenizer.size(), text->training.identity(), pretraining_head(spec.model.family),
           [=, evaluate = spec.evaluate](const TrainingSpec& phase) {
             return std::make_unique<LanguageTask>(phase, evaluate, text, DataRank{data_rank, data_size});
           }};

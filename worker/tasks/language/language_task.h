@@ -10,7 +10,7 @@
 #include "worker/data/token_stream.h"
 #include "worker/data/unigram.h"
 #include "worker/tasks/data_share.h"
-#include "worker/tokenizer/bpe_vocabulary.h"
+#include "worker/tokenizer/bpe_tokenizer.h"
 
 namespace podium {
 
@@ -20,7 +20,7 @@ struct LanguageText {
   // files.
   LanguageText(const JobSpec& spec, const std::filesystem::path& data_folder, Reading& reading);
 
-  BpeVocabulary vocabulary;
+  BpeTokenizer tokenizer;
   TokenStream training;
   std::optional<TokenStream> held_out;  // these two if the spec evaluates
   std::optional<UnigramModel> unigram;
