@@ -25,6 +25,7 @@ Examples:
   podium-worker local job.yaml --devices 2      a whole job on this machine
   podium-worker vocab --size 2048 --out vocab.txt 'corpus/*.txt'
   podium-worker vocab --bpe --size 8192 --out tokenizer 'corpus/*.txt'
+  podium-worker tokenize --tokenizer wordpiece:vocab.txt < lines.txt
   podium-worker inspect checkpoints/step-00000200
   podium-worker export checkpoints/step-00000200 --out model
   podium-worker gradients --init bert-mini --batch batch.safetensors --out grads.safetensors
@@ -67,6 +68,7 @@ void add_commands(CLI::App& app, Arguments& arguments, WorkerExit& exit) {
   add_inspect(app);
   add_latency(app);
   add_local(app, exit);
+  add_tokenize(app);
   add_vocab(app);
 }
 

@@ -1,4 +1,4 @@
-// Text to token ids, whatever the kind of tokenizer. Ids and offsets
+// Text to token ids, whatever the kind of tokenizer (load_tokenizer.h makes one from files). Ids and offsets
 // must equal those of the reference implementation, Hugging Face's tokenizers; tests hold them to its
 // vectors.
 #pragma once

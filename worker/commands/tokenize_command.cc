@@ -1,0 +1,143 @@
+// podium-worker tokenize: lines of text to token ids.
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "common/base/file.h"
+#include "worker/commands/commands.h"
+#include "worker/data/failure.h"
+#include "worker/input/bad_data.h"
+#include "worker/input/text_files.h"
+#include "worker/tokenizer/load_tokenizer.h"
+
+namespace podium {
+namespace {
+
+constexpr char kExamples[] = R"(
+Examples:
+  echo 'Hello, world!' | podium-worker tokenize --tokenizer wordpiece:vocab.txt          # [7592,1010,2088,999]
+  podium-worker tokenize --tokenizer wordpiece:vocab.txt --cased corpus/*.txt > ids.jsonl
+  podium-worker tokenize --tokenizer bpe:vocab.json,merges.txt --offsets text.txt
+  podium-worker tokenize --tokenizer bert-base-uncased --jsonl pages.jsonl               # a Hugging Face folder
+
+Prints a line of JSON for each line of text: an array of ids, or with --offsets
+  {"ids":[7592,1010],"offsets":[[0,5],[5,6]]}
+whose offsets are the characters (Unicode code points) [begin, end) of the line that each token comes from. Special
+tokens written out in the text, such as [MASK] and <|endoftext|>, are kept; none is added. Text is UTF-8.)";
+
+constexpr std::size_t kWrittenTogether = std::size_t{1} << 18;  // bytes
+
+struct Arguments {
+  std::string tokenizer;
+  std::vector<std::filesystem::path> files;
+  bool cased = false;
+  bool jsonl = false;
+  bool offsets = false;
+};
+
+// Gathers the lines of output.
+class TokenPrinter {
+ public:
+  void print(const std::vector<std::int32_t>& ids, const std::vector<CharacterRange>* offsets) {
+    if (offsets) text_ += R"({"ids":)";
+    print_list(ids, [&](std::int32_t id) { print_number(id); });
+    if (offsets) {
+      text_ += R"(,"offsets":)";
+      print_list(*offsets, [&](const CharacterRange& range) {
+        text_ += '[';
+        print_number(range.begin);
+        text_ += ',';
+        print_number(range.end);
+        text_ += ']';
+      });
+      text_ += '}';
+    }
+    text_ += '\n';
+    if (text_.size() >= kWrittenTogether) flush();
+  }
+  void flush() {
+    write_all(STDOUT_FILENO, text_, "standard output");
+    text_.clear();
+  }
+
+ private:
+  void print_list(const auto& list, const auto& print_one) {
+    text_ += '[';
+    for (bool first = true; const auto& element : list) {
+      if (!first) text_ += ',';
+      first = false;
+      print_one(element);
+    }
+    text_ += ']';
+  }
+  void print_number(std::int32_t number) {
+    const fmt::format_int digits(number);
+    text_.append(digits.data(), digits.size());
+  }
+
+  std::string text_;
+};
+
+std::string text_of(std::string_view line, const std::string& origin) {
+  try {
+    const nlohmann::json object = nlohmann::json::parse(line);
+    if (object.is_object() && object.contains("text") && object.at("text").is_string())
+      return object.at("text").get<std::string>();
+  } catch (const nlohmann::json::parse_error& error) {
+    throw BadData(origin + ": " + error.what());
+  }
+  throw BadData(origin + ": the line is no JSON object with a string \"text\"");
+}
+
+void tokenize(const Arguments& arguments) {
+  if (arguments.cased && !arguments.tokenizer.starts_with("wordpiece:"))
+    throw Failure(WorkerExit::bad_spec,
+                  "--cased is for wordpiece:vocab.txt; a folder says what its tokenizer does with capitals");
+  const std::unique_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.tokenizer, !arguments.cased);
+  TokenPrinter printer;
+  std::vector<std::int32_t> ids;
+  std::vector<CharacterRange> offsets;
+  const auto run = [&](int file, const std::string& name) {
+    std::int64_t number = 0;
+    for_each_line(file, name, [&](std::string_view line) {
+      ++number;
+      std::string text;
+      if (arguments.jsonl) line = text = text_of(line, name + ":" + std::to_string(number));
+      ids.clear();
+      offsets.clear();
+      std::vector<CharacterRange>* const asked = arguments.offsets ? &offsets : nullptr;
+      tokenizer->encode(line, {ids, asked});
+      printer.print(ids, asked);
+    });
+  };
+  try {
+    if (arguments.files.empty()) run(STDIN_FILENO, "standard input");
+    for (const std::filesystem::path& path : arguments.files) run(open_text(path).get(), path.string());
+  } catch (const BadData&) {
+    printer.flush();  // what was good before it
+    throw;
+  }
+  printer.flush();
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("tokenize", "Turn lines of text into token ids");
+  command->footer(kExamples);
+  command
+      ->add_option("--tokenizer", arguments->tokenizer,
+                   "wordpiece:VOCAB.txt, bpe:VOCAB.json,MERGES.txt or a folder with a tokenizer")
+      ->required();
+  command->add_option("files", arguments->files, "Text files; none: standard input");
+  command->add_flag("--cased", arguments->cased, "With wordpiece: keep capitals and accents");
+  command->add_flag("--jsonl", arguments->jsonl, "Lines are JSON objects whose \"text\" is the text");
+  command->add_flag("--offsets", arguments->offsets, "Also tell which characters each token comes from");
+  command->callback([arguments] { tokenize(*arguments); });
+}
+
+}  // namespace podium
