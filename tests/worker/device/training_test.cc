@@ -57,6 +57,19 @@ TEST_P(DeviceTraining, AlsoInFloat8) {
   }
 }
 
+// The next forward pass multiplies by them and renews only what it finds outdated.
+TEST_P(DeviceTraining, AnUpdateRoundsWeightsIntoTheir16BitCopies) {
+  const auto [family, kind] = GetParam();
+  Trainee device(family, Precision::bf16, kind, device_context());
+  device.step();
+  ParameterStore& parameters = device.parameters();
+  const auto narrowed = parameters.memory().downloaded<BFloat16>(parameters.narrowed().values<BFloat16>());
+  const std::vector<float> weights = device.weights();
+  ASSERT_EQ(narrowed.size(), weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    ASSERT_EQ(to_float(narrowed[i]), to_float(to_bfloat16(weights[i]))) << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, DeviceTraining,
                          testing::Combine(testing::Values(ModelFamily::bert, ModelFamily::gpt),
                                           testing::Values(OptimizerKind::adamw, OptimizerKind::lamb)),
