@@ -71,6 +71,9 @@ TEST_P(DeviceRecordings, AlsoIn16Bits) { expect_same_bits({.precision = Precisio
 TEST_P(DeviceRecordings, AlsoInFp8) { expect_same_bits({.precision = Precision::bf16, .fp8 = true}); }
 
 TEST_P(DeviceRecordings, AlsoRecomputed) { expect_same_bits({.recompute = Recompute::full}); }
+TEST_P(DeviceRecordings, AlsoSomeLayersRecomputed) {
+  expect_same_bits({.recompute = Recompute::full, .recompute_layers = 1});
+}
 
 TEST_P(DeviceRecordings, AlsoWithoutPadding) { expect_same_bits({.unpadded = true}); }
 
